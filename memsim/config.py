@@ -1,0 +1,182 @@
+"""A GPU as validated, immutable data.
+
+A preset is a TOML file (``configs/``); every number there is a table ``{value, source, status}`` with its unit in the
+field's name. A field of this model that ends in ``_cycles`` may be given in the file as ``_ns`` instead; it is
+resolved to SM cycles once, here.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class WarpScheduler(StrEnum):
+    weighted_round_robin = "weighted_round_robin"
+    loose_round_robin = "loose_round_robin"
+    greedy_then_oldest = "greedy_then_oldest"
+    random = "random"
+
+
+class Replacement(StrEnum):
+    lru = "lru"
+    fifo = "fifo"
+    random = "random"
+    tree_plru = "tree_plru"
+
+
+class IndexHash(StrEnum):
+    """How a line's number becomes a set (or slice, or channel) number."""
+
+    modulo = "modulo"
+    xor_fold = "xor_fold"
+    fermi_l1 = "fermi_l1"
+
+
+class L1WritePolicy(StrEnum):
+    """What a store does in L1; it always goes on to L2 but under ``write_back``."""
+
+    write_through = "write_through"  # updates a line that is present, allocates nothing
+    write_evict = "write_evict"  # invalidates a line that is present, allocates nothing
+    write_back = "write_back"  # allocates without fetching (sector mask), writes dirty sectors back on eviction
+
+
+class WriteHit(StrEnum):
+    """Which valid L2 sectors count a store as a hit."""
+
+    any = "any"
+    write_activated = "write_activated"  # only sectors that a store brought in or wrote before (Baghsorkhi 2012, 2.1)
+
+
+class WriteMiss(StrEnum):
+    """What a store that misses in L2 does."""
+
+    fetch = "fetch"  # allocates, reads the sector from memory, leaves it dirty
+    validate = "validate"  # allocates without reading; the sector is valid and dirty at once
+    update_memory = "update_memory"  # writes memory, reads the sector in, leaves it clean (Baghsorkhi 2012, 2.1)
+    no_allocate = "no_allocate"  # goes to memory
+
+
+class Inclusion(StrEnum):
+    inclusive = "inclusive"  # an L2 eviction invalidates the copies in every L1
+    non_inclusive = "non_inclusive"
+
+
+class DramPolicy(StrEnum):
+    fcfs = "fcfs"
+    fr_fcfs = "fr_fcfs"
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class SM(_Data):
+    count: int = Field(ge=1, description="streaming multiprocessors on the chip")
+    clock_mhz: float = Field(gt=0, description="the clock whose cycles are the simulation's time")
+    warp_size: int = Field(32, ge=1, le=32, description="lanes of a warp")
+    max_threads: int = Field(ge=1, description="resident threads of one SM")
+    max_warps: int = Field(ge=1, le=64, description="resident warps of one SM")
+    max_blocks: int = Field(ge=1, le=64, description="resident blocks of one SM")
+    registers: int = Field(ge=1, description="32-bit registers of one SM")
+    shared_bytes: int = Field(ge=0, description="shared memory of one SM")
+    warp_scheduler: WarpScheduler = WarpScheduler.weighted_round_robin
+    issue_per_cycle: int = Field(1, ge=1, description="warp instructions all schedulers of one SM issue in a cycle")
+    instruction_cycles: int = Field(ge=0, description="cycles one warp needs for one non-memory instruction (a gap)")
+    lookup_cycles: int = Field(1, ge=1, description="cycles the load-store unit needs for one transaction")
+    shared_latency_cycles: int = Field(ge=1, description="latency of a conflict-free shared-memory access")
+    barrier_cycles: int = Field(1, ge=1, description="from the last warp's arrival to the block's release")
+    max_stores: int = Field(ge=1, description="stores one SM may have under way to L2")
+    reply_bytes_per_cycle: int = Field(ge=1, description="bytes one SM receives from L2 in a cycle")
+
+
+class L1(_Data):
+    enabled: bool = Field(True, description="whether global loads are cached in L1")
+    size_bytes: int = Field(ge=1)
+    line_bytes: int = Field(ge=32, le=256)
+    sector_bytes: int = Field(ge=32, le=256)
+    ways: int = Field(ge=1)
+    set_hash: IndexHash = IndexHash.modulo
+    replacement: Replacement = Replacement.lru
+    write_policy: L1WritePolicy = L1WritePolicy.write_through
+    mshrs: int = Field(ge=1, description="misses one SM may have under way")
+    hit_latency_cycles: int = Field(ge=1, description="load to use, on a hit")
+
+
+class L2(_Data):
+    size_bytes: int = Field(ge=1)
+    line_bytes: int = Field(ge=32, le=256)
+    sector_bytes: int = Field(ge=32, le=256)
+    ways: int = Field(ge=1)
+    slices: int = Field(ge=1, le=256)
+    slice_interleave_bytes: int = Field(ge=32, description="consecutive bytes that one slice holds")
+    slice_hash: IndexHash = IndexHash.modulo
+    set_hash: IndexHash = IndexHash.modulo
+    replacement: Replacement = Replacement.lru
+    write_hit: WriteHit = WriteHit.any
+    write_miss: WriteMiss = WriteMiss.validate
+    inclusion: Inclusion = Inclusion.non_inclusive
+    mshrs: int = Field(ge=1, description="fetches one slice may have under way")
+    hit_latency_cycles: int = Field(ge=2, description="load to use, on a hit, with no queueing")
+    sector_cycles: int = Field(1, ge=1, description="cycles a slice is busy for one sector")
+
+
+class DramTiming(_Data):
+    """JEDEC-style constraints in cycles of the DRAM command clock (``dram.clock_mhz``)."""
+
+    cl: int = Field(ge=1, description="read command to first data")
+    cwl: int = Field(ge=1, description="write command to first data")
+    burst: int = Field(ge=1, description="cycles the data bus is busy for one sector")
+    ccd: int = Field(ge=1, description="column command to column command")
+    rcd: int = Field(ge=1, description="activate to column command, same bank")
+    rp: int = Field(ge=1, description="precharge to activate, same bank")
+    ras: int = Field(ge=1, description="activate to precharge, same bank")
+    rrd: int = Field(ge=1, description="activate to activate, two banks")
+    faw: int = Field(ge=1, description="window that holds at most four activates")
+    rtp: int = Field(ge=1, description="read command to precharge, same bank")
+    wr: int = Field(ge=1, description="last write data to precharge, same bank")
+    wtr: int = Field(ge=1, description="last write data to read command")
+    rtw: int = Field(ge=1, description="read command to write command")
+
+
+class Dram(_Data):
+    kind: str = Field(description="the memory's technology, for people")
+    channels: int = Field(ge=1, le=256)
+    banks: int = Field(ge=1, le=64, description="banks of one channel")
+    row_bytes: int = Field(ge=32, description="bytes of one row of one bank")
+    interleave_bytes: int = Field(ge=32, description="consecutive bytes that one channel holds")
+    channel_hash: IndexHash = IndexHash.modulo
+    bank_hash: IndexHash = IndexHash.modulo
+    clock_mhz: float = Field(gt=0, description="the command clock")
+    policy: DramPolicy = DramPolicy.fr_fcfs
+    queue: int = Field(ge=1, le=256, description="reads one channel's scheduler sees")
+    write_queue: int = Field(ge=1, le=256, description="writes one channel holds")
+    write_high: int = Field(ge=1, description="writes held that start a drain")
+    write_low: int = Field(ge=0, description="writes held that end it")
+    latency_cycles: int = Field(ge=0, description="SM cycles from L2 to the channel and back, beside the timing table")
+    timing: DramTiming
+
+
+class Stochastic(_Data):
+    """What is random, and only this; each is a switch a study can turn off."""
+
+    start_alignment: bool = Field(True, description="resident blocks start at random phases")
+    warp_weights: bool = Field(True, description="warps of weighted_round_robin draw their weight")
+    max_weight: int = Field(4, ge=1, le=64, description="largest weight of a warp")
+    arbitration: bool = Field(True, description="requests of SMs that reach L2 in one cycle are ordered at random")
+    dram_grouping: bool = Field(True, description="main-memory step: group sizes are drawn, else all are full")
+    page_placement: bool = Field(False, description="pages get random physical frames")
+    page_bytes: int = Field(65536, ge=4096, description="bytes of a page")
+
+
+class GPU(_Data):
+    """Everything the simulator knows of a GPU. Immutable; ``model_copy(update=...)`` makes variants."""
+
+    name: str
+    compute_capability: str = Field(pattern=r"^\d+\.\d$", description="chooses the coalescing rules")
+    sm: SM
+    l1: L1
+    l2: L2
+    dram: Dram
+    stochastic: Stochastic = Stochastic()

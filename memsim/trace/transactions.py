@@ -1,0 +1,49 @@
+"""A trace after coalescing: what every trial of one (trace, GPU) replays, shared and never written.
+
+Lines are numbered densely in order of first use, so caches compare small integers and everything about a line's place
+(set, slice, channel, bank, row) is a table made once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# One warp instruction, ready to replay. `first` indexes lines/masks; `slots` are the load-store unit's passes of an
+# access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses.
+INSTRUCTION = np.dtype(
+    [
+        ("first", "<i8"),
+        ("count", "<u2"),
+        ("op", "<u2"),
+        ("kind", "u1"),
+        ("flags", "u1"),
+        ("slots", "<u2"),
+        ("gap", "<u4"),
+        ("pad", "<u4"),
+    ]
+)
+
+
+@dataclass(frozen=True)
+class Transactions:
+    """Coalesced trace.
+
+    Attributes:
+        instructions: INSTRUCTION records, warp after warp.
+        lines: u4, one a transaction: number of the L1 line.
+        masks: u1, one a transaction: sectors of the line it asks for (bit s: bytes s*32 to s*32+31).
+        line_address: u8, one a line: byte address divided by the line's bytes.
+        first_instruction: i8, n_warps + 1.
+        first_warp: i8, n_blocks + 1.
+        n_ops: static ops of the trace.
+    """
+
+    instructions: np.ndarray
+    lines: np.ndarray
+    masks: np.ndarray
+    line_address: np.ndarray
+    first_instruction: np.ndarray
+    first_warp: np.ndarray
+    n_ops: int
