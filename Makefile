@@ -1,0 +1,41 @@
+# On a machine with Python 3.11 or newer and nothing else: `make demo`, `make test`.
+VENV := .venv
+BIN := $(VENV)/bin
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
+# The first Python that is new enough and can make virtual environments.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+
+.DEFAULT_GOAL := help
+.PHONY: help venv demo test check bench clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+venv: $(VENV)/installed ## make .venv and install memsim with its tools for developers
+
+$(VENV)/installed: setup.cfg pyproject.toml
+	@test -n "$(PYTHON)" || { echo "memsim needs Python 3.11 or newer with venv; none found on PATH" >&2; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+demo: venv ## SpMV on a Tesla C2050, 64 trials: tables, out/spmv.h5, out/result.h5, out/figures
+	@mkdir -p out
+	$(BIN)/memsim trace spmv -p rows=86016 -p nnz_per_row=51 -o out/spmv.h5
+	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j $(JOBS) -o out/result.h5
+	$(BIN)/memsim plot out/result.h5 -o out/figures
+
+test: venv ## run the tests, doctests included
+	$(BIN)/python -m pytest
+
+check: venv ## everything that must pass: ruff, mypy, tests
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest
+
+bench: venv ## measure speed and memory; prints ratios
+	$(BIN)/python -m experiments.bench
+
+clean: ## remove what the targets made
+	rm -rf $(VENV) out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
