@@ -1,14 +1,62 @@
-"""The results of all trials and their file: HDF5, schema ``memsim-result``."""
+"""The results of all trials and their file: HDF5, schema ``memsim-result``.
+
+::
+
+    /            attributes: schema, version
+    /about       JSON text, Trials.about
+    /ops         JSON text, Trials.ops
+    /arrays      JSON text, Trials.arrays
+    /trials/*    one dataset an array of Trials, by its name; first axis: finished trials
+"""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
+import h5py
 import numpy as np
+
+from memsim import hdf5
+from memsim.errors import InputError
+from memsim.files import replacing
+from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit
 
 SCHEMA = "memsim-result"
 VERSION = (1, 0)
+
+_LIMIT_BYTES = 1 << 32  # of one dataset: 100,000 trials of a kernel with 20 loads; more is a damaged or hostile file
+_TEXTS = ("about", "ops", "arrays")
+_OPS = -1  # in a shape below: static ops; _ROWS is one more, for what no static op caused
+_ROWS = -2
+
+# Array of Trials -> dtype and shape after the axis of trials.
+_ARRAYS: dict[str, tuple[str, tuple[int, ...]]] = {
+    "trial": ("<i8", ()),
+    "counters": ("<i8", (_ROWS, len(Level), len(Event), len(Unit))),
+    "cycles": ("<i8", ()),
+    "latency_histogram": ("<i8", (_OPS, LATENCY_BINS)),
+    "latency_sum": ("<i8", (_OPS,)),
+    "latency_count": ("<i8", (_OPS,)),
+    "instruction_latency_sum": ("<i8", (_OPS,)),
+    "instruction_latency_count": ("<i8", (_OPS,)),
+    "memory_histogram": ("<i8", (LATENCY_BINS,)),
+    "memory_sum": ("<i8", ()),
+    "memory_count": ("<i8", ()),
+    "transactions": ("<i8", ()),
+    "wall_seconds": ("<f8", ()),
+    "compiled_seconds": ("<f8", ()),
+}
+# Field of a JSON text -> its type; what analysis and report read without asking.
+_OP_FIELDS: dict[str, type] = {
+    "kind": str, "space": str, "width": int, "array": str, "line": int, "column": int, "file": str, "text": str,
+}  # fmt: skip
+_ARRAY_FIELDS: dict[str, type] = {"name": str, "base": int, "bytes": int, "element_bytes": int}
+_ABOUT_FIELDS: dict[str, type] = {
+    "gpu": dict, "gpu_provenance": dict, "seed": int, "versions": dict, "trace": dict, "created": str,
+}  # fmt: skip
 
 
 @dataclass
@@ -27,9 +75,10 @@ class Trials:
         memory_sum, memory_count: i8 [t].
         transactions: i8 [t], transactions replayed.
         wall_seconds, compiled_seconds: f8 [t], of the replay; compiled is the part inside compiled loops.
-        about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest, kernel, source,
-            parameters, grid, block, traced blocks), created (ISO time).
-        ops: list of dicts kind, space, width, array, line, column, file, text; arrays: list of dicts name, base, bytes, element_bytes.
+        about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
+            kernel, source, parameters, grid, block, traced blocks), created (ISO time).
+        ops: list of dicts kind, space, width, array, line, column, file, text (kind, space, array by name).
+        arrays: list of dicts name, base, bytes, element_bytes.
     """
 
     trial: np.ndarray
@@ -49,3 +98,69 @@ class Trials:
     about: dict[str, Any] = field(default_factory=dict)
     ops: list[dict[str, Any]] = field(default_factory=list)
     arrays: list[dict[str, Any]] = field(default_factory=list)
+
+
+def save(path: str | Path, trials: Trials) -> None:
+    """Write all of `trials` to `path`, whole or not at all."""
+    with replacing(path) as temporary, h5py.File(temporary, "w") as file:
+        hdf5.stamp(file, SCHEMA, VERSION)
+        for name in _TEXTS:
+            file[name] = json.dumps(getattr(trials, name))
+        for name, (dtype, shape) in _ARRAYS.items():
+            values = np.asarray(getattr(trials, name), dtype)
+            assert values.shape == (len(trials.trial), *_resolved(shape, len(trials.ops))), name
+            file.create_dataset(f"trials/{name}", data=values, compression="gzip", shuffle=True)
+
+
+def load(path: str | Path) -> Trials:
+    """Read a file of `save`.
+
+    Raises:
+        InputError: the file is damaged, of another schema or newer version, or holds impossible values.
+    """
+    with hdf5.opened(path, SCHEMA, VERSION) as file:
+        texts = {name: _text(path, file, name) for name in _TEXTS}
+        _check_texts(path, **texts)
+        arrays: dict[str, np.ndarray] = {}
+        for name, (dtype, tail) in _ARRAYS.items():
+            shape = (len(arrays["trial"]) if arrays else None, *_resolved(tail, len(texts["ops"])))
+            arrays[name] = hdf5.array(path, file, f"trials/{name}", dtype, shape, _LIMIT_BYTES)
+    _check_values(path, arrays)
+    return Trials(**arrays, **texts)
+
+
+def _resolved(shape: tuple[int, ...], n_ops: int) -> tuple[int, ...]:
+    return tuple({_OPS: n_ops, _ROWS: n_ops + 1}.get(length, length) for length in shape)
+
+
+def _text(path: str | Path, file: h5py.File, name: str) -> Any:
+    stored = hdf5.dataset(path, file, name, h5py.string_dtype(), ())
+    try:
+        return json.loads(stored.asstr()[()])
+    except (ValueError, RecursionError):
+        raise InputError(path, name, "is not JSON text; the file is damaged") from None
+
+
+def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
+    _check_fields(path, "about", about, _ABOUT_FIELDS)
+    for name, rows, fields in (("ops", ops, _OP_FIELDS), ("arrays", arrays, _ARRAY_FIELDS)):
+        if not isinstance(rows, list):
+            raise InputError(path, name, "is not a list; the file is damaged")
+        for number, row in enumerate(rows):
+            _check_fields(path, f"{name}[{number}]", row, fields)
+
+
+def _check_fields(path: str | Path, where: str, row: Any, fields: dict[str, type]) -> None:
+    if not isinstance(row, dict):
+        raise InputError(path, where, "is not a JSON object; the file is damaged")
+    for name, kind in fields.items():
+        if not isinstance(row.get(name), kind):
+            raise InputError(path, f"{where}.{name}", f"is {row.get(name)!r:.60}; it must be of type {kind.__name__}")
+
+
+def _check_values(path: str | Path, arrays: dict[str, np.ndarray]) -> None:
+    if not len(arrays["trial"]):
+        raise InputError(path, "trials/trial", "is empty; a result holds at least one finished trial")
+    for name, values in arrays.items():
+        if not (values >= 0).all():  # nan is not
+            raise InputError(path, f"trials/{name}", "holds negative values; the file is damaged")
