@@ -3,20 +3,25 @@
 ::
 
     /                attributes: schema, version, created_by, digest, kernel, source, parameters (JSON),
-                     grid (3), block (3), warp_size, registers, shared_bytes (per block)
-    /ops             one row a static op: kind, space, width, array, line, column, file, text
-    /arrays          one row an array: name, space, base, bytes, element_bytes
+                     grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block)
+    /ops/*           one row a static op: kind, space, width, array, line, column, file, text
+    /arrays/*        one row an array: name, space, base, bytes, element_bytes
     /blocks/id       linear block number in the grid, of every traced block
     /blocks/first_warp       index of its first warp in /warps (n_blocks + 1 entries)
     /warps/first_instruction (n_warps + 1 entries)
     /warps/first_address     (n_warps + 1 entries) index into /addresses
     /instructions/*  one row a memory instruction, warp after warp, in program order
     /addresses       byte offsets from the instruction's base, one an active lane, of explicit instructions
+
+``kernel`` is the kernel function's name, ``source`` the file that describes it. Lines and columns count from 1.
+``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
+from math import prod
 
 import numpy as np
 
@@ -34,6 +39,8 @@ class Kind(IntEnum):
 
 
 class Space(IntEnum):
+    """The memory an access goes to."""
+
     global_ = 0
     shared = 1
     local = 2
@@ -60,3 +67,103 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "base": "<u8",
     "stride": "<i4",
 }
+ADDRESS_DTYPE = "<u4"
+INDEX_COLUMNS: dict[str, str] = {  # dataset -> dtype of what finds blocks and warps
+    "blocks/id": "<i8",
+    "blocks/first_warp": "<i8",
+    "warps/first_instruction": "<i8",
+    "warps/first_address": "<i8",
+}
+OP_COLUMNS: dict[str, str] = {
+    "kind": "u1",
+    "space": "u1",
+    "width": "<u2",
+    "array": "<i4",
+    "line": "<i4",
+    "column": "<i4",
+    "file": "str",
+    "text": "str",
+}
+ARRAY_COLUMNS: dict[str, str] = {"name": "str", "space": "u1", "base": "<u8", "bytes": "<u8", "element_bytes": "<u2"}
+
+
+@dataclass(frozen=True)
+class LaunchShape:
+    """How a kernel was launched.
+
+    Attributes:
+        grid, block: extents (x, y, z), in blocks and in threads.
+        warp_size: lanes of a warp, at most 32.
+        registers: of one thread.
+        shared_bytes: of one block.
+
+    >>> LaunchShape((336, 1, 1), (100, 1, 1)).warps_per_block
+    4
+    """
+
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    warp_size: int = 32
+    registers: int = 32
+    shared_bytes: int = 0
+
+    @property
+    def n_blocks(self) -> int:
+        return prod(self.grid)
+
+    @property
+    def threads_per_block(self) -> int:
+        return prod(self.block)
+
+    @property
+    def warps_per_block(self) -> int:
+        return -(-self.threads_per_block // self.warp_size)
+
+
+@dataclass(frozen=True)
+class StaticOp:
+    """One load, store or atomic at one source position: a row of /ops."""
+
+    kind: Kind
+    space: Space
+    width: int
+    array: int
+    line: int
+    column: int
+    file: str
+    text: str
+
+
+@dataclass(frozen=True)
+class ArrayInfo:
+    """One array of the kernel: a row of /arrays. Shared arrays have addresses of their own, from 0 in every block."""
+
+    name: str
+    space: Space
+    base: int
+    bytes: int
+    element_bytes: int
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Whole warps of a trace, as columns.
+
+    Attributes:
+        warps: range of the warps' numbers in the trace.
+        first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
+        first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
+        op, flags, gap, mask, base, stride: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
+        addresses: u4, byte offsets of explicit instructions.
+    """
+
+    warps: range
+    first_instruction: np.ndarray
+    first_address: np.ndarray
+    op: np.ndarray
+    flags: np.ndarray
+    gap: np.ndarray
+    mask: np.ndarray
+    base: np.ndarray
+    stride: np.ndarray
+    addresses: np.ndarray
