@@ -7,9 +7,16 @@ resolved to SM cycles once, here.
 
 from __future__ import annotations
 
+import difflib
+import json
 from enum import StrEnum
+from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import PydanticCustomError
+
+from memsim import geometry
+from memsim.errors import InputError
 
 
 class WarpScheduler(StrEnum):
@@ -69,83 +76,83 @@ class DramPolicy(StrEnum):
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
 class SM(_Data):
-    count: int = Field(ge=1, description="streaming multiprocessors on the chip")
+    count: int = Field(ge=1, le=1024, description="streaming multiprocessors on the chip")
     clock_mhz: float = Field(gt=0, description="the clock whose cycles are the simulation's time")
     warp_size: int = Field(32, ge=1, le=32, description="lanes of a warp")
-    max_threads: int = Field(ge=1, description="resident threads of one SM")
+    max_threads: int = Field(ge=1, le=4096, description="resident threads of one SM")
     max_warps: int = Field(ge=1, le=64, description="resident warps of one SM")
     max_blocks: int = Field(ge=1, le=64, description="resident blocks of one SM")
-    registers: int = Field(ge=1, description="32-bit registers of one SM")
-    shared_bytes: int = Field(ge=0, description="shared memory of one SM")
+    registers: int = Field(ge=1, le=2**24, description="32-bit registers of one SM")
+    shared_bytes: int = Field(ge=0, le=2**24, description="shared memory of one SM")
     warp_scheduler: WarpScheduler = WarpScheduler.weighted_round_robin
-    issue_per_cycle: int = Field(1, ge=1, description="warp instructions all schedulers of one SM issue in a cycle")
-    instruction_cycles: int = Field(ge=0, description="cycles one warp needs for one non-memory instruction (a gap)")
-    lookup_cycles: int = Field(1, ge=1, description="cycles the load-store unit needs for one transaction")
-    shared_latency_cycles: int = Field(ge=1, description="latency of a conflict-free shared-memory access")
-    barrier_cycles: int = Field(1, ge=1, description="from the last warp's arrival to the block's release")
-    max_stores: int = Field(ge=1, description="stores one SM may have under way to L2")
-    reply_bytes_per_cycle: int = Field(ge=1, description="bytes one SM receives from L2 in a cycle")
+    issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in a cycle")
+    instruction_cycles: int = Field(ge=0, le=10**5, description="cycles a warp needs for one instruction of a gap")
+    lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
+    shared_latency_cycles: int = Field(ge=1, le=10**5, description="latency of a conflict-free shared-memory access")
+    barrier_cycles: int = Field(1, ge=1, le=10**5, description="from the last warp's arrival to the block's release")
+    max_stores: int = Field(ge=1, le=2**16, description="stores one SM may have under way to L2")
+    reply_bytes_per_cycle: int = Field(ge=1, le=2**16, description="bytes one SM receives from L2 in a cycle")
 
 
 class L1(_Data):
     enabled: bool = Field(True, description="whether global loads are cached in L1")
-    size_bytes: int = Field(ge=1)
-    line_bytes: int = Field(ge=32, le=256)
-    sector_bytes: int = Field(ge=32, le=256)
-    ways: int = Field(ge=1)
+    size_bytes: int = Field(ge=1, le=2**24, description="bytes of one SM's L1")
+    line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag, and the simulator's transaction")
+    sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
+    ways: int = Field(ge=1, le=4096, description="lines of a set")
     set_hash: IndexHash = IndexHash.modulo
     replacement: Replacement = Replacement.lru
     write_policy: L1WritePolicy = L1WritePolicy.write_through
-    mshrs: int = Field(ge=1, description="misses one SM may have under way")
-    hit_latency_cycles: int = Field(ge=1, description="load to use, on a hit")
+    mshrs: int = Field(ge=1, le=2**16, description="misses one SM may have under way")
+    hit_latency_cycles: int = Field(ge=1, le=10**5, description="load to use, on a hit")
 
 
 class L2(_Data):
-    size_bytes: int = Field(ge=1)
-    line_bytes: int = Field(ge=32, le=256)
-    sector_bytes: int = Field(ge=32, le=256)
-    ways: int = Field(ge=1)
-    slices: int = Field(ge=1, le=256)
-    slice_interleave_bytes: int = Field(ge=32, description="consecutive bytes that one slice holds")
+    size_bytes: int = Field(ge=1, le=2**32, description="bytes of all slices together")
+    line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag")
+    sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
+    ways: int = Field(ge=1, le=4096, description="lines of a set")
+    slices: int = Field(ge=1, le=256, description="parts of L2, each with its own share of the addresses")
+    slice_interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one slice holds")
     slice_hash: IndexHash = IndexHash.modulo
     set_hash: IndexHash = IndexHash.modulo
     replacement: Replacement = Replacement.lru
     write_hit: WriteHit = WriteHit.any
     write_miss: WriteMiss = WriteMiss.validate
     inclusion: Inclusion = Inclusion.non_inclusive
-    mshrs: int = Field(ge=1, description="fetches one slice may have under way")
-    hit_latency_cycles: int = Field(ge=2, description="load to use, on a hit, with no queueing")
-    sector_cycles: int = Field(1, ge=1, description="cycles a slice is busy for one sector")
+    mshrs: int = Field(ge=1, le=2**16, description="fetches one slice may have under way")
+    hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
+    sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles a slice is busy for one sector")
 
 
 class DramTiming(_Data):
     """JEDEC-style constraints in cycles of the DRAM command clock (``dram.clock_mhz``)."""
 
-    cl: int = Field(ge=1, description="read command to first data")
-    cwl: int = Field(ge=1, description="write command to first data")
-    burst: int = Field(ge=1, description="cycles the data bus is busy for one sector")
-    ccd: int = Field(ge=1, description="column command to column command")
-    rcd: int = Field(ge=1, description="activate to column command, same bank")
-    rp: int = Field(ge=1, description="precharge to activate, same bank")
-    ras: int = Field(ge=1, description="activate to precharge, same bank")
-    rrd: int = Field(ge=1, description="activate to activate, two banks")
-    faw: int = Field(ge=1, description="window that holds at most four activates")
-    rtp: int = Field(ge=1, description="read command to precharge, same bank")
-    wr: int = Field(ge=1, description="last write data to precharge, same bank")
-    wtr: int = Field(ge=1, description="last write data to read command")
-    rtw: int = Field(ge=1, description="read command to write command")
+    cl: int = Field(ge=1, le=1000, description="read command to first data")
+    cwl: int = Field(ge=1, le=1000, description="write command to first data")
+    burst: int = Field(ge=1, le=1000, description="cycles the data bus is busy for one sector")
+    ccd: int = Field(ge=1, le=1000, description="column command to column command")
+    rcd: int = Field(ge=1, le=1000, description="activate to column command, same bank")
+    rp: int = Field(ge=1, le=1000, description="precharge to activate, same bank")
+    ras: int = Field(ge=1, le=1000, description="activate to precharge, same bank")
+    rrd: int = Field(ge=1, le=1000, description="activate to activate, two banks")
+    faw: int = Field(ge=1, le=1000, description="window that holds at most four activates")
+    rtp: int = Field(ge=1, le=1000, description="read command to precharge, same bank")
+    wr: int = Field(ge=1, le=1000, description="last write data to precharge, same bank")
+    wtr: int = Field(ge=1, le=1000, description="last write data to read command")
+    rtw: int = Field(ge=1, le=1000, description="read command to write command")
 
 
 class Dram(_Data):
     kind: str = Field(description="the memory's technology, for people")
     channels: int = Field(ge=1, le=256)
     banks: int = Field(ge=1, le=64, description="banks of one channel")
-    row_bytes: int = Field(ge=32, description="bytes of one row of one bank")
-    interleave_bytes: int = Field(ge=32, description="consecutive bytes that one channel holds")
+    row_bytes: int = Field(ge=32, le=2**30, description="bytes of one row of one bank")
+    interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one channel holds")
     channel_hash: IndexHash = IndexHash.modulo
     bank_hash: IndexHash = IndexHash.modulo
     clock_mhz: float = Field(gt=0, description="the command clock")
@@ -154,7 +161,7 @@ class Dram(_Data):
     write_queue: int = Field(ge=1, le=256, description="writes one channel holds")
     write_high: int = Field(ge=1, description="writes held that start a drain")
     write_low: int = Field(ge=0, description="writes held that end it")
-    latency_cycles: int = Field(ge=0, description="SM cycles from L2 to the channel and back, beside the timing table")
+    latency_cycles: int = Field(ge=0, le=10**5, description="from L2 to the channel and back, beside the timing table")
     timing: DramTiming
 
 
@@ -167,16 +174,84 @@ class Stochastic(_Data):
     arbitration: bool = Field(True, description="requests of SMs that reach L2 in one cycle are ordered at random")
     dram_grouping: bool = Field(True, description="main-memory step: group sizes are drawn, else all are full")
     page_placement: bool = Field(False, description="pages get random physical frames")
-    page_bytes: int = Field(65536, ge=4096, description="bytes of a page")
+    page_bytes: int = Field(65536, ge=4096, le=2**30, description="bytes of a page")
 
 
 class GPU(_Data):
-    """Everything the simulator knows of a GPU. Immutable; ``model_copy(update=...)`` makes variants."""
+    """Everything the simulator knows of a GPU; immutable, and valid as a whole (:mod:`memsim.geometry`).
 
-    name: str
-    compute_capability: str = Field(pattern=r"^\d+\.\d$", description="chooses the coalescing rules")
+    ``model_dump(mode="json")`` gives a dict for files, :func:`gpu_from_dict` takes it back;
+    :func:`memsim.presets.override` makes variants.
+    """
+
+    name: str = Field(max_length=100, description="what reports call it")
+    compute_capability: str = Field(pattern=r"^\d{1,2}\.\d$", description="chooses the coalescing rules")
     sm: SM
     l1: L1
     l2: L2
     dram: Dram
     stochastic: Stochastic = Stochastic()
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        for field, problem in geometry.problems(self):
+            raise PydanticCustomError("geometry", "{field} {problem}", {"field": field, "problem": problem})
+        return self
+
+
+def gpu_from_dict(data: object, where: object) -> GPU:
+    """Make a GPU of plain (JSON-like) data, which may be anything.
+
+    Args:
+        data: nested dict of the fields of :class:`GPU`; enumerations as strings.
+        where: what an error names, usually the file.
+
+    Raises:
+        InputError: naming `where`, the first wrong field, and what would be right.
+    """
+    try:
+        # JSON is the mode in which strict fields take enumerations as strings; `default` turns what JSON lacks
+        # (a TOML date) into a string, which no such field accepts.
+        return GPU.model_validate_json(json.dumps(data, default=str))
+    except ValidationError as error:
+        raise InputError(where, *_explain(error.errors()[0])) from None
+
+
+def _explain(error: Any) -> tuple[str, str]:
+    """Turn one pydantic error into (field, what is wrong and what would be right)."""
+    if error["type"] == "geometry":
+        return error["ctx"]["field"], error["ctx"]["problem"]
+    field = ".".join(str(part) for part in error["loc"]) or "configuration"
+    if error["type"] == "missing":
+        return field, "is missing; give it, or inherit a preset that has it"
+    if error["type"] == "extra_forbidden":
+        return field, unknown(field)
+    given = repr(error["input"])
+    given = given if len(given) <= 60 else given[:57] + "..."
+    return field, f"is {given}; it {error['msg'].removeprefix('Input ')}"
+
+
+def fields(model: type[BaseModel] = GPU, prefix: str = "") -> dict[str, Any]:
+    """Every leaf field as ``{"l1.ways": FieldInfo, ...}``, in the order of the model.
+
+    >>> fields()["l1.ways"].description
+    'lines of a set'
+    """
+    leaves: dict[str, Any] = {}
+    for name, info in model.model_fields.items():
+        inner = info.annotation
+        if isinstance(inner, type) and issubclass(inner, BaseModel):
+            leaves |= fields(inner, f"{prefix}{name}.")
+        else:
+            leaves[prefix + name] = info
+    return leaves
+
+
+def unknown(field: str) -> str:
+    """Say that a field does not exist, and which one was probably meant.
+
+    >>> unknown("l1.way")
+    'is unknown; did you mean l1.ways?'
+    """
+    near = difflib.get_close_matches(field[:80], fields(), n=1, cutoff=0.0)
+    return f"is unknown; did you mean {near[0]}?"
