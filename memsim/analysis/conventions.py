@@ -1,0 +1,97 @@
+"""What "hit ratio" means: counters to ratios under a named convention.
+
+Programs that print a hit ratio disagree on what one is, so every ratio of memsim names its convention. A request finds
+its data (hit), finds it on its way (merge, "hit on miss"), finds the line without the sector (sector miss), or finds
+nothing (miss):
+
+============  =============================  =====================================================================
+convention    counts as a hit                unit
+============  =============================  =====================================================================
+``model``     hit                            L1 in transactions, L2 in 32-byte sectors
+``traffic``   hit, merge                     the same; one minus the share of requests that were sent down a level
+``profiler``  hit, merge, and from compute   as the vendor's counters: L1 in transactions before compute capability
+              capability 7.0 on also L1      7.0 and in sectors from it on, L2 in sectors
+              sector misses and all L2
+              stores
+============  =============================  =====================================================================
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import numpy as np
+
+from memsim.hierarchy.counters import Event, Level, Unit
+
+
+class Convention(StrEnum):
+    """Which requests a hit ratio counts as hits; see the module's table."""
+
+    model = "model"
+    traffic = "traffic"
+    profiler = "profiler"
+
+
+class Access(StrEnum):
+    """The kinds of access that are counted."""
+
+    read = "read"
+    write = "write"
+    atomic = "atomic"
+
+
+OUTCOMES = ("hit", "miss", "sector_miss", "merge")
+FETCHES = (Access.read, Access.atomic)  # what a load or an atomic that returns a value waits for
+_SECTORED_COUNTERS = 7.0  # compute capability whose profiler counts L1 in sectors
+
+
+def outcome_counts(counters: np.ndarray, level: Level, unit: Unit, accesses: tuple[Access, ...]) -> np.ndarray:
+    """Counts by outcome, [..., 4] in the order of OUTCOMES, of counters [..., levels, events, units]."""
+    of_level = counters[..., level, :, unit]
+    return sum(
+        (of_level[..., [Event[f"{access}_{outcome}"] for outcome in OUTCOMES]] for access in accesses),
+        start=np.zeros((*of_level.shape[:-1], len(OUTCOMES)), of_level.dtype),
+    )
+
+
+def _rule(
+    level: Level, accesses: tuple[Access, ...], convention: Convention, capability: float
+) -> tuple[Unit, set[str]]:
+    """The unit and the outcomes that count as hits."""
+    unit = Unit.transactions if level is Level.l1 else Unit.sectors
+    if convention is Convention.model:
+        return unit, {"hit"}
+    if convention is Convention.traffic or capability < _SECTORED_COUNTERS:
+        return unit, {"hit", "merge"}
+    if level is Level.l1:
+        return Unit.sectors, {"hit", "merge", "sector_miss"}
+    return unit, set(OUTCOMES) if accesses == (Access.write,) else {"hit", "merge"}
+
+
+def hit_ratio(
+    counters: np.ndarray,
+    level: Level,
+    accesses: tuple[Access, ...] = (Access.read,),
+    convention: Convention = Convention.model,
+    compute_capability: str = "2.0",
+) -> np.ndarray:
+    """Hit ratio, [...], of counters [..., levels, events, units]; nan where nothing was accessed.
+
+    Args:
+        counters: integer counters, see hierarchy.counters; any leading axes (trials, static ops).
+        level: l1 or l2.
+        accesses: kinds of access that the ratio is over.
+        convention: what counts as a hit, and in which unit.
+        compute_capability: of the GPU; only ``profiler`` depends on it.
+
+    >>> counters = np.zeros((3, 12, 2), int)
+    >>> counters[Level.l1, [Event.read_hit, Event.read_miss, Event.read_merge], Unit.transactions] = 60, 30, 10
+    >>> [float(hit_ratio(counters, Level.l1, convention=name)) for name in (Convention.model, Convention.traffic)]
+    [0.6, 0.7]
+    """
+    unit, hits = _rule(level, accesses, convention, float(compute_capability))
+    counts = outcome_counts(counters, level, unit, accesses).astype(float)
+    total = counts.sum(axis=-1)
+    hit = counts[..., [outcome in hits for outcome in OUTCOMES]].sum(axis=-1)
+    return np.divide(hit, total, out=np.full_like(total, np.nan), where=total > 0)

@@ -1,0 +1,162 @@
+"""The results of a simulation, as a user asks for them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from memsim.analysis.conventions import Access, Convention, hit_ratio, outcome_counts
+from memsim.analysis.latency import LatencyDistribution
+from memsim.analysis.loads import Load, grouped, memory_latency
+from memsim.analysis.statistics import Ratio, Sample
+from memsim.analysis.table import Table
+from memsim.analysis.tables import load_table
+from memsim.hierarchy.counters import Level, Unit
+from memsim.montecarlo import store
+from memsim.montecarlo.store import Trials
+
+
+class Result:
+    """All trials of one simulation, and what follows from them; nothing here is computed before it is asked for.
+
+    Args:
+        trials: raw results.
+        convention: of the hit ratios; see :mod:`memsim.analysis.conventions`.
+
+    ::
+
+        result = Result.load("result.h5")
+        result.l2_read.mean, result.l2_read.interval()   # the mean, and the interval that holds it
+        result.l2_read.spread()                          # where one run falls: mean -+ 2 sd
+        print(result.loads)                              # every static load, with its source text
+    """
+
+    def __init__(self, trials: Trials, convention: str = Convention.model) -> None:
+        self.trials, self.convention = trials, Convention(convention)
+
+    @classmethod
+    def load(cls, path: str | Path, convention: str = Convention.model) -> Result:
+        """Read a results file.
+
+        Raises:
+            InputError: the file is damaged or no results file.
+        """
+        return cls(store.load(path), convention)
+
+    def save(self, path: str | Path) -> None:
+        """Write a results file, whole or not at all."""
+        store.save(path, self.trials)
+
+    @property
+    def gpu(self) -> str:
+        """Name of the GPU."""
+        return self.trials.about["gpu"]["name"]
+
+    @property
+    def seed(self) -> int:
+        return self.trials.about["seed"]
+
+    @property
+    def ns_per_cycle(self) -> float:
+        """Nanoseconds of one SM cycle."""
+        return 1e3 / self.trials.about["gpu"]["sm"]["clock_mhz"]
+
+    @cached_property
+    def l1_read(self) -> Ratio:
+        """L1 read hit ratio."""
+        return self._ratio(Level.l1, Access.read)
+
+    @cached_property
+    def l2_read(self) -> Ratio:
+        """L2 read hit ratio, of 32-byte sectors."""
+        return self._ratio(Level.l2, Access.read)
+
+    @cached_property
+    def l2_write(self) -> Ratio:
+        """L2 write hit ratio, of 32-byte sectors."""
+        return self._ratio(Level.l2, Access.write)
+
+    @property
+    def ratios(self) -> dict[str, Ratio]:
+        """The three hit ratios by name."""
+        return {"l1_read": self.l1_read, "l2_read": self.l2_read, "l2_write": self.l2_write}
+
+    @cached_property
+    def cycles(self) -> Sample:
+        """SM cycles from the first block's start to the last warp's end."""
+        return Sample(self.trials.cycles.astype(float))
+
+    @cached_property
+    def memory_latency(self) -> Sample:
+        """Tm: mean latency of the main-memory step, cycles (Baghsorkhi 2012, 3.2.3)."""
+        return memory_latency(self.trials)
+
+    @cached_property
+    def memory_distribution(self) -> LatencyDistribution:
+        """Latencies of the main-memory step, cycles, all trials (the paper's figure 3)."""
+        return LatencyDistribution(self.trials.memory_histogram.sum(axis=0))
+
+    @cached_property
+    def loads(self) -> Table[Load]:
+        """Every static load, in source order of the trace."""
+        return self.loads_by("load")
+
+    def loads_by(self, group: str) -> Table[Load]:
+        """The loads' quantities by ``load``, ``array`` or ``line``.
+
+        Raises:
+            ValueError: another word.
+        """
+        keys = {
+            "load": lambda number, op: number,
+            "array": lambda number, op: op["array"],
+            "line": lambda number, op: (op["file"], op["line"]),
+        }
+        if group not in keys:
+            raise ValueError(f"group is {group!r}; give one of {', '.join(keys)}")
+        return load_table(grouped(self.trials, keys[group], self.convention), group, self.ns_per_cycle)
+
+    @cached_property
+    def counters(self) -> dict[str, dict[str, dict[str, float]]]:
+        """Mean counts of a trial: ``counters[level][unit][name]``.
+
+        At l1 and l2 reads + writes + atomics = hits + misses + merges (a sector miss is a miss); ``dram`` has reads and
+        writes. Units: transactions, and 32-byte sectors.
+        """
+        total, trials = self.trials.counters.sum(axis=(0, 1)), len(self.trials.trial)
+        return {
+            level.name: {
+                unit.name: {name: count / trials for name, count in _named_counts(total, level, unit).items()}
+                for unit in Unit
+            }
+            for level in Level
+        }
+
+    @cached_property
+    def performance(self) -> dict[str, float]:
+        """How fast the trials ran: transactions a trial, a second (and worker), and SimPy's share of the time."""
+        trials, wall = self.trials, float(self.trials.wall_seconds.sum())
+        return {
+            "transactions_per_trial": float(trials.transactions.mean()),
+            "transactions_per_second": float(trials.transactions.sum() / wall) if wall else float("nan"),
+            "simpy_share": 1 - float(trials.compiled_seconds.sum()) / wall if wall else float("nan"),
+        }
+
+    def _ratio(self, level: Level, access: Access) -> Ratio:
+        capability = self.trials.about["gpu"]["compute_capability"]
+        total = self.trials.counters.sum(axis=1)
+        return Ratio(hit_ratio(total, level, (access,), self.convention, capability), self.convention)
+
+    def __repr__(self) -> str:
+        return f"<Result: {len(self.trials.trial)} trials of {self.trials.about['trace']['kernel']} on {self.gpu}>"
+
+
+def _named_counts(total: np.ndarray, level: Level, unit: Unit) -> dict[str, int]:
+    by_access = {access: int(outcome_counts(total, level, unit, (access,)).sum()) for access in Access}
+    names = {"reads": by_access[Access.read], "writes": by_access[Access.write]}
+    if level is Level.dram:
+        return names
+    hit, miss, sector_miss, merge = outcome_counts(total, level, unit, tuple(Access)).tolist()
+    return names | {"atomics": by_access[Access.atomic], "hits": hit, "misses": miss + sector_miss, "merges": merge}

@@ -1,0 +1,99 @@
+"""A small table: rows of named fields that print as aligned text and leave as CSV or a pandas frame."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
+
+from memsim.errors import InputError
+from memsim.files import replacing
+
+if TYPE_CHECKING:
+    import pandas
+
+R = TypeVar("R")
+
+
+@dataclass(frozen=True)
+class Column(Generic[R]):
+    """A printed column: its header, how a row fills it, and whether it is aligned to the right."""
+
+    header: str
+    show: Callable[[R], str]
+    right: bool = True
+
+
+def aligned(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """Text with aligned columns under a ruled header.
+
+    >>> print(aligned(["load", "L1 %"], [["val[j]", "87.5"], ["y[ind]", "3.0"]], [False, True]))
+    load    L1 %
+    ------  ----
+    val[j]  87.5
+    y[ind]   3.0
+    """
+    widths = [max(map(len, column)) for column in zip(headers, *lines, strict=True)]
+    ruled = [headers, ["-" * width for width in widths], *lines]
+    return "\n".join(
+        "  ".join(
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in ruled
+    )
+
+
+class Table(Sequence[R]):
+    """Immutable rows; printing aligns them, ``to_csv`` and ``to_frame`` give every field as a number or text."""
+
+    def __init__(self, rows: Sequence[R], columns: Sequence[Column[R]], record: Callable[[R], dict[str, Any]]) -> None:
+        self._rows, self._columns, self._record = tuple(rows), tuple(columns), record
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[R]: ...
+    def __getitem__(self, index: int | slice) -> R | Sequence[R]:
+        return self._rows[index]
+
+    def __iter__(self) -> Iterator[R]:
+        return iter(self._rows)
+
+    def __str__(self) -> str:
+        lines = [[column.show(row) for column in self._columns] for row in self._rows]
+        return aligned([c.header for c in self._columns], lines, [c.right for c in self._columns])
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat dict a row: what the CSV's and the frame's columns are made from."""
+        return [self._record(row) for row in self._rows]
+
+    def to_csv(self, path: str | Path | None = None) -> str:
+        """CSV text with a header line, written to `path` too when given; an empty cell where a value does not exist."""
+        records, buffer = self.records(), io.StringIO()
+        writer = csv.DictWriter(buffer, list(records[0]) if records else [], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in records)
+        text = buffer.getvalue()
+        if path is not None:
+            with replacing(path) as temporary:
+                temporary.write_text(text, encoding="utf-8")
+        return text
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas DataFrame, one row a row.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
+        return pandas.DataFrame.from_records(self.records())

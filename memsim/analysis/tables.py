@@ -1,0 +1,59 @@
+"""How the table of loads prints: at most 100 columns, units in the headers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from memsim.analysis.loads import Load
+from memsim.analysis.statistics import Sample
+from memsim.analysis.table import Column, Table
+
+ABSENT = "–"  # a value that does not exist: the ratio of nothing
+_TEXT_WIDTH = {"load": 20, "array": 0, "line": 29}
+
+
+def number(value: float, decimals: int = 0) -> str:
+    """A number for people, or a dash.
+
+    >>> number(1234567), number(0.5, 2), number(float("nan"))
+    ('1,234,567', '0.50', '–')
+    """
+    return ABSENT if value != value else f"{value:,.{decimals}f}"
+
+
+def with_interval(sample: Sample, scale: float = 1.0, decimals: int = 1) -> str:
+    """The mean and half the width of its 95 % interval: ``812.4±3.1``; without an interval the mean alone."""
+    mean, interval = number(sample.mean * scale, decimals), sample.interval()
+    return mean if interval is None else f"{mean}±{number(interval.width / 2 * scale, decimals)}"
+
+
+def shortened(text: str, width: int) -> str:
+    """At most `width` characters.
+
+    >>> shortened("indices[row_ptr[row] + lane]", 12)
+    'indices[row…'
+    """
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def load_table(rows: list[Load], group: str, ns_per_cycle: float) -> Table[Load]:
+    """The table of loads grouped by ``load``, ``array`` or ``line``."""
+
+    def latency(header: str, of: Callable[[Load], Sample]) -> list[Column[Load]]:
+        return [
+            Column(header, lambda row: with_interval(of(row), decimals=0)),
+            Column("ns", lambda row: number(of(row).mean * ns_per_cycle)),
+        ]
+
+    columns = [
+        Column("line", lambda row: row.place, right=False),
+        Column("load", lambda row: shortened(row.text, _TEXT_WIDTH[group]), right=False),
+        Column("array", lambda row: shortened(row.array, 10) or ABSENT, right=False),
+        Column("L1 %", lambda row: with_interval(row.l1_hit, 100)),
+        Column("L2 %", lambda row: with_interval(row.l2_hit, 100)),
+        *latency("latency", lambda row: row.latency),
+        *latency("X", lambda row: row.x),
+        Column("share %", lambda row: number(row.share.mean * 100, 1)),
+    ]
+    shown: list[Column[Load]] = {"load": columns, "line": columns[:2] + columns[3:], "array": columns[2:]}[group]
+    return Table(rows, shown, Load.record)

@@ -1,0 +1,67 @@
+"""A result as JSON: the contract of ``memsim show --json``, described in docs/json.md."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from memsim.analysis.loads import Load
+from memsim.analysis.result import Result
+from memsim.analysis.statistics import Sample
+
+
+def document(result: Result) -> dict[str, Any]:
+    """The contract's object, of JSON values: a quantity that does not exist is None."""
+    about = result.trials.about
+    return _without_nan(
+        {
+            "gpu": result.gpu,
+            "trace": about["trace"],
+            "trials": len(result.trials.trial),
+            "seed": result.seed,
+            "convention": str(result.convention),
+            "ratios": {name: _with_sd(ratio) for name, ratio in result.ratios.items()},
+            "counters": result.counters,
+            "cycles": result.cycles.mean,
+            "cycles_interval": result.cycles.interval(),
+            "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
+            "memory_latency": _with_interval(result.memory_latency),
+            "loads": [_load(load) for load in result.loads],
+            "performance": result.performance,
+            "versions": about["versions"],
+            "created": about["created"],
+        }
+    )
+
+
+def dumps(result: Result) -> str:
+    """The same as indented text."""
+    return json.dumps(document(result), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _load(load: Load) -> dict[str, Any]:
+    return {name: getattr(load, name) for name in ("file", "line", "column", "text", "array")} | {
+        "l1_hit": load.l1_hit.mean,
+        "l2_hit": load.l2_hit.mean,
+        "latency": _with_interval(load.latency),
+        "instruction_latency": _with_interval(load.instruction_latency),
+        "x": _with_interval(load.x),
+        "share": load.share.mean,
+    }
+
+
+def _with_interval(sample: Sample) -> dict[str, Any]:
+    return {"mean": sample.mean, "interval": sample.interval()}
+
+
+def _with_sd(sample: Sample) -> dict[str, Any]:
+    return {"mean": sample.mean, "sd": sample.sd, "interval": sample.interval()}
+
+
+def _without_nan(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _without_nan(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,104 @@
+"""The tables of a result as text of at most 100 columns."""
+
+from __future__ import annotations
+
+from memsim.analysis.conventions import Convention
+from memsim.analysis.result import Result
+from memsim.analysis.statistics import Interval, Method
+from memsim.analysis.table import aligned
+from memsim.analysis.tables import ABSENT, number, with_interval
+
+_MEANING = {
+    Convention.model: "hit: the data was there; a merge with a fetch under way is none",
+    Convention.traffic: "hit: nothing was sent down a level; a merge with a fetch under way is one",
+    Convention.profiler: "hit: as the GPU's own counters count",
+}
+_GROUP_TITLE = {"load": "static loads", "array": "loads by array", "line": "loads by source line"}
+
+
+def tables(result: Result, *, method: str = Method.t, by: str = "load") -> str:
+    """Everything ``memsim show`` prints.
+
+    Args:
+        result: what to show.
+        method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
+        by: what the loads are grouped by: ``load``, ``array`` or ``line``.
+    """
+    parts = [heading(result), ratio_table(result, method), counter_table(result), cycle_line(result)]
+    parts += [f"{_GROUP_TITLE[by]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}", _speed(result)]
+    return "\n\n".join(parts)
+
+
+def heading(result: Result) -> str:
+    """What was simulated: kernel, GPU, trials, seed, launch, trace."""
+    trace = result.trials.about["trace"]
+    trials = len(result.trials.trial)
+    parameters = " ".join(f"{name}={value}" for name, value in trace.get("parameters", {}).items())
+    launch = ", ".join(f"{name} {'x'.join(map(str, trace[name]))}" for name in ("grid", "block") if name in trace)
+    lines = [
+        f"{trace['kernel']} on {result.gpu}: {trials} trial{'s' * (trials != 1)}, seed {result.seed}",
+        f"{trace.get('source', '')} {parameters}".strip(),
+        f"{launch}; trace {trace['digest'][:12]}",
+    ]
+    return "\n".join(line for line in lines if line)
+
+
+def ratio_table(result: Result, method: str = Method.t) -> str:
+    """The three hit ratios: mean, sd, the interval that holds the mean, the interval that holds one run."""
+    rows = []
+    for name, ratio in result.ratios.items():
+        level, access = name.split("_")
+        intervals = [_percent_interval(found) for found in (ratio.interval(method=method), ratio.spread())]
+        rows.append([f"{level.upper()} {access}", number(ratio.mean * 100, 2), number(ratio.sd * 100, 3), *intervals])
+    headers = ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"]
+    table = aligned(headers, rows, [False, True, True, True, True])
+    return f"{table}\nconvention {result.convention}: {_MEANING[result.convention]}"
+
+
+def counter_table(result: Result) -> str:
+    """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
+    names = ("reads", "writes", "atomics", "hits", "misses", "merges")
+    rows = [
+        [level.upper(), unit, *(number(counts.get(name, float("nan"))) for name in names)]
+        for level, units in result.counters.items()
+        for unit, counts in units.items()
+    ]
+    table = aligned(["level", "unit", *names], rows, [False, False] + [True] * len(names))
+    return f"counts of a trial (mean)\n{table}"
+
+
+def cycle_line(result: Result) -> str:
+    """How long the snapshot took on the simulated GPU."""
+    milliseconds = result.cycles.mean * result.ns_per_cycle / 1e6
+    memory = with_interval(result.memory_latency)
+    in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
+    return (
+        f"the snapshot took {with_interval(result.cycles, decimals=0)} cycles ({milliseconds:.3f} ms); "
+        f"main memory Tm {memory} cycles ({in_ns} ns)"
+    )
+
+
+def _clock(result: Result) -> str:
+    return f"latency and X in cycles of {result.ns_per_cycle:.3f} ns; ± is half the 95 % interval of the mean"
+
+
+def _legend(result: Result) -> str:
+    gpu = result.trials.about["gpu"]
+    t1, t2 = gpu["l1"]["hit_latency_cycles"], gpu["l2"]["hit_latency_cycles"]
+    return (
+        "latency: observed, lookup to data, of one transaction; share: of all latency waited for\n"
+        f"X = H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles"
+    )
+
+
+def _speed(result: Result) -> str:
+    speed = result.performance
+    return (
+        f"{speed['transactions_per_trial']:,.0f} transactions a trial, "
+        f"{speed['transactions_per_second'] / 1e6:.2f} million a second and core, "
+        f"SimPy's share {speed['simpy_share']:.1%}"
+    )
+
+
+def _percent_interval(interval: Interval | None) -> str:
+    return ABSENT if interval is None else f"{interval.low * 100:.2f} … {interval.high * 100:.2f}"
