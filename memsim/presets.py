@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memsim import config
+from memsim import config, library
 from memsim.config import GPU, gpu_from_dict
 from memsim.errors import InputError
 
@@ -51,7 +51,7 @@ def load_gpu(name_or_path: str | Path) -> GPU:
     >>> gpu.sm.count, gpu.l1.ways, gpu.l2.hit_latency_cycles  # 250 ns at 1150 MHz
     (14, 64, 288)
     """
-    path = find(name_or_path)
+    path = _find(name_or_path)
     return _resolve(_read(path), path)
 
 
@@ -101,7 +101,7 @@ def provenance(name_or_path: str | Path, settings: Mapping[str, object] | None =
     >>> provenance("tesla-c2050")["l2.hit_latency_cycles"].value
     250
     """
-    path = find(name_or_path)
+    path = _find(name_or_path)
     known = _read(path) | _given(settings or {}, "--set")
     _resolve(known, path)
     return {field: known.get(field) or _default(field, info) for field, info in config.fields().items()}
@@ -126,27 +126,11 @@ def unit(field: str) -> str:
 
 def names() -> list[str]:
     """Names of the presets, sorted."""
-    return sorted(path.stem for path in _folder().glob("*.toml") if not path.stem.startswith("_"))
+    return library.names("configs", ".toml")
 
 
-def find(name_or_path: str | Path) -> Path:
-    """Return the file of a preset, or the path itself.
-
-    Raises:
-        InputError: neither a preset nor a file.
-    """
-    path = Path(name_or_path)
-    preset = _folder() / f"{name_or_path}.toml"
-    if path.name == str(name_or_path) and preset.is_file():
-        return preset
-    if path.is_file():
-        return path
-    raise InputError(name_or_path, "GPU", f"is neither a file nor a preset; presets are {', '.join(names())}")
-
-
-def _folder() -> Path:
-    installed = Path(__file__).parent / "configs"
-    return installed if installed.is_dir() else Path(__file__).parents[1] / "configs"
+def _find(name_or_path: str | Path) -> Path:
+    return library.find("configs", ".toml", name_or_path)
 
 
 def _given(settings: Mapping[str, object], where: object) -> dict[str, Provenance]:
@@ -166,8 +150,8 @@ def _read(path: Path, chain: int = 1) -> dict[str, Provenance]:
             raise InputError(path, "inherit", f"is {parent!r}; give the name of a preset or a path")
         if chain == _LONGEST_CHAIN:
             raise InputError(path, "inherit", f"makes a chain of more than {_LONGEST_CHAIN} files; give a shorter one")
-        beside = path.parent / parent
-        known = _read(beside if beside.is_file() else find(parent), chain + 1)
+        beside = [path.parent / parent, path.parent / f"{parent}.toml"]
+        known = _read(next((file for file in beside if file.is_file()), None) or _find(parent), chain + 1)
     own: dict[str, Provenance] = {}
     for field, value in _leaves(data):
         _insert(own, field, _as_provenance(field, value, path), path)

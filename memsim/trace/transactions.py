@@ -7,6 +7,7 @@ Lines are numbered densely in order of first use, so caches compare small intege
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -24,6 +25,17 @@ INSTRUCTION = np.dtype(
         ("pad", "<u4"),
     ]
 )
+
+# Attribute of Transactions -> dtype of its column (and of its .npy file).
+COLUMNS: dict[str, np.dtype] = {
+    "instructions": INSTRUCTION,
+    "lines": np.dtype("<u4"),
+    "masks": np.dtype("u1"),
+    "line_address": np.dtype("<u8"),
+    "first_instruction": np.dtype("<i8"),
+    "first_warp": np.dtype("<i8"),
+    "n_ops": np.dtype("<i8"),
+}
 
 
 @dataclass(frozen=True)
@@ -47,3 +59,14 @@ class Transactions:
     first_instruction: np.ndarray
     first_warp: np.ndarray
     n_ops: int
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Transactions:
+        """Map the files that :func:`memsim.trace.coalesce.coalesce` wrote to `directory`, read-only."""
+        columns = {name: np.load(column_path(directory, name), mmap_mode="r") for name in COLUMNS if name != "n_ops"}
+        return cls(**columns, n_ops=int(np.load(column_path(directory, "n_ops"))[0]))
+
+
+def column_path(directory: str | Path, name: str) -> Path:
+    """File of one column in a directory of transactions."""
+    return Path(directory) / f"{name}.npy"

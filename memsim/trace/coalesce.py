@@ -1,0 +1,133 @@
+"""Coalescing: from the lanes' addresses of a trace to the transactions that a GPU's load-store unit makes of them.
+
+Which accesses share a transaction is told by :mod:`memsim.trace.coalescing_rules`; this module streams a trace
+through the compiled loop once per (trace, GPU).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import numpy as np
+
+from memsim.config import GPU
+from memsim.errors import InputError
+from memsim.trace import coalesce_loop as loop
+from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
+from memsim.trace.columns import Column, FileColumn, MemoryColumn
+from memsim.trace.reader import Trace
+from memsim.trace.schema import Chunk
+from memsim.trace.transactions import COLUMNS, INSTRUCTION, Transactions, column_path
+
+CHUNK_INSTRUCTIONS = 1 << 16
+_BUFFER = 1 << 16  # transactions of one call of the compiled loop; each may bring a new line
+_STREAMED = ("instructions", "lines", "masks", "line_address")
+_WIDTHS = (1, 2, 4, 8, 16)
+
+
+def coalesce(
+    trace: Trace, gpu: GPU, directory: str | Path | None = None, progress: Callable[[int], None] | None = None
+) -> Transactions:
+    """Coalesce a trace for a GPU.
+
+    Args:
+        trace: the trace; read once, a chunk at a time.
+        gpu: its compute capability, and the L1's line, sector and whether it is enabled, choose the rules.
+        directory: where to write one .npy file a column, which the result (and ``Transactions.load``) maps read-only;
+            the caller owns it. None keeps the columns in memory.
+        progress: called with the number of instructions done since its last call.
+
+    Raises:
+        InputError: a trace of another warp size, an access wider than 16 bytes or at a negative address, or a
+            directory that cannot be written.
+    """
+    if trace.launch.warp_size != gpu.sm.warp_size:
+        right = f"{gpu.name} has warps of {gpu.sm.warp_size}, give a trace made for it"
+        raise InputError(trace.path, "warp_size", f"is {trace.launch.warp_size}; {right}")
+    for op in trace.ops:
+        if op.width not in _WIDTHS:
+            raise InputError(trace.path, "ops/width", f"holds {op.width}; a lane accesses 1, 2, 4, 8 or 16 bytes")
+    with _columns(directory) as columns:
+        coalescer = _Coalescer(trace, gpu, columns)
+        for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
+            coalescer.take(chunk)
+            if progress:
+                progress(len(chunk.op))
+        streamed = {name: columns[name].finish() for name in _STREAMED}
+    rest = {"first_instruction": trace.first_instruction, "first_warp": trace.first_warp}
+    if directory is None:
+        return Transactions(**streamed, **rest, n_ops=len(trace.ops))
+    with _written(directory):
+        for name, values in {**rest, "n_ops": np.array([len(trace.ops)])}.items():
+            with FileColumn(column_path(directory, name), COLUMNS[name]) as column:
+                column.append(values)
+                column.finish()
+    return Transactions.load(directory)
+
+
+@contextmanager
+def _columns(directory: str | Path | None) -> Iterator[dict[str, Column]]:
+    if directory is None:
+        yield {name: MemoryColumn(COLUMNS[name]) for name in _STREAMED}
+        return
+    with _written(directory), ExitStack() as stack:
+        yield {
+            name: stack.enter_context(FileColumn(column_path(directory, name), COLUMNS[name])) for name in _STREAMED
+        }
+
+
+@contextmanager
+def _written(directory: str | Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise InputError(directory, "coalesced trace", f"cannot be written: {error.strerror or error}") from None
+
+
+class _Coalescer:
+    """Feeds chunks to the compiled loop and its buffers to the columns."""
+
+    def __init__(self, trace: Trace, gpu: GPU, columns: dict[str, Column]) -> None:
+        self._trace, self._columns = trace, columns
+        self._rules = make_rules(trace.ops, gpu)
+        self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
+        self._position = np.zeros(1, loop.POSITION)
+        self._scratch = np.zeros(loop.SCRATCH_SHAPE, np.int64)
+        self._lines, self._masks = np.empty(_BUFFER, np.uint32), np.empty(_BUFFER, np.uint8)
+        self._new_lines = np.empty(_BUFFER, np.int64)
+        self._keys, self._numbers = np.zeros(0, np.int64), np.zeros(0, np.uint32)
+
+    def take(self, chunk: Chunk) -> None:
+        """Coalesce one chunk."""
+        position = self._position
+        position["instruction"] = position["address"] = 0
+        out = np.zeros(len(chunk.op), INSTRUCTION)
+        columns = (chunk.op, chunk.flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride)
+        ended = loop.FULL
+        while ended == loop.FULL:
+            self._reserve_lines()
+            position["buffered"] = position["new"] = 0
+            ended = loop.coalesce_instructions(
+                columns, chunk.addresses, self._rules, self._line_shift, position, self._scratch,
+                self._keys, self._numbers, out, self._lines, self._masks, self._new_lines,
+            )  # fmt: skip
+            if ended == loop.BELOW_ZERO:
+                row = int(self._trace.first_instruction[chunk.warps.start] + position["instruction"][0])
+                raise InputError(self._trace.path, "instructions/base", f"of row {row} leads to a negative address")
+            buffered = int(position["buffered"][0])
+            self._columns["lines"].append(self._lines[:buffered])
+            self._columns["masks"].append(self._masks[:buffered])
+            self._columns["line_address"].append(self._new_lines[: int(position["new"][0])])
+        self._columns["instructions"].append(out)
+
+    def _reserve_lines(self) -> None:
+        """Keep the hash table at most half full, whatever the next call adds."""
+        needed = 2 * (int(self._position["lines"][0]) + _BUFFER)
+        if needed <= len(self._keys):
+            return
+        keys, numbers = self._keys, self._numbers
+        size = 1 << (2 * needed - 1).bit_length()
+        self._keys, self._numbers = np.full(size, loop.EMPTY, np.int64), np.empty(size, np.uint32)
+        loop.insert_lines(keys, numbers, self._keys, self._numbers)

@@ -1,0 +1,286 @@
+"""The compiled part of coalescing: warp instructions in, transactions on numbered lines out.
+
+``LANES`` bounds everything a warp can do at once: 32 lanes, each of whose accesses may straddle two sectors.
+Line numbers come from an open-addressing hash table (``keys``, ``numbers``) whose size is a power of two and at least
+twice its content; the caller grows it between calls.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_ATOMIC, DISTINCT, IN_ORDER
+from memsim.trace.schema import EXPLICIT, NO_OP
+
+LANES = 32
+MOST_TRANSACTIONS = 2 * LANES  # of one instruction
+EMPTY = -1
+
+# Where the loop stands, between calls.
+POSITION = np.dtype(
+    [
+        ("instruction", "<i8"),  # next one of the chunk
+        ("address", "<i8"),  # next entry of the chunk's addresses
+        ("transactions", "<i8"),  # written so far, to all buffers
+        ("lines", "<i8"),  # numbered so far
+        ("buffered", "<i8"),  # transactions in the buffers of this call
+        ("new", "<i8"),  # lines in the buffer of this call
+    ]
+)
+
+DONE, FULL, BELOW_ZERO = range(3)  # what a call returns
+
+# Rows of the scratch array: what one warp instruction needs while it is taken apart.
+LANE, ADDRESS = 0, 1  # the active lanes and their addresses
+SEGMENT, TOUCHED = 2, 3  # segments found, and their touched sectors (or the serial pass); words of shared memory
+BANK, LAST = 4, 5  # words found in each bank, and the latest of them
+SCRATCH_SHAPE = (6, 96)  # most entries: 16 lanes of 16 misaligned bytes make 80 words
+
+
+@njit(cache=True)
+def expand_lanes(mask, base, stride, addresses, first, scratch):
+    """Write the active lanes and their addresses to `scratch`; return how many, or -1 when one lies below 0."""
+    n = 0
+    below = False
+    start = 0
+    for lane in range(LANES):
+        if mask >> lane & 1:
+            if n == 0:
+                start = lane
+            address = base + (addresses[first + n] if stride == EXPLICIT else stride * (lane - start))
+            below |= address < 0
+            scratch[LANE, n] = lane
+            scratch[ADDRESS, n] = address
+            n += 1
+    return -1 if below else n
+
+
+@njit(cache=True)
+def find_segments(begin, end, width, shift, scratch):
+    """Segments the lanes begin..end touch, in order of first touch, each with its touched sectors; return how many."""
+    n = 0
+    for i in range(begin, end):
+        address = scratch[ADDRESS, i]
+        for sector in range(address >> 5, ((address + width - 1) >> 5) + 1):
+            segment = sector >> shift
+            bit = 1 << (sector & ((1 << shift) - 1))
+            k = n - 1
+            while k >= 0 and scratch[SEGMENT, k] != segment:
+                k -= 1
+            if k < 0:
+                scratch[SEGMENT, n] = segment
+                scratch[TOUCHED, n] = bit
+                n += 1
+            else:
+                scratch[TOUCHED, k] |= bit
+    return n
+
+
+@njit(cache=True)
+def find_atomics(begin, end, width, scratch):
+    """One segment (a sector) a touched sector and serial pass; a lane's pass counts earlier lanes on its address."""
+    n = 0
+    for i in range(begin, end):
+        address = scratch[ADDRESS, i]
+        serial = 0
+        for j in range(begin, i):
+            serial += scratch[ADDRESS, j] == address
+        for sector in range(address >> 5, ((address + width - 1) >> 5) + 1):
+            k = n - 1
+            while k >= 0 and (scratch[SEGMENT, k] != sector or scratch[TOUCHED, k] != serial):
+                k -= 1
+            if k < 0:
+                scratch[SEGMENT, n] = sector
+                scratch[TOUCHED, n] = serial
+                n += 1
+    for k in range(n):
+        scratch[TOUCHED, k] = 1
+    return n
+
+
+@njit(cache=True)
+def find_in_order(begin, end, width, scratch):
+    """Sectors of the half-warp begin..end by the rule of 1.0 and 1.1; whole segments when in order, else by lane."""
+    segment_bytes = min(16 * width, 128)
+    half_base = scratch[ADDRESS, begin] - width * (scratch[LANE, begin] & 15)
+    in_order = width >= 4 and half_base % segment_bytes == 0
+    for i in range(begin, end):
+        in_order &= scratch[ADDRESS, i] == half_base + width * (scratch[LANE, i] & 15)
+    n = 0
+    if in_order:
+        for first in range(half_base, half_base + 16 * width, segment_bytes):
+            scratch[SEGMENT, n] = first >> 5
+            scratch[TOUCHED, n] = (1 << (segment_bytes >> 5)) - 1
+            n += 1
+        return n
+    for i in range(begin, end):
+        address = scratch[ADDRESS, i]
+        for sector in range(address >> 5, ((address + width - 1) >> 5) + 1):
+            scratch[SEGMENT, n] = sector
+            scratch[TOUCHED, n] = 1
+            n += 1
+    return n
+
+
+@njit(cache=True)
+def count_passes(begin, end, width, banks, every_lane, scratch):
+    """Passes of shared memory: the most distinct words (or lanes, for atomics) of one bank."""
+    scratch[BANK] = 0
+    n = 0
+    most = 0
+    for i in range(begin, end):
+        address = scratch[ADDRESS, i]
+        for word in range(address >> 2, ((address + width - 1) >> 2) + 1):
+            bank = word & (banks - 1)
+            known = False
+            if not every_lane and scratch[BANK, bank] > 0:
+                known = scratch[LAST, bank] == word
+                k = n - 1
+                while not known and k >= 0:
+                    known = scratch[SEGMENT, k] == word
+                    k -= 1
+            if not known:
+                scratch[BANK, bank] += 1
+                scratch[LAST, bank] = word
+                most = max(most, scratch[BANK, bank])
+                if not every_lane:
+                    scratch[SEGMENT, n] = word
+                    n += 1
+    return most
+
+
+@njit(cache=True)
+def count_distinct(begin, end, scratch):
+    """Distinct addresses."""
+    n = 0
+    for i in range(begin, end):
+        j = begin
+        while scratch[ADDRESS, j] != scratch[ADDRESS, i]:
+            j += 1
+        n += j == i
+    return n
+
+
+@njit(cache=True)
+def first_slot(line, last):
+    """Where to look for a line first, in a hash table whose slots go from 0 to `last`.
+
+    The hash keeps neighbours together, which the processor's caches reward, and brings higher bits down against
+    power-of-two strides.
+    """
+    return (line ^ (line >> 9) ^ (line >> 18)) & last
+
+
+@njit(cache=True)
+def number_line(line, keys, numbers, position, new_lines):
+    """Number of a line; the next free one on its first use."""
+    last = len(keys) - 1
+    slot = first_slot(line, last)
+    while keys[slot] != line:
+        if keys[slot] == EMPTY:
+            keys[slot] = line
+            numbers[slot] = position.lines
+            new_lines[position.new] = line
+            position.lines += 1
+            position.new += 1
+            break
+        slot = (slot + 1) & last
+    return numbers[slot]
+
+
+@njit(cache=True)
+def coalesce_instructions(
+    chunk, addresses, rules, line_shift, position, scratch, keys, numbers, out, lines, masks, new_lines
+):
+    """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
+
+    Args:
+        chunk: (op, flags, gap, mask, base, stride), columns of the trace.
+        addresses: of its explicit instructions.
+        rules: RULE records by static op.
+        line_shift: log2 of the sectors of an L1 line.
+        position: POSITION [1], moved on.
+        scratch: i8 of SCRATCH_SHAPE.
+        keys, numbers: the hash table of lines.
+        out: INSTRUCTION records, one an instruction of the chunk.
+        lines, masks, new_lines: buffers, written from 0.
+
+    Returns:
+        DONE, FULL (call again with empty buffers) or BELOW_ZERO (an address is negative).
+    """
+    op, flags, gap, mask, base, stride = chunk
+    position = position[0]
+    for i in range(position.instruction, len(op)):
+        if position.buffered + MOST_TRANSACTIONS > len(lines):
+            position.instruction = i
+            return FULL
+        record = out[i]
+        record.first = position.transactions
+        record.op = op[i]
+        record.flags = flags[i]
+        record.gap = gap[i]
+        if op[i] == NO_OP:
+            continue
+        rule = rules[op[i]]
+        record.kind = rule.kind
+        active = np.int64(mask[i])
+        n = expand_lanes(active, np.int64(base[i]), np.int64(stride[i]), addresses, position.address, scratch)
+        if n < 0:
+            position.instruction = i
+            return BELOW_ZERO
+        if stride[i] == EXPLICIT:
+            position.address += n
+        slots = 0
+        end = 0
+        while end < n:
+            begin = end
+            group = scratch[LANE, begin] // rule.lanes
+            while end < n and scratch[LANE, end] // rule.lanes == group:
+                end += 1
+            if rule.rule == DISTINCT:
+                slots += count_distinct(begin, end, scratch)
+            elif rule.rule in (BANKS, BANKS_ATOMIC):
+                atomic = rule.rule == BANKS_ATOMIC
+                slots += count_passes(begin, end, rule.width, 1 << rule.shift, atomic, scratch)
+            else:
+                emit_group(begin, end, rule, line_shift, position, scratch, keys, numbers, lines, masks, new_lines)
+        record.slots = slots
+        record.count = position.transactions - record.first
+    position.instruction = len(op)
+    return DONE
+
+
+@njit(cache=True)
+def emit_group(
+    begin, end, rule, line_shift, position, scratch, keys, numbers, lines, masks, new_lines
+):
+    """Write the transactions of one group of lanes to the buffers."""
+    width = np.int64(rule.width)
+    if rule.rule == ATOMIC:
+        n = find_atomics(begin, end, width, scratch)
+    elif rule.rule == IN_ORDER:
+        n = find_in_order(begin, end, width, scratch)
+    else:
+        n = find_segments(begin, end, width, np.int64(rule.shift), scratch)
+    for k in range(n):
+        sector = scratch[SEGMENT, k] << rule.shift
+        t = position.buffered
+        lines[t] = number_line(sector >> line_shift, keys, numbers, position, new_lines)
+        masks[t] = rule.fill[scratch[TOUCHED, k]] << (sector & ((1 << line_shift) - 1))
+        position.buffered += 1
+        position.transactions += 1
+
+
+@njit(cache=True)
+def insert_lines(old_keys, old_numbers, keys, numbers):
+    """Copy the content of a hash table of lines into an empty, larger one."""
+    last = len(keys) - 1
+    for i in range(len(old_keys)):
+        line = old_keys[i]
+        if line != EMPTY:
+            slot = first_slot(line, last)
+            while keys[slot] != EMPTY:
+                slot = (slot + 1) & last
+            keys[slot] = line
+            numbers[slot] = old_numbers[i]

@@ -1,0 +1,120 @@
+"""Which accesses of a warp share a transaction, by compute capability: every rule as numbers for the compiled loop.
+
+Sources: NVIDIA CUDA C Programming Guide, versions 2.3 to 4.2 (appendix G/F, "Compute Capability 1.x", "2.x", section
+"Global Memory", "Shared Memory", "Constant Memory") and 5.0 and later ("Compute Capability 3.x" and after). A warp's
+accesses are looked at in groups of lanes:
+
+=========  ==========================  ===============================================================================
+capability lanes of a group            global and local memory
+=========  ==========================  ===============================================================================
+1.0, 1.1   16                          lane k on word k of an aligned segment of 16 words (of 4, 8 or 16 bytes): one
+                                       64-byte, one 128-byte or two 128-byte transactions; else one an active lane
+1.2, 1.3   16                          one a touched segment of 32 (1-byte words), 64 (2-byte) or 128 bytes, halved to
+                                       64 and 32 bytes while only one half is used
+2.x, 3.x   32; 16 of 8 bytes; 8 of 16  loads with L1: one a touched line; without: one a touched 32-byte sector
+5.x on     32                          loads with L1: one a touched line, its touched sectors; without: one a sector
+2.x on     the same as loads           stores: one a touched line, with the touched 32-byte sectors
+=========  ==========================  ===============================================================================
+
+A load's transaction asks for whole L1 sectors (``l1.sector_bytes``). Atomics and reductions are done at L2, 32 bytes
+wide: one transaction a touched sector, and one more for every further lane on the same address, because such
+accesses are serialized (CUDA C Programming Guide 4.2, section 4.1). Shared memory has 16 banks (1.x) or 32, each a
+4-byte word wide: a pass serves one word of each bank to any number of lanes, an atomic one lane of each bank.
+A constant access takes one pass a distinct address.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memsim.config import GPU
+from memsim.trace.schema import Kind, Space, StaticOp
+
+SECTOR_BYTES = 32  # the unit of a transaction's mask
+
+SEGMENTS, IN_ORDER, ATOMIC, BANKS, BANKS_ATOMIC, DISTINCT = range(6)  # `rule`
+
+RULE = np.dtype(
+    [
+        ("rule", "u1"),
+        ("kind", "u1"),
+        ("lanes", "u1"),  # of a group
+        ("width", "u1"),  # bytes of one lane's access
+        ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
+        ("fill", "u1", 256),  # sectors touched in a segment -> sectors asked for
+    ]
+)
+
+
+def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
+    """Return RULE records, one a static op."""
+    rules = np.zeros(len(ops), RULE)
+    for rule, op in zip(rules, ops, strict=True):
+        rule["kind"], rule["width"] = op.kind, op.width
+        if op.space == Space.shared:
+            _shared(rule, op, gpu)
+        elif op.space == Space.constant:
+            rule["rule"], rule["lanes"] = DISTINCT, 16 if _capability(gpu) < (2, 0) else 32
+        else:
+            _global(rule, op, gpu)
+    return rules
+
+
+def _capability(gpu: GPU) -> tuple[int, int]:
+    major, minor = gpu.compute_capability.split(".")
+    return int(major), int(minor)
+
+
+def _lanes(width: int, capability: tuple[int, int]) -> int:
+    """Lanes of a warp whose accesses are looked at together."""
+    if capability < (2, 0):
+        return 16
+    return {8: 16, 16: 8}.get(width, 32)
+
+
+def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
+    capability = _capability(gpu)
+    rule["rule"] = BANKS if op.kind in (Kind.load, Kind.store) else BANKS_ATOMIC
+    rule["lanes"] = _lanes(op.width, capability)
+    rule["shift"] = 4 if capability < (2, 0) else 5
+
+
+def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
+    capability = _capability(gpu)
+    rule["rule"], rule["lanes"] = SEGMENTS, _lanes(op.width, capability) if capability < (5, 0) else 32
+    if op.kind in (Kind.atomic, Kind.reduction):
+        rule["rule"], rule["lanes"] = ATOMIC, 16 if capability < (2, 0) else 32
+        segment, fill = SECTOR_BYTES, _whole(SECTOR_BYTES)
+    elif capability < (1, 2):
+        rule["rule"] = IN_ORDER
+        segment, fill = SECTOR_BYTES, _whole(SECTOR_BYTES)
+    elif capability < (2, 0):
+        segment, fill = {1: 32, 2: 64}.get(op.width, 128), _halved()
+    elif op.kind == Kind.store:
+        segment, fill = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
+    elif gpu.l1.enabled:
+        segment, fill = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
+    else:
+        segment, fill = SECTOR_BYTES, _whole(SECTOR_BYTES)
+    rule["shift"], rule["fill"] = (segment // SECTOR_BYTES).bit_length() - 1, fill
+
+
+def _whole(sector_bytes: int) -> np.ndarray:
+    """Round touched 32-byte sectors up to whole sectors of `sector_bytes`: u1 [256], by mask."""
+    touched = np.arange(256)
+    n = sector_bytes // SECTOR_BYTES
+    asked = np.zeros(256, np.uint8)
+    for first in range(0, 8, n):
+        sector = ((1 << n) - 1) << first
+        asked |= np.where(touched & sector, sector, 0).astype(np.uint8)
+    return asked
+
+
+def _halved() -> np.ndarray:
+    """Smallest aligned run of 1, 2 or 4 sectors that covers the touched ones of a 128-byte segment: u1 [256]."""
+    asked = np.full(256, 0b1111, np.uint8)
+    for run in (0b0011, 0b1100, 0b0001, 0b0010, 0b0100, 0b1000):
+        asked[[mask for mask in range(1, 16) if mask & ~run == 0]] = run
+    return asked
