@@ -17,12 +17,13 @@ from memsim.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.columns import Column, FileColumn, MemoryColumn
+from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk
 from memsim.trace.transactions import COLUMNS, INSTRUCTION, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
-_BUFFER = 1 << 16  # transactions of one call of the compiled loop; each may bring a new line
+_BUFFER = 1 << 16  # transactions of one call of the compiled loop
 _STREAMED = ("instructions", "lines", "masks", "line_address")
 _WIDTHS = (1, 2, 4, 8, 16)
 
@@ -94,10 +95,9 @@ class _Coalescer:
         self._rules = make_rules(trace.ops, gpu)
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
         self._position = np.zeros(1, loop.POSITION)
-        self._scratch = np.zeros(loop.SCRATCH_SHAPE, np.int64)
-        self._lines, self._masks = np.empty(_BUFFER, np.uint32), np.empty(_BUFFER, np.uint8)
-        self._new_lines = np.empty(_BUFFER, np.int64)
-        self._keys, self._numbers = np.zeros(0, np.int64), np.zeros(0, np.uint32)
+        self._scratch = np.full(loop.SCRATCH_SHAPE, loop.EMPTY, np.int64)
+        self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint8)
+        self._numbers = LineNumbers()
 
     def take(self, chunk: Chunk) -> None:
         """Coalesce one chunk."""
@@ -107,27 +107,17 @@ class _Coalescer:
         columns = (chunk.op, chunk.flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride)
         ended = loop.FULL
         while ended == loop.FULL:
-            self._reserve_lines()
-            position["buffered"] = position["new"] = 0
+            position["buffered"] = 0
             ended = loop.coalesce_instructions(
-                columns, chunk.addresses, self._rules, self._line_shift, position, self._scratch,
-                self._keys, self._numbers, out, self._lines, self._masks, self._new_lines,
+                columns, chunk.addresses, self._rules, self._line_shift, position, self._scratch, out,
+                self._addresses, self._masks,
             )  # fmt: skip
             if ended == loop.BELOW_ZERO:
                 row = int(self._trace.first_instruction[chunk.warps.start] + position["instruction"][0])
                 raise InputError(self._trace.path, "instructions/base", f"of row {row} leads to a negative address")
             buffered = int(position["buffered"][0])
-            self._columns["lines"].append(self._lines[:buffered])
+            lines, new_lines = self._numbers.number(self._addresses[:buffered])
+            self._columns["lines"].append(lines)
             self._columns["masks"].append(self._masks[:buffered])
-            self._columns["line_address"].append(self._new_lines[: int(position["new"][0])])
+            self._columns["line_address"].append(new_lines)
         self._columns["instructions"].append(out)
-
-    def _reserve_lines(self) -> None:
-        """Keep the hash table at most half full, whatever the next call adds."""
-        needed = 2 * (int(self._position["lines"][0]) + _BUFFER)
-        if needed <= len(self._keys):
-            return
-        keys, numbers = self._keys, self._numbers
-        size = 1 << (2 * needed - 1).bit_length()
-        self._keys, self._numbers = np.full(size, loop.EMPTY, np.int64), np.empty(size, np.uint32)
-        loop.insert_lines(keys, numbers, self._keys, self._numbers)

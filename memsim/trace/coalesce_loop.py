@@ -1,8 +1,6 @@
 """The compiled part of coalescing: warp instructions in, transactions on numbered lines out.
 
 ``LANES`` bounds everything a warp can do at once: 32 lanes, each of whose accesses may straddle two sectors.
-Line numbers come from an open-addressing hash table (``keys``, ``numbers``) whose size is a power of two and at least
-twice its content; the caller grows it between calls.
 """
 
 from __future__ import annotations
@@ -15,17 +13,15 @@ from memsim.trace.schema import EXPLICIT, NO_OP
 
 LANES = 32
 MOST_TRANSACTIONS = 2 * LANES  # of one instruction
-EMPTY = -1
+EMPTY = -1  # no segment is negative
 
 # Where the loop stands, between calls.
 POSITION = np.dtype(
     [
         ("instruction", "<i8"),  # next one of the chunk
-        ("address", "<i8"),  # next entry of the chunk's addresses
+        ("address", "<i8"),  # next of the chunk's offsets
         ("transactions", "<i8"),  # written so far, to all buffers
-        ("lines", "<i8"),  # numbered so far
         ("buffered", "<i8"),  # transactions in the buffers of this call
-        ("new", "<i8"),  # lines in the buffer of this call
     ]
 )
 
@@ -35,11 +31,12 @@ DONE, FULL, BELOW_ZERO = range(3)  # what a call returns
 LANE, ADDRESS = 0, 1  # the active lanes and their addresses
 SEGMENT, TOUCHED = 2, 3  # segments found, and their touched sectors (or the serial pass); words of shared memory
 BANK, LAST = 4, 5  # words found in each bank, and the latest of them
-SCRATCH_SHAPE = (6, 96)  # most entries: 16 lanes of 16 misaligned bytes make 80 words
+SEEN, INDEX = 6, 7  # a small hash table: the segment in a slot (or EMPTY), and its number
+SCRATCH_SHAPE = (8, 128)  # entries: 16 lanes of 16 misaligned bytes make 80 words; the table wants a power of two
 
 
 @njit(cache=True)
-def expand_lanes(mask, base, stride, addresses, first, scratch):
+def expand_lanes(mask, base, stride, offsets, first, scratch):
     """Write the active lanes and their addresses to `scratch`; return how many, or -1 when one lies below 0."""
     n = 0
     below = False
@@ -48,7 +45,7 @@ def expand_lanes(mask, base, stride, addresses, first, scratch):
         if mask >> lane & 1:
             if n == 0:
                 start = lane
-            address = base + (addresses[first + n] if stride == EXPLICIT else stride * (lane - start))
+            address = base + (offsets[first + n] if stride == EXPLICIT else stride * (lane - start))
             below |= address < 0
             scratch[LANE, n] = lane
             scratch[ADDRESS, n] = address
@@ -60,20 +57,31 @@ def expand_lanes(mask, base, stride, addresses, first, scratch):
 def find_segments(begin, end, width, shift, scratch):
     """Segments the lanes begin..end touch, in order of first touch, each with its touched sectors; return how many."""
     n = 0
+    last = scratch.shape[1] - 1
     for i in range(begin, end):
         address = scratch[ADDRESS, i]
         for sector in range(address >> 5, ((address + width - 1) >> 5) + 1):
             segment = sector >> shift
             bit = 1 << (sector & ((1 << shift) - 1))
-            k = n - 1
-            while k >= 0 and scratch[SEGMENT, k] != segment:
-                k -= 1
-            if k < 0:
+            if n > 0 and scratch[SEGMENT, n - 1] == segment:  # neighbours mostly share, and need no table
+                scratch[TOUCHED, n - 1] |= bit
+                continue
+            slot = segment & last
+            while scratch[SEEN, slot] != EMPTY and scratch[SEEN, slot] != segment:
+                slot = (slot + 1) & last
+            if scratch[SEEN, slot] == segment:
+                scratch[TOUCHED, scratch[INDEX, slot]] |= bit
+            else:
+                scratch[SEEN, slot] = segment
+                scratch[INDEX, slot] = n
                 scratch[SEGMENT, n] = segment
                 scratch[TOUCHED, n] = bit
                 n += 1
-            else:
-                scratch[TOUCHED, k] |= bit
+    for k in range(n):  # empty the table: walking its chains from each segment's own slot reaches every entry
+        slot = scratch[SEGMENT, k] & last
+        while scratch[SEEN, slot] != EMPTY:
+            scratch[SEEN, slot] = EMPTY
+            slot = (slot + 1) & last
     return n
 
 
@@ -163,48 +171,18 @@ def count_distinct(begin, end, scratch):
 
 
 @njit(cache=True)
-def first_slot(line, last):
-    """Where to look for a line first, in a hash table whose slots go from 0 to `last`.
-
-    The hash keeps neighbours together, which the processor's caches reward, and brings higher bits down against
-    power-of-two strides.
-    """
-    return (line ^ (line >> 9) ^ (line >> 18)) & last
-
-
-@njit(cache=True)
-def number_line(line, keys, numbers, position, new_lines):
-    """Number of a line; the next free one on its first use."""
-    last = len(keys) - 1
-    slot = first_slot(line, last)
-    while keys[slot] != line:
-        if keys[slot] == EMPTY:
-            keys[slot] = line
-            numbers[slot] = position.lines
-            new_lines[position.new] = line
-            position.lines += 1
-            position.new += 1
-            break
-        slot = (slot + 1) & last
-    return numbers[slot]
-
-
-@njit(cache=True)
-def coalesce_instructions(
-    chunk, addresses, rules, line_shift, position, scratch, keys, numbers, out, lines, masks, new_lines
-):
+def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, out, addresses, masks):
     """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
 
     Args:
         chunk: (op, flags, gap, mask, base, stride), columns of the trace.
-        addresses: of its explicit instructions.
+        offsets: of its explicit instructions' addresses.
         rules: RULE records by static op.
         line_shift: log2 of the sectors of an L1 line.
         position: POSITION [1], moved on.
         scratch: i8 of SCRATCH_SHAPE.
-        keys, numbers: the hash table of lines.
         out: INSTRUCTION records, one an instruction of the chunk.
-        lines, masks, new_lines: buffers, written from 0.
+        addresses, masks: buffers, written from 0: a transaction's line (its byte address by the line's bytes), sectors.
 
     Returns:
         DONE, FULL (call again with empty buffers) or BELOW_ZERO (an address is negative).
@@ -212,7 +190,7 @@ def coalesce_instructions(
     op, flags, gap, mask, base, stride = chunk
     position = position[0]
     for i in range(position.instruction, len(op)):
-        if position.buffered + MOST_TRANSACTIONS > len(lines):
+        if position.buffered + MOST_TRANSACTIONS > len(addresses):
             position.instruction = i
             return FULL
         record = out[i]
@@ -225,7 +203,7 @@ def coalesce_instructions(
         rule = rules[op[i]]
         record.kind = rule.kind
         active = np.int64(mask[i])
-        n = expand_lanes(active, np.int64(base[i]), np.int64(stride[i]), addresses, position.address, scratch)
+        n = expand_lanes(active, np.int64(base[i]), np.int64(stride[i]), offsets, position.address, scratch)
         if n < 0:
             position.instruction = i
             return BELOW_ZERO
@@ -235,8 +213,8 @@ def coalesce_instructions(
         end = 0
         while end < n:
             begin = end
-            group = scratch[LANE, begin] // rule.lanes
-            while end < n and scratch[LANE, end] // rule.lanes == group:
+            group = scratch[LANE, begin] >> rule.lanes
+            while end < n and scratch[LANE, end] >> rule.lanes == group:
                 end += 1
             if rule.rule == DISTINCT:
                 slots += count_distinct(begin, end, scratch)
@@ -244,7 +222,7 @@ def coalesce_instructions(
                 atomic = rule.rule == BANKS_ATOMIC
                 slots += count_passes(begin, end, rule.width, 1 << rule.shift, atomic, scratch)
             else:
-                emit_group(begin, end, rule, line_shift, position, scratch, keys, numbers, lines, masks, new_lines)
+                emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks)
         record.slots = slots
         record.count = position.transactions - record.first
     position.instruction = len(op)
@@ -252,9 +230,7 @@ def coalesce_instructions(
 
 
 @njit(cache=True)
-def emit_group(
-    begin, end, rule, line_shift, position, scratch, keys, numbers, lines, masks, new_lines
-):
+def emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks):
     """Write the transactions of one group of lanes to the buffers."""
     width = np.int64(rule.width)
     if rule.rule == ATOMIC:
@@ -265,22 +241,7 @@ def emit_group(
         n = find_segments(begin, end, width, np.int64(rule.shift), scratch)
     for k in range(n):
         sector = scratch[SEGMENT, k] << rule.shift
-        t = position.buffered
-        lines[t] = number_line(sector >> line_shift, keys, numbers, position, new_lines)
-        masks[t] = rule.fill[scratch[TOUCHED, k]] << (sector & ((1 << line_shift) - 1))
+        addresses[position.buffered] = sector >> line_shift
+        masks[position.buffered] = rule.fill[scratch[TOUCHED, k]] << (sector & ((1 << line_shift) - 1))
         position.buffered += 1
         position.transactions += 1
-
-
-@njit(cache=True)
-def insert_lines(old_keys, old_numbers, keys, numbers):
-    """Copy the content of a hash table of lines into an empty, larger one."""
-    last = len(keys) - 1
-    for i in range(len(old_keys)):
-        line = old_keys[i]
-        if line != EMPTY:
-            slot = first_slot(line, last)
-            while keys[slot] != EMPTY:
-                slot = (slot + 1) & last
-            keys[slot] = line
-            numbers[slot] = old_numbers[i]

@@ -40,7 +40,7 @@ RULE = np.dtype(
     [
         ("rule", "u1"),
         ("kind", "u1"),
-        ("lanes", "u1"),  # of a group
+        ("lanes", "u1"),  # log2 of the lanes of a group
         ("width", "u1"),  # bytes of one lane's access
         ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
         ("fill", "u1", 256),  # sectors touched in a segment -> sectors asked for
@@ -56,7 +56,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:
-            rule["rule"], rule["lanes"] = DISTINCT, 16 if _capability(gpu) < (2, 0) else 32
+            rule["rule"], rule["lanes"] = DISTINCT, 4 if _capability(gpu) < (2, 0) else 5
         else:
             _global(rule, op, gpu)
     return rules
@@ -68,10 +68,10 @@ def _capability(gpu: GPU) -> tuple[int, int]:
 
 
 def _lanes(width: int, capability: tuple[int, int]) -> int:
-    """Lanes of a warp whose accesses are looked at together."""
+    """Log2 of the lanes of a warp whose accesses are looked at together."""
     if capability < (2, 0):
-        return 16
-    return {8: 16, 16: 8}.get(width, 32)
+        return 4
+    return {8: 4, 16: 3}.get(width, 5)
 
 
 def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
@@ -83,9 +83,9 @@ def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
 
 def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
     capability = _capability(gpu)
-    rule["rule"], rule["lanes"] = SEGMENTS, _lanes(op.width, capability) if capability < (5, 0) else 32
+    rule["rule"], rule["lanes"] = SEGMENTS, _lanes(op.width, capability) if capability < (5, 0) else 5
     if op.kind in (Kind.atomic, Kind.reduction):
-        rule["rule"], rule["lanes"] = ATOMIC, 16 if capability < (2, 0) else 32
+        rule["rule"], rule["lanes"] = ATOMIC, 4 if capability < (2, 0) else 5
         segment, fill = SECTOR_BYTES, _whole(SECTOR_BYTES)
     elif capability < (1, 2):
         rule["rule"] = IN_ORDER

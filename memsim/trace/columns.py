@@ -60,7 +60,7 @@ class FileColumn:
         self._replacing.__exit__(kind, error, trace)
 
     def append(self, values: np.ndarray) -> None:
-        self._file.write(values.astype(self._dtype, copy=False).tobytes())
+        self._file.write(values.astype(self._dtype, copy=False).view(np.uint8).data)
         self._length += len(values)
 
     def finish(self) -> np.ndarray:
