@@ -1,3 +1,42 @@
-"""memsim: a GPU kernel's memory behaviour, with error bars."""
+"""memsim: a GPU kernel's memory behaviour, with error bars.
+
+::
+
+    trace = memsim.trace("spmv", rows=86016, nnz_per_row=51, out="spmv.h5")
+    result = memsim.simulate(trace, gpu="tesla-c2050", trials=64, seed=1, jobs=2)
+    print(result.l2_read.mean, result.l2_read.interval())
+    print(result.loads)
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+# The function shares its name with the subpackage. Python binds a subpackage to its parent when it first imports it, so
+# it is imported here, before the function takes the name; `from memsim.trace.reader import Trace` goes on working.
+import memsim.trace  # noqa: F401  isort: skip
+from memsim.api import simulate, trace
+from memsim.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.analysis.result import Result
+    from memsim.presets import load_gpu
+    from memsim.sources import Launch, Thread, workload
 
 __version__ = "0.1.0"
+__all__ = ["workload", "Launch", "Thread", "trace", "load_gpu", "simulate", "Result", "InputError", "__version__"]
+
+_LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not
+    "Launch": "memsim.sources",
+    "Result": "memsim.analysis.result",
+    "Thread": "memsim.sources",
+    "load_gpu": "memsim.presets",
+    "workload": "memsim.sources",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATER[name]), name)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from memsim.errors import InputError
+
 
 @contextmanager
 def replacing(path: str | Path) -> Iterator[Path]:
@@ -26,3 +28,18 @@ def replacing(path: str | Path) -> Iterator[Path]:
         os.replace(temporary, target)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def check_writable(path: str | Path) -> None:
+    """Refuse a path that a file cannot be written to, before hours of work that would end there.
+
+    Raises:
+        InputError: its folder does not exist or is not writable, or it is a folder itself.
+    """
+    target = Path(path)
+    if target.is_dir():
+        raise InputError(path, "file", "is a folder; give the path of a file")
+    if not target.parent.is_dir():
+        raise InputError(path, "folder", f"{target.parent} does not exist; make it first")
+    if not os.access(target.parent, os.W_OK):
+        raise InputError(path, "folder", f"{target.parent} is not writable; give a path in one that is")

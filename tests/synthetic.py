@@ -33,7 +33,9 @@ def spmv(trials: int = 24, seed: int = 0) -> Trials:
                 drawn = rng.gamma(4, latency / 4, 2000)
                 histogram[t, op] = np.histogram(drawn, edges)[0]
     middle = ((edges[:-1] + edges[1:]) / 2).astype("<i8")
-    memory = np.array([np.histogram(400 + rng.gamma(3, 150, 5000), edges)[0] for _ in range(trials)], "<i8")
+    memory = np.zeros((trials, LATENCY_BINS), "<i8")
+    for t in range(trials):
+        memory[t] = np.histogram(400 + rng.gamma(3, 150, 5000), edges)[0]
     count, total = histogram.sum(axis=-1), histogram @ middle
     return Trials(
         trial=np.arange(trials),

@@ -22,15 +22,8 @@ from enum import StrEnum
 
 import numpy as np
 
+from memsim.analysis.choices import Convention
 from memsim.hierarchy.counters import Event, Level, Unit
-
-
-class Convention(StrEnum):
-    """Which requests a hit ratio counts as hits; see the module's table."""
-
-    model = "model"
-    traffic = "traffic"
-    profiler = "profiler"
 
 
 class Access(StrEnum):

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from memsim.analysis.conventions import FETCHES, Convention, hit_ratio
+from memsim.analysis.choices import Convention
+from memsim.analysis.conventions import FETCHES, hit_ratio
 from memsim.analysis.latency import LatencyDistribution, expected_latency_parts
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.hierarchy.counters import Level

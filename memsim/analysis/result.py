@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from memsim.analysis.conventions import Access, Convention, hit_ratio, outcome_counts
+from memsim.analysis.choices import Convention, Grouping
+from memsim.analysis.conventions import Access, hit_ratio, outcome_counts
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.loads import Load, grouped, memory_latency
 from memsim.analysis.statistics import Ratio, Sample
@@ -101,7 +104,7 @@ class Result:
     @cached_property
     def loads(self) -> Table[Load]:
         """Every static load, in source order of the trace."""
-        return self.loads_by("load")
+        return self.loads_by(Grouping.load)
 
     def loads_by(self, group: str) -> Table[Load]:
         """The loads' quantities by ``load``, ``array`` or ``line``.
@@ -109,14 +112,13 @@ class Result:
         Raises:
             ValueError: another word.
         """
-        keys = {
-            "load": lambda number, op: number,
-            "array": lambda number, op: op["array"],
-            "line": lambda number, op: (op["file"], op["line"]),
+        by = Grouping(group)
+        keys: dict[Grouping, Callable[[int, dict[str, Any]], Hashable]] = {
+            Grouping.load: lambda number, op: number,
+            Grouping.array: lambda number, op: op["array"],
+            Grouping.line: lambda number, op: (op["file"], op["line"]),
         }
-        if group not in keys:
-            raise ValueError(f"group is {group!r}; give one of {', '.join(keys)}")
-        return load_table(grouped(self.trials, keys[group], self.convention), group, self.ns_per_cycle)
+        return load_table(grouped(self.trials, keys[by], self.convention), by, self.ns_per_cycle)
 
     @cached_property
     def counters(self) -> dict[str, dict[str, dict[str, float]]]:

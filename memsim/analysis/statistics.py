@@ -8,22 +8,14 @@ kernel, about 95 % of them, and does not shrink.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
-from memsim.analysis.conventions import Convention
+from memsim.analysis.choices import Convention, Method
 
 _RESAMPLES = 9999  # scipy's default; the interval's own error is then far below its width
 _NARROWEST_BIN = 1e-3  # of a histogram whose trials all agree
-
-
-class Method(StrEnum):
-    """How an interval of the mean is found."""
-
-    t = "t"  # Student's t: exact for normal trials
-    bootstrap = "bootstrap"  # bias-corrected and accelerated (Efron 1987): for skewed trials
 
 
 class Interval(NamedTuple):

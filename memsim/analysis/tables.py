@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load
 from memsim.analysis.statistics import Sample
 from memsim.analysis.table import Column, Table
 
 ABSENT = "–"  # a value that does not exist: the ratio of nothing
-_TEXT_WIDTH = {"load": 20, "array": 0, "line": 29}
+_TEXT_WIDTH = {Grouping.load: 20, Grouping.array: 0, Grouping.line: 29}
 
 
 def number(value: float, decimals: int = 0) -> str:
@@ -36,7 +37,7 @@ def shortened(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def load_table(rows: list[Load], group: str, ns_per_cycle: float) -> Table[Load]:
+def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[Load]:
     """The table of loads grouped by ``load``, ``array`` or ``line``."""
 
     def latency(header: str, of: Callable[[Load], Sample]) -> list[Column[Load]]:
@@ -55,5 +56,5 @@ def load_table(rows: list[Load], group: str, ns_per_cycle: float) -> Table[Load]
         *latency("X", lambda row: row.x),
         Column("share %", lambda row: number(row.share.mean * 100, 1)),
     ]
-    shown: list[Column[Load]] = {"load": columns, "line": columns[:2] + columns[3:], "array": columns[2:]}[group]
-    return Table(rows, shown, Load.record)
+    shown = {Grouping.load: columns, Grouping.line: columns[:2] + columns[3:], Grouping.array: columns[2:]}
+    return Table(rows, shown[group], Load.record)

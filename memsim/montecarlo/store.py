@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,17 @@ _ARRAYS: dict[str, tuple[str, tuple[int, ...]]] = {
     "compiled_seconds": ("<f8", ()),
 }
 # Field of a JSON text -> its type; what analysis and report read without asking.
-_OP_FIELDS: dict[str, type] = {
+_Fields = dict[str, type | tuple[type, ...]]
+_OP_FIELDS: _Fields = {
     "kind": str, "space": str, "width": int, "array": str, "line": int, "column": int, "file": str, "text": str,
 }  # fmt: skip
-_ARRAY_FIELDS: dict[str, type] = {"name": str, "base": int, "bytes": int, "element_bytes": int}
-_ABOUT_FIELDS: dict[str, type] = {
-    "gpu": dict, "gpu_provenance": dict, "seed": int, "versions": dict, "trace": dict, "created": str,
+_ARRAY_FIELDS: _Fields = {"name": str, "base": int, "bytes": int, "element_bytes": int}
+_ABOUT_FIELDS: _Fields = {
+    "gpu_provenance": dict, "seed": int, "versions": dict, "created": str,
+    "gpu.name": str, "gpu.compute_capability": str, "gpu.sm.clock_mhz": (int, float),
+    "gpu.l1.hit_latency_cycles": int, "gpu.l2.hit_latency_cycles": int,
+    "trace.digest": str, "trace.kernel": str, "trace.source": str, "trace.parameters": dict,
+    "trace.grid": list, "trace.block": list,
 }  # fmt: skip
 
 
@@ -119,9 +125,9 @@ def load(path: str | Path) -> Trials:
         InputError: the file is damaged, of another schema or newer version, or holds impossible values.
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
-        texts = {name: _text(path, file, name) for name in _TEXTS}
+        texts: dict[str, Any] = {name: _text(path, file, name) for name in _TEXTS}
         _check_texts(path, **texts)
-        arrays: dict[str, np.ndarray] = {}
+        arrays: dict[str, Any] = {}
         for name, (dtype, tail) in _ARRAYS.items():
             shape = (len(arrays["trial"]) if arrays else None, *_resolved(tail, len(texts["ops"])))
             arrays[name] = hdf5.array(path, file, f"trials/{name}", dtype, shape, _LIMIT_BYTES)
@@ -136,13 +142,20 @@ def _resolved(shape: tuple[int, ...], n_ops: int) -> tuple[int, ...]:
 def _text(path: str | Path, file: h5py.File, name: str) -> Any:
     stored = hdf5.dataset(path, file, name, h5py.string_dtype(), ())
     try:
-        return json.loads(stored.asstr()[()])
+        return json.loads(stored.asstr()[()], parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
         raise InputError(path, name, "is not JSON text; the file is damaged") from None
 
 
+def _refuse_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")  # Python's reader takes NaN and Infinity
+
+
 def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     _check_fields(path, "about", about, _ABOUT_FIELDS)
+    gpu = about["gpu"]
+    if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or gpu["sm"]["clock_mhz"] <= 0:
+        raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
     for name, rows, fields in (("ops", ops, _OP_FIELDS), ("arrays", arrays, _ARRAY_FIELDS)):
         if not isinstance(rows, list):
             raise InputError(path, name, "is not a list; the file is damaged")
@@ -150,12 +163,16 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
             _check_fields(path, f"{name}[{number}]", row, fields)
 
 
-def _check_fields(path: str | Path, where: str, row: Any, fields: dict[str, type]) -> None:
+def _check_fields(path: str | Path, where: str, row: Any, fields: _Fields) -> None:
     if not isinstance(row, dict):
         raise InputError(path, where, "is not a JSON object; the file is damaged")
     for name, kind in fields.items():
-        if not isinstance(row.get(name), kind):
-            raise InputError(path, f"{where}.{name}", f"is {row.get(name)!r:.60}; it must be of type {kind.__name__}")
+        value = row
+        for part in name.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        if not isinstance(value, kind):
+            wanted = " or ".join(option.__name__ for option in (kind if isinstance(kind, tuple) else (kind,)))
+            raise InputError(path, f"{where}.{name}", f"is {value!r:.60}; it must be of type {wanted}")
 
 
 def _check_values(path: str | Path, arrays: dict[str, np.ndarray]) -> None:

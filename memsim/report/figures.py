@@ -94,10 +94,10 @@ def loads(result: Result) -> Figure:
 def latency(result: Result) -> Figure:
     """Probability density of main memory's latency (the paper's figure 3), and the loads' observed latencies.
 
-    The loads' span three decades, so they are drawn over a logarithmic axis: the share of a load's transactions in each
-    eighth of an octave.
+    The loads' span three decades, so they are drawn over a logarithmic axis: the share of a load's transactions per
+    octave of latency, whose area is the share itself.
     """
-    figure, (memory, each) = panels(1, 2, 9.6, 3.4)
+    figure, (memory, each) = panels(1, 2, 10.4, 3.4, width_ratios=[1, 1.15])
     memory.set_title("Main-memory step")
     each.set_title("Observed, by load")
     if result.memory_distribution.counts.any():
@@ -164,9 +164,9 @@ def _stack_levels(axis: Axes, shown: list[Load], slowest: float, ns_per_cycle: f
     axis.plot(observed, rows, "D", markersize=4.5, markerfacecolor="white", markeredgecolor=INK, label="observed mean")
     farthest = np.fmax(left, np.nan_to_num(observed))
     for row, load in enumerate(shown):
-        note = f"{load.x.mean:,.0f} cyc, {load.x.mean * ns_per_cycle:,.0f} ns"
+        note = f"X = {load.x.mean:,.0f} cycles, {load.x.mean * ns_per_cycle:,.0f} ns"
         axis.text(farthest[row] + 0.025 * farthest.max(), row, note, va="center", fontsize=7.5, color=GREY)
-    axis.set_xlim(0, farthest.max() * 1.26)
+    axis.set_xlim(0, farthest.max() * 1.34)
     axis.set_yticks(rows, [_label(load) for load in shown])
     axis.invert_yaxis()
     axis.grid(axis="y", visible=False)
@@ -175,14 +175,15 @@ def _stack_levels(axis: Axes, shown: list[Load], slowest: float, ns_per_cycle: f
 
 
 def _observed(axis: Axes, waiting: list[Load]) -> None:
+    edges = latency_bin_edges()[1:]  # a logarithmic axis has no 0
     for number, load in enumerate(waiting):
         counts = load.distribution.counts
         axis.stairs(
-            counts / counts.sum(),
-            latency_bin_edges(),
+            counts[1:] / counts.sum() / np.diff(np.log2(edges)),
+            edges,
             color=SERIES[number % len(SERIES)],
             linewidth=1.3,
-            label=f"{_label(load)}, mean {load.latency.mean:,.0f}",
+            label=f"{_label(load)}\nmean {load.latency.mean:,.0f}",
         )
     axis.set_xscale("log")
     axis.set_xlim(
@@ -192,9 +193,9 @@ def _observed(axis: Axes, waiting: list[Load]) -> None:
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.set(ylim=(0, None), ylabel="share of transactions")
+    axis.set(ylim=(0, None), ylabel="share of transactions per octave")
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
-    axis.legend()
+    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), labelspacing=0.9)
 
 
 def _label(load: Load) -> str:

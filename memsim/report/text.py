@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memsim.analysis.conventions import Convention
+from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.analysis.result import Result
-from memsim.analysis.statistics import Interval, Method
+from memsim.analysis.statistics import Interval
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, with_interval
 
@@ -13,10 +13,14 @@ _MEANING = {
     Convention.traffic: "hit: nothing was sent down a level; a merge with a fetch under way is one",
     Convention.profiler: "hit: as the GPU's own counters count",
 }
-_GROUP_TITLE = {"load": "static loads", "array": "loads by array", "line": "loads by source line"}
+_GROUP_TITLE = {
+    Grouping.load: "static loads",
+    Grouping.array: "loads by array",
+    Grouping.line: "loads by source line",
+}
 
 
-def tables(result: Result, *, method: str = Method.t, by: str = "load") -> str:
+def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -> str:
     """Everything ``memsim show`` prints.
 
     Args:
@@ -25,7 +29,10 @@ def tables(result: Result, *, method: str = Method.t, by: str = "load") -> str:
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
     """
     parts = [heading(result), ratio_table(result, method), counter_table(result), cycle_line(result)]
-    parts += [f"{_GROUP_TITLE[by]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}", _speed(result)]
+    parts += [
+        f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
+        _speed(result),
+    ]
     return "\n\n".join(parts)
 
 

@@ -1,0 +1,122 @@
+"""The Python interface: describe or load a trace, simulate it, ask the result.
+
+The command line is a thin layer on these functions. What they need is imported when they are called, so that
+``import memsim`` and ``memsim --help`` are quick.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memsim.analysis.result import Result
+    from memsim.config import GPU
+    from memsim.sources import Workload
+    from memsim.trace.reader import Trace
+
+
+def trace(
+    workload: Workload | str | Path,
+    *,
+    out: str | Path | None = None,
+    gpu: GPU | str | Path = "tesla-c2050",
+    blocks: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **parameters: Any,
+) -> Trace:
+    """Run a kernel description and record its memory trace.
+
+    Args:
+        workload: one made by ``@memsim.workload``, a name of the library (``"spmv"``), or a path to a kernel file.
+        out: the trace file; None: a temporary file, removed when Python ends.
+        gpu: whose occupancy and L2 size choose the blocks to trace; the trace fits any GPU.
+        blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: the workload's default.
+        progress: told the blocks done, and all, after every batch.
+        parameters: of the workload.
+
+    Raises:
+        InputError: an unknown workload or parameter, a kernel that fails, a file that cannot be written.
+
+    >>> trace("spmv", rows=512, nnz_per_row=8).kernel
+    'csr'
+    """
+    from memsim.sources import record
+
+    path = Path(_scratch().name, f"{len(list(Path(_scratch().name).iterdir()))}.h5") if out is None else out
+    return record(workload, parameters, _gpu(gpu), blocks, path, progress)
+
+
+def simulate(
+    trace: Trace | str | Path,
+    gpu: GPU | str | Path = "tesla-c2050",
+    *,
+    trials: int = 64,
+    seed: int = 0,
+    jobs: int = 1,
+    until: float | None = None,
+    min_trials: int = 20,
+    max_trials: int = 1000,
+    warm: bool = False,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[..., None] | None = None,
+) -> Result:
+    """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
+
+    Args:
+        trace: a trace, or the path of its file.
+        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        trials: how many; ignored with `until`.
+        seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
+        jobs: processes.
+        until: stop when the 95 % interval of the mean of every hit ratio is narrower than this.
+        min_trials, max_trials: bounds with `until`.
+        warm: every trial starts with the caches that one replay leaves, instead of empty ones.
+        settings: fields of the GPU to change, ``{"l1.ways": 4}``.
+        convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
+        progress: called after every trial, see :func:`memsim.montecarlo.run`.
+
+    Raises:
+        InputError: a bad trace, GPU or setting.
+
+    ::
+
+        result = memsim.simulate("spmv.h5", gpu="tesla-c2050", trials=64, seed=1, jobs=2)
+        print(result.l2_read.mean, result.l2_read.interval())
+    """
+    from memsim import montecarlo
+    from memsim.analysis.result import Result
+    from memsim.presets import override
+    from memsim.trace.reader import Trace
+
+    opened = trace if isinstance(trace, Trace) else Trace.open(trace)
+    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
+    trials_done = montecarlo.run(
+        opened,
+        machine,
+        trials=trials,
+        seed=seed,
+        jobs=jobs,
+        until=until,
+        min_trials=min_trials,
+        max_trials=max_trials,
+        warm=warm,
+        progress=progress,
+    )
+    return Result(trials_done, convention)
+
+
+def _gpu(gpu: GPU | str | Path) -> GPU:
+    from memsim.presets import load_gpu
+
+    return load_gpu(gpu) if isinstance(gpu, str | Path) else gpu
+
+
+@cache
+def _scratch() -> TemporaryDirectory:
+    """One folder for temporary traces; it goes when Python ends."""
+    return TemporaryDirectory(prefix="memsim-")

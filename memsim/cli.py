@@ -1,0 +1,266 @@
+"""The command line: ``memsim trace | info | run | show | plot | gpus``, a thin layer on memsim.api.
+
+Everything slow to import is imported inside the commands, so that help is instant.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from memsim import __version__
+from memsim.analysis.choices import Convention, Grouping, Method
+from memsim.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.analysis.result import Result
+
+BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
+
+
+class _Commands(TyperGroup):
+    """Turns what a user can cause into one line and an exit code; anything else is a bug and keeps its traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            _fail(str(error))
+        except BrokenPipeError:  # `memsim show ... | head`: the reader has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        except KeyboardInterrupt:
+            typer.echo("memsim: interrupted; nothing was kept", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        return None
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"memsim: {message}", err=True)
+    raise typer.Exit(BAD_INPUT) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="memsim",
+    help="GPU memory-hierarchy simulation with error bars.\n\n"
+    "Describe a kernel in Python, record its memory trace, replay it on a GPU many times with the order of warps\n"
+    "redrawn, and read hit ratios with confidence intervals and the latency of every load.",
+    epilog="First steps: memsim trace spmv -p rows=8192 -o spmv.h5 && memsim run spmv.h5 -o result.h5",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: rich takes longer to import than everything else here
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def main() -> None:
+    """Entry point of the ``memsim`` command."""
+    app()
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def trace(
+    workload: Annotated[str, typer.Argument(help="A workload of the library (spmv), or a path to kernel.py.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The trace file to write.")],
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="name=value; may be repeated.")] = None,
+    gpu: Annotated[str, typer.Option(help="Decides how many blocks to trace: by its occupancy.")] = "tesla-c2050",
+    blocks: Annotated[
+        str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not the workload's rule.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")] = False,
+) -> None:
+    """Run a kernel description and store its memory trace.
+
+    \b
+    memsim trace spmv -p rows=86016 -p nnz_per_row=51 -o spmv.h5
+    memsim trace path/to/kernel.py -p n=100000 -o kernel.h5
+    """
+    from memsim.api import trace as record
+    from memsim.files import check_writable
+    from memsim.presets import parse_settings
+    from memsim.progress import bar
+    from memsim.report.inputs import trace_text
+
+    check_writable(out)
+    parameters = parse_settings(param or [], "-p")
+    with bar("blocks", hidden=quiet) as advance:
+        recorded = record(workload, out=out, gpu=gpu, blocks=blocks, progress=advance, **parameters)
+    if not quiet:
+        typer.echo(trace_text(recorded))
+
+
+@app.command()
+def info(path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")]) -> None:
+    """Show a trace: launch, static ops with source text, arrays, sizes.
+
+    \b
+    memsim info spmv.h5
+    """
+    from memsim.report.inputs import trace_text
+    from memsim.trace.reader import Trace
+
+    typer.echo(trace_text(Trace.open(path)))
+
+
+@app.command()
+def run(
+    path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
+    gpu: Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")] = "tesla-c2050",
+    trials: Annotated[int, typer.Option(min=1, help="Trials, without --until.")] = 64,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    until: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-6, max=1, help="Stop when the 95 % interval of every hit ratio is narrower; 0.002 is 0.2 points."
+        ),
+    ] = None,
+    min_trials: Annotated[int, typer.Option(min=2, help="At least this many, with --until.")] = 20,
+    max_trials: Annotated[int, typer.Option(min=2, help="At most this many, with --until.")] = 1000,
+    warm: Annotated[bool, typer.Option("--warm", help="Start trials with the caches that one replay leaves.")] = False,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
+    ] = None,
+    convention: Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")] = Convention.model,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md) instead of tables.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")] = False,
+) -> None:
+    """Replay a trace on a GPU in many trials and report hit ratios and latencies.
+
+    Ctrl-C keeps the finished trials: they are stored and shown.
+
+    \b
+    memsim run spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j 2 -o result.h5
+    memsim run spmv.h5 --gpu tesla-v100 --until 0.002 -j 0
+    memsim run spmv.h5 --set l1.size_bytes=49152 --set l1.ways=48
+    """
+    from memsim.api import simulate
+    from memsim.files import check_writable
+    from memsim.presets import parse_settings
+    from memsim.progress import Bar
+
+    if out is not None:
+        check_writable(out)
+    with Bar(None if until is not None else trials, hidden=quiet) as bar:
+        result = simulate(
+            path,
+            gpu,
+            trials=trials,
+            seed=seed,
+            jobs=jobs or os.cpu_count() or 1,
+            until=until,
+            min_trials=min_trials,
+            max_trials=max_trials,
+            warm=warm,
+            settings=parse_settings(setting or []),
+            convention=convention,
+            progress=bar.update,
+        )
+    if out is not None:
+        result.save(out)
+    if json:
+        _print_json(result)
+    elif not quiet:
+        _print_tables(result)
+
+
+@app.command()
+def show(
+    path: Annotated[Path, typer.Argument(metavar="RESULT", help="A results file.")],
+    by: Annotated[Grouping, typer.Option(help="Group the loads.")] = Grouping.load,
+    convention: Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")] = Convention.model,
+    method: Annotated[Method, typer.Option(help="How the ratios' interval of the mean is found.")] = Method.t,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
+) -> None:
+    """Show the tables of a results file.
+
+    \b
+    memsim show result.h5
+    memsim show result.h5 --by array --method bootstrap
+    memsim show result.h5 --json | jq .ratios.l2_read.mean
+    """
+    from memsim.analysis.result import Result
+
+    if json and csv:
+        raise InputError("memsim show", "--csv", "was given with --json; give one of them")
+    result = Result.load(path, convention)
+    if json:
+        _print_json(result)
+    elif csv:
+        typer.echo(result.loads_by(by).to_csv(), nl=False)
+    else:
+        _print_tables(result, method=method, by=by)
+
+
+@app.command()
+def plot(
+    path: Annotated[Path, typer.Argument(metavar="RESULT", help="A results file.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")] = Path("figures"),
+    convention: Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")] = Convention.model,
+) -> None:
+    """Draw a results file: histograms, convergence, loads, latencies, as PNG.
+
+    \b
+    memsim plot result.h5 -o figs/
+    """
+    from memsim.analysis.result import Result
+    from memsim.report.figures import plot as draw
+
+    for written in draw(Result.load(path, convention), out):
+        typer.echo(written)
+
+
+@app.command()
+def gpus(
+    name: Annotated[str | None, typer.Argument(help="A preset, or a path to a TOML file.")] = None,
+) -> None:
+    """List the GPUs, or one GPU with every value, unit and source.
+
+    \b
+    memsim gpus
+    memsim gpus tesla-c2050
+    """
+    from memsim import presets
+    from memsim.report.inputs import gpu_text, presets_text
+
+    if name is None:
+        typer.echo(presets_text({preset: presets.load_gpu(preset) for preset in presets.names()}))
+    else:
+        typer.echo(gpu_text(presets.load_gpu(name), presets.provenance(name)))
+
+
+def _print_tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -> None:
+    from memsim.report.text import tables
+
+    typer.echo(tables(result, method=method, by=by))
+
+
+def _print_json(result: Result) -> None:
+    from memsim.report.document import dumps
+
+    typer.echo(dumps(result))

@@ -1,0 +1,26 @@
+"""The progress bar: on stderr, so that what a command prints can be piped; only where a person looks on."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+
+@contextmanager
+def bar(unit: str, *, hidden: bool = False) -> Iterator[Callable[[int, int, str], None]]:
+    """A bar that is advanced by calling ``advance(done, all, note)``; hidden when stderr is no terminal.
+
+    >>> with bar("trials", hidden=True) as advance:
+    ...     advance(3, 64)
+    """
+    from tqdm import tqdm
+
+    with tqdm(unit=f" {unit}", disable=hidden or not sys.stderr.isatty(), leave=False, dynamic_ncols=True) as shown:
+
+        def advance(done: int, total: int, note: str = "") -> None:
+            shown.total = total
+            shown.set_postfix_str(note, refresh=False)
+            shown.update(done - shown.n)
+
+        yield advance

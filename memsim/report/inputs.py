@@ -1,0 +1,80 @@
+"""What goes into a simulation, as text: a trace, a GPU."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from memsim.analysis.table import aligned
+from memsim.analysis.tables import ABSENT, number, shortened
+from memsim.config import GPU
+from memsim.presets import Provenance
+from memsim.trace.reader import Trace
+
+
+def trace_text(trace: Trace) -> str:
+    """Launch, sizes, static ops with their source text, arrays: what ``memsim info`` prints."""
+    launch = trace.launch
+    grid, block = ("x".join(map(str, extents)) for extents in (launch.grid, launch.block))
+    parameters = " ".join(f"{name}={value}" for name, value in trace.parameters.items())
+    head = [
+        f"{trace.kernel} from {trace.source}",
+        f"parameters  {parameters or ABSENT}",
+        f"launch      grid {grid}, block {block}, {launch.registers} registers, {launch.shared_bytes:,} shared bytes",
+        f"snapshot    {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
+        f"{trace.n_instructions:,} memory instructions",
+        f"file        {trace.path} ({trace.path.stat().st_size / 1e6:,.1f} MB), digest {trace.digest[:12]}",
+    ]
+    return "\n\n".join(["\n".join(head), _ops(trace), _arrays(trace)])
+
+
+def _ops(trace: Trace) -> str:
+    rows = [
+        [
+            str(number_),
+            op.kind.name,
+            op.space.name.rstrip("_"),
+            str(op.width),
+            trace.arrays[op.array].name if op.array >= 0 else ABSENT,
+            f"{PurePath(op.file).name}:{op.line}:{op.column}",
+            shortened(op.text, 36),
+        ]
+        for number_, op in enumerate(trace.ops)
+    ]
+    headers = ["op", "kind", "space", "bytes", "array", "source", "text"]
+    return f"static ops\n{aligned(headers, rows, [True, False, False, True, False, False, False])}"
+
+
+def _arrays(trace: Trace) -> str:
+    rows = [
+        [array.name, array.space.name.rstrip("_"), f"{array.base:#x}", number(array.bytes), str(array.element_bytes)]
+        for array in trace.arrays
+    ]
+    return f"arrays\n{aligned(['array', 'space', 'base', 'bytes', 'of one'], rows, [False, False, True, True, True])}"
+
+
+def presets_text(gpus: dict[str, GPU]) -> str:
+    """One line a preset: what ``memsim gpus`` prints."""
+    rows = [
+        [
+            preset,
+            gpu.compute_capability,
+            str(gpu.sm.count),
+            f"{gpu.sm.clock_mhz:g}",
+            _cache(gpu.l1.size_bytes, gpu.l1.line_bytes, gpu.l1.ways) if gpu.l1.enabled else "off",
+            _cache(gpu.l2.size_bytes, gpu.l2.line_bytes, gpu.l2.ways),
+            f"{gpu.dram.kind}, {gpu.dram.channels} channels",
+        ]
+        for preset, gpu in gpus.items()
+    ]
+    headers = ["name", "cc", "SMs", "MHz", "L1: KiB, line, ways", "L2: KiB, line, ways", "memory"]
+    return aligned(headers, rows, [False, True, True, True, False, False, False])
+
+
+def gpu_text(gpu: GPU, provenance: dict[str, Provenance]) -> str:
+    """Every value of a GPU with its unit, status and source: what ``memsim gpus NAME`` prints."""
+    rows = [[field, str(entry.value), entry.unit, entry.status, entry.source] for field, entry in provenance.items()]
+    return f"{gpu.name}\n\n{aligned(['field', 'value', 'unit', 'status', 'source'], rows, [False, True] + [False] * 3)}"
+
+
+def _cache(size: int, line: int, ways: int) -> str:
+    return f"{size / 1024:g}, {line}, {ways}"
