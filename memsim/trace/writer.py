@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from hashlib import blake2b
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,7 +15,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from memsim import __version__, hdf5
 from memsim.errors import InputError
+from memsim.files import replacing
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
     ARRAY_COLUMNS,
@@ -43,8 +45,8 @@ STREAMS: dict[str, str] = {
 class TraceWriter:
     """Writes one trace file as a stream of batches of whole blocks.
 
-    A context manager: data goes to a file beside ``path``, renamed to it by :meth:`finish`; leaving the block without
-    ``finish`` (an exception) removes it. ``batch.warps`` of consecutive batches continue each other.
+    A context manager: data goes to a file beside ``path``, renamed to it when the block ends after :meth:`finish` and
+    removed when it ends otherwise. The warps of consecutive batches continue each other.
 
     Args:
         path: the file to make.
@@ -58,30 +60,47 @@ class TraceWriter:
 
     def __init__(self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        self._temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}.tmp")
         self._about = {"kernel": kernel, "source": source, "parameters": json.dumps(dict(parameters), sort_keys=True)}
         self._hashes = {name: blake2b(digest_size=20) for name in STREAMS}
         self._n_warps = self._n_instructions = self._n_addresses = 0
         self._finished = False
-        try:
-            self._file = h5py.File(self._temporary, "w", libver="v110")
-            for name, dtype in STREAMS.items():
-                _create_stream(self._file, name, np.dtype(dtype))
-        except OSError as error:
-            self._remove()
-            raise self._cannot_write(error) from error
+        self._replacing = replacing(self.path)
 
     def __enter__(self) -> TraceWriter:
+        temporary = self._replacing.__enter__()
+        try:
+            with self._writing():
+                self._file = h5py.File(temporary, "w", libver="v110")
+                for name, dtype in STREAMS.items():
+                    _create_stream(self._file, name, np.dtype(dtype))
+        except InputError as error:
+            self.__exit__(type(error), error, None)
+            raise
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if not self._finished:
-            self._remove()
+        if hasattr(self, "_file"):
+            with suppress(OSError, RuntimeError):  # after a failure HDF5 may not be able to flush, and need not
+                self._file.close()
+        if error is None:
+            assert self._finished, "leave the block after finish()"
+        with self._writing():
+            self._replacing.__exit__(kind, error, trace)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """Names the file when the system refuses to write it."""
+        try:
+            yield
+        except (OSError, RuntimeError) as error:  # HDF5 reports some failures as RuntimeError
+            reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
+            problem = f"cannot be written ({reason}); choose a writable place with room"
+            raise InputError(self.path, "file", problem) from error
 
     def append(self, block_ids: np.ndarray, batch: Chunk) -> None:
-        """Adds whole blocks.
+        """Add whole blocks.
 
         Args:
             block_ids: i8 [n_blocks], linear number in the grid; all blocks of a launch have the same number of warps.
@@ -105,7 +124,7 @@ class TraceWriter:
         self._n_addresses += len(batch.addresses)
 
     def finish(self, launch: LaunchShape, ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
-        """Completes the file, gives it its name and returns its digest.
+        """Complete the file and return its digest.
 
         The digest covers everything but the writer's version; compression and batching do not change it.
         """
@@ -114,31 +133,24 @@ class TraceWriter:
         self._extend("warps/first_address", np.array([self._n_addresses]))
         attributes = {**self._about, **asdict(launch)}
         digest = self._digest(attributes, ops, arrays)
-        try:
+        with self._writing():
+            hdf5.stamp(self._file, SCHEMA, VERSION)
             _write_table(self._file, "ops", OP_COLUMNS, ops)
             _write_table(self._file, "arrays", ARRAY_COLUMNS, arrays)
-            attributes |= {"schema": SCHEMA, "version": VERSION, "created_by": _created_by(), "digest": digest}
-            for name, value in attributes.items():
+            for name, value in {**attributes, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 self._file.attrs[name] = value
             self._file.close()
-            os.replace(self._temporary, self.path)
-        except OSError as error:
-            self._remove()
-            raise self._cannot_write(error) from error
         self._finished = True
         return digest
 
     def _extend(self, name: str, values: np.ndarray) -> None:
         values = np.ascontiguousarray(values, dtype=STREAMS[name])
-        self._hashes[name].update(values)
-        dataset = self._file[name]
-        try:
+        self._hashes[name].update(values.data)
+        with self._writing():
+            dataset = self._file[name]
             size = dataset.shape[0]
             dataset.resize(size + len(values), axis=0)
             dataset[size:] = values
-        except OSError as error:
-            self._remove()
-            raise self._cannot_write(error) from error
 
     def _digest(self, attributes: dict[str, Any], ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
         tables = [attributes, [asdict(op) for op in ops], [asdict(array) for array in arrays]]
@@ -146,18 +158,6 @@ class TraceWriter:
         for stream in self._hashes.values():
             total.update(stream.digest())
         return total.hexdigest()
-
-    def _remove(self) -> None:
-        if hasattr(self, "_file"):
-            try:
-                self._file.close()
-            except (OSError, RuntimeError):  # the disk is full: HDF5 cannot flush, and need not
-                pass
-        self._temporary.unlink(missing_ok=True)
-
-    def _cannot_write(self, error: OSError) -> InputError:
-        reason = os.strerror(error.errno) if error.errno else str(error)
-        return InputError(self.path, "file", f"cannot be written ({reason}); choose a writable place with room")
 
 
 def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> None:
@@ -177,10 +177,3 @@ def _write_table(file: h5py.File, group: str, columns: dict[str, str], rows: Seq
         values = [getattr(row, name) for row in rows]
         as_dtype = h5py.string_dtype() if dtype == "str" else np.dtype(dtype)
         file.create_dataset(f"{group}/{name}", data=np.array(values, dtype=as_dtype))
-
-
-def _created_by() -> str:
-    try:
-        return f"memsim {version('memsim')}"
-    except PackageNotFoundError:  # run from a checkout that is not installed
-        return "memsim"

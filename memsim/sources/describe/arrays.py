@@ -1,0 +1,92 @@
+"""Arrays of a kernel: indexing one is a memory access of every active lane."""
+
+from __future__ import annotations
+
+import sys
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memsim.sources.describe import compiled
+from memsim.sources.describe.lanes import Lanes, Operand
+from memsim.trace.schema import ArrayInfo, Space
+
+if TYPE_CHECKING:
+    from memsim.sources.describe.batch import Batch
+
+Index = Any  # Lanes or int, or a tuple of them, one a dimension
+
+
+class DeviceArray:
+    """An array in global, shared or constant memory.
+
+    ``a[i]`` loads and ``a[i] = v`` stores; arrays of two or three dimensions take ``a[i, j]`` (row-major). An
+    index out of range of an active lane is an IndexError.
+
+    Args:
+        number: its row in the trace's table.
+        info: name, space, base address, size.
+        values: its elements; a shared array has them once a block of the batch, [blocks, elements].
+        shape: extents as the kernel sees them.
+    """
+
+    def __init__(self, batch: Batch, number: int, info: ArrayInfo, values: np.ndarray, shape: tuple[int, ...]) -> None:
+        self._batch, self.number, self.info, self.shape = batch, number, info, shape
+        self.values = values.reshape(-1)
+        self.dtype = values.dtype
+        self.as_bits = self.values.view(f"u{self.dtype.itemsize}")  # data moves through one loop for each element size
+
+    @property
+    def space(self) -> Space:
+        return self.info.space
+
+    @property
+    def size(self) -> int:
+        return prod(self.shape)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def __getitem__(self, index: Index) -> Lanes:
+        return self._batch.load(self, index, 1, sys._getframe(1))[0]
+
+    def __setitem__(self, index: Index, value: Operand) -> None:
+        self._batch.store(self, index, (value,), sys._getframe(1))
+
+    def load(self, index: Index, width: int) -> tuple[Lanes, ...]:
+        """Elements ``index`` to ``index + width - 1`` by one vector load, as CUDA's int2 or float4 do.
+
+        ``index`` counts elements and must be a multiple of ``width`` (2 or 4), as the hardware demands.
+        """
+        return self._batch.load(self, index, width, sys._getframe(1))
+
+    def store(self, index: Index, values: tuple[Operand, ...]) -> None:
+        """Elements ``index`` onwards by one vector store, two or four values."""
+        self._batch.store(self, index, values, sys._getframe(1))
+
+    def atomic_add(self, index: Index, value: Operand) -> Lanes:
+        """Add, and return the old value. An atomic whose old value is never used is a reduction."""
+        return self._batch.atomic(self, index, compiled.ADD, value, 0, sys._getframe(1))
+
+    def atomic_min(self, index: Index, value: Operand) -> Lanes:
+        """Store the smaller one, and return the old value."""
+        return self._batch.atomic(self, index, compiled.MIN, value, 0, sys._getframe(1))
+
+    def atomic_max(self, index: Index, value: Operand) -> Lanes:
+        """Store the larger one, and return the old value."""
+        return self._batch.atomic(self, index, compiled.MAX, value, 0, sys._getframe(1))
+
+    def atomic_exch(self, index: Index, value: Operand) -> Lanes:
+        """Store the value, and return the old one."""
+        return self._batch.atomic(self, index, compiled.EXCHANGE, value, 0, sys._getframe(1))
+
+    def atomic_cas(self, index: Index, compare: Operand, value: Operand) -> Lanes:
+        """Store the value where the old one equals ``compare``, and return the old one."""
+        return self._batch.atomic(self, index, compiled.COMPARE_AND_SWAP, value, compare, sys._getframe(1))
+
+
+def check_vector(width: int) -> None:
+    """Raise ValueError unless there are vector accesses of so many elements."""
+    if width not in (1, 2, 4):
+        raise ValueError(f"width is {width}; vector accesses have 2 or 4 elements")

@@ -1,0 +1,259 @@
+"""Executes a kernel for one batch of blocks, all lanes in lockstep, and logs what the warps access."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from memsim.sources.describe import compiled
+from memsim.sources.describe.arrays import DeviceArray, Index, check_vector
+from memsim.sources.describe.lanes import Lanes, Operand, Variable
+from memsim.sources.describe.log import Log
+from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
+from memsim.sources.describe.ops import StaticOps
+from memsim.trace.schema import Kind, LaunchShape, Space
+
+
+class Batch:
+    """The state of the execution: who is active, what each warp has issued, the log.
+
+    Args:
+        shape: the launch.
+        block_ids: i8 [n_blocks], linear numbers of the blocks.
+        ops, log: where static ops and accesses go.
+    """
+
+    def __init__(self, shape: LaunchShape, block_ids: np.ndarray, ops: StaticOps, log: Log) -> None:
+        self.shape, self.block_ids, self._ops, self._log = shape, block_ids, ops, log
+        n_warps = len(block_ids) * shape.warps_per_block
+        self._state = np.zeros((n_warps, 3), np.int64)
+        self._state[:, compiled.START] = 1
+        thread = np.arange(shape.warps_per_block * shape.warp_size).reshape(-1, shape.warp_size)
+        mask = np.tile(thread < shape.threads_per_block, (len(block_ids), 1))
+        bits = compiled.active_bits(mask)
+        frame = Frame(np.arange(n_warps, dtype=np.int32))
+        self.context = self.root = Context(Scope(0), frame, None if mask.all() else mask, bits)
+
+    # -- values
+
+    def lanes(self, data: np.ndarray) -> Lanes:
+        """A value of all lanes of the batch, [n_warps, warp_size], that depends on no load."""
+        return Lanes(self, data, None, self.root.frame, self.root.scope)
+
+    def read(self, value: Operand) -> tuple[Any, Since]:
+        """A value's data and dependence in the current frame; numbers are returned as they are."""
+        if not isinstance(value, Lanes):
+            return value, None
+        context = self.context
+        if not (value.scope is context.scope or context.scope.inside(value.scope)):
+            raise ValueError(
+                "a value is used outside the `where` or loop it was computed in, where some lanes do not have it; "
+                "declare `v = t.var(...)` before the region and assign with `v.set(...)` or `v += ...`"
+            )
+        if value.op is not None:
+            self._ops.use(value.op)
+        if value.frame is context.frame:
+            return value.data, value.since
+        rows = context.frame.rows_in(value.frame)
+        return value.data[rows], None if value.since is None else value.since[rows]
+
+    def matrix(self, value: Operand, dtype: Any) -> tuple[np.ndarray, Since]:
+        """The same, converted to a type, as a whole matrix [rows, warp_size]."""
+        data, since = self.read(value)
+        if isinstance(data, np.ndarray) and data.ndim == 2:
+            return data.astype(dtype, copy=False), since
+        return np.full((len(self.context.bits), self.shape.warp_size), data, dtype), since
+
+    def evaluate(self, function: Callable[..., np.ndarray], *operands: Operand) -> Lanes:
+        """One elementwise operation: one non-memory instruction."""
+        context = self.context
+        values, since = [], None
+        for operand in operands:
+            data, of_operand = self.read(operand)
+            values.append(data)
+            since = newest(since, of_operand)
+        context.issued += 1
+        return Lanes(self, function(*values), since, context.frame, context.scope)
+
+    def variable(self, value: Operand, dtype: np.dtype) -> Variable:
+        """A new variable of the current region."""
+        data, since = self.matrix(value, dtype)
+        context = self.context
+        return Variable(self, data.copy(), None if since is None else since.copy(), context.frame, context.scope)
+
+    def assign(self, variable: Variable, value: Operand) -> None:
+        """Give the active lanes of a variable a new value."""
+        if variable.scope is not self.context.scope:
+            self.read(variable)  # checks that the variable may be used here
+        context = self.context
+        data, since = self.matrix(value, variable.dtype)
+        since = newest(since, context.since)
+        rows = slice(None) if variable.frame is context.frame else context.frame.rows_in(variable.frame)
+        if context.mask is None:
+            variable.data[rows] = data
+        else:
+            variable.data[rows] = np.where(context.mask, data, variable.data[rows])
+        if since is None and variable.since is None:
+            return
+        since = context.frame.independent if since is None else since
+        if variable.since is None:
+            variable.since = variable.frame.independent.copy()
+        variable.since[rows] = since if context.mask is None else np.maximum(variable.since[rows], since)
+
+    def check_active(self, wrong: np.ndarray | np.bool_, problem: Exception) -> None:
+        """Raise ``problem`` if ``wrong`` holds in an active lane."""
+        if np.any(wrong) and bool((wrong & self.context.lanes() & (self.context.bits[:, None] != 0)).any()):
+            raise problem
+
+    # -- regions
+
+    def enter(self, context: Context) -> None:
+        """Make another context the current one, after charging the warps with what they issued so far."""
+        self.charge()
+        self.context = context
+
+    def charge(self) -> None:
+        """Account the non-memory instructions of the current context to its warps."""
+        context = self.context
+        if context.issued:
+            compiled.issue(self._state, context.bits, context.frame.warps, context.issued)
+            context.issued = 0
+
+    def back_edge(self) -> None:
+        """The active warps go on to another iteration of a loop."""
+        compiled.back_edge(self._state, self.context.bits, self.context.frame.warps)
+
+    def sync(self) -> None:
+        """A barrier of every block that has active lanes; all its lanes must be active."""
+        context = self.context
+        frame_bits = np.zeros(len(self._state), np.uint32)
+        frame_bits[context.frame.warps] = context.bits
+        by_block = (len(self.block_ids), self.shape.warps_per_block)
+        reached = (frame_bits == self.root.bits).reshape(by_block).all(axis=1)
+        if not (reached | (frame_bits == 0).reshape(by_block).all(axis=1)).all():
+            raise RuntimeError("t.sync() is reached by some lanes of a block only; the block would hang")
+        self._log.reserve(len(context.bits), 0)
+        log = self._log
+        compiled.log_barrier(log.rows, log.cursor, self._state, context.bits, context.frame.warps, context.issued)
+        context.issued = 0
+
+    def finish(self) -> None:
+        """Log what the warps issue after their last access."""
+        self.charge()
+        self._log.reserve(len(self._state), 0)
+        compiled.log_trailing(self._log.rows, self._log.cursor, self._state)
+
+    # -- accesses
+
+    def load(self, array: DeviceArray, index: Index, width: int, frame: FrameType) -> tuple[Lanes, ...]:
+        """``width`` consecutive elements of every active lane, by one memory instruction."""
+        elements, _ = self._access(array, index, Kind.load, width, frame)
+        since = self._sequences()
+        return tuple(self._loaded(array, elements + k if k else elements, since) for k in range(width))
+
+    def _loaded(self, array: DeviceArray, elements: np.ndarray, since: np.ndarray) -> Lanes:
+        context = self.context
+        out = np.empty(elements.shape, array.dtype)
+        offsets = self._offsets(array)
+        compiled.gather(array.as_bits, elements, context.bits, offsets, out.view(array.as_bits.dtype))
+        return Lanes(self, out, since, context.frame, context.scope)
+
+    def store(self, array: DeviceArray, index: Index, values: tuple[Operand, ...], frame: FrameType) -> None:
+        """Store consecutive elements of every active lane, by one memory instruction."""
+        data = [self.matrix(value, array.dtype)[0] for value in values]
+        elements, _ = self._access(array, index, Kind.store, len(values), frame)
+        for k, each in enumerate(data):
+            bits = np.ascontiguousarray(each).view(array.as_bits.dtype)
+            compiled.scatter(array.as_bits, elements + k, self.context.bits, self._offsets(array), bits)
+
+    def atomic(
+        self, array: DeviceArray, index: Index, operation: int, value: Operand, compare: Operand, frame: FrameType
+    ) -> Lanes:
+        """One atomic of every active lane, lane after lane; the old values."""
+        values, _ = self.matrix(value, array.dtype)
+        compares, _ = self.matrix(compare, array.dtype)
+        elements, op = self._access(array, index, Kind.atomic, 1, frame)
+        context = self.context
+        old = np.empty(elements.shape, array.dtype)
+        compiled.atomic(
+            array.values, elements, context.bits, self._offsets(array), operation, values, compares, old
+        )
+        return Lanes(self, old, self._sequences(), context.frame, context.scope, op)
+
+    def _access(
+        self, array: DeviceArray, index: Index, kind: Kind, width: int, frame: FrameType
+    ) -> tuple[np.ndarray, int]:
+        """Log one access; its elements [rows, warp_size] and static op."""
+        check_vector(width)
+        if kind is not Kind.load and array.space is Space.constant:
+            raise TypeError(f"{array.info.name} is constant; a kernel cannot write it")
+        elements, since = self._elements(array, index)
+        if width > 1:
+            unaligned = ValueError(f"vector access of {array.info.name}: the index is no multiple of {width}")
+            self.check_active(elements % width != 0, unaligned)
+        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize)
+        context, log = self.context, self._log
+        since = newest(since, context.since)
+        log.reserve(len(context.bits), elements.size)
+        row, lane = compiled.log_access(
+            log.rows,
+            log.addresses,
+            log.cursor,
+            self._state,
+            elements,
+            context.bits,
+            context.frame.warps,
+            context.frame.independent if since is None else since,
+            context.issued,
+            np.array([op, array.info.base, array.size - width + 1, array.dtype.itemsize]),
+        )
+        if row >= 0:
+            raise self._out_of_range(array, int(elements[row, lane]), row, lane)
+        context.issued = 0
+        return elements, op
+
+    def _elements(self, array: DeviceArray, index: Index) -> tuple[np.ndarray, Since]:
+        """The linear index [rows, warp_size] and its dependence; every further dimension counts one instruction."""
+        indices = index if isinstance(index, tuple) else (index,)
+        if len(indices) != len(array.shape) and len(indices) != 1:
+            raise IndexError(f"{array.info.name} has {len(array.shape)} dimensions, not {len(indices)}")
+        linear, since = self._integers(array, indices[0])
+        for extent, each in zip(array.shape[1:], indices[1:], strict=len(indices) > 1):
+            data, of_index = self._integers(array, each)
+            wrong = IndexError(f"an index of {array.info.name} is outside its extent of {extent}")
+            self.check_active((data < 0) | (data >= extent), wrong)
+            linear, since = linear * extent + data, newest(since, of_index)
+            self.context.issued += 1
+        return linear, since
+
+    def _integers(self, array: DeviceArray, index: Operand) -> tuple[np.ndarray, Since]:
+        data, since = self.read(index)
+        dtype = np.asarray(data).dtype
+        if dtype.kind not in "iu":
+            raise TypeError(f"{array.info.name} is indexed by {dtype}; use integers (cast with .astype)")
+        wide = dtype.itemsize == 8 or dtype == np.uint32
+        if isinstance(index, Lanes):
+            return np.ascontiguousarray(data, np.int64 if wide else np.int32), since
+        return np.full((len(self.context.bits), self.shape.warp_size), data, np.int64), None
+
+    def _sequences(self) -> np.ndarray:
+        """i4 [rows], the sequence each warp is in."""
+        return self._state[self.context.frame.warps, compiled.SEQUENCE].astype(np.int32)
+
+    def _offsets(self, array: DeviceArray) -> np.ndarray:
+        """i8 [rows], where each row's copy of an array starts in its values."""
+        warps = self.context.frame.warps
+        if array.space is not Space.shared:
+            return np.zeros(len(warps), np.int64)
+        return (warps // self.shape.warps_per_block).astype(np.int64) * array.size
+
+    def _out_of_range(self, array: DeviceArray, element: int, row: int, lane: int) -> IndexError:
+        block, warp = divmod(int(self.context.frame.warps[row]), self.shape.warps_per_block)
+        thread = warp * self.shape.warp_size + lane
+        return IndexError(
+            f"index {element} of {array.info.name} is outside 0 to {array.size - 1} "
+            f"(block {self.block_ids[block]}, thread {thread})"
+        )

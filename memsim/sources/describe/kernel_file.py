@@ -1,0 +1,81 @@
+"""Loads kernel files: Python files with a kernel and one ``@workload`` function. They are trusted code."""
+
+from __future__ import annotations
+
+import ast
+import itertools
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from memsim import library
+from memsim.errors import InputError
+from memsim.sources.describe.failures import located
+from memsim.sources.describe.thread import LOOP_LIMIT
+from memsim.sources.describe.workload import Workload
+
+_GUARD = "__memsim_guard__"
+
+
+def load_workload(name_or_path: str | Path) -> Workload:
+    """The workload of the library, or of a kernel file.
+
+    Raises:
+        InputError: no such name or file, or the file does not load or has not exactly one workload.
+
+    >>> load_workload("spmv").parameters()["rows"]
+    86016
+    """
+    path = library.find("traces", ".py", name_or_path)
+    shipped = path.parent == library.folder("traces")
+    shown = f"traces/{path.name}" if shipped else str(name_or_path)
+    filename = str(path.resolve())
+    try:
+        source = path.read_bytes()
+    except OSError as error:
+        raise InputError(shown, "file", f"cannot be read ({error.strerror})") from error
+    module = ModuleType(path.stem)
+    module.__dict__.update({"__file__": filename, _GUARD: _guarded})
+    with located(lambda _: shown, filename, 1):
+        tree = _GuardedLoops().visit(ast.parse(source, filename))
+        exec(compile(ast.fix_missing_locations(tree), filename, "exec", dont_inherit=True), module.__dict__)
+    found = [value for value in vars(module).values() if isinstance(value, Workload) and value.filename == filename]
+    if len(found) != 1:
+        raise InputError(shown, "file", f"has {len(found)} workloads; mark one function with @memsim.sources.workload")
+    return replace(found[0], shown=shown)
+
+
+class _GuardedLoops(ast.NodeTransformer):
+    """Makes every ``while`` of a kernel file count its iterations: one that never ends must not hang memsim.
+
+    ``while test:`` becomes ``for _ in guard(lambda: test)``... would change ``else`` and names; instead the test
+    becomes ``guard_n() and test``, where the counter is made when the loop begins.
+    """
+
+    def __init__(self) -> None:
+        self._numbers = itertools.count()
+
+    def visit_While(self, node: ast.While) -> Any:
+        self.generic_visit(node)
+        counter = f"{_GUARD}{next(self._numbers)}"
+        make = ast.parse(f"{counter} = {_GUARD}()").body[0]
+        check = ast.parse(f"{counter}()", mode="eval").body
+        for added in (make, check):
+            for child in ast.walk(added):
+                ast.copy_location(child, node)
+        node.test = ast.copy_location(ast.BoolOp(ast.And(), [check, node.test]), node.test)
+        return [make, node]
+
+
+def _guarded() -> Callable[[], bool]:
+    """A counter of one loop's iterations that raises when there are too many."""
+    iterations = itertools.count()
+
+    def check() -> bool:
+        if next(iterations) >= LOOP_LIMIT:
+            raise RuntimeError(f"the loop is not over after {LOOP_LIMIT} iterations; use t.range or t.while_")
+        return True
+
+    return check

@@ -1,0 +1,213 @@
+"""Values of a kernel: one number a lane.
+
+Arithmetic follows C where Python and C differ:
+
+- ``//`` and ``%`` of integers round towards zero; ``/`` is for floats (cast one operand with ``.astype``);
+- types convert as in C: the wider wins, of two equally wide integers the unsigned one, integers with floats become
+  that float type; a literal takes the type of the other operand (a float literal beside integers is a float32);
+- integers wrap around.
+
+Every operation counts as one non-memory instruction of the warps that execute it. Numpy's elementwise functions work
+too: ``np.sqrt(v)``, ``np.maximum(a, b)``.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from memsim.sources.describe.masks import Frame, Scope, Since
+
+if TYPE_CHECKING:
+    from memsim.sources.describe.batch import Batch
+
+Operand = Any  # Lanes or a Python or numpy number
+
+
+class Lanes(NDArrayOperatorsMixin):
+    """A value of every lane; immutable.
+
+    It may be used only inside the region (``where``, loop) it was computed in, where every active lane has it; to carry
+    a value out of a region assign it to a variable declared outside, see :class:`Variable`.
+    """
+
+    __slots__ = ("_batch", "data", "since", "frame", "scope", "op")
+
+    def __init__(
+        self, batch: Batch, data: np.ndarray, since: Since, frame: Frame, scope: Scope, op: int | None = None
+    ) -> None:
+        self._batch, self.data, self.since, self.frame, self.scope = batch, data, since, frame, scope
+        self.op = op  # the atomic whose old value this is
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.data.dtype
+
+    def astype(self, dtype: Any) -> Lanes:
+        """The value converted as a C cast does."""
+        return self._batch.evaluate(lambda data: data.astype(dtype), self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Operand, **keywords: Any) -> Any:
+        if method != "__call__" or keywords.get("out") is not None or ufunc.nout != 1:
+            return NotImplemented
+        return self._batch.evaluate(_C_MEANING.get(ufunc, _Elementwise(ufunc)), *inputs)
+
+    # In-place operators would make a new value silently; Python then falls back to `v = v + w`, which is the same.
+    def _no_inplace(self, other: Operand) -> Any:
+        return NotImplemented
+
+    __iadd__ = __isub__ = __imul__ = __itruediv__ = __ifloordiv__ = __imod__ = _no_inplace
+    __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __ipow__ = _no_inplace
+
+    def __bool__(self) -> bool:
+        raise TypeError("lanes may differ: use `with t.where(...)`, t.select or t.range instead of if, and/or, while")
+
+    def __index__(self) -> int:
+        raise TypeError("lanes may differ: a Python number is needed here; loop with t.range")
+
+    def __repr__(self) -> str:
+        return f"Lanes({self.data!r})"
+
+
+class Variable(Lanes):
+    """A value that changes, made by ``t.var``: assignments reach the active lanes only.
+
+    ``v += x`` and the other in-place operators, and ``v.set(x)``, assign. ``w = v`` is another name for the same
+    variable; ``w = +v`` is its value now.
+    """
+
+    __slots__ = ()
+
+    def set(self, value: Operand) -> None:
+        """Assign to the active lanes, converted to the variable's type."""
+        self._batch.assign(self, value)
+
+    def _assigned(self, ufunc: np.ufunc, other: Operand) -> Variable:
+        self._batch.assign(self, ufunc(self, other))
+        return self
+
+    def __iadd__(self, other: Operand) -> Variable:
+        return self._assigned(np.add, other)
+
+    def __isub__(self, other: Operand) -> Variable:
+        return self._assigned(np.subtract, other)
+
+    def __imul__(self, other: Operand) -> Variable:
+        return self._assigned(np.multiply, other)
+
+    def __itruediv__(self, other: Operand) -> Variable:
+        return self._assigned(np.true_divide, other)
+
+    def __ifloordiv__(self, other: Operand) -> Variable:
+        return self._assigned(np.floor_divide, other)
+
+    def __imod__(self, other: Operand) -> Variable:
+        return self._assigned(np.remainder, other)
+
+    def __iand__(self, other: Operand) -> Variable:
+        return self._assigned(np.bitwise_and, other)
+
+    def __ior__(self, other: Operand) -> Variable:
+        return self._assigned(np.bitwise_or, other)
+
+    def __ixor__(self, other: Operand) -> Variable:
+        return self._assigned(np.bitwise_xor, other)
+
+    def __ilshift__(self, other: Operand) -> Variable:
+        return self._assigned(np.left_shift, other)
+
+    def __irshift__(self, other: Operand) -> Variable:
+        return self._assigned(np.right_shift, other)
+
+
+def literal_type(value: Operand) -> np.dtype:
+    """The type of a number without one: int32 (int64 if it does not fit), float32, bool.
+
+    >>> literal_type(1).name, literal_type(2**40).name, literal_type(0.5).name, literal_type(np.float64(1)).name
+    ('int32', 'int64', 'float32', 'float64')
+    """
+    if type(value) is int:
+        return np.dtype(np.int32 if -(2**31) <= value < 2**31 else np.int64)
+    return np.dtype(np.float32) if type(value) is float else np.asarray(value).dtype
+
+
+@cache
+def common_type(first: np.dtype, second: np.dtype) -> np.dtype:
+    """The type two operands convert to: C's usual arithmetic conversions.
+
+    >>> common_type(np.dtype("i4"), np.dtype("u4")).name, common_type(np.dtype("i8"), np.dtype("f4")).name
+    ('uint32', 'float32')
+    """
+    kinds = first.kind + second.kind
+    if "f" in kinds:
+        return max((dtype for dtype in (first, second) if dtype.kind == "f"), key=lambda dtype: dtype.itemsize)
+    promoted = [np.dtype(np.int32) if dtype.itemsize < 4 else dtype for dtype in (first, second)]
+    return max(promoted, key=lambda dtype: (dtype.itemsize, dtype.kind == "u"))
+
+
+def _converted(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The two operands of an arithmetic operation in their common type."""
+    first, second = values
+    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
+        dtype = common_type(first.dtype, second.dtype)
+        return first.astype(dtype, copy=False), second.astype(dtype, copy=False)
+    array, number = (first, second) if isinstance(first, np.ndarray) else (second, first)
+    dtype = array.dtype
+    if not (type(number) is int and dtype.kind in "iuf" and dtype.itemsize >= 4):
+        weak = type(number) is float and dtype.kind == "f"
+        dtype = dtype if weak else common_type(dtype, literal_type(number))
+    array, number = array.astype(dtype, copy=False), dtype.type(number)
+    return (array, number) if isinstance(first, np.ndarray) else (number, array)
+
+
+class _Elementwise:
+    """A numpy function in C's types: two numeric operands are converted, a float64 made of narrower ones is float32."""
+
+    def __init__(self, ufunc: np.ufunc) -> None:
+        self._ufunc = ufunc
+
+    def __call__(self, *values: Any) -> np.ndarray:
+        if len(values) == 2 and not all(_is_bool(value) for value in values):
+            values = _converted(values)
+        result = self._ufunc(*values)
+        if result.dtype == np.float64 and all(getattr(v, "dtype", None) != np.float64 for v in values):
+            return result.astype(np.float32)
+        return result
+
+
+def _is_bool(value: Any) -> bool:
+    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
+
+
+def _true_divide(first: Any, second: Any) -> np.ndarray:
+    first, second = _converted((first, second))
+    if first.dtype.kind != "f":
+        raise TypeError("`/` of integers: use `//` for C's quotient, or cast one operand with .astype(np.float32)")
+    return np.true_divide(first, second)
+
+
+def _quotient(first: Any, second: Any) -> np.ndarray:
+    first, second = _converted((first, second))
+    if first.dtype.kind == "f":
+        return np.floor_divide(first, second)
+    return np.floor_divide(first, second) if _natural(first, second) else (first - np.fmod(first, second)) // second
+
+
+def _remainder(first: Any, second: Any) -> np.ndarray:
+    first, second = _converted((first, second))
+    return np.remainder(first, second) if _natural(first, second) else np.fmod(first, second)
+
+
+def _natural(first: Any, second: Any) -> bool:
+    """Whether no operand is negative, so that rounding down (which numpy is quick at) is rounding towards zero."""
+    return bool(np.min(first) >= 0 and np.min(second) >= 0)
+
+
+_C_MEANING: dict[np.ufunc, Any] = {
+    np.true_divide: _true_divide,
+    np.floor_divide: _quotient,
+    np.remainder: _remainder,
+}

@@ -1,0 +1,103 @@
+"""Which lanes execute: frames (the warps that values have rows for), scopes and contexts (the active lanes).
+
+Values are matrices with a row for every warp of their frame. Entering a divergent region narrows the mask; once many
+warps have no active lane left the region gets a frame of its own with the other warps only, so that a few long
+rows of a loop do not cost the work of all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from memsim.sources.describe.compiled import active_bits
+
+CROWDED = 0.75  # below this share of warps with active lanes, a region gets its own frame
+
+Since = np.ndarray | None  # i4 [rows]: newest sequence whose loads a value depends on, -1 for none; None: none at all
+
+
+class Frame:
+    """A set of warps of the batch: ``warps`` i4 [rows]; ``rows`` are its rows in the parent frame."""
+
+    def __init__(self, warps: np.ndarray, parent: Frame | None = None, rows: np.ndarray | None = None) -> None:
+        self.warps, self.parent, self.rows = warps, parent, rows
+        self._rows_in: dict[int, np.ndarray] = {}
+        self.independent = np.full(len(warps), -1, np.int32)
+
+    def select(self, rows: np.ndarray) -> Frame:
+        """The frame of some of its rows."""
+        return Frame(self.warps[rows], self, rows)
+
+    def rows_in(self, ancestor: Frame) -> np.ndarray:
+        """The rows of its warps in an enclosing frame."""
+        rows = self._rows_in.get(id(ancestor))
+        if rows is None:
+            assert self.parent is not None and self.rows is not None, "a frame is used outside its region"
+            rows = self.rows if self.parent is ancestor else self.parent.rows_in(ancestor)[self.rows]
+            self._rows_in[id(ancestor)] = rows
+        return rows
+
+
+@dataclass(eq=False)
+class Scope:
+    """A region of the kernel (the whole, a ``where``, a loop): a value may be used inside the scope it was made in."""
+
+    depth: int
+    parent: Scope | None = None
+
+    def inside(self, other: Scope) -> bool:
+        """Whether this scope is ``other`` or nested in it."""
+        scope: Scope | None = self
+        while scope is not None and scope.depth > other.depth:
+            scope = scope.parent
+        return scope is other
+
+
+@dataclass(eq=False)
+class Context:
+    """The active lanes at one moment.
+
+    Attributes:
+        scope, frame: the region and the warps.
+        mask: bool [rows, lanes], or None when every lane is active.
+        bits: u4 [rows], the same, packed.
+        since: what the execution depends on (conditions of the enclosing regions).
+        issued: non-memory instructions of every active warp that are not yet charged to the warps.
+        condition: bool [rows, lanes] of the last ``where`` in this context, for its ``otherwise``.
+    """
+
+    scope: Scope
+    frame: Frame
+    mask: np.ndarray | None
+    bits: np.ndarray
+    since: Since = None
+    issued: int = 0
+    condition: tuple[np.ndarray, Since] | None = field(default=None, repr=False)
+
+    @property
+    def any(self) -> bool:
+        return bool(self.bits.any())
+
+    def lanes(self) -> np.ndarray:
+        """The mask as a matrix."""
+        return np.ones((len(self.bits), 1), bool) if self.mask is None else self.mask
+
+    def narrowed(self, condition: np.ndarray, since: Since, scope: Scope) -> Context:
+        """The context of its lanes where ``condition`` bool [rows, lanes] holds too."""
+        mask = condition if self.mask is None else self.mask & condition
+        bits = active_bits(mask)
+        frame, since = self.frame, newest(self.since, since)
+        rows = np.flatnonzero(bits)
+        if len(rows) < CROWDED * len(bits):
+            frame, mask, bits = frame.select(rows), mask[rows], bits[rows]
+            since = None if since is None else since[rows]
+        return Context(scope, frame, None if mask.all() else mask, bits, since)
+
+
+def newest(first: Since, second: Since) -> Since:
+    """What a value made of two others depends on."""
+    if first is None or second is None:
+        return second if first is None else first
+    return np.maximum(first, second)

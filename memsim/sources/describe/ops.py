@@ -1,0 +1,84 @@
+"""Static ops: from the position of an indexing expression in the kernel's source to its number in the trace."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import islice
+from types import CodeType, FrameType
+
+from memsim.sources.describe.arrays import DeviceArray
+from memsim.trace.schema import NO_OP, Kind, StaticOp
+
+
+@dataclass(frozen=True)
+class Position:
+    """Where an expression stands: lines from 1, columns from 0 in bytes, as Python counts them."""
+
+    filename: str
+    line: int
+    end_line: int
+    column: int
+    end_column: int
+
+    @property
+    def text(self) -> str:
+        """The expression, runs of white space as one blank."""
+        lines = [linecache.getline(self.filename, n).encode() for n in range(self.line, self.end_line + 1)]
+        lines[-1] = lines[-1][: self.end_column]
+        lines[0] = lines[0][self.column :]
+        return " ".join(b"".join(lines).decode().split())
+
+
+def position(code: CodeType, instruction: int) -> Position:
+    """Where the expression of a bytecode instruction stands (``instruction``: offset in bytes)."""
+    line, end_line, column, end_column = next(islice(code.co_positions(), instruction // 2, None))
+    first = line or code.co_firstlineno
+    return Position(code.co_filename, first, end_line or first, column or 0, end_column or 0)
+
+
+class StaticOps:
+    """The table of static ops, filled as the kernel meets them.
+
+    Args:
+        shown: gives the file's name as the trace shows it.
+    """
+
+    def __init__(self, shown: Callable[[str], str]) -> None:
+        self._shown = shown
+        # Two caches, as one expression has several bytecode offsets once the interpreter specializes it.
+        self._numbers: dict[tuple[CodeType, int, int, Kind, int], int] = {}
+        self._by_position: dict[tuple[Position, int, Kind, int], int] = {}
+        self._ops: list[StaticOp] = []
+        self._used: set[int] = set()
+
+    def at(self, frame: FrameType, array: DeviceArray, kind: Kind, width: int) -> int:
+        """The number of the op at the expression that ``frame`` executes now."""
+        site = (frame.f_code, frame.f_lasti, array.number, kind, width)
+        number = self._numbers.get(site)
+        if number is None:
+            where = position(frame.f_code, frame.f_lasti)
+            key = (where, array.number, kind, width)
+            if key not in self._by_position:
+                self._by_position[key] = self._new(where, array, kind, width)
+            number = self._numbers[site] = self._by_position[key]
+        return number
+
+    def _new(self, where: Position, array: DeviceArray, kind: Kind, width: int) -> int:
+        if len(self._ops) >= NO_OP:
+            raise RuntimeError(f"the kernel has more than {NO_OP} static ops")
+        shown, column = self._shown(where.filename), where.column + 1
+        self._ops.append(StaticOp(kind, array.space, width, array.number, where.line, column, shown, where.text))
+        return len(self._ops) - 1
+
+    def use(self, number: int) -> None:
+        """Note that the kernel looks at the old value of an atomic."""
+        self._used.add(number)
+
+    def table(self) -> list[StaticOp]:
+        """The ops by number; atomics whose old values nobody used are reductions."""
+        return [
+            replace(op, kind=Kind.reduction) if op.kind is Kind.atomic and number not in self._used else op
+            for number, op in enumerate(self._ops)
+        ]

@@ -1,0 +1,76 @@
+"""Runs a launch, a batch of blocks at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.sources.describe.batch import Batch
+from memsim.sources.describe.failures import located
+from memsim.sources.describe.log import Log
+from memsim.sources.describe.memory import Memory
+from memsim.sources.describe.ops import StaticOps
+from memsim.sources.describe.thread import Thread
+from memsim.sources.describe.workload import Launch, Workload
+from memsim.trace.schema import ArrayInfo, Chunk, LaunchShape, StaticOp
+
+BATCH_LANES = 1 << 14  # of one batch: few enough that its values stay in a core's cache
+BATCH_BYTES = 1 << 28  # of one batch's log
+
+
+class Recorder:
+    """Describes a launch: every :meth:`run` executes the kernel for some blocks, on the launch's own arrays.
+
+    Args:
+        workload: names files in messages.
+        launch: what to run.
+    """
+
+    def __init__(self, workload: Workload, launch: Launch) -> None:
+        self._workload, self._launch = workload, launch
+        self._shape = launch.shape
+        self._memory = Memory(dict(launch.arguments), launch.shared_bytes)
+        self._ops = StaticOps(workload.show)
+        self._log = Log()
+        self._n_warps = 0
+        self._bytes_per_block = 0.0
+
+    @property
+    def launch(self) -> LaunchShape:
+        """The launch, with the shared memory declared so far."""
+        shape = self._shape
+        return LaunchShape(shape.grid, shape.block, shape.warp_size, shape.registers, self._memory.shared_bytes)
+
+    @property
+    def ops(self) -> list[StaticOp]:
+        return self._ops.table()
+
+    @property
+    def arrays(self) -> list[ArrayInfo]:
+        return self._memory.arrays
+
+    @property
+    def batch_blocks(self) -> int:
+        """How many blocks the next batch should have: by lanes, and by the room its log will take."""
+        by_lanes = BATCH_LANES // (self._shape.warps_per_block * self._shape.warp_size)
+        by_bytes = BATCH_BYTES / max(self._bytes_per_block, 1)
+        return max(1, min(by_lanes, int(by_bytes)))
+
+    def run(self, block_ids: np.ndarray) -> Chunk:
+        """Execute the kernel for blocks i8 [n]; their warps' instructions.
+
+        Raises:
+            InputError: the kernel fails; names its file and line.
+        """
+        self._log.clear()
+        batch = Batch(self._shape, block_ids, self._ops, self._log)
+        kernel = self._launch.kernel
+        code = getattr(kernel, "__code__", None)
+        filename, line = (code.co_filename, code.co_firstlineno) if code else (self._workload.filename, 1)
+        # Inactive lanes hold any value, so numpy's warnings about values mean nothing here.
+        with located(self._workload.show, filename, line), np.errstate(all="ignore"):
+            kernel(Thread(batch, self._memory), **self._memory.bind(batch))
+            batch.finish()
+        chunk = self._log.sorted_by_warp(len(block_ids) * self._shape.warps_per_block, self._n_warps)
+        self._n_warps += len(chunk.warps)
+        self._bytes_per_block = self._log.n_bytes / len(block_ids)
+        return chunk

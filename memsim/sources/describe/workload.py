@@ -1,0 +1,174 @@
+"""Workloads: a kernel, and how to build its launch and data from parameters."""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from memsim.errors import InputError
+from memsim.sources.describe.failures import located
+from memsim.sources.describe.memory import Constant
+from memsim.trace.schema import LaunchShape
+
+
+@dataclass(frozen=True)
+class Launch:
+    """A kernel with everything it is launched with.
+
+    Attributes:
+        kernel: a function ``kernel(t, ...)`` of the arguments' names.
+        grid, block: blocks and threads a block, one number or up to three.
+        arguments: by parameter of the kernel: arrays (changed in place by the kernel), numbers, :class:`Constant`.
+        registers: of a thread, as the compiler reports them; they limit the blocks resident on an SM.
+        shared_bytes: of a block, beside what the kernel declares with ``t.shared``.
+        residencies: default snapshot in multiples of the threads resident on the whole GPU; None: as large as it
+            takes to turn over the last-level cache (Baghsorkhi 2012, section 3.1).
+        expected: computes what the kernel leaves in its arrays once every block has run, for tests.
+    """
+
+    kernel: Callable[..., None]
+    grid: int | tuple[int, ...]
+    block: int | tuple[int, ...]
+    arguments: Mapping[str, Any]
+    registers: int = 32
+    shared_bytes: int = 0
+    residencies: float | None = None
+    expected: Callable[[], Mapping[str, np.ndarray]] | None = field(default=None, repr=False)
+
+    @property
+    def shape(self) -> LaunchShape:
+        """Grid and block with three extents.
+
+        Raises:
+            ValueError: an extent is not a positive whole number.
+        """
+        return LaunchShape(
+            _extents("grid", self.grid),
+            _extents("block", self.block),
+            registers=self.registers,
+            shared_bytes=self.shared_bytes,
+        )
+
+    def check_arguments(self) -> None:
+        """Raise TypeError or ValueError unless the kernel takes these arguments and the arrays hold numbers."""
+        inspect.signature(self.kernel).bind(None, **self.arguments)
+        for name, value in self.arguments.items():
+            values = value.values if isinstance(value, Constant) else value
+            if isinstance(values, np.ndarray) and (values.dtype.kind not in "biuf" or values.dtype.itemsize > 8):
+                raise TypeError(f"array {name} has dtype {values.dtype}; kernels have bools, integers and floats")
+            if isinstance(values, np.ndarray) and not values.flags.c_contiguous:
+                raise ValueError(f"array {name} is not contiguous; pass np.ascontiguousarray({name})")
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What ``@workload`` makes of a function that builds a Launch from parameters with defaults.
+
+    Attributes:
+        name, builder: the function.
+        shown: the file's name in traces and messages.
+    """
+
+    builder: Callable[..., Launch]
+    shown: str
+
+    @property
+    def name(self) -> str:
+        return self.builder.__name__
+
+    @property
+    def filename(self) -> str:
+        """The file, as Python knows it."""
+        return self.builder.__code__.co_filename
+
+    def show(self, filename: str) -> str:
+        """How traces and messages name a source file."""
+        return self.shown if filename == self.filename else Path(filename).name
+
+    def parameters(self, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """All parameters: those given, converted from text where need be, and the others' defaults.
+
+        Raises:
+            InputError: an unknown parameter, or a value of another type; says what would be right.
+        """
+        signature, types = inspect.signature(self.builder), typing.get_type_hints(self.builder)
+        for name in given or {}:
+            if name not in signature.parameters:
+                known = ", ".join(f"{p.name}={p.default}" for p in signature.parameters.values()) or "none"
+                raise InputError(self.shown, name, f"is no parameter of {self.name}; it has {known}")
+        values = {name: parameter.default for name, parameter in signature.parameters.items()}
+        values |= {name: self._converted(name, value, types[name]) for name, value in (given or {}).items()}
+        return values
+
+    def _converted(self, name: str, value: Any, kind: Any) -> Any:
+        choices = typing.get_args(kind) if typing.get_origin(kind) is Literal else None
+        if choices:
+            match = [choice for choice in choices if value == choice or value == str(choice)]
+            if not match:
+                raise InputError(self.shown, name, f"is {value!r}; give one of {', '.join(map(str, choices))}")
+            return match[0]
+        try:
+            if kind is bool and not isinstance(value, bool):
+                return {"true": True, "false": False, "1": True, "0": False}[str(value).lower()]
+            if kind is int and isinstance(value, float) and value != int(value):
+                raise ValueError
+            return kind(value)
+        except (KeyError, ValueError, TypeError, OverflowError):
+            raise InputError(self.shown, name, f"is {value!r}; give {_A[kind]}") from None
+
+    def build(self, parameters: Mapping[str, Any]) -> Launch:
+        """The launch for a full set of parameters.
+
+        Raises:
+            InputError: the builder fails, or does not build a possible launch; names the file and the line.
+        """
+        with located(self.show, self.filename, self.builder.__code__.co_firstlineno):
+            launch = self.builder(**parameters)
+            if not isinstance(launch, Launch):
+                raise TypeError(f"{self.name} returned {type(launch).__name__}; return a memsim.sources.Launch")
+            assert launch.shape
+            launch.check_arguments()
+        return launch
+
+
+_A = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
+
+
+def workload(builder: Callable[..., Launch]) -> Workload:
+    """Marks the function of a kernel file that builds the launch; its parameters are the workload's.
+
+    Every parameter needs a default and a type: int, float, bool, str or a Literal of such.
+
+    >>> @workload
+    ... def scale(n: int = 1024, factor: float = 2.0) -> Launch:
+    ...     def kernel(t, a, factor):
+    ...         a[t.global_id] = factor * a[t.global_id]
+    ...     return Launch(kernel, n // 128, 128, {"a": np.ones(n, np.float32), "factor": factor})
+    >>> scale.parameters({"n": "256"})
+    {'n': 256, 'factor': 2.0}
+    """
+    types = typing.get_type_hints(builder)
+    for parameter in inspect.signature(builder).parameters.values():
+        kind = types.get(parameter.name)
+        known = kind in _A or typing.get_origin(kind) is Literal
+        if parameter.default is inspect.Parameter.empty or not known:
+            raise TypeError(
+                f"parameter {parameter.name} of {builder.__name__} needs a default and a type: int, float, bool, str "
+                "or Literal"
+            )
+    return Workload(builder, Path(builder.__code__.co_filename).name)
+
+
+def _extents(name: str, value: int | tuple[int, ...]) -> tuple[int, int, int]:
+    given = value if isinstance(value, tuple) else (value,)
+    whole = all(isinstance(extent, (int, np.integer)) and extent >= 1 for extent in given)
+    if not whole or not 1 <= len(given) <= 3:
+        raise ValueError(f"{name} is {value}; give one to three positive whole numbers")
+    x, y, z = (*map(int, given), 1, 1)[:3]
+    return x, y, z

@@ -1,0 +1,68 @@
+"""Records a described kernel to a trace file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memsim.config import GPU
+from memsim.sources import snapshot
+from memsim.sources.describe import Recorder, Workload, load_workload
+from memsim.trace.info import lane_bytes
+from memsim.trace.reader import Trace
+from memsim.trace.writer import TraceWriter
+
+Progress = Callable[[int, int], None]  # blocks done, blocks in all
+
+
+def record(
+    workload: Workload | str | Path,
+    params: Mapping[str, Any] | None,
+    gpu: GPU,
+    blocks: str | None,
+    out: str | Path,
+    progress: Progress | None = None,
+) -> Trace:
+    """Run a workload's kernel and write what its warps access.
+
+    Args:
+        workload: one made by ``@workload``, or a name of the library, or a path to a kernel file.
+        params: its parameters, values or text; the others keep their defaults.
+        gpu: whose occupancy and L2 size choose the snapshot; the trace itself fits any GPU.
+        blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: the workload's default, or what
+            section 3.1 of Baghsorkhi 2012 asks for.
+        out: the trace file.
+        progress: told the blocks done and all, after every batch.
+
+    Raises:
+        InputError: unknown workload or parameter, a kernel that fails or never ends, blocks outside the grid, a file
+            that cannot be written. Nothing is left behind.
+    """
+    if not isinstance(workload, Workload):
+        workload = load_workload(workload)
+    parameters = workload.parameters(params)
+    launch = workload.build(parameters)
+    recorder = Recorder(workload, launch)
+    with TraceWriter(out, kernel=launch.kernel.__name__, source=workload.shown, parameters=parameters) as writer:
+        chosen = None if blocks is None else snapshot.given_blocks(blocks, recorder.launch, gpu)
+        # The first block alone tells what a block accesses and which shared memory it declares.
+        done = chosen.start if chosen else 0
+        first = recorder.run(np.array([done]))
+        writer.append(np.array([done]), first)
+        if chosen is None:
+            accessed = lane_bytes(first, recorder.ops)
+            chosen = snapshot.default_blocks(recorder.launch, gpu, launch.residencies, accessed)
+        elif blocks is not None:
+            chosen = snapshot.given_blocks(blocks, recorder.launch, gpu)
+        done += 1
+        while done < chosen.stop:
+            batch = np.arange(done, min(done + recorder.batch_blocks, chosen.stop))
+            writer.append(batch, recorder.run(batch))
+            done = int(batch[-1]) + 1
+            if progress:
+                progress(done - chosen.start, len(chosen))
+        writer.finish(recorder.launch, recorder.ops, recorder.arrays)
+    return Trace.open(out)

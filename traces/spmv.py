@@ -1,0 +1,60 @@
+"""Sparse matrix times vector in CSR format, one row a thread (Baghsorkhi et al., PPoPP 2012, listing 2)."""
+
+from typing import Literal
+
+import numpy as np
+
+from memsim.sources import Launch, Thread, workload
+
+
+def csr(t: Thread, row_ptr, col, val, x, y, rows):
+    row = t.global_id
+    with t.where(row < rows):
+        acc = t.var(0.0)
+        for j in t.range(row_ptr[row], row_ptr[row + 1]):
+            acc += val[j] * x[col[j]]
+        y[row] = acc
+
+
+@workload
+def spmv(
+    rows: int = 86016,
+    nnz_per_row: int = 51,
+    distribution: Literal["poisson", "fixed"] = "poisson",
+    structure: Literal["random", "block_diagonal"] = "random",
+    block: int = 256,
+    data_seed: int = 1,
+) -> Launch:
+    """A square matrix with ``nnz_per_row`` nonzeros a row on average.
+
+    The nonzeros of a row lie anywhere (``random``) or within a square block on the diagonal four times as wide as the
+    row is full (``block_diagonal``); sorted by column, as CSR usually is. Row lengths are Poisson-distributed, as when
+    nonzeros are thrown at random, or all the same (``fixed``).
+    """
+    rng = np.random.default_rng(data_seed)
+    lengths = np.full(rows, nnz_per_row) if distribution == "fixed" else rng.poisson(nnz_per_row, rows)
+    row_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    owner = np.repeat(np.arange(rows), lengths)
+    if structure == "random":
+        col = rng.integers(0, rows, owner.size)
+    else:
+        width = min(4 * nnz_per_row, rows)
+        start = np.minimum(owner // width * width, rows - width)
+        col = start + rng.integers(0, width, owner.size)
+    col = (np.sort(owner * rows + col) % rows).astype(np.int32)
+    val = rng.random(owner.size, np.float32)
+    x = rng.random(rows, np.float32)
+
+    def expected() -> dict[str, np.ndarray]:
+        products = val.astype(np.float64) * x[col]
+        return {"y": np.bincount(owner, weights=products, minlength=rows).astype(np.float32)}
+
+    return Launch(
+        csr,
+        grid=-(-rows // block),
+        block=block,
+        arguments=dict(row_ptr=row_ptr, col=col, val=val, x=x, y=np.zeros(rows, np.float32), rows=rows),
+        registers=20,
+        residencies=4,
+        expected=expected,
+    )
