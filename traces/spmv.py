@@ -4,7 +4,7 @@ from typing import Literal
 
 import numpy as np
 
-from memsim.sources import Launch, Thread, workload
+from memsim import Launch, Thread, workload
 
 
 def csr(t: Thread, row_ptr, col, val, x, y, rows):

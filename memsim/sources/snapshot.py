@@ -42,8 +42,8 @@ def default_blocks(launch: LaunchShape, gpu: GPU, residencies: float | None, byt
 
 
 def multiple(launch: LaunchShape, gpu: GPU, residencies: float) -> int:
-    """Blocks with so many times the threads that fit on the GPU, at least one."""
-    return max(1, math.ceil(wave_blocks(launch, gpu) * residencies))
+    """Blocks with so many times the threads that fit on the GPU, at least one, at most all (infinity)."""
+    return max(1, math.ceil(min(wave_blocks(launch, gpu) * residencies, launch.n_blocks)))
 
 
 def given_blocks(text: str, launch: LaunchShape, gpu: GPU) -> range:

@@ -196,10 +196,16 @@ def _parameters(path: Path, file: h5py.File) -> dict[str, Any]:
 
 
 def _launch(path: Path, file: h5py.File) -> LaunchShape:
-    warp_size, registers, shared_bytes = (_count(path, file, name) for name in ("warp_size", "registers", "shared_bytes"))
+    warp_size = _count(path, file, "warp_size")
     if not 1 <= warp_size <= 32:
         raise InputError(path, "warp_size", f"is {warp_size}; memsim traces have warps of 1 to 32 lanes")
-    return LaunchShape(_extents(path, file, "grid"), _extents(path, file, "block"), warp_size, registers, shared_bytes)
+    return LaunchShape(
+        _extents(path, file, "grid"),
+        _extents(path, file, "block"),
+        warp_size,
+        _count(path, file, "registers"),
+        _count(path, file, "shared_bytes"),
+    )
 
 
 def _extents(path: Path, file: h5py.File, name: str) -> tuple[int, int, int]:

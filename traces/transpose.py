@@ -1,0 +1,50 @@
+"""Matrix transpose: strided stores (naive), through shared memory (tiled), and without its bank conflicts (padded).
+
+The three steps of Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA" (NVIDIA, 2009).
+"""
+
+from typing import Literal
+
+import numpy as np
+
+from memsim import Launch, Thread, workload
+
+TILE, ROWS = 32, 8  # a block moves a tile of 32 x 32 with 32 x 8 threads
+
+
+def direct(t: Thread, a, b):
+    column = t.block_idx.x * TILE + t.thread_idx.x
+    row = t.block_idx.y * TILE + t.thread_idx.y
+    for k in range(0, TILE, ROWS):
+        b[column, row + k] = a[row + k, column]
+
+
+def through_tile(t: Thread, a, b, pitch):
+    tile = t.shared((TILE, pitch), np.float32)
+    x, y = t.thread_idx.x, t.thread_idx.y
+    for k in range(0, TILE, ROWS):
+        tile[y + k, x] = a[t.block_idx.y * TILE + y + k, t.block_idx.x * TILE + x]
+    t.sync()
+    for k in range(0, TILE, ROWS):
+        b[t.block_idx.x * TILE + y + k, t.block_idx.y * TILE + x] = tile[x, y + k]
+
+
+@workload
+def transpose(
+    n: int = 1024, variant: Literal["naive", "tiled", "padded"] = "naive", data_seed: int = 1
+) -> Launch:
+    """A square matrix of float32, ``n`` a multiple of 32."""
+    if n < TILE or n % TILE:
+        raise ValueError(f"n is {n}; give a multiple of {TILE}")
+    a = np.random.default_rng(data_seed).random((n, n), np.float32)
+    arguments = dict(a=a, b=np.zeros_like(a))
+    if variant != "naive":
+        arguments["pitch"] = TILE + (variant == "padded")
+    return Launch(
+        direct if variant == "naive" else through_tile,
+        grid=(n // TILE, n // TILE),
+        block=(TILE, ROWS),
+        arguments=arguments,
+        registers=16,
+        expected=lambda: {"b": a.T},
+    )
