@@ -35,7 +35,7 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
             _check_stamp(path, file, schema, version)
             yield file
     except (OSError, RuntimeError, KeyError, ValueError) as error:  # what h5py raises on damaged files
-        raise InputError(path, "file", f"is no readable HDF5 file ({error}); give a whole {schema} file") from error
+        raise InputError(path, "file", f"is damaged or no HDF5 file; give a whole {schema} file") from error
 
 
 def _check_stamp(path: str | Path, file: h5py.File, schema: str, version: tuple[int, int]) -> None:

@@ -20,6 +20,8 @@ _TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 _COLORS = dict(zip(_TITLES, (BLUE, ORANGE, GREEN), strict=True))
 _LEVELS = (("L1", NEAR), ("L2", FAR), ("main memory", FARTHEST))  # where a load's expected latency comes from
 _TAIL = 0.995  # latencies above this quantile are left out of a density's axis
+_BARS, _CURVES = 20, len(SERIES)  # loads shown at most, those waited for most
+_NARROWEST = 0.004  # a ratio's axis, so that trials that agree look so
 
 
 def plot(result: Result, folder: str | Path) -> list[Path]:
@@ -76,7 +78,7 @@ def loads(result: Result) -> Figure:
     Left, the loads upon each other: a taller segment is a slower load. Right, each load's X by the level it comes from,
     with the 95 % interval of the mean, and the latency that the closed loop observed.
     """
-    shown = [load for load in result.loads if np.isfinite(load.x.mean)]
+    shown = _most_waited(result, _BARS)
     figure, (stack, bars) = panels(1, 2, 9.6, 1.8 + 0.42 * max(len(shown), 3), width_ratios=[1, 3.4])
     stack.set_title("Loads stacked")
     bars.set_title("Expected latency X by level")
@@ -84,6 +86,7 @@ def loads(result: Result) -> Figure:
         slowest = max(load.x.mean for load in shown)
         _stack_loads(stack, shown, slowest)
         _stack_levels(bars, shown, slowest, result.ns_per_cycle)
+        figure.legend(*bars.get_legend_handles_labels(), loc="outside lower right", ncols=4)
     else:
         _nothing(stack, "no loads")
         _nothing(bars, "no loads")
@@ -108,10 +111,10 @@ def latency(result: Result) -> Figure:
         mean = result.memory_latency.mean
         label = f"Tm = {mean:,.0f} cycles, {mean * result.ns_per_cycle:,.0f} ns"
         memory.axvline(mean, color=INK, linewidth=0.9, linestyle="--", label=label)
-        memory.legend()
+        memory.legend(loc="upper right")
     else:
         _nothing(memory, "nothing reached memory")
-    waiting = [load for load in result.loads if load.distribution.counts.any()]
+    waiting = _most_waited(result, _CURVES)
     if waiting:
         _observed(each, waiting)
     else:
@@ -120,6 +123,13 @@ def latency(result: Result) -> Figure:
     each.set_xlabel("latency, cycles")
     figure.suptitle(_caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
     return figure
+
+
+def _most_waited(result: Result, limit: int) -> list[Load]:
+    """The `limit` loads with the largest share of all latency, in source order."""
+    seen = [load for load in result.loads if load.distribution.counts.any() and np.isfinite(load.x.mean)]
+    kept = sorted(seen, key=lambda load: -load.share.mean)[:limit]
+    return [load for load in seen if any(load is other for other in kept)]
 
 
 def _histogram(axis: Axes, ratio: Ratio, color: str) -> None:
@@ -132,7 +142,10 @@ def _histogram(axis: Axes, ratio: Ratio, color: str) -> None:
         axis.axvspan(*interval, color=INK, alpha=0.35, linewidth=0, label="95 % interval of the mean")
     axis.axvline(ratio.mean, color=INK, linewidth=1.1, label="mean")
     axis.set_xlabel(f"mean {ratio.mean:.2%}, sd {ratio.sd:.2%}" if spread else f"{ratio.mean:.2%}, one trial")
-    axis.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=1))
+    low, high = axis.get_xlim()
+    missing = max(_NARROWEST - (high - low), 0) / 2
+    axis.set_xlim(low - missing, high + missing)
+    axis.xaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 3):g}%")
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.locator_params(axis="x", nbins=5)
 
@@ -171,7 +184,6 @@ def _stack_levels(axis: Axes, shown: list[Load], slowest: float, ns_per_cycle: f
     axis.invert_yaxis()
     axis.grid(axis="y", visible=False)
     axis.set_xlabel(f"in units of the slowest load's X, {slowest:,.0f} cycles = {slowest * ns_per_cycle:,.0f} ns")
-    axis.legend(loc="upper center", bbox_to_anchor=(0.42, -0.16 - 0.3 / len(shown)), ncols=4)
 
 
 def _observed(axis: Axes, waiting: list[Load]) -> None:
@@ -199,7 +211,7 @@ def _observed(axis: Axes, waiting: list[Load]) -> None:
 
 
 def _label(load: Load) -> str:
-    return f"{shortened(load.text, 26)}  :{load.line}"
+    return f"{shortened(load.text, 24)}  :{load.line}"
 
 
 def _nothing(axis: Axes, why: str) -> None:

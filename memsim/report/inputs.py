@@ -8,12 +8,13 @@ from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, shortened
 from memsim.config import GPU
 from memsim.presets import Provenance
+from memsim.trace.info import TraceInfo, count
 from memsim.trace.reader import Trace
 
 
 def trace_text(trace: Trace) -> str:
     """Launch, sizes, static ops with their source text, arrays: what ``memsim info`` prints."""
-    launch = trace.launch
+    launch, sizes = trace.launch, count(trace.chunks(), len(trace.ops))
     grid, block = ("x".join(map(str, extents)) for extents in (launch.grid, launch.block))
     parameters = " ".join(f"{name}={value}" for name, value in trace.parameters.items())
     head = [
@@ -21,13 +22,13 @@ def trace_text(trace: Trace) -> str:
         f"parameters  {parameters or ABSENT}",
         f"launch      grid {grid}, block {block}, {launch.registers} registers, {launch.shared_bytes:,} shared bytes",
         f"snapshot    {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
-        f"{trace.n_instructions:,} memory instructions",
+        f"{sizes.memory_instructions.sum():,} memory instructions, {sizes.lane_accesses.sum():,} lane accesses",
         f"file        {trace.path} ({trace.path.stat().st_size / 1e6:,.1f} MB), digest {trace.digest[:12]}",
     ]
-    return "\n\n".join(["\n".join(head), _ops(trace), _arrays(trace)])
+    return "\n\n".join(["\n".join(head), _ops(trace, sizes), _arrays(trace)])
 
 
-def _ops(trace: Trace) -> str:
+def _ops(trace: Trace, sizes: TraceInfo) -> str:
     rows = [
         [
             str(number_),
@@ -36,12 +37,15 @@ def _ops(trace: Trace) -> str:
             str(op.width),
             trace.arrays[op.array].name if op.array >= 0 else ABSENT,
             f"{PurePath(op.file).name}:{op.line}:{op.column}",
-            shortened(op.text, 36),
+            shortened(op.text, 24),
+            number(executed),
+            number(sizes.lane_accesses[number_] / executed if executed else float("nan"), 1),
         ]
-        for number_, op in enumerate(trace.ops)
+        for number_, (op, executed) in enumerate(zip(trace.ops, sizes.memory_instructions.tolist(), strict=True))
     ]
-    headers = ["op", "kind", "space", "bytes", "array", "source", "text"]
-    return f"static ops\n{aligned(headers, rows, [True, False, False, True, False, False, False])}"
+    headers = ["op", "kind", "space", "bytes", "array", "source", "text", "executed", "lanes"]
+    right = [True, False, False, True, False, False, False, True, True]
+    return f"static ops (executed: by a warp; lanes: active, mean)\n{aligned(headers, rows, right)}"
 
 
 def _arrays(trace: Trace) -> str:

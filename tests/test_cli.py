@@ -1,0 +1,245 @@
+"""The command line: the whole job in one run, and every bad input in one line with exit code 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import h5py
+import pytest
+from typer.testing import CliRunner
+
+import memsim
+from memsim.cli import app
+
+SPMV = ["spmv", "-p", "rows=2048", "-p", "nnz_per_row=8"]
+
+
+def call(*arguments: object) -> str:
+    """What a command prints when it succeeds."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(*arguments: object) -> str:
+    """The one line that a refused command prints to stderr."""
+    done = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert done.exit_code == 2, (done.output, done.exception)
+    lines = done.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("memsim: ") and done.stdout == ""
+    return lines[0]
+
+
+def process(*arguments: object, **options) -> subprocess.Popen:
+    command = [sys.executable, "-m", "memsim", *map(str, arguments)]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """A trace and a result of three trials, made by the command line."""
+    folder = tmp_path_factory.mktemp("cli")
+    call("trace", *SPMV, "-o", folder / "spmv.h5")
+    call("run", folder / "spmv.h5", "--trials", 3, "--seed", 1, "-o", folder / "result.h5")
+    return folder
+
+
+def test_trace_and_info_show_the_kernel(files):
+    text = call("info", files / "spmv.h5")
+    for part in ("rows=2048", "grid 8x1x1, block 256x1x1", "spmv.py", "row_ptr[row + 1]", "x[col[j]]", "store"):
+        assert part in text
+
+
+def test_show_prints_what_run_printed(files):
+    ran = call("run", files / "spmv.h5", "--trials", 3, "--seed", 1)
+    shown = call("show", files / "result.h5")
+    # The last line tells how fast it was.
+    assert ran.splitlines()[:-1] == shown.splitlines()[:-1]
+    assert "3 trials, seed 1" in shown and "x[col[j]]" in shown
+
+
+def test_json_is_the_contract_from_run_and_show(files):
+    ran = json.loads(call("run", files / "spmv.h5", "--trials", 3, "--seed", 1, "--json"))
+    shown = json.loads(call("show", files / "result.h5", "--json"))
+    for volatile in ("performance", "created"):
+        del ran[volatile], shown[volatile]
+    assert ran == shown
+    assert shown["trials"] == 3 and shown["seed"] == 1 and 0 < shown["ratios"]["l1_read"]["mean"] < 1
+    assert sum(load["share"] for load in shown["loads"]) == pytest.approx(1)
+
+
+def test_csv_has_a_row_a_load(files):
+    lines = call("show", files / "result.h5", "--csv").splitlines()
+    assert len(lines) == 6 and lines[0].startswith("file,line,column,text,array,l1_hit")
+    assert len(call("show", files / "result.h5", "--csv", "--by", "array").splitlines()) == 5
+
+
+def test_plot_writes_four_figures(files, tmp_path):
+    printed = call("plot", files / "result.h5", "-o", tmp_path / "figs").split()
+    assert sorted(printed) == sorted(str(path) for path in (tmp_path / "figs").iterdir()) and len(printed) == 4
+
+
+def test_settings_reach_the_gpu(files):
+    def l1(*more):
+        return json.loads(call("run", files / "spmv.h5", "--trials", 1, "--json", *more))["ratios"]["l1_read"]["mean"]
+
+    assert l1("--set", "l1.size_bytes=1024", "--set", "l1.ways=8") < l1()
+
+
+def test_until_stops_at_a_narrow_interval(files):
+    options = ("--until", 0.05, "--min-trials", 2, "--max-trials", 9, "--json")
+    found = json.loads(call("run", files / "spmv.h5", *options))
+    assert 2 <= found["trials"] <= 9
+    if found["trials"] < 9:
+        for ratio in found["ratios"].values():
+            assert ratio["interval"] is None or ratio["interval"][1] - ratio["interval"][0] <= 0.05
+
+
+def test_quiet_prints_nothing(files, tmp_path):
+    assert call("run", files / "spmv.h5", "--trials", 1, "-q", "-o", tmp_path / "r.h5") == ""
+    assert (tmp_path / "r.h5").exists()
+
+
+def test_gpus_and_version():
+    assert "tesla-c2050" in call("gpus")
+    one = call("gpus", "tesla-c2050")
+    assert "l1.ways" in one and "measured" in one and "Baghsorkhi" in one
+    assert call("--version") == f"memsim {memsim.__version__}\n"
+
+
+@pytest.mark.parametrize("command", ["trace", "info", "run", "show", "plot", "gpus"])
+def test_every_help_has_an_example(command):
+    assert f"  memsim {command}" in call(command, "--help")
+
+
+def test_help_loads_nothing_slow():
+    slow = "{'numpy', 'scipy', 'numba', 'matplotlib', 'pandas', 'h5py', 'pydantic', 'simpy', 'rich'}"
+    code = f"import sys, memsim.cli; print(sorted({slow} & set(sys.modules)))"
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
+KERNEL = '''
+from memsim import Launch, Thread, workload
+
+def kernel(t: Thread, n):
+    {body}
+
+@workload
+def made(n: int = 64) -> Launch:
+    return Launch(kernel, grid=1, block=64, arguments=dict(n=n))
+'''
+
+
+def _truncated(files, folder, name):
+    content = (files / name).read_bytes()
+    (folder / "cut.h5").write_bytes(content[: len(content) // 2])
+    return folder / "cut.h5"
+
+
+def _foreign(folder):
+    with h5py.File(folder / "foreign.h5", "w") as file:
+        file["x"] = 1
+    return folder / "foreign.h5"
+
+
+def _newer(files, folder, name):
+    (folder / "newer.h5").write_bytes((files / name).read_bytes())
+    with h5py.File(folder / "newer.h5", "r+") as file:
+        file.attrs["version"] = (99, 0)
+    return folder / "newer.h5"
+
+
+def _written(folder, name, text):
+    (folder / name).write_text(text)
+    return folder / name
+
+
+BAD = {
+    "no such trace": lambda files, folder: ("info", folder / "none.h5"),
+    "truncated trace": lambda files, folder: ("info", _truncated(files, folder, "spmv.h5")),
+    "foreign trace": lambda files, folder: ("run", _foreign(folder)),
+    "newer trace": lambda files, folder: ("run", _newer(files, folder, "spmv.h5")),
+    "a result is no trace": lambda files, folder: ("run", files / "result.h5"),
+    "a trace is no result": lambda files, folder: ("show", files / "spmv.h5"),
+    "truncated result": lambda files, folder: ("plot", _truncated(files, folder, "result.h5")),
+    "newer result": lambda files, folder: ("show", _newer(files, folder, "result.h5")),
+    "text is no result": lambda files, folder: ("show", _written(folder, "text.h5", "hello")),
+    "unknown workload": lambda files, folder: ("trace", "smpv", "-o", folder / "x.h5"),
+    "unknown parameter": lambda files, folder: ("trace", "spmv", "-p", "row=3", "-o", folder / "x.h5"),
+    "parameter without value": lambda files, folder: ("trace", "spmv", "-p", "rows", "-o", folder / "x.h5"),
+    "kernel raises": lambda files, folder: (
+        *("trace", _written(folder, "k.py", KERNEL.format(body="1 / 0")), "-o", folder / "x.h5"),
+    ),
+    "kernel is no Python": lambda files, folder: ("trace", _written(folder, "k.py", "def ("), "-o", folder / "x.h5"),
+    "no folder to write to": lambda files, folder: ("trace", *SPMV, "-o", folder / "none" / "x.h5"),
+    "a folder in the file's place": lambda files, folder: ("run", files / "spmv.h5", "-o", folder),
+    "unknown gpu": lambda files, folder: ("run", files / "spmv.h5", "--gpu", "tesla-c2051"),
+    "unknown key": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.wayz=4"),
+    "zero ways": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.ways=0"),
+    "odd line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.line_bytes=96"),
+    "sector above line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l2.sector_bytes=256"),
+    "other warp size": lambda files, folder: ("run", files / "spmv.h5", "--set", "sm.warp_size=16"),
+    "bad TOML": lambda files, folder: ("gpus", _written(folder, "gpu.toml", "[sm\ncount = 1")),
+    "json and csv": lambda files, folder: ("show", files / "result.h5", "--json", "--csv"),
+    "figures into a file": lambda files, folder: (
+        *("plot", files / "result.h5", "-o", _written(folder, "figs", "a file")),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_one_line(files, tmp_path, case):
+    arguments = BAD[case](files, tmp_path)
+    before = set(tmp_path.iterdir())
+    refused(*arguments)
+    assert set(path for path in tmp_path.iterdir() if path.name != "__pycache__") == before
+
+
+@pytest.mark.parametrize("command", ["trace", "run"])
+def test_a_full_disk_is_one_line_and_leaves_nothing(files, tmp_path, command):
+    """A limit on the size of files stands in for the disk: writes beyond it fail as on a full one."""
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+    arguments = SPMV if command == "trace" else [files / "spmv.h5", "--trials", 1]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(files / "numba")}
+    running = process(command, *arguments, "-o", tmp_path / "x.h5", preexec_fn=limit, env=environment)
+    _, errors = running.communicate()
+    assert running.returncode == 2, errors
+    assert errors.startswith("memsim: ") and errors.count("\n") == 1 and "x.h5" in errors
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupting_keeps_the_finished_trials(files, tmp_path):
+    out = tmp_path / "result.h5"
+    running = process("run", files / "spmv.h5", "--trials", 100_000, "-j", 2, "-o", out, start_new_session=True)
+    time.sleep(8)
+    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    printed, errors = running.communicate(timeout=60)
+    assert "Traceback" not in errors
+    assert running.returncode == 0, errors
+    kept = memsim.Result.load(out)
+    assert 1 <= len(kept.trials.trial) < 100_000 and f"{len(kept.trials.trial)} trials" in printed
+
+
+def test_a_closed_pipe_is_no_error(files):
+    running = process("show", files / "result.h5", "--json")
+    running.stdout.close()
+    assert "Traceback" not in running.stderr.read()
+    running.wait()
+
+
+def test_the_python_interface_does_the_same(files):
+    recorded = memsim.trace("spmv", rows=2048, nnz_per_row=8)
+    result = memsim.simulate(recorded, trials=3, seed=1)
+    assert result.l2_read.mean == memsim.Result.load(files / "result.h5").l2_read.mean
+    assert Path(recorded.path).exists()

@@ -1,0 +1,58 @@
+"""What the README says works: its Python runs, its commands run (on a smaller matrix), its links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from memsim.cli import app
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text()
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_the_python_runs(tmp_path, monkeypatch, capsys):
+    """The blocks are one session: the kernel of the tutorial is the one that is simulated."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "blur.py"
+    file.write_text("\n".join(_blocks("python")))
+    exec(compile(file.read_text(), str(file), "exec"), {"__name__": "readme"})
+    assert (tmp_path / "blur-result.h5").exists() and "a[i + 1]" in capsys.readouterr().out
+
+
+def test_the_tutorials_commands_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("blur.py").write_text(_blocks("python")[0])
+    for command in re.findall(r"`memsim (trace blur[^`]*|run blur[^`]*)`", TEXT):
+        fewer = ["--trials", "2"] if command.startswith("run") else []
+        done = CliRunner().invoke(app, [*shlex.split(command), *fewer])
+        assert done.exit_code == 0, done.output
+
+
+def test_the_commands_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    commands = [line for block in _blocks("sh") for line in block.splitlines() if line.startswith("memsim ")]
+    assert [shlex.split(command)[1] for command in commands] == ["trace", "info", "run", "show", "plot", "gpus"]
+    for command in commands:
+        smaller = command.replace("rows=86016", "rows=2048").replace("--trials 64", "--trials 2")
+        done = CliRunner().invoke(app, shlex.split(smaller)[1:])
+        assert done.exit_code == 0, done.output
+
+
+@pytest.mark.parametrize("target", re.findall(r"\]\(([^)]+)\)", TEXT))
+def test_links_lead_somewhere(target):
+    assert (ROOT / target).exists()
+
+
+def test_make_targets_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", "\n".join(_blocks("sh")), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
