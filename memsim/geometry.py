@@ -19,6 +19,8 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     yield from _capability(gpu)
     yield from _residency(gpu)
     yield from _cache("l1", gpu.l1, gpu.l1.size_bytes)
+    if gpu.l2.size_bytes % gpu.l2.slices:
+        yield "l2.slices", f"is {gpu.l2.slices}; give a divisor of size_bytes = {gpu.l2.size_bytes}"
     yield from _cache("l2", gpu.l2, gpu.l2.size_bytes // gpu.l2.slices)
     yield from _fermi_hash(gpu)
     yield from _levels(gpu)
@@ -81,8 +83,6 @@ def _fermi_hash(gpu: GPU) -> Iterator[Problem]:
 def _levels(gpu: GPU) -> Iterator[Problem]:
     """Rules between L1 and L2: a transaction is (part of) an L1 line, and must lie in one slice."""
     l1, l2 = gpu.l1, gpu.l2
-    if l2.size_bytes % l2.slices:
-        yield "l2.size_bytes", f"is {l2.size_bytes}; give a multiple of slices = {l2.slices}"
     if l2.line_bytes > l1.line_bytes:
         yield "l2.line_bytes", f"is {l2.line_bytes}; give at most l1.line_bytes = {l1.line_bytes}"
     yield from _interleave("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)

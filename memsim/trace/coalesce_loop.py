@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_ATOMIC, DISTINCT, IN_ORDER
+from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT, IN_ORDER
 from memsim.trace.schema import EXPLICIT, NO_OP
 
 LANES = 32
@@ -159,6 +159,38 @@ def count_passes(begin, end, width, banks, every_lane, scratch):
 
 
 @njit(cache=True)
+def count_passes_1x(begin, end, width, banks, scratch):
+    """Passes of shared memory on 1.x: each serves one broadcast word to any number of lanes, else a lane a bank.
+
+    Which word is broadcast is not specified; here it is that of the lowest lane that waits.
+    """
+    n = 0
+    for i in range(begin, end):
+        address = scratch[ADDRESS, i]
+        for word in range(address >> 2, ((address + width - 1) >> 2) + 1):
+            scratch[SEGMENT, n] = word
+            n += 1
+    passes = 0
+    while n > 0:
+        passes += 1
+        scratch[BANK] = 0
+        broadcast = scratch[SEGMENT, 0]
+        scratch[BANK, broadcast & (banks - 1)] = 1
+        waiting = 0
+        for k in range(n):
+            word = scratch[SEGMENT, k]
+            if word == broadcast:
+                continue
+            if scratch[BANK, word & (banks - 1)] == 0:
+                scratch[BANK, word & (banks - 1)] = 1
+            else:
+                scratch[SEGMENT, waiting] = word
+                waiting += 1
+        n = waiting
+    return passes
+
+
+@njit(cache=True)
 def count_distinct(begin, end, scratch):
     """Distinct addresses."""
     n = 0
@@ -168,6 +200,17 @@ def count_distinct(begin, end, scratch):
             j += 1
         n += j == i
     return n
+
+
+@njit(cache=True)
+def count_slots(begin, end, rule, scratch):
+    """Passes that one group of lanes takes in a memory without lines."""
+    width, banks = np.int64(rule.width), 1 << np.int64(rule.shift)
+    if rule.rule == DISTINCT:
+        return count_distinct(begin, end, scratch)
+    if rule.rule == BANKS_1X:
+        return count_passes_1x(begin, end, width, banks, scratch)
+    return count_passes(begin, end, width, banks, rule.rule == BANKS_ATOMIC, scratch)
 
 
 @njit(cache=True)
@@ -216,11 +259,8 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
             group = scratch[LANE, begin] >> rule.lanes
             while end < n and scratch[LANE, end] >> rule.lanes == group:
                 end += 1
-            if rule.rule == DISTINCT:
-                slots += count_distinct(begin, end, scratch)
-            elif rule.rule in (BANKS, BANKS_ATOMIC):
-                atomic = rule.rule == BANKS_ATOMIC
-                slots += count_passes(begin, end, rule.width, 1 << rule.shift, atomic, scratch)
+            if rule.rule in (BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT):
+                slots += count_slots(begin, end, rule, scratch)
             else:
                 emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks)
         record.slots = slots
@@ -242,6 +282,6 @@ def emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks
     for k in range(n):
         sector = scratch[SEGMENT, k] << rule.shift
         addresses[position.buffered] = sector >> line_shift
-        masks[position.buffered] = rule.fill[scratch[TOUCHED, k]] << (sector & ((1 << line_shift) - 1))
+        masks[position.buffered] = rule.asked[scratch[TOUCHED, k]] << (sector & ((1 << line_shift) - 1))
         position.buffered += 1
         position.transactions += 1

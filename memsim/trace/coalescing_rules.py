@@ -1,8 +1,8 @@
 """Which accesses of a warp share a transaction, by compute capability: every rule as numbers for the compiled loop.
 
-Sources: NVIDIA CUDA C Programming Guide, versions 2.3 to 4.2 (appendix G/F, "Compute Capability 1.x", "2.x", section
-"Global Memory", "Shared Memory", "Constant Memory") and 5.0 and later ("Compute Capability 3.x" and after). A warp's
-accesses are looked at in groups of lanes:
+Sources: NVIDIA CUDA C Programming Guide, version 2.3 (section 5.1.2), versions 3.0 to 4.2 (appendix "Compute
+Capabilities": 1.x and 2.x, global, shared and constant memory) and 5.0 and later (the same appendix: 3.x and after).
+A warp's accesses are looked at in groups of lanes:
 
 =========  ==========================  ===============================================================================
 capability lanes of a group            global and local memory
@@ -19,7 +19,8 @@ capability lanes of a group            global and local memory
 A load's transaction asks for whole L1 sectors (``l1.sector_bytes``). Atomics and reductions are done at L2, 32 bytes
 wide: one transaction a touched sector, and one more for every further lane on the same address, because such
 accesses are serialized (CUDA C Programming Guide 4.2, section 4.1). Shared memory has 16 banks (1.x) or 32, each a
-4-byte word wide: a pass serves one word of each bank to any number of lanes, an atomic one lane of each bank.
+4-byte word wide: a pass serves one word of each bank to any number of lanes (1.x: one word to any number, one lane of
+each other bank), and atomics one lane of each bank. The 8-byte banks that 3.x can be switched to are not modelled.
 A constant access takes one pass a distinct address.
 """
 
@@ -34,7 +35,7 @@ from memsim.trace.schema import Kind, Space, StaticOp
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
 
-SEGMENTS, IN_ORDER, ATOMIC, BANKS, BANKS_ATOMIC, DISTINCT = range(6)  # `rule`
+SEGMENTS, IN_ORDER, ATOMIC, BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT = range(7)  # `rule`
 
 RULE = np.dtype(
     [
@@ -43,7 +44,7 @@ RULE = np.dtype(
         ("lanes", "u1"),  # log2 of the lanes of a group
         ("width", "u1"),  # bytes of one lane's access
         ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
-        ("fill", "u1", 256),  # sectors touched in a segment -> sectors asked for
+        ("asked", "u1", 256),  # sectors touched in a segment -> sectors asked for
     ]
 )
 
@@ -76,9 +77,12 @@ def _lanes(width: int, capability: tuple[int, int]) -> int:
 
 def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
     capability = _capability(gpu)
-    rule["rule"] = BANKS if op.kind in (Kind.load, Kind.store) else BANKS_ATOMIC
     rule["lanes"] = _lanes(op.width, capability)
     rule["shift"] = 4 if capability < (2, 0) else 5
+    if op.kind in (Kind.atomic, Kind.reduction):
+        rule["rule"] = BANKS_ATOMIC
+    else:
+        rule["rule"] = BANKS_1X if capability < (2, 0) else BANKS
 
 
 def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
@@ -86,19 +90,19 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
     rule["rule"], rule["lanes"] = SEGMENTS, _lanes(op.width, capability) if capability < (5, 0) else 5
     if op.kind in (Kind.atomic, Kind.reduction):
         rule["rule"], rule["lanes"] = ATOMIC, 4 if capability < (2, 0) else 5
-        segment, fill = SECTOR_BYTES, _whole(SECTOR_BYTES)
+        segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
     elif capability < (1, 2):
         rule["rule"] = IN_ORDER
-        segment, fill = SECTOR_BYTES, _whole(SECTOR_BYTES)
+        segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
     elif capability < (2, 0):
-        segment, fill = {1: 32, 2: 64}.get(op.width, 128), _halved()
+        segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
     elif op.kind == Kind.store:
-        segment, fill = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
+        segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     elif gpu.l1.enabled:
-        segment, fill = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
+        segment, asked = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
     else:
-        segment, fill = SECTOR_BYTES, _whole(SECTOR_BYTES)
-    rule["shift"], rule["fill"] = (segment // SECTOR_BYTES).bit_length() - 1, fill
+        segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
+    rule["shift"], rule["asked"] = (segment // SECTOR_BYTES).bit_length() - 1, asked
 
 
 def _whole(sector_bytes: int) -> np.ndarray:
