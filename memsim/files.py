@@ -30,6 +30,17 @@ def replacing(path: str | Path) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Turn a failure to write inside the block (disk full, no permission) into an InputError that names `path`."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # HDF5 reports some failures as RuntimeError
+        reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
+        problem = f"cannot be written ({reason}); give a writable place with room"
+        raise InputError(path, "file", problem) from error
+
+
 def check_writable(path: str | Path) -> None:
     """Refuse a path that a file cannot be written to, before hours of work that would end there.
 

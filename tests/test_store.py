@@ -42,7 +42,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(saved, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(h5py.Group, "create_dataset", full)
-    with pytest.raises(OSError, match="No space left"):
+    with pytest.raises(InputError, match=r"result.h5: file cannot be written \(No space left on device\)"):
         store.save(saved, synthetic.spmv(2))
     assert saved.read_bytes() == before and len(list(saved.parent.iterdir())) == 1
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from memsim.errors import InputError
-from memsim.files import replacing
+from memsim.files import replacing, writing
 
 if TYPE_CHECKING:
     import pandas
@@ -82,7 +82,7 @@ class Table(Sequence[R]):
         writer.writerows({name: "" if value != value else value for name, value in row.items()} for row in records)
         text = buffer.getvalue()
         if path is not None:
-            with replacing(path) as temporary:
+            with writing(path), replacing(path) as temporary:
                 temporary.write_text(text, encoding="utf-8")
         return text
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from memsim import hdf5
 from memsim.errors import InputError
-from memsim.files import replacing
+from memsim.files import replacing, writing
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit
 
 SCHEMA = "memsim-result"
@@ -107,8 +107,12 @@ class Trials:
 
 
 def save(path: str | Path, trials: Trials) -> None:
-    """Write all of `trials` to `path`, whole or not at all."""
-    with replacing(path) as temporary, h5py.File(temporary, "w") as file:
+    """Write all of `trials` to `path`, whole or not at all.
+
+    Raises:
+        InputError: it cannot be written (no such folder, no permission, disk full).
+    """
+    with writing(path), replacing(path) as temporary, h5py.File(temporary, "w") as file:
         hdf5.stamp(file, SCHEMA, VERSION)
         for name in _TEXTS:
             file[name] = json.dumps(getattr(trials, name))

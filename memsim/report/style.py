@@ -11,7 +11,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from memsim.files import replacing
+from memsim.files import replacing, writing
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
 PURPLE, SKY, GREY, INK = "#CC79A7", "#56B4E9", "#8A8A8A", "#222222"
@@ -60,6 +60,6 @@ def panels(rows: int, columns: int, width: float, height: float, **grid: Any) ->
 
 def write(figure: Figure, path: Path) -> Path:
     """Save as PNG, whole or not at all, the same bytes for the same figure."""
-    with replacing(path) as temporary:
+    with writing(path), replacing(path) as temporary:
         figure.savefig(temporary, format="png", metadata={"Software": None})
     return path
