@@ -60,6 +60,11 @@ class Transactions:
     first_warp: np.ndarray
     n_ops: int
 
+    @property
+    def warps_per_block(self) -> int:
+        """Warps of the largest block."""
+        return int(np.diff(self.first_warp).max())
+
     @classmethod
     def load(cls, directory: str | Path) -> Transactions:
         """Map the files that :func:`memsim.trace.coalesce.coalesce` wrote to `directory`, read-only."""

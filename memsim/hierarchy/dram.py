@@ -1,0 +1,296 @@
+"""DRAM channels, advanced by one window of time in their own command clock.
+
+A channel decides once a request: which one goes next (FCFS, or first-ready FCFS: the oldest row hit, else the request
+whose bank can activate first), then places its precharge, activate and column commands at the earliest cycles that the
+timing table allows. Decisions run at most one row conflict ahead of the data bus, so that later row hits are still seen.
+Writes are held and drained in batches.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from memsim.config import DramPolicy
+from memsim.hierarchy.compiled import loop
+from memsim.hierarchy.requests import FETCH, append, deliver, pop, schedule
+from memsim.hierarchy.sm import NEVER
+
+CHANNEL = np.dtype(
+    [
+        ("clock", "<i8"),  # when it decides next
+        ("bus_free", "<i8"),  # one past the last data cycle
+        ("column", "<i8"),  # last column command
+        ("read_end", "<i8"),  # last read command + rtw: first cycle a write command may follow
+        ("write_end", "<i8"),  # last write data + wtr: first cycle a read command may follow
+        ("activate", "<i8"),  # last activate
+        ("window", "<i8", 4),  # the last four activates
+        ("at", "<i4"),  # oldest of them
+        ("reads", "<i4"),
+        ("writes", "<i4"),
+        ("draining", "<i4"),
+        ("sequence", "<i8"),  # requests admitted
+    ]
+)
+BANK = np.dtype(
+    [
+        ("row", "<i8"),  # open row, or -1
+        ("column", "<i8"),  # earliest column command
+        ("precharge", "<i8"),  # earliest precharge
+        ("activate", "<i8"),  # earliest activate, when closed
+    ]
+)
+# Requests of one bank, reads and writes apart, in order of arrival; `hit` is the oldest to the open row, or -1.
+BANK_QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4"), ("hit", "<i4"), ("pad", "<i4")])
+COMMAND = np.dtype([("time", "<i8"), ("name", "u1"), ("bank", "u1"), ("channel", "<u2"), ("row", "<i4")])
+PRECHARGE, ACTIVATE, READ, WRITE = range(4)
+LONG_AGO = -(1 << 40)
+POLICY = {DramPolicy.fcfs: 0, DramPolicy.fr_fcfs: 1}
+
+
+class Channels(NamedTuple):
+    """All DRAM channels: parameters and state."""
+
+    p: np.ndarray
+    place: np.ndarray
+    channels: np.ndarray
+    banks: np.ndarray  # [channel * banks + bank]
+    bank_queues: np.ndarray  # [(channel * 2 + write) * banks + bank]
+    order: np.ndarray  # [request] number of its admission, for age
+    requests: np.ndarray
+    from_l2: np.ndarray  # calendar
+    queues: np.ndarray  # requests of each channel that its scheduler does not see yet
+    to_l2: np.ndarray  # calendar
+    counters: np.ndarray  # [op, event, unit] of level dram
+    sectors: np.ndarray
+    commands: np.ndarray  # COMMAND log, empty unless asked for
+    logged: np.ndarray  # [1] commands logged
+
+
+def new_channels(channels: int, banks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Idle (channels, banks, bank queues): every row closed, nothing recent."""
+    c = np.zeros(channels, CHANNEL)
+    for name in ("bus_free", "column", "read_end", "write_end", "activate", "window"):
+        c[name] = LONG_AGO
+    b = np.zeros(channels * banks, BANK)
+    b["row"] = -1
+    q = np.zeros(2 * channels * banks, BANK_QUEUE)
+    q["head"] = q["tail"] = q["hit"] = -1
+    return c, b, q
+
+
+@loop
+def to_clock(p, time):
+    """First DRAM cycle at or after an SM cycle."""
+    return (time * p.clock_up + p.clock_down - 1) // p.clock_down
+
+
+@loop
+def to_time(p, clock):
+    """First SM cycle at or after a DRAM cycle."""
+    return (clock * p.clock_down + p.clock_up - 1) // p.clock_up
+
+
+@loop
+def log_command(m, c, name, bank, row, clock):
+    """Keep a command for those who check timing."""
+    n = m.logged[0]
+    if n < len(m.commands):
+        m.commands[n].time = clock
+        m.commands[n].name = name
+        m.commands[n].bank = bank
+        m.commands[n].channel = c
+        m.commands[n].row = row
+        m.logged[0] = n + 1
+
+
+@loop
+def admit(m, c, clock):
+    """Move the requests that have come by `clock` into the bank queues, while there is room."""
+    p = m.p[0]
+    while True:
+        r = m.queues[c].head
+        if r < 0 or to_clock(p, m.requests[r].time) > clock:
+            return
+        write = 0 if m.requests[r].kind == FETCH else 1
+        if write:
+            if m.channels[c].writes >= p.write_queue:
+                return
+            m.channels[c].writes += 1
+        else:
+            if m.channels[c].reads >= p.queue:
+                return
+            m.channels[c].reads += 1
+        pop(m.queues, c, m.requests)
+        m.order[r] = m.channels[c].sequence
+        m.channels[c].sequence += 1
+        bank = m.place[m.requests[r].line].bank
+        q = (c * 2 + write) * p.banks + bank
+        append(m.bank_queues, q, m.requests, r)
+        if m.bank_queues[q].hit < 0 and m.place[m.requests[r].line].row == m.banks[c * p.banks + bank].row:
+            m.bank_queues[q].hit = r
+
+
+@loop
+def choose(m, c, write, clock):
+    """Bank whose request goes next."""
+    p = m.p[0]
+    base = (c * 2 + write) * p.banks
+    best = -1
+    best_hit = False
+    best_ready = NEVER
+    best_order = NEVER
+    for bank in range(p.banks):
+        r = m.bank_queues[base + bank].head
+        if r < 0:
+            continue
+        hit = False
+        ready = 0
+        if p.policy:
+            if m.bank_queues[base + bank].hit >= 0:
+                hit = True
+                r = m.bank_queues[base + bank].hit
+            else:
+                b = m.banks[c * p.banks + bank]
+                ready = max(clock, b.activate if b.row < 0 else b.precharge + p.rp)
+        order = m.order[r]
+        if best >= 0:
+            if hit != best_hit:
+                if best_hit:
+                    continue
+            elif ready > best_ready or (ready == best_ready and order > best_order):
+                continue
+        best, best_hit, best_ready, best_order = bank, hit, ready, order
+    return best
+
+
+@loop
+def next_hit(m, r, row):
+    """First request from `r` on that goes to `row`."""
+    while r >= 0 and m.place[m.requests[r].line].row != row:
+        r = m.requests[r].next
+    return r
+
+
+@loop
+def remove(m, q, r):
+    """Take request `r` out of a bank queue."""
+    if m.bank_queues[q].head == r:
+        m.bank_queues[q].head = m.requests[r].next
+        return
+    at = m.bank_queues[q].head
+    while m.requests[at].next != r:
+        at = m.requests[at].next
+    m.requests[at].next = m.requests[r].next
+    if m.bank_queues[q].tail == r:
+        m.bank_queues[q].tail = at
+
+
+@loop
+def open_row(m, c, bank, row, clock):
+    """Precharge if need be and activate, each as early as the table allows."""
+    p = m.p[0]
+    b = c * p.banks + bank
+    at = m.channels[c].at
+    earliest = max(clock, m.channels[c].activate + p.rrd, m.channels[c].window[at] + p.faw)
+    if m.banks[b].row >= 0:
+        precharge = max(clock, m.banks[b].precharge)
+        log_command(m, c, PRECHARGE, bank, m.banks[b].row, precharge)
+        m.banks[b].activate = precharge + p.rp
+    activate = max(earliest, m.banks[b].activate)
+    log_command(m, c, ACTIVATE, bank, row, activate)
+    m.banks[b].row = row
+    m.banks[b].column = activate + p.rcd
+    m.banks[b].precharge = activate + p.ras
+    m.channels[c].activate = activate
+    m.channels[c].window[at] = activate
+    m.channels[c].at = (at + 1) & 3
+    for write in range(2):
+        q = (c * 2 + write) * p.banks + bank
+        m.bank_queues[q].hit = next_hit(m, m.bank_queues[q].head, row)
+
+
+@loop
+def transfer(m, c, bank, write, n, clock):
+    """Column commands of `n` sectors of the open row; returns the end of their data."""
+    p = m.p[0]
+    b = c * p.banks + bank
+    step = max(p.ccd, p.burst)
+    column = max(clock, m.banks[b].column, m.channels[c].column + p.ccd)
+    if write:
+        column = max(column, m.channels[c].read_end, m.channels[c].bus_free - p.cwl)
+    else:
+        column = max(column, m.channels[c].write_end, m.channels[c].bus_free - p.cl)
+    last = column + (n - 1) * step
+    for k in range(n if len(m.commands) else 0):
+        log_command(m, c, WRITE if write else READ, bank, m.banks[b].row, column + k * step)
+    end = last + (p.cwl if write else p.cl) + p.burst
+    m.channels[c].column = last
+    m.channels[c].bus_free = end
+    if write:
+        m.channels[c].write_end = end + p.wtr
+        m.banks[b].precharge = max(m.banks[b].precharge, end + p.wr)
+    else:
+        m.channels[c].read_end = last + p.rtw
+        m.banks[b].precharge = max(m.banks[b].precharge, last + p.rtp)
+    return end
+
+
+@loop
+def issue(m, c, write, clock):
+    """Choose a request, carry it out and send it back to its slice."""
+    p = m.p[0]
+    bank = choose(m, c, write, clock)
+    q = (c * 2 + write) * p.banks + bank
+    r = m.bank_queues[q].hit if p.policy else m.bank_queues[q].head
+    if r < 0:
+        r = m.bank_queues[q].head
+    row = m.place[m.requests[r].line].row
+    n = m.sectors[m.requests[r].mask]
+    event = 4 * write
+    if m.banks[c * p.banks + bank].row != row:
+        event += 1
+        open_row(m, c, bank, row, clock)
+    if m.bank_queues[q].hit == r:
+        m.bank_queues[q].hit = next_hit(m, m.requests[r].next, row)
+    remove(m, q, r)
+    m.counters[m.requests[r].op, event, 0] += 1
+    m.counters[m.requests[r].op, event, 1] += n
+    if write:
+        m.channels[c].writes -= 1
+    else:
+        m.channels[c].reads -= 1
+    m.requests[r].time = to_time(p, transfer(m, c, bank, write, n, clock)) + p.latency
+    m.requests[r].key = c
+    m.requests[r].place = m.requests[r].sm
+    schedule(m.to_l2, m.requests, r)
+
+
+@loop
+def advance_channel(m, c, end):
+    """Advance one channel to the DRAM cycle `end`."""
+    p = m.p[0]
+    clock = m.channels[c].clock
+    while clock < end:
+        admit(m, c, clock)
+        reads, writes = m.channels[c].reads, m.channels[c].writes
+        if reads + writes == 0:
+            r = m.queues[c].head
+            if r < 0:
+                break
+            clock = max(clock, to_clock(p, m.requests[r].time))
+            continue
+        m.channels[c].draining = writes > p.write_low if m.channels[c].draining else writes >= p.write_high
+        issue(m, c, 1 if m.channels[c].draining or reads == 0 else 0, clock)
+        clock = max(clock + 1, m.channels[c].bus_free - p.ahead)
+    m.channels[c].clock = clock
+
+
+@loop
+def advance_channels(m, start, end):
+    """Advance every channel over the SM cycles [start, end)."""
+    deliver(m.from_l2, start, end, m.requests, m.queues)
+    clock_end = to_clock(m.p[0], end)
+    for c in range(len(m.channels)):
+        advance_channel(m, c, clock_end)

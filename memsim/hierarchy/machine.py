@@ -1,0 +1,176 @@
+"""The state of a GPU as arrays: everything empty and idle, ready for one trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.config import GPU, Inclusion
+from memsim.hierarchy import cache, dram, l2, parameters, sm
+from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+from memsim.hierarchy.latencies import horizon
+from memsim.hierarchy.mapping import Layout
+from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
+from memsim.trace.transactions import Transactions
+
+LOG_RUNS = 256
+SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
+
+
+def shared(array: np.ndarray) -> np.ndarray:
+    """A read-only plain view: the compiled loops then see one type, whether the array is mapped from a file or not."""
+    view = np.asarray(array).view(np.ndarray)
+    view.flags.writeable = False
+    return view
+
+
+@dataclass
+class Machine:
+    """The three levels of one GPU; they share the pool of requests and the calendars between them."""
+
+    sms: sm.SMs
+    slices: l2.Slices
+    channels: dram.Channels
+    counters: np.ndarray  # [level, op, event, unit]
+
+    def grow_requests(self) -> None:
+        """Double the pool of requests; numbers in use stay valid."""
+        requests, free = grow_pool(self.sms.requests, self.sms.free_requests)
+        self.sms = self.sms._replace(requests=requests, free_requests=free)
+        self.slices = self.slices._replace(requests=requests, free_requests=free)
+        order = np.concatenate([self.channels.order, np.zeros_like(self.channels.order)])
+        self.channels = self.channels._replace(requests=requests, order=order)
+
+    def reserve(self, requests: int, nodes: int) -> None:
+        """Make sure that so many requests, nodes and flights can be taken before the next call."""
+        while self.sms.free_requests[0] < requests:
+            self.grow_requests()
+        while self.sms.free_nodes[0] < nodes:
+            pool, free = grow_pool(self.sms.nodes, self.sms.free_nodes)
+            self.sms = self.sms._replace(nodes=pool, free_nodes=free)
+        while self.sms.free_flights[0] < nodes:
+            pool, free = grow_pool(self.sms.flights, self.sms.free_flights)
+            self.sms = self.sms._replace(flights=pool, free_flights=free)
+
+    @property
+    def in_flight(self) -> int:
+        """Requests under way."""
+        return len(self.sms.requests) - int(self.sms.free_requests[0])
+
+
+def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, commands: int = 0) -> Machine:
+    """An empty machine for a trace.
+
+    Args:
+        resident: blocks one SM holds at once.
+        key: of the trial's hashed draws, below 2**31.
+        commands: DRAM commands to log.
+    """
+    counters = np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64)
+    pool = new_pool(REQUEST, 4096)
+    size = 1 << (2 * horizon(gpu)).bit_length()
+    calendars = {name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram")}
+    sectors = np.array([bin(mask).count("1") for mask in range(256)], np.int64)
+    sms = _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters)
+    slices = _slices(gpu, layout, key, pool, calendars, sectors, counters)
+    channels = _channels(gpu, layout, pool, calendars, sectors, counters, commands)
+    return Machine(sms, slices, channels, counters)
+
+
+def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters) -> sm.SMs:
+    n = gpu.sm.count
+    ways, sets, index, bits = cache.new_cache(n, gpu.l1.size_bytes // (gpu.l1.line_bytes * gpu.l1.ways), gpu.l1.ways)
+    nodes, free_nodes = new_pool(sm.NODE, 1024)
+    flights, free_flights = new_pool(sm.FLIGHT, 1024)
+    state = np.zeros(n, sm.SM_STATE)
+    state["warp"] = state["flight"] = -1
+    return sm.SMs(
+        p=parameters.sm_parameters(gpu, key, resident, tx.warps_per_block, bits),
+        instructions=shared(tx.instructions),
+        lines=shared(tx.lines),
+        masks=shared(tx.masks),
+        place=shared(layout.place),
+        sms=state,
+        warps=np.zeros(n * sm.SLOTS, sm.WARP),
+        blocks=np.zeros(n * sm.SLOTS, sm.BLOCK),
+        heap=np.zeros(n * sm.SLOTS, np.int64),
+        ways=ways,
+        sets=sets,
+        index=index,
+        requests=pool[0],
+        free_requests=pool[1],
+        nodes=nodes,
+        free_nodes=free_nodes,
+        flights=flights,
+        free_flights=free_flights,
+        to_l2=calendars["to_l2"],
+        from_l2=calendars["to_sms"],
+        replies=new_queues(n),
+        counters=counters[Level.l1],
+        histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),
+        times=np.zeros(tx.n_ops + 1, sm.OP_TIMES),
+        bin_of=np.searchsorted(latency_bin_edges(), np.arange(SMALL_LATENCIES), side="right") - 1,
+        sectors=sectors,
+        freed=np.zeros(n * sm.SLOTS, sm.FREED),
+        freed_count=np.zeros(1, np.int64),
+    )
+
+
+def _slices(gpu, layout, key, pool, calendars, sectors, counters) -> l2.Slices:
+    ways, sets, index, bits = cache.new_cache(1, gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways), gpu.l2.ways)
+    words = (gpu.sm.count + 31) // 32 if gpu.l2.inclusion is Inclusion.inclusive else 0
+    return l2.Slices(
+        p=parameters.l2_parameters(gpu, key, bits),
+        place=shared(layout.place),
+        sets_of=shared(layout.sets),
+        slices=np.zeros(gpu.l2.slices, l2.SLICE),
+        ways=ways,
+        sets=sets,
+        index=index,
+        fetch_of=np.full(len(ways) * (gpu.l2.line_bytes // 32), -1, np.int32),
+        sharers=np.zeros((len(layout.place), words), np.int64),
+        requests=pool[0],
+        free_requests=pool[1],
+        from_sms=calendars["to_l2"],
+        queues=new_queues(gpu.l2.slices),
+        from_dram=calendars["from_dram"],
+        answers=new_queues(gpu.l2.slices),
+        to_dram=calendars["to_dram"],
+        to_sms=calendars["to_sms"],
+        counters=counters[Level.l2],
+        sectors=sectors,
+        whole=_widened(gpu.l2.sector_bytes // 32),
+        log=np.zeros(parameters.LOG_RUN * LOG_RUNS, np.int64),
+        log_state=np.array([0, 1, 0], np.int64),
+    )
+
+
+def _widened(group: int) -> np.ndarray:
+    """Each mask with every group of `group` sectors that it touches filled."""
+    masks = np.arange(256)
+    wide = np.zeros(256, np.int64)
+    for first in range(0, 8, group):
+        full = ((1 << group) - 1) << first
+        wide |= np.where(masks & full, full, 0)
+    return wide & 255
+
+
+def _channels(gpu, layout, pool, calendars, sectors, counters, commands) -> dram.Channels:
+    channels, banks, bank_queues = dram.new_channels(gpu.dram.channels, gpu.dram.banks)
+    return dram.Channels(
+        p=parameters.dram_parameters(gpu),
+        place=shared(layout.place),
+        channels=channels,
+        banks=banks,
+        bank_queues=bank_queues,
+        order=np.zeros(len(pool[0]), np.int64),
+        requests=pool[0],
+        from_l2=calendars["to_dram"],
+        queues=new_queues(gpu.dram.channels),
+        to_l2=calendars["from_dram"],
+        counters=counters[Level.dram],
+        sectors=sectors,
+        commands=np.zeros(commands, dram.COMMAND),
+        logged=np.zeros(1, np.int64),
+    )

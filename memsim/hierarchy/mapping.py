@@ -1,0 +1,114 @@
+"""Where a line lives: its set in L1 and L2, its slice, channel, bank and row. Tables made once, not per access."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.config import GPU, IndexHash
+from memsim.hierarchy.sm import PLACE
+from memsim.trace.transactions import Transactions
+
+# Published XOR inputs of Fermi's L1 set index: bits 7..11 of the address, each with one higher bit.
+FERMI_BITS = (13, 14, 15, 17, 19)
+
+
+def index(number: np.ndarray, count: int, hash_: IndexHash) -> np.ndarray:
+    """`number` (of a line, block or row) mapped to 0..count-1.
+
+    `xor_fold` XORs all groups of log2(count) bits (for a count that is no power of two: folds in 16-bit groups, then
+    takes the remainder); `modulo` takes the remainder.
+
+    >>> index(np.array([5, 13]), 8, IndexHash.modulo).tolist()
+    [5, 5]
+    >>> index(np.array([5, 13]), 8, IndexHash.xor_fold).tolist()
+    [5, 4]
+    """
+    if hash_ is IndexHash.modulo:
+        return number % count
+    power = count & (count - 1) == 0
+    bits = count.bit_length() - 1 if power else 16
+    folded = np.zeros_like(number)
+    rest = number.copy()
+    while bits and rest.any():
+        folded ^= rest & ((1 << bits) - 1)
+        rest >>= bits
+    return folded % count
+
+
+def fermi_l1_set(address: np.ndarray, sets: int) -> np.ndarray:
+    """Set of Fermi's L1: bits 7-11 XOR bits 13, 14, 15, 17, 19; the 48 KB option's 64 sets put bit 12 above.
+
+    Args:
+        address: byte addresses.
+        sets: 32, or a multiple of it.
+    """
+    low = (address >> 7) & 31
+    for k, bit in enumerate(FERMI_BITS):
+        low ^= ((address >> bit) & 1) << k
+    return low + 32 * ((address >> 12) % (sets // 32))
+
+
+def placed(address: np.ndarray, page_bytes: int, rng: np.random.Generator) -> np.ndarray:
+    """Addresses after every page got a random physical frame, no frame twice."""
+    pages, which = np.unique(address // page_bytes, return_inverse=True)
+    frames = rng.choice(max(4 * len(pages), 1 << 16), size=len(pages), replace=False)
+    return frames[which] * page_bytes + address % page_bytes
+
+
+def tables(address: np.ndarray, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
+    """(PLACE record of every L1 line, set of every L2 line in it).
+
+    Args:
+        address: i8 [lines], byte address of each line (physical, if pages are placed).
+
+    Returns:
+        place: PLACE [lines]; sets: u4 [lines * L2 lines per L1 line], counted over all slices.
+    """
+    l1, l2, dram = gpu.l1, gpu.l2, gpu.dram
+    place = np.zeros(len(address), PLACE)
+    n_sets = l1.size_bytes // (l1.line_bytes * l1.ways)
+    if l1.set_hash is IndexHash.fermi_l1:
+        place["l1_set"] = fermi_l1_set(address, n_sets)
+    else:
+        place["l1_set"] = index(address // l1.line_bytes, n_sets, l1.set_hash)
+
+    chunk = address // l2.slice_interleave_bytes
+    place["slice"] = index(chunk, l2.slices, l2.slice_hash)
+    per = l1.line_bytes // l2.line_bytes
+    local = (chunk // l2.slices * l2.slice_interleave_bytes + address % l2.slice_interleave_bytes) // l2.line_bytes
+    lines = local[:, None] + np.arange(per)
+    l2_sets = l2.size_bytes // (l2.line_bytes * l2.ways * l2.slices)
+    sets = index(lines.ravel(), l2_sets, l2.set_hash) + np.repeat(place["slice"].astype(np.int64) * l2_sets, per)
+
+    chunk = address // dram.interleave_bytes
+    place["channel"] = index(chunk, dram.channels, dram.channel_hash)
+    row = (chunk // dram.channels * dram.interleave_bytes + address % dram.interleave_bytes) // dram.row_bytes
+    if dram.bank_hash is IndexHash.modulo:
+        place["bank"] = row % dram.banks
+    else:
+        place["bank"] = index(row, dram.banks, dram.bank_hash)
+    place["row"] = row // dram.banks
+    return place, sets.astype(np.uint32)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where each line of a trace lives on a GPU; shared by all trials but those that place pages at random.
+
+    Attributes:
+        place: PLACE, one an L1 line.
+        sets: u4, set of every L2 line (number of its L1 line * L2 lines in one + position), over all slices.
+    """
+
+    place: np.ndarray
+    sets: np.ndarray
+
+
+def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None = None) -> Layout:
+    """The layout of a trace; with `rng`, of one random placement of its pages."""
+    address = np.asarray(transactions.line_address).astype(np.int64) * gpu.l1.line_bytes
+    if rng is not None:
+        address = placed(address, gpu.stochastic.page_bytes, rng)
+    return Layout(*tables(address, gpu))

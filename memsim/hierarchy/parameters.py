@@ -1,0 +1,92 @@
+"""The configuration as the compiled loops read it: one record of integers a level."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+
+from memsim.config import GPU, Inclusion
+from memsim.hierarchy import cache, dram, l2, sm
+from memsim.hierarchy.latencies import reply_cycles
+
+LOG_RUN = 448  # requests to DRAM logged in a row: one group of 32 for each of 14 SMs (Baghsorkhi 2012, 3.2.3)
+
+
+def _record(**values: int) -> np.ndarray:
+    out = np.zeros(1, np.dtype([(name, "<i8") for name in values]))
+    for name, value in values.items():
+        out[name] = value
+    return out
+
+
+def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bits: int) -> np.ndarray:
+    """Of the SMs and their L1s. `key` is the trial's; `l1_bits` sizes the index of one L1."""
+    return _record(
+        key=key,
+        arbitration=gpu.stochastic.arbitration,
+        max_weight=gpu.stochastic.max_weight if gpu.stochastic.warp_weights else 1,
+        scheduler=sm.SCHEDULER[gpu.sm.warp_scheduler],
+        warp_slots=warps_per_block * resident,
+        warps_per_block=warps_per_block,
+        launch_cycles=gpu.sm.launch_cycles,
+        issue_per_cycle=gpu.sm.issue_per_cycle,
+        instruction_cycles=gpu.sm.instruction_cycles,
+        lookup_cycles=gpu.sm.lookup_cycles,
+        shared_latency=gpu.sm.shared_latency_cycles,
+        barrier_cycles=gpu.sm.barrier_cycles,
+        max_stores=gpu.sm.max_stores,
+        reply_bytes=gpu.sm.reply_bytes_per_cycle,
+        l1_enabled=gpu.l1.enabled,
+        l1_bits=l1_bits,
+        l1_sets=gpu.l1.size_bytes // (gpu.l1.line_bytes * gpu.l1.ways),
+        l1_ways=gpu.l1.ways,
+        l1_policy=cache.POLICY[gpu.l1.replacement],
+        l1_mshrs=gpu.l1.mshrs,
+        l1_latency=gpu.l1.hit_latency_cycles,
+        l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
+        write_policy=sm.WRITE_POLICY[gpu.l1.write_policy],
+    )
+
+
+def l2_parameters(gpu: GPU, key: int, l2_bits: int) -> np.ndarray:
+    """Of the L2 slices."""
+    lines = gpu.l1.line_bytes // gpu.l2.line_bytes
+    return _record(
+        key=key,
+        inclusive=gpu.l2.inclusion is Inclusion.inclusive,
+        lines_per_packet=lines,
+        sectors_per_line=gpu.l2.line_bytes // 32,
+        all_sectors=(1 << (gpu.l1.line_bytes // 32)) - 1,
+        l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
+        l2_bits=l2_bits,
+        l2_ways=gpu.l2.ways,
+        l2_policy=cache.POLICY[gpu.l2.replacement],
+        l2_mshrs=max(gpu.l2.mshrs, 2 * lines),
+        most_writes=2 * lines,  # one request may evict and write every L2 line it covers
+        return_cycles=reply_cycles(gpu),
+        sector_cycles=gpu.l2.sector_cycles,
+        write_hit=l2.WRITE_HIT[gpu.l2.write_hit],
+        write_miss=l2.WRITE_MISS[gpu.l2.write_miss],
+        log_run=LOG_RUN,
+    )
+
+
+def dram_parameters(gpu: GPU) -> np.ndarray:
+    """Of the DRAM channels: the timing table, and the ratio of their clock to the SMs' as whole numbers."""
+    up, down = round(gpu.dram.clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000)
+    shared = gcd(up, down)
+    timing = gpu.dram.timing
+    return _record(
+        **timing.model_dump(),
+        clock_up=up // shared,
+        clock_down=down // shared,
+        latency=gpu.dram.latency_cycles,
+        banks=gpu.dram.banks,
+        policy=dram.POLICY[gpu.dram.policy],
+        queue=gpu.dram.queue,
+        write_queue=gpu.dram.write_queue,
+        write_high=gpu.dram.write_high,
+        write_low=gpu.dram.write_low,
+        ahead=timing.rp + timing.rcd + timing.cl,
+    )

@@ -1,0 +1,138 @@
+"""Requests between levels: a pool of records, queues of them, and calendars that keep them in order of time.
+
+A request keeps its record from the SM that makes it to the reply; only its number moves. Levels run one after the
+other over the same window of time, so what one emits is put into a *calendar*, a bucket a cycle, and the next
+level takes whole windows out of it in order. Within a cycle the order is that of `key`, then of emission.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.compiled import loop
+
+REQUEST = np.dtype(
+    [
+        ("time", "<i8"),  # when it reaches the level it is on its way to
+        ("next", "<i4"),  # next in its queue, bucket or waiting list
+        ("line", "<i4"),
+        ("key", "<u4"),  # order within a cycle
+        ("way", "<i4"),  # L1 way to fill, or -1
+        ("waiters", "<i4"),  # bypassing load: node that waits; fetch: first request that waits
+        ("sm", "<u2"),
+        ("op", "<u2"),
+        ("place", "<u2"),  # slice or channel it is for
+        ("kind", "u1"),
+        ("mask", "u1"),  # sectors asked for
+        ("need", "u1"),  # sectors not answered yet
+        ("pad", "u1", 3),
+    ]
+)
+
+# Kinds. LOAD fills an L1 line; BYPASS is a load past L1; FETCH and WRITE_BACK go from L2 to DRAM.
+LOAD, BYPASS, ATOMIC, STORE, REDUCTION, INVALIDATE, FETCH, WRITE_BACK = range(8)
+
+# A first-in first-out queue, or a calendar's bucket; `head` is -1 when empty.
+QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])
+
+# Free records of a pool: a stack of numbers with its depth in element 0.
+
+
+def new_pool(dtype: np.dtype, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """(records, free stack) with room for `size`."""
+    free = np.empty(size + 1, np.int32)
+    free[0] = size
+    free[1:] = np.arange(size - 1, -1, -1)
+    return np.zeros(size, dtype), free
+
+
+def grow_pool(records: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same pool with twice the room; numbers in use stay valid."""
+    size = len(records)
+    bigger = np.concatenate([records, np.zeros(size, records.dtype)])
+    depth = int(free[0])
+    stack = np.empty(2 * size + 1, np.int32)
+    stack[0] = depth + size
+    stack[1 : size + 1] = np.arange(2 * size - 1, size - 1, -1)
+    stack[size + 1 : size + 1 + depth] = free[1 : 1 + depth]
+    return bigger, stack
+
+
+def new_queues(n: int) -> np.ndarray:
+    """`n` empty queues."""
+    queues = np.zeros(n, QUEUE)
+    queues["head"] = queues["tail"] = -1
+    return queues
+
+
+@loop
+def take(free):
+    """A free record's number. The conductor keeps the stack deep enough for a quantum."""
+    depth = free[0]
+    free[0] = depth - 1
+    return free[depth]
+
+
+@loop
+def give(free, number):
+    """Return a record to its pool."""
+    depth = free[0] + 1
+    free[0] = depth
+    free[depth] = number
+
+
+@loop
+def append(queues, q, requests, r):
+    """Put request `r` at the end of queue `q`."""
+    requests[r].next = -1
+    if queues[q].head < 0:
+        queues[q].head = r
+    else:
+        requests[queues[q].tail].next = r
+    queues[q].tail = r
+
+
+@loop
+def pop(queues, q, requests):
+    """Take the first request of a queue that is not empty."""
+    r = queues[q].head
+    queues[q].head = requests[r].next
+    return r
+
+
+@loop
+def schedule(calendar, requests, r):
+    """Put request `r` into the bucket of its time, behind those with a smaller or equal key."""
+    b = requests[r].time & (len(calendar) - 1)
+    tail = calendar[b].tail
+    if calendar[b].head < 0 or requests[tail].key <= requests[r].key:
+        append(calendar, b, requests, r)
+        return
+    key = requests[r].key
+    before = -1
+    at = calendar[b].head
+    while requests[at].key <= key:
+        before = at
+        at = requests[at].next
+    requests[r].next = at
+    if before < 0:
+        calendar[b].head = r
+    else:
+        requests[before].next = r
+
+
+@loop
+def deliver(calendar, start, end, requests, queues):
+    """Move what is due in [start, end) to the queues of their places, in order; returns how many."""
+    wrap = len(calendar) - 1
+    n = 0
+    for time in range(start, end):
+        r = calendar[time & wrap].head
+        if r >= 0:
+            calendar[time & wrap].head = -1
+            while r >= 0:
+                after = requests[r].next
+                append(queues, requests[r].place, requests, r)
+                r = after
+                n += 1
+    return n

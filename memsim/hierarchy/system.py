@@ -1,0 +1,170 @@
+"""One trial: the SimPy processes that conduct the compiled loops.
+
+SimPy owns time and the order of the levels; a process advances its level over one window (a quantum) by one compiled
+call. Requests made in a window reach the next level in the same window, and their answers come at least one quantum
+later, so how time is cut into windows changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import simpy
+
+from memsim.config import GPU, Inclusion
+from memsim.hierarchy import machine
+from memsim.hierarchy.blocks import launch_first, refill, work_items
+from memsim.hierarchy.dram import advance_channels
+from memsim.hierarchy.l2 import advance_slices
+from memsim.hierarchy.latencies import longest_quantum
+from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.sm import advance_sms
+from memsim.trace.transactions import Transactions
+
+
+@dataclass
+class Trial:
+    """What one replay counted (shapes and units: montecarlo.store.Trials).
+
+    `memory_log` holds requests to DRAM as line << 8 | sector mask, in runs of consecutive ones.
+    """
+
+    counters: np.ndarray
+    cycles: int
+    histogram: np.ndarray
+    times: np.ndarray
+    transactions: int
+    wall_seconds: float
+    compiled_seconds: float
+    memory_log: np.ndarray
+
+
+class System:
+    """One GPU replaying one trace in one trial.
+
+    Args:
+        transactions: the coalesced trace.
+        gpu: the configuration.
+        resident: blocks one SM holds at once.
+        seeds: source of all random draws of the trial.
+        where: the trace's layout; made here when None or when pages are placed at random.
+        quantum: cycles a level advances at a time, 1 to longest_quantum(gpu), which is the default.
+        commands: DRAM commands to log, for those who check timing.
+    """
+
+    def __init__(
+        self,
+        transactions: Transactions,
+        gpu: GPU,
+        resident: int,
+        seeds: np.random.SeedSequence,
+        where: Layout | None = None,
+        quantum: int | None = None,
+        commands: int = 0,
+    ) -> None:
+        self.transactions, self.gpu = transactions, gpu
+        self.resident = min(resident, gpu.sm.max_warps // transactions.warps_per_block)
+        self.quantum = longest_quantum(gpu) if quantum is None else quantum
+        assert 1 <= self.quantum <= longest_quantum(gpu), "quantum beyond the shortest answer"
+        rng = np.random.default_rng(seeds)
+        if where is None or gpu.stochastic.page_placement:
+            where = layout(transactions, gpu, rng if gpu.stochastic.page_placement else None)
+        self.machine = machine.build(
+            transactions, gpu, where, self.resident, int(rng.integers(1 << 31)), commands
+        )
+        n_blocks = len(transactions.first_warp) - 1
+        started = min(n_blocks, self.resident * gpu.sm.count)
+        phases = rng.random(started) if gpu.stochastic.start_alignment else None
+        self.first, self.end, _ = work_items(transactions, started, phases)
+        self.now = 0
+
+    def run(self, warm: bool = False) -> Trial:
+        """Replay the trace; with `warm`, once uncounted before, so that it finds the caches as that left them."""
+        if warm:
+            self._replay()
+            self._forget()
+        begin, clock = self.now, perf_counter()
+        compiled = self._replay()
+        state, sms = self.machine, self.machine.sms
+        return Trial(
+            counters=state.counters.transpose(1, 0, 2, 3).copy(),
+            cycles=int(sms.sms["end"].max()) - begin,
+            histogram=sms.histogram[:-1].copy(),
+            times=sms.times[:-1].copy(),
+            transactions=int(sms.sms["transactions"].sum()),
+            wall_seconds=perf_counter() - clock,
+            compiled_seconds=compiled,
+            memory_log=state.slices.log[: int(state.slices.log_state[0])].copy(),
+        )
+
+    def _forget(self) -> None:
+        """Set every count to zero; caches and clocks stay."""
+        sms, slices = self.machine.sms, self.machine.slices
+        self.machine.counters[:] = 0
+        sms.histogram[:] = 0
+        sms.times[:] = np.zeros(1, sms.times.dtype)
+        sms.sms["transactions"] = 0
+        slices.log_state[:] = (0, 1, 0)
+
+    def _replay(self) -> float:
+        """Run until every block has ended and nothing is under way; returns the seconds inside compiled loops."""
+        self.compiled = 0.0
+        env = simpy.Environment(self.now)
+        self.l2_turn, self.dram_turn = env.event(), env.event()
+        env.process(self._conduct_sms(env))
+        env.process(self._conduct_l2(env))
+        env.process(self._conduct_dram(env))
+        env.run()
+        self.now = int(env.now)
+        return self.compiled
+
+    def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        begin = perf_counter()
+        out = call(*arguments)
+        self.compiled += perf_counter() - begin
+        return out
+
+    def _conduct_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
+        """SMs first: what they send in a window, L2 handles in the same window, then DRAM."""
+        machine, quantum = self.machine, self.quantum
+        requests, nodes = self._most_taken()
+        item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
+        running = item
+        while running or machine.in_flight:
+            machine.reserve(requests, nodes)
+            earliest = self._timed(advance_sms, machine.sms, env.now, env.now + quantum)
+            freed = int(machine.sms.freed_count[0])
+            if freed:
+                before = item
+                item = refill(machine.sms, self.first, self.end, item)
+                running += item - before - freed
+            self.l2_turn.succeed()
+            yield env.timeout(quantum)
+            if not machine.in_flight and not freed and running and earliest > env.now:
+                yield env.timeout(earliest - env.now)
+
+    def _conduct_l2(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
+        while True:
+            yield self.l2_turn
+            self.l2_turn = env.event()
+            self._timed(advance_slices, self.machine.slices, env.now, env.now + self.quantum)
+            self.dram_turn.succeed()
+
+    def _conduct_dram(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
+        while True:
+            yield self.dram_turn
+            self.dram_turn = env.event()
+            self._timed(advance_channels, self.machine.channels, env.now, env.now + self.quantum)
+
+    def _most_taken(self) -> tuple[int, int]:
+        """Most requests and nodes that one window can take from their pools."""
+        gpu = self.gpu
+        lookups = gpu.sm.count * (self.quantum // gpu.sm.lookup_cycles + 1)
+        lines = gpu.l1.line_bytes // gpu.l2.line_bytes
+        copies = gpu.sm.count * lines if gpu.l2.inclusion is Inclusion.inclusive else 0
+        served = gpu.l2.slices * (self.quantum // gpu.l2.sector_cycles + 1)
+        return 2 * lookups + served * (1 + 2 * lines + copies), lookups
