@@ -17,6 +17,7 @@ from memsim.presets import load_gpu, override
 from memsim.trace import coalesce as driver
 from memsim.trace import coalesce_loop, line_numbers
 from memsim.trace.coalesce import coalesce
+from memsim.trace.columns import FileColumn
 from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag, Kind, LaunchShape, Space, StaticOp
 from memsim.trace.transactions import Transactions
 
@@ -344,6 +345,31 @@ def test_lines_are_numbered_by_first_use():
     _, first = np.unique(result.lines, return_index=True)
     assert np.array_equal(np.sort(first), first) and len(first) == len(result.line_address)
     assert len(np.unique(result.line_address)) == len(result.line_address)
+
+
+def test_long_runs_of_lines_do_not_meet_in_the_hash_table():
+    """Two arrays' runs that shared slots would make every probe walk a whole run."""
+    size, run = 1 << 17, 16_000
+    lines = np.concatenate([np.arange(start, start + run) for start in (2_099_843, 2_236_926)])
+    home = line_numbers.first_slot.py_func(lines, size - 1)
+    taken = np.zeros(size, bool)
+    probes = 0
+    for slot in home.tolist():
+        while taken[slot]:
+            slot = (slot + 1) % size
+            probes += 1
+        taken[slot] = True
+    assert probes < 4 * len(lines)
+
+
+def test_a_failure_leaves_nothing(tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(FileColumn, "append", full)
+    with pytest.raises(InputError, match="coalesced trace cannot be written: No space left on device"):
+        coalesce(random_trace(np.random.default_rng(5)), machine("2.0"), tmp_path)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_strided_and_explicit_encodings_agree():

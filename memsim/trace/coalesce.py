@@ -6,7 +6,7 @@ through the compiled loop once per (trace, GPU).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from memsim.config import GPU
 from memsim.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
-from memsim.trace.columns import Column, FileColumn, MemoryColumn
+from memsim.trace.columns import Column, MemoryColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk
@@ -24,7 +24,6 @@ from memsim.trace.transactions import COLUMNS, INSTRUCTION, Transactions, column
 
 CHUNK_INSTRUCTIONS = 1 << 16
 _BUFFER = 1 << 16  # transactions of one call of the compiled loop
-_STREAMED = ("instructions", "lines", "masks", "line_address")
 _WIDTHS = (1, 2, 4, 8, 16)
 
 
@@ -50,33 +49,28 @@ def coalesce(
     for op in trace.ops:
         if op.width not in _WIDTHS:
             raise InputError(trace.path, "ops/width", f"holds {op.width}; a lane accesses 1, 2, 4, 8 or 16 bytes")
-    with _columns(directory) as columns:
-        coalescer = _Coalescer(trace, gpu, columns)
-        for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
-            coalescer.take(chunk)
-            if progress:
-                progress(len(chunk.op))
-        streamed = {name: columns[name].finish() for name in _STREAMED}
-    rest = {"first_instruction": trace.first_instruction, "first_warp": trace.first_warp}
     if directory is None:
-        return Transactions(**streamed, **rest, n_ops=len(trace.ops))
-    with _written(directory):
-        for name, values in {**rest, "n_ops": np.array([len(trace.ops)])}.items():
-            with FileColumn(column_path(directory, name), COLUMNS[name]) as column:
-                column.append(values)
-                column.finish()
+        columns = {name: MemoryColumn(dtype) for name, dtype in COLUMNS.items() if name != "n_ops"}
+        _stream(trace, gpu, columns, progress)
+        return Transactions(**{name: column.whole() for name, column in columns.items()}, n_ops=len(trace.ops))
+    with _written(directory), ExitStack() as stack:
+        files = {
+            name: stack.enter_context(file_column(column_path(directory, name), dtype))
+            for name, dtype in COLUMNS.items()
+        }
+        files["n_ops"].append(np.array([len(trace.ops)]))
+        _stream(trace, gpu, files, progress)
     return Transactions.load(directory)
 
 
-@contextmanager
-def _columns(directory: str | Path | None) -> Iterator[dict[str, Column]]:
-    if directory is None:
-        yield {name: MemoryColumn(COLUMNS[name]) for name in _STREAMED}
-        return
-    with _written(directory), ExitStack() as stack:
-        yield {
-            name: stack.enter_context(FileColumn(column_path(directory, name), COLUMNS[name])) for name in _STREAMED
-        }
+def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, Column], progress: Callable[[int], None] | None) -> None:
+    columns["first_instruction"].append(trace.first_instruction)
+    columns["first_warp"].append(trace.first_warp)
+    coalescer = _Coalescer(trace, gpu, columns)
+    for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
+        coalescer.take(chunk)
+        if progress:
+            progress(len(chunk.op))
 
 
 @contextmanager
@@ -90,7 +84,7 @@ def _written(directory: str | Path) -> Iterator[None]:
 class _Coalescer:
     """Feeds chunks to the compiled loop and its buffers to the columns."""
 
-    def __init__(self, trace: Trace, gpu: GPU, columns: dict[str, Column]) -> None:
+    def __init__(self, trace: Trace, gpu: GPU, columns: Mapping[str, Column]) -> None:
         self._trace, self._columns = trace, columns
         self._rules = make_rules(trace.ops, gpu)
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1

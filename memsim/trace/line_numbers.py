@@ -53,10 +53,11 @@ class LineNumbers:
 def first_slot(line, last):
     """Where to look for a line first, in a hash table whose slots go from 0 to `last`.
 
-    The hash keeps neighbours together, which the processor's caches reward, and brings higher bits down against
-    power-of-two strides.
+    Eight neighbours share a cache line of slots, for warps touch neighbours together; their place is a multiplicative
+    hash, for the long runs of lines of two arrays must not meet. All products stay below 2**63.
     """
-    return (line ^ (line >> 9) ^ (line >> 18)) & last
+    run = (line >> 3) ^ (line >> 34)
+    return (((run & 0x7FFFFFFF) * 0x9E3779B1) >> 20 << 3 | line & 7) & last
 
 
 @njit(cache=True)
