@@ -171,7 +171,7 @@ def _check_fields(path: str | Path, where: str, row: Any, fields: _Fields) -> No
     if not isinstance(row, dict):
         raise InputError(path, where, "is not a JSON object; the file is damaged")
     for name, kind in fields.items():
-        value = row
+        value: Any = row
         for part in name.split("."):
             value = value.get(part) if isinstance(value, dict) else None
         if not isinstance(value, kind):
