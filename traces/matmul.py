@@ -22,7 +22,8 @@ def naive_product(t: Thread, a, b, c, n):
 
 
 def tiled_product(t: Thread, a, b, c, n):
-    a_tile, b_tile = t.shared((TILE, TILE), name="a_tile"), t.shared((TILE, TILE), name="b_tile")
+    a_tile = t.shared((TILE, TILE))
+    b_tile = t.shared((TILE, TILE))
     x, y = t.thread_idx.x, t.thread_idx.y
     row, column = t.block_idx.y * TILE + y, t.block_idx.x * TILE + x
     total = t.var(0.0)

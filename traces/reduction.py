@@ -1,4 +1,4 @@
-"""Sum of a vector: a tree in shared memory for every block, sequential addressing (Harris, NVIDIA, 2007, reduction 4)."""
+"""Sum of a vector: in every block a tree in shared memory, sequential addressing (Harris, NVIDIA 2007, kernel 4)."""
 
 import numpy as np
 

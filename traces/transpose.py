@@ -30,9 +30,7 @@ def through_tile(t: Thread, a, b, pitch):
 
 
 @workload
-def transpose(
-    n: int = 1024, variant: Literal["naive", "tiled", "padded"] = "naive", data_seed: int = 1
-) -> Launch:
+def transpose(n: int = 1024, variant: Literal["naive", "tiled", "padded"] = "naive", data_seed: int = 1) -> Launch:
     """A square matrix of float32, ``n`` a multiple of 32."""
     if n < TILE or n % TILE:
         raise ValueError(f"n is {n}; give a multiple of {TILE}")

@@ -103,10 +103,16 @@ class Batch:
             variable.since = variable.frame.independent.copy()
         variable.since[rows] = since if context.mask is None else np.maximum(variable.since[rows], since)
 
-    def check_active(self, wrong: np.ndarray | np.bool_, problem: Exception) -> None:
+    def check_active(self, wrong: np.ndarray, problem: Exception) -> None:
         """Raise ``problem`` if ``wrong`` holds in an active lane."""
         if np.any(wrong) and bool((wrong & self.context.lanes() & (self.context.bits[:, None] != 0)).any()):
             raise problem
+
+    def check_divisor(self, divisor: Operand) -> None:
+        """Raise ZeroDivisionError if an active lane divides by the integer 0."""
+        data, _ = self.read(divisor)
+        if np.asarray(data).dtype.kind in "iu":
+            self.check_active(np.asarray(data) == 0, ZeroDivisionError("integer division by zero"))
 
     # -- regions
 
@@ -178,9 +184,7 @@ class Batch:
         elements, op = self._access(array, index, Kind.atomic, 1, frame)
         context = self.context
         old = np.empty(elements.shape, array.dtype)
-        compiled.atomic(
-            array.values, elements, context.bits, self._offsets(array), operation, values, compares, old
-        )
+        compiled.atomic(array.values, elements, context.bits, self._offsets(array), operation, values, compares, old)
         return Lanes(self, old, self._sequences(), context.frame, context.scope, op)
 
     def _access(

@@ -41,7 +41,7 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, issued
         active = np.int64(bits[r])
         if active == 0:
             continue
-        count = 0
+        count = np.int64(0)
         for lane in range(index.shape[1]):  # an inactive lane's entry is overwritten by the next one's
             lanes[count] = lane
             elements[count] = index[r, lane]

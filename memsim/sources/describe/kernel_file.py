@@ -48,10 +48,9 @@ def load_workload(name_or_path: str | Path) -> Workload:
 
 
 class _GuardedLoops(ast.NodeTransformer):
-    """Makes every ``while`` of a kernel file count its iterations: one that never ends must not hang memsim.
+    """Makes every Python ``while`` of a kernel file count its iterations, for one that never ends must not hang memsim.
 
-    ``while test:`` becomes ``for _ in guard(lambda: test)``... would change ``else`` and names; instead the test
-    becomes ``guard_n() and test``, where the counter is made when the loop begins.
+    ``while test:`` becomes ``guard = make_guard()`` and ``while guard() and test:``; lines and columns stay.
     """
 
     def __init__(self) -> None:

@@ -53,6 +53,8 @@ class Lanes(NDArrayOperatorsMixin):
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Operand, **keywords: Any) -> Any:
         if method != "__call__" or keywords.get("out") is not None or ufunc.nout != 1:
             return NotImplemented
+        if ufunc in (np.floor_divide, np.remainder):
+            self._batch.check_divisor(inputs[1])
         return self._batch.evaluate(_C_MEANING.get(ufunc, _Elementwise(ufunc)), *inputs)
 
     # In-place operators would make a new value silently; Python then falls back to `v = v + w`, which is the same.

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from memsim.sources.describe.compiled import active_bits
+from memsim.sources.describe import compiled
 
 CROWDED = 0.75  # below this share of warps with active lanes, a region gets its own frame
 
@@ -87,7 +87,7 @@ class Context:
     def narrowed(self, condition: np.ndarray, since: Since, scope: Scope) -> Context:
         """The context of its lanes where ``condition`` bool [rows, lanes] holds too."""
         mask = condition if self.mask is None else self.mask & condition
-        bits = active_bits(mask)
+        bits = compiled.active_bits(mask)
         frame, since = self.frame, newest(self.since, since)
         rows = np.flatnonzero(bits)
         if len(rows) < CROWDED * len(bits):

@@ -1,0 +1,95 @@
+"""Workloads of the library: their results against numpy, their traces against scalar threads."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from memsim.sources.describe import Recorder, load_workload
+from memsim.trace.schema import EXPLICIT, NO_OP, Flag
+from tests.oracles import describe as oracle
+
+WORKLOADS = [
+    ("spmv", dict(rows=300, nnz_per_row=9, block=96)),
+    ("spmv", dict(rows=256, nnz_per_row=4, distribution="fixed", structure="block_diagonal", block=64)),
+    ("saxpy", dict(n=1000, block=100)),
+    ("transpose", dict(n=64)),
+    ("transpose", dict(n=64, variant="tiled")),
+    ("transpose", dict(n=32, variant="padded")),
+    ("reduction", dict(n=700, block=128)),
+    ("histogram", dict(n=1000, bins=40, blocks=2, block=64)),
+    ("histogram", dict(n=1000, bins=40, blocks=2, block=64, variant="shared", skew=1.0)),
+    ("pointer_chase", dict(bytes=1024, stride=64, order="random", blocks=3, lists=2, threads=40)),
+    ("matmul", dict(n=32)),
+    ("matmul", dict(n=32, variant="tiled")),
+]
+IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]
+
+
+def recorded(launch, workload, batch):
+    recorder = Recorder(workload, launch)
+    blocks = np.arange(launch.shape.n_blocks)
+    chunks = [recorder.run(blocks[i : i + batch]) for i in range(0, len(blocks), batch)]
+    return recorder, chunks
+
+
+def decoded(recorder, chunks):
+    """Each warp's memory instructions as the oracle gives them."""
+    ops, arrays, warps = recorder.ops, recorder.arrays, []
+    for chunk in chunks:
+        for warp in range(len(chunk.warps)):
+            address, order = chunk.first_address[warp], []
+            for i in range(chunk.first_instruction[warp], chunk.first_instruction[warp + 1]):
+                lanes = [lane for lane in range(32) if int(chunk.mask[i]) >> lane & 1]
+                if chunk.op[i] == NO_OP:
+                    continue
+                base, stride = int(chunk.base[i]), int(chunk.stride[i])
+                if stride == EXPLICIT:
+                    addresses = [base + int(a) for a in chunk.addresses[address : address + len(lanes)]]
+                    address += len(lanes)
+                    assert min(addresses) == base
+                else:
+                    addresses = [base + stride * (lane - lanes[0]) for lane in lanes]
+                op = ops[chunk.op[i]]
+                name = oracle.Op(op.line, op.column, op.text, arrays[op.array].name)
+                order.append((name, dict(zip(lanes, addresses, strict=True))))
+            warps.append(order)
+    return warps
+
+
+@pytest.mark.parametrize(("name", "parameters"), WORKLOADS, ids=IDS)
+def test_results_agree_with_numpy(name, parameters):
+    workload = load_workload(name)
+    launch = workload.build(workload.parameters(parameters))
+    recorded(launch, workload, batch=3)
+    for array, expected in launch.expected().items():
+        np.testing.assert_allclose(launch.arguments[array], expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(("name", "parameters"), WORKLOADS, ids=IDS)
+def test_traces_agree_with_scalar_threads(name, parameters):
+    workload = load_workload(name)
+    launch = workload.build(workload.parameters(parameters))
+    again = copy.deepcopy(launch)
+    recorder, chunks = recorded(launch, workload, batch=2)
+    bases = {array.name: array.base for array in recorder.arrays}
+    expected = oracle.run(again, bases)
+    found = decoded(recorder, chunks)
+    assert len(found) == len(expected)
+    for warp, (ours, theirs) in enumerate(zip(found, expected, strict=True)):
+        assert ours == theirs, f"warp {warp}"
+    for array, values in launch.arguments.items():
+        np.testing.assert_allclose(values, again.arguments[array], rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["spmv", "histogram", "reduction"])
+def test_batches_do_not_change_the_trace(name):
+    workload = load_workload(name)
+    parameters = workload.parameters({"rows": 500} if name == "spmv" else {"n": 3000})
+    traces = []
+    for batch in (1, 1000):
+        recorder, chunks = recorded(workload.build(parameters), workload, batch)
+        traces.append((decoded(recorder, chunks), np.concatenate([c.flags for c in chunks]), recorder.ops))
+    assert traces[0][0] == traces[1][0] and traces[0][2] == traces[1][2]
+    np.testing.assert_array_equal(traces[0][1], traces[1][1])
+    assert (traces[0][1] & Flag.sequence).any()

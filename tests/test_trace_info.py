@@ -1,0 +1,32 @@
+"""Counting what a trace holds, against counting by hand."""
+
+import numpy as np
+from hypothesis import given, settings
+
+from memsim.trace import bits, info
+from memsim.trace.schema import NO_OP, Flag, Space
+from tests.traces import OPS, PROGRAMS, chunk
+
+
+@settings(deadline=None, max_examples=30)
+@given(PROGRAMS)
+def test_counts_are_those_of_the_rows(programs):
+    rows = [row for program in programs for row in program]
+    accesses = [row for row in rows if row[0] != NO_OP]
+    found = info.count([chunk(programs[:2]), chunk(programs[2:], 2)], len(OPS))
+    for op in range(len(OPS)):
+        mine = [row for row in accesses if row[0] == op]
+        assert found.memory_instructions[op] == len(mine)
+        assert found.lane_accesses[op] == sum(row[3].bit_count() for row in mine)
+    assert found.barriers == len(rows) - len(accesses)
+    assert found.sequences == sum(row[1] & Flag.sequence for row in accesses)
+    assert found.gap_instructions == sum(row[2] for row in rows)
+    widths = [0 if op.space is Space.shared else op.width for op in OPS]
+    assert info.lane_bytes(chunk(programs), OPS) == sum(row[3].bit_count() * widths[row[0]] for row in accesses)
+
+
+def test_popcounts_are_their_python():
+    masks = np.array([0, 1, 2**31, 2**32 - 1, 0x0F0F0F0F], np.uint32)
+    expected = [int(mask).bit_count() for mask in masks]
+    assert bits.popcounts(masks).tolist() == bits.popcounts.py_func(masks).tolist() == expected
+    assert [bits.popcount.py_func(mask) for mask in masks] == expected

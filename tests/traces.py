@@ -1,0 +1,60 @@
+"""Random traces for tests."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from memsim.trace.schema import (
+    EXPLICIT,
+    NO_OP,
+    ArrayInfo,
+    Chunk,
+    Flag,
+    Kind,
+    LaunchShape,
+    Space,
+    StaticOp,
+)
+
+ARRAYS = [ArrayInfo("a", Space.global_, 512, 4096, 4), ArrayInfo("s", Space.shared, 0, 256, 4)]
+OPS = [
+    StaticOp(Kind.load, Space.global_, 4, 0, 3, 9, "kernel.py", "a[i]"),
+    StaticOp(Kind.store, Space.shared, 4, 1, 4, 5, "kernel.py", "s[i] # ∑"),
+]
+
+
+@st.composite
+def instructions(draw):
+    """One instruction: (op, flags, gap, mask, base, stride, addresses)."""
+    gap = draw(st.integers(0, 2**32 - 1))
+    if draw(st.integers(0, 9)) == 0:
+        return NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, []
+    mask = draw(st.integers(1, 2**32 - 1))
+    stride = draw(st.sampled_from([0, 4, -8, 2**31 - 1, int(EXPLICIT)]))
+    lanes = mask.bit_count() if stride == EXPLICIT else 0
+    addresses = draw(st.lists(st.integers(0, 2**32 - 1), min_size=lanes, max_size=lanes))
+    return draw(st.integers(0, 1)), draw(st.integers(0, 1)), gap, mask, draw(st.integers(0, 2**63)), stride, addresses
+
+
+PROGRAMS = st.lists(st.lists(instructions(), max_size=5), min_size=2, max_size=8).filter(lambda p: len(p) % 2 == 0)
+
+
+def chunk(programs, first_warp=0):
+    """Warps' programs as columns."""
+    rows = [row for program in programs for row in program]
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 7
+    names = ("op", "flags", "gap", "mask", "base", "stride")
+    dtypes = ("u2", "u1", "u4", "u4", "u8", "i4")
+    data = {n: np.array(c, d) for n, c, d in zip(names, columns, dtypes, strict=False)}
+    addresses = [address for row in rows for address in row[6]]
+    return Chunk(
+        range(first_warp, first_warp + len(programs)),
+        np.cumsum([0, *map(len, programs)]),
+        np.cumsum([0, *(sum(len(row[6]) for row in program) for program in programs)]),
+        addresses=np.array(addresses, "u4"),
+        **data,
+    )
+
+
+def shape(programs):
+    """A launch of blocks with two warps."""
+    return LaunchShape((len(programs) // 2, 1, 1), (64, 1, 1))
