@@ -14,7 +14,7 @@ from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
 from memsim.trace.transactions import Transactions
 
-LOG_RUNS = 256
+LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
 
@@ -52,6 +52,11 @@ class Machine:
         while self.sms.free_flights[0] < nodes:
             pool, free = grow_pool(self.sms.flights, self.sms.free_flights)
             self.sms = self.sms._replace(flights=pool, free_flights=free)
+
+    @property
+    def log_run(self) -> int:
+        """Consecutive requests in a run of the log of requests to DRAM."""
+        return int(self.slices.p["log_run"][0])
 
     @property
     def in_flight(self) -> int:
@@ -141,7 +146,7 @@ def _slices(gpu, layout, key, pool, calendars, sectors, counters) -> l2.Slices:
         counters=counters[Level.l2],
         sectors=sectors,
         whole=_widened(gpu.l2.sector_bytes // 32),
-        log=np.zeros(parameters.LOG_RUN * LOG_RUNS, np.int64),
+        log=np.zeros(parameters.log_run(gpu) * LOG_RUNS, np.int64),
         log_state=np.array([0, 1, 0], np.int64),
     )
 

@@ -10,7 +10,11 @@ from memsim.config import GPU, Inclusion
 from memsim.hierarchy import cache, dram, l2, sm
 from memsim.hierarchy.latencies import reply_cycles
 
-LOG_RUN = 448  # requests to DRAM logged in a row: one group of 32 for each of 14 SMs (Baghsorkhi 2012, 3.2.3)
+
+def log_run(gpu: GPU) -> int:
+    """Requests to DRAM logged in a row: one group of 32 for each SM (Baghsorkhi 2012, 3.2.3)."""
+    return 32 * gpu.sm.count
+
 
 
 def _record(**values: int) -> np.ndarray:
@@ -68,7 +72,7 @@ def l2_parameters(gpu: GPU, key: int, l2_bits: int) -> np.ndarray:
         sector_cycles=gpu.l2.sector_cycles,
         write_hit=l2.WRITE_HIT[gpu.l2.write_hit],
         write_miss=l2.WRITE_MISS[gpu.l2.write_miss],
-        log_run=LOG_RUN,
+        log_run=log_run(gpu),
     )
 
 

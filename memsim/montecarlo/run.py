@@ -1,0 +1,165 @@
+"""Many trials: prepare the trace once, replay it in parallel processes, stop when enough is known."""
+
+from __future__ import annotations
+
+import multiprocessing
+import platform
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from memsim.config import GPU
+from memsim.errors import InputError
+from memsim.files import writing
+from memsim.hierarchy.mapping import layout
+from memsim.montecarlo.store import Trials
+from memsim.montecarlo.worker import Job, ignore_interrupts, run_trial, save_layout
+from memsim.occupancy import resident_blocks
+from memsim.trace.coalesce import coalesce
+from memsim.trace.reader import Trace
+
+Row = dict[str, Any]
+
+
+def run(
+    trace: Trace,
+    gpu: GPU,
+    *,
+    trials: int = 64,
+    seed: int = 0,
+    jobs: int = 1,
+    enough: Callable[[Trials], bool] | None = None,
+    at_least: int = 20,
+    warm: bool = False,
+    progress: Callable[[Trials], None] | None = None,
+    quantum: int | None = None,
+    provenance: dict[str, Any] | None = None,
+) -> Trials:
+    """Replay `trace` on `gpu`, `trials` times.
+
+    What a trial draws depends on `seed` and its number alone. With `enough`, the run ends after the first number of
+    trials, `at_least` or more, for which it holds; it is asked about trials 0..n-1 in order, so the answer does not
+    depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are any.
+
+    Args:
+        trials: how many; the most, with `enough`.
+        jobs: worker processes; 1 replays in this process.
+        enough: told the first n trials; True ends the run.
+        warm: every trial starts from the caches that one uncounted replay leaves.
+        progress: told each trial as it finishes (Trials of one).
+        quantum: cycles between hand-overs; changes nothing but speed.
+        provenance: field of the GPU -> where its value comes from, for the result to keep.
+
+    Raises:
+        InputError: a trace that does not fit the GPU, or arguments out of range.
+    """
+    _check(trials, seed, jobs, at_least)
+    rows: dict[int, Row] = {}
+    about = _about(trace, gpu, seed, warm) | {"gpu_provenance": provenance or {}}
+    tables = [_op(op) for op in trace.ops], [asdict(array) | {"space": array.space.name} for array in trace.arrays]
+
+    def collect(chosen: list[Row]) -> Trials:
+        columns = {name: np.stack([np.asarray(row[name]) for row in chosen]) for name in chosen[0]}
+        return Trials(**columns, about=about, ops=tables[0], arrays=tables[1])
+
+    with TemporaryDirectory(prefix="memsim-") as folder:
+        job = _prepare(trace, gpu, Path(folder), seed, warm, quantum)
+        asked = 0
+        finished = _in_process(job, trials) if jobs == 1 else _in_pool(job, trials, jobs)
+        try:
+            for row in finished:
+                rows[row["trial"]] = row
+                if progress:
+                    progress(collect([row]))
+                while enough and asked in rows:
+                    asked += 1
+                    if asked >= at_least and enough(collect([rows[k] for k in range(asked)])):
+                        return collect([rows[k] for k in range(asked)])
+        except KeyboardInterrupt:
+            if not rows:
+                raise
+        finally:
+            finished.close()
+    return collect([rows[k] for k in sorted(rows)])
+
+
+def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:
+    for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1), ("at_least", at_least, 1)):
+        if value < least:
+            raise InputError("run", name, f"is {value}; give {least} or more")
+
+
+def _prepare(trace: Trace, gpu: GPU, folder: Path, seed: int, warm: bool, quantum: int | None) -> Job:
+    """Coalesce the trace and lay it out, into files that workers map."""
+    shape = trace.launch
+    threads = int(np.prod(shape.block))
+    resident = resident_blocks(gpu, threads, shape.registers, shape.shared_bytes)
+    with writing(folder):
+        transactions = coalesce(trace, gpu, folder)
+        save_layout(folder, layout(transactions, gpu))
+    return Job(folder, gpu, resident, seed, warm, quantum)
+
+
+def _in_process(job: Job, trials: int) -> Iterator[Row]:
+    for trial in range(trials):
+        yield run_trial(job, trial)
+
+
+def _in_pool(job: Job, trials: int, jobs: int) -> Iterator[Row]:
+    """Rows as they finish. Only as many trials are handed out as there are workers, and one more each."""
+    method = "fork" if platform.system() == "Linux" else "spawn"
+    context = multiprocessing.get_context(method)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=ignore_interrupts)
+    todo = iter(range(trials))
+    running: set[Future[Row]] = set()
+    try:
+        for trial in todo:
+            running.add(pool.submit(run_trial, job, trial))
+            if len(running) == 2 * jobs:
+                break
+        while running:
+            done, running = wait(running, return_when=FIRST_COMPLETED)
+            for future in done:
+                trial = next(todo, -1)
+                if trial >= 0:
+                    running.add(pool.submit(run_trial, job, trial))
+                yield future.result()
+    except BrokenProcessPool:
+        raise InputError("run", "jobs", f"is {jobs}; a worker was killed (out of memory?), give fewer") from None
+    finally:
+        for process in list(pool._processes.values()):
+            process.terminate()
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _about(trace: Trace, gpu: GPU, seed: int, warm: bool) -> dict[str, Any]:
+    """Everything a result must carry to be understood and made again."""
+    packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
+    return {
+        "gpu": gpu.model_dump(mode="json"),
+        "seed": seed,
+        "warm": warm,
+        "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "trace": {
+            "digest": trace.digest,
+            "kernel": trace.kernel,
+            "source": trace.source,
+            "parameters": trace.parameters,
+            "grid": list(trace.launch.grid),
+            "block": list(trace.launch.block),
+            "blocks": trace.n_blocks,
+        },
+    }
+
+
+def _op(op: Any) -> dict[str, Any]:
+    return asdict(op) | {"kind": op.kind.name, "space": op.space.name}
