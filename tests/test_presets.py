@@ -11,7 +11,7 @@ from memsim.config import Inclusion, IndexHash, L1WritePolicy, Replacement, Writ
 from memsim.errors import InputError
 from memsim.presets import STATUSES, load_gpu, names, provenance
 
-PLAIN = {"name", "inherit", "compute_capability", "dram.kind"}  # what needs no source
+PLAIN = {"name", "inherit"}  # what needs no source
 
 
 def leaves(table: dict, prefix: str = ""):
@@ -41,6 +41,7 @@ def test_provenance_covers_every_field(name):
             value = value[part]
         assert entry.unit == "ns" or entry.value == value, field
         assert entry.status in STATUSES and entry.source, field
+        assert field.split(".")[0] in ("name", "stochastic") or entry.source != "memsim's default", field
 
 
 def test_tesla_c2050_is_the_paper_s():
