@@ -142,6 +142,7 @@ def test_atomics_on_one_address_are_serialized():
         ("2.0", [128 * lane for lane in range(32)], 4, 32),
         ("2.0", [4 * (lane * 13 % 32) for lane in range(32)], 4, 1),
         ("2.0", [20] * 32, 4, 1),
+        ("2.0", [0, 128] * 16, 4, 2),  # two words of one bank, by turns
         ("2.0", list(range(32)), 1, 1),  # bytes of the same word are no conflict
         ("2.0", [8 * lane for lane in range(32)], 8, 2),  # a pass a half-warp
         ("7.0", [16 * lane for lane in range(32)], 16, 4),  # a pass a quarter-warp

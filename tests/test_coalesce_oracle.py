@@ -34,7 +34,7 @@ def accesses(draw):
         addresses = [base // (16 * width) * 16 * width + width * lane for lane in active]
     else:
         spread = 20 if shape == "few" else 3000
-        scale = draw(st.sampled_from([1, width]))
+        scale = draw(st.sampled_from([1, width, 128]))
         addresses = [base + scale * k for k in draw(st.lists(st.integers(0, spread), min_size=n, max_size=n))]
     kind = draw(st.sampled_from(list(Kind)))
     space = draw(st.sampled_from([Space.global_, Space.global_, Space.local, Space.shared, Space.constant]))
