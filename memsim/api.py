@@ -7,14 +7,18 @@ The command line is a thin layer on these functions. What they need is imported 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from memsim.errors import InputError
+
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
     from memsim.config import GPU
+    from memsim.montecarlo.store import Trials
     from memsim.sources import Workload
     from memsim.trace.reader import Trace
 
@@ -63,7 +67,7 @@ def simulate(
     warm: bool = False,
     settings: Mapping[str, object] | None = None,
     convention: str = "model",
-    progress: Callable[..., None] | None = None,
+    progress: Callable[[Trials], None] | None = None,
 ) -> Result:
     """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
 
@@ -78,10 +82,10 @@ def simulate(
         warm: every trial starts with the caches that one replay leaves, instead of empty ones.
         settings: fields of the GPU to change, ``{"l1.ways": 4}``.
         convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
-        progress: called after every trial, see :func:`memsim.montecarlo.run`.
+        progress: told each trial as it finishes.
 
     Raises:
-        InputError: a bad trace, GPU or setting.
+        InputError: a bad trace, GPU, setting or number.
 
     ::
 
@@ -90,24 +94,28 @@ def simulate(
     """
     from memsim import montecarlo
     from memsim.analysis.result import Result
-    from memsim.presets import override
+    from memsim.analysis.stopping import narrower_than
+    from memsim.presets import override, provenance
     from memsim.trace.reader import Trace
 
-    opened = trace if isinstance(trace, Trace) else Trace.open(trace)
-    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
-    trials_done = montecarlo.run(
-        opened,
-        machine,
-        trials=trials,
+    if max_trials < min_trials:
+        raise InputError("simulate", "max_trials", f"is {max_trials}; give {min_trials} (min_trials) or more")
+    if until is not None and not until > 0:
+        raise InputError("simulate", "until", f"is {until}; give a width above 0, for example 0.002")
+    origin = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
+    done = montecarlo.run(
+        trace if isinstance(trace, Trace) else Trace.open(trace),
+        override(_gpu(gpu), settings) if settings else _gpu(gpu),
+        trials=trials if until is None else max_trials,
         seed=seed,
         jobs=jobs,
-        until=until,
-        min_trials=min_trials,
-        max_trials=max_trials,
+        enough=None if until is None else narrower_than(until, convention),
+        at_least=min_trials if until is not None else 1,
         warm=warm,
         progress=progress,
+        provenance={field: asdict(entry) for field, entry in origin.items()},
     )
-    return Result(trials_done, convention)
+    return Result(done, convention)
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

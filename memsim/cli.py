@@ -158,14 +158,16 @@ def run(
     memsim run spmv.h5 --gpu tesla-v100 --until 0.002 -j 0
     memsim run spmv.h5 --set l1.size_bytes=49152 --set l1.ways=48
     """
+    from memsim.analysis.stopping import Running
     from memsim.api import simulate
     from memsim.files import check_writable
     from memsim.presets import parse_settings
-    from memsim.progress import Bar
+    from memsim.progress import bar
 
     if out is not None:
         check_writable(out)
-    with Bar(None if until is not None else trials, hidden=quiet) as bar:
+    running, most = Running(convention), trials if until is None else max_trials
+    with bar("trials", hidden=quiet) as advance:
         result = simulate(
             path,
             gpu,
@@ -178,7 +180,7 @@ def run(
             warm=warm,
             settings=parse_settings(setting or []),
             convention=convention,
-            progress=bar.update,
+            progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most),
         )
     if out is not None:
         result.save(out)

@@ -1,16 +1,52 @@
-"""Opening HDF5 files that nobody vouches for: every fault is one InputError that names the file and the field."""
+"""HDF5 files: making them on disks that may be full, opening them when nobody vouches for them."""
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import h5py
 import numpy as np
 
 from memsim.errors import InputError
+
+
+class Sink(io.FileIO):
+    """A file for HDF5 to write to (``h5py.File(sink, "w")``) that survives a full disk.
+
+    HDF5 cannot close a file whose last writes fail: it reports them again and again while Python exits, and may crash.
+    So after the first failure a sink accepts and drops what is written, and :meth:`check` raises what happened. Whoever
+    writes calls it now and then, and once after closing the HDF5 file.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        super().__init__(path, "w+")
+        self._failure: OSError | None = None
+
+    def write(self, data: Any) -> int:
+        rest = memoryview(data).cast("B")
+        try:
+            while rest and self._failure is None:
+                rest = rest[super().write(rest) :]
+        except OSError as error:
+            self._failure = error
+        return len(data)
+
+    def truncate(self, size: int | None = None, /) -> int:
+        try:
+            return super().truncate(size) if self._failure is None else 0
+        except OSError as error:
+            self._failure = error
+            return 0
+
+    def check(self) -> None:
+        """Raise the OSError of the first write that failed, if one did."""
+        if self._failure is not None:
+            raise self._failure
 
 
 def stamp(file: h5py.File, schema: str, version: tuple[int, int]) -> None:
@@ -35,6 +71,8 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
             _check_stamp(path, file, schema, version)
             yield file
     except (OSError, RuntimeError, KeyError, ValueError) as error:  # what h5py raises on damaged files
+        if isinstance(error, OSError) and error.errno:
+            raise  # the system's, not the file's fault
         raise InputError(path, "file", f"is damaged or no HDF5 file; give a whole {schema} file") from error
 
 

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
+
+
+class Advance(Protocol):
+    """Tells a bar how much is done of how much; `note` stands at its right end."""
+
+    def __call__(self, done: int, total: int, note: str = "") -> None: ...
 
 
 @contextmanager
-def bar(unit: str, *, hidden: bool = False) -> Iterator[Callable[[int, int, str], None]]:
+def bar(unit: str, *, hidden: bool = False) -> Iterator[Advance]:
     """A bar that is advanced by calling ``advance(done, all, note)``; hidden when stderr is no terminal.
 
     >>> with bar("trials", hidden=True) as advance:

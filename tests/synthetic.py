@@ -8,6 +8,7 @@ from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_
 from memsim.montecarlo.store import Trials
 
 FILE = "traces/spmv.py"
+ARRAYS = ("row_ptr", "indices", "val", "y", "x")
 # kind, array, line, column, text, (hit, miss, sector miss, merge) at L1, L2's hit ratio, mean latency
 OPS = [
     ("load", "row_ptr", 41, 10, "row_ptr[row]", (0.20, 0.70, 0.05, 0.05), 0.50, 700),
@@ -54,13 +55,13 @@ def spmv(trials: int = 24, seed: int = 0) -> Trials:
         compiled_seconds=np.full(trials, 0.018),
         about=about(),
         ops=[
-            {"kind": kind, "space": "global", "width": 1, "array": array}
+            {"kind": kind, "space": "global", "width": 4, "array": ARRAYS.index(array)}
             | {"line": line, "column": column, "file": FILE, "text": text}
             for kind, array, line, column, text, *_ in OPS
         ],
         arrays=[
             {"name": name, "base": 256 * i, "bytes": 4096, "element_bytes": 4}
-            for i, name in enumerate(("row_ptr", "indices", "val", "y", "x"))
+            for i, name in enumerate(ARRAYS)
         ],
     )
 
@@ -74,7 +75,7 @@ def about() -> dict:
         "l2": {"hit_latency_cycles": 288},
     }
     trace = {"digest": "ab" * 32, "kernel": "spmv", "source": FILE, "parameters": {"rows": 86016}}
-    trace |= {"grid": [336, 1, 1], "block": [256, 1, 1], "traced_blocks": 336}
+    trace |= {"grid": [336, 1, 1], "block": [256, 1, 1], "blocks": 336}
     return {
         "gpu": gpu,
         "gpu_provenance": {},

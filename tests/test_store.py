@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -45,6 +49,36 @@ def test_a_failed_write_leaves_the_old_file_and_no_other(saved, monkeypatch):
     with pytest.raises(InputError, match=r"result.h5: file cannot be written \(No space left on device\)"):
         store.save(saved, synthetic.spmv(2))
     assert saved.read_bytes() == before and len(list(saved.parent.iterdir())) == 1
+
+
+FULL_DISK = """
+import resource, signal, sys
+import synthetic
+from memsim.errors import InputError
+from memsim.montecarlo import store
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    store.save(sys.argv[1], synthetic.spmv(3))
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 100, 5_000])
+def test_a_full_disk_is_one_error_and_python_ends_in_peace(tmp_path, room):
+    """A limit on the size of files stands in for the disk. HDF5 by itself crashes when it cannot flush at exit."""
+    path = [str(Path(store.__file__).parents[2]), str(Path(__file__).parent)]
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, tmp_path / "x.h5", str(room)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stderr == ""
+    assert "x.h5: file cannot be written (File too large)" in done.stdout
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("keep", [0, 7, 100, 0.5, 0.9, -1])
@@ -123,6 +157,7 @@ def _link(file):
         (_json("about", lambda about: about["gpu"]["sm"].update(clock_mhz=0)), "about.gpu holds an impossible"),
         (_replace("about", '{"seed": NaN}'), "about is not JSON"),
         (_json("ops", lambda ops: ops[0].update(line="four")), r"ops\[0\].line is 'four'"),
+        (_json("ops", lambda ops: ops[0].update(array=5)), r"ops\[0\].array is 5; there are 5 arrays"),
         (_json("ops", lambda ops: ops.pop()), "counters is int64"),
     ],
 )

@@ -78,6 +78,11 @@ def _common(values: list[Any], default: Any) -> Any:
     return values[0] if len(set(values)) == 1 else default
 
 
+def array_name(trials: Trials, op: dict[str, Any]) -> str:
+    """Name of the array that a static op accesses; empty when it accesses none."""
+    return trials.arrays[op["array"]]["name"] if op["array"] >= 0 else ""
+
+
 def memory_latency(trials: Trials) -> Sample:
     """Tm, the main-memory step's mean latency of each trial, cycles."""
     return Sample(_ratio(trials.memory_sum, trials.memory_count))
@@ -105,7 +110,7 @@ def load(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Load:
         line=_common([op["line"] for op in members], None),
         column=_common([op["column"] for op in members], None),
         text="; ".join(texts),
-        array=_common([op["array"] for op in members], ""),
+        array=_common([array_name(trials, op) for op in members], ""),
         l1_hit=Ratio(ratio(counters, Level.l1, convention), convention),
         l2_hit=Ratio(ratio(counters, Level.l2, convention), convention),
         latency=Sample(_ratio(waited, trials.latency_count[:, index].sum(axis=1))),

@@ -53,7 +53,7 @@ _ARRAYS: dict[str, tuple[str, tuple[int, ...]]] = {
 # Field of a JSON text -> its type; what analysis and report read without asking.
 _Fields = dict[str, type | tuple[type, ...]]
 _OP_FIELDS: _Fields = {
-    "kind": str, "space": str, "width": int, "array": str, "line": int, "column": int, "file": str, "text": str,
+    "kind": str, "space": str, "width": int, "array": int, "line": int, "column": int, "file": str, "text": str,
 }  # fmt: skip
 _ARRAY_FIELDS: _Fields = {"name": str, "base": int, "bytes": int, "element_bytes": int}
 _ABOUT_FIELDS: _Fields = {
@@ -83,7 +83,7 @@ class Trials:
         wall_seconds, compiled_seconds: f8 [t], of the replay; compiled is the part inside compiled loops.
         about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
             kernel, source, parameters, grid, block, traced blocks), created (ISO time).
-        ops: list of dicts kind, space, width, array, line, column, file, text (kind, space, array by name).
+        ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text.
         arrays: list of dicts name, base, bytes, element_bytes.
     """
 
@@ -112,14 +112,16 @@ def save(path: str | Path, trials: Trials) -> None:
     Raises:
         InputError: it cannot be written (no such folder, no permission, disk full).
     """
-    with writing(path), replacing(path) as temporary, h5py.File(temporary, "w") as file:
-        hdf5.stamp(file, SCHEMA, VERSION)
-        for name in _TEXTS:
-            file[name] = json.dumps(getattr(trials, name))
-        for name, (dtype, shape) in _ARRAYS.items():
-            values = np.asarray(getattr(trials, name), dtype)
-            assert values.shape == (len(trials.trial), *_resolved(shape, len(trials.ops))), name
-            file.create_dataset(f"trials/{name}", data=values, compression="gzip", shuffle=True)
+    with writing(path), replacing(path) as temporary, hdf5.Sink(temporary) as sink:
+        with h5py.File(sink, "w") as file:
+            hdf5.stamp(file, SCHEMA, VERSION)
+            for name in _TEXTS:
+                file[name] = json.dumps(getattr(trials, name))
+            for name, (dtype, shape) in _ARRAYS.items():
+                values = np.asarray(getattr(trials, name), dtype)
+                assert values.shape == (len(trials.trial), *_resolved(shape, len(trials.ops))), name
+                file.create_dataset(f"trials/{name}", data=values, compression="gzip", shuffle=True)
+        sink.check()
 
 
 def load(path: str | Path) -> Trials:
@@ -165,6 +167,9 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
             raise InputError(path, name, "is not a list; the file is damaged")
         for number, row in enumerate(rows):
             _check_fields(path, f"{name}[{number}]", row, fields)
+    for number, op in enumerate(ops):
+        if not -1 <= op["array"] < len(arrays):
+            raise InputError(path, f"ops[{number}].array", f"is {op['array']}; there are {len(arrays)} arrays")
 
 
 def _check_fields(path: str | Path, where: str, row: Any, fields: _Fields) -> None:
