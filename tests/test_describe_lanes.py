@@ -278,7 +278,18 @@ def _zero_step(t, a):
         pass
 
 
+def _outside_an_extent(t, a):
+    tile = t.shared((4, 8))
+    tile[0, t.lane_id] = 0
+
+
+def _too_many_dimensions(t, a):
+    a[0, t.lane_id] = 0
+
+
 MISUSE = [
+    (_outside_an_extent, "an index of tile is outside its extent of 8"),
+    (_too_many_dimensions, "a has 1 dimensions, not 2"),
     (_index_too_large, "index 32 of a is outside 0 to 31"),
     (_index_negative, "index -1 of a is outside 0 to 31"),
     (_index_by_float, "indexed by float32"),

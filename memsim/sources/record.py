@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from memsim.sources import snapshot
 from memsim.sources.describe import Recorder, Workload, load_workload
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
+from memsim.trace.schema import Chunk
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -47,22 +48,27 @@ def record(
     launch = workload.build(parameters)
     recorder = Recorder(workload, launch)
     with TraceWriter(out, kernel=launch.kernel.__name__, source=workload.shown, parameters=parameters) as writer:
-        chosen = None if blocks is None else snapshot.given_blocks(blocks, recorder.launch, gpu)
-        # The first block alone tells what a block accesses and which shared memory it declares.
-        done = chosen.start if chosen else 0
-        first = recorder.run(np.array([done]))
-        writer.append(np.array([done]), first)
-        if chosen is None:
+        # The first block alone tells what a block accesses and how much shared memory it declares.
+        start = snapshot.given_blocks(blocks, recorder.launch, gpu).start if blocks is not None else 0
+        first = recorder.run(np.array([start]))
+        if blocks is not None:
+            chosen = snapshot.given_blocks(blocks, recorder.launch, gpu)
+        else:
             accessed = lane_bytes(first, recorder.ops)
             chosen = snapshot.default_blocks(recorder.launch, gpu, launch.residencies, accessed)
-        elif blocks is not None:
-            chosen = snapshot.given_blocks(blocks, recorder.launch, gpu)
-        done += 1
-        while done < chosen.stop:
-            batch = np.arange(done, min(done + recorder.batch_blocks, chosen.stop))
-            writer.append(batch, recorder.run(batch))
-            done = int(batch[-1]) + 1
+        for batch, chunk in _batches(recorder, chosen, first):
+            writer.append(batch, chunk)
             if progress:
-                progress(done - chosen.start, len(chosen))
+                progress(int(batch[-1]) + 1 - chosen.start, len(chosen))
         writer.finish(recorder.launch, recorder.ops, recorder.arrays)
     return Trace.open(out)
+
+
+def _batches(recorder: Recorder, blocks: range, first: Chunk) -> Iterator[tuple[np.ndarray, Chunk]]:
+    """All the blocks with their instructions, the first of which has been run."""
+    yield np.array([blocks.start]), first
+    done = blocks.start + 1
+    while done < blocks.stop:
+        batch = np.arange(done, min(done + recorder.batch_blocks, blocks.stop))
+        yield batch, recorder.run(batch)
+        done += len(batch)

@@ -8,16 +8,16 @@ from numba import njit
 
 @njit(cache=True)
 def popcount(mask):
-    """Number of set bits.
+    """Number of set bits of a u4.
 
     >>> popcount(np.uint32(0x8000_0001))
     2
     """
-    count, rest = 0, np.int64(mask)
-    while rest:
-        rest &= rest - 1
-        count += 1
-    return count
+    x = np.int64(mask)  # sums of neighbouring bits, then of pairs, then of nibbles, then of bytes
+    x = x - ((x >> 1) & 0x5555_5555)
+    x = (x & 0x3333_3333) + ((x >> 2) & 0x3333_3333)
+    x = (x + (x >> 4)) & 0x0F0F_0F0F
+    return ((x * 0x0101_0101) >> 24) & 0xFF
 
 
 @njit(cache=True)

@@ -32,7 +32,7 @@ from memsim.trace.schema import (
     StaticOp,
 )
 
-CHUNK_BYTES = 1 << 20  # of one HDF5 chunk before compression: large enough to stream, small enough for h5py's cache
+CHUNK_BYTES = 1 << 17  # of one HDF5 chunk before compression: what its cache holds while a stream grows
 
 # Every streamed dataset, in the order the digest takes them.
 STREAMS: dict[str, str] = {

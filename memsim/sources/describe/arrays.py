@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import sys
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from memsim.sources.describe import compiled
+from memsim.sources.describe.indexing import Index
 from memsim.sources.describe.lanes import Lanes, Operand
 from memsim.trace.schema import ArrayInfo, Space
 
 if TYPE_CHECKING:
     from memsim.sources.describe.batch import Batch
-
-Index = Any  # Lanes or int, or a tuple of them, one a dimension
 
 
 class DeviceArray:

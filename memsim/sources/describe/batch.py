@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from memsim.sources.describe import compiled
-from memsim.sources.describe.arrays import DeviceArray, Index, check_vector
+from memsim.sources.describe.arrays import DeviceArray, check_vector
+from memsim.sources.describe.indexing import Index, linear
 from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.log import Log
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
@@ -194,7 +195,7 @@ class Batch:
         check_vector(width)
         if kind is not Kind.load and array.space is Space.constant:
             raise TypeError(f"{array.info.name} is constant; a kernel cannot write it")
-        elements, since = self._elements(array, index)
+        elements, since = linear(self, array.info.name, array.shape, index)
         if width > 1:
             unaligned = ValueError(f"vector access of {array.info.name}: the index is no multiple of {width}")
             self.check_active(elements % width != 0, unaligned)
@@ -218,30 +219,6 @@ class Batch:
             raise self._out_of_range(array, int(elements[row, lane]), row, lane)
         context.issued = 0
         return elements, op
-
-    def _elements(self, array: DeviceArray, index: Index) -> tuple[np.ndarray, Since]:
-        """The linear index [rows, warp_size] and its dependence; every further dimension counts one instruction."""
-        indices = index if isinstance(index, tuple) else (index,)
-        if len(indices) != len(array.shape) and len(indices) != 1:
-            raise IndexError(f"{array.info.name} has {len(array.shape)} dimensions, not {len(indices)}")
-        linear, since = self._integers(array, indices[0])
-        for extent, each in zip(array.shape[1:], indices[1:], strict=len(indices) > 1):
-            data, of_index = self._integers(array, each)
-            wrong = IndexError(f"an index of {array.info.name} is outside its extent of {extent}")
-            self.check_active((data < 0) | (data >= extent), wrong)
-            linear, since = linear * extent + data, newest(since, of_index)
-            self.context.issued += 1
-        return linear, since
-
-    def _integers(self, array: DeviceArray, index: Operand) -> tuple[np.ndarray, Since]:
-        data, since = self.read(index)
-        dtype = np.asarray(data).dtype
-        if dtype.kind not in "iu":
-            raise TypeError(f"{array.info.name} is indexed by {dtype}; use integers (cast with .astype)")
-        wide = dtype.itemsize == 8 or dtype == np.uint32
-        if isinstance(index, Lanes):
-            return np.ascontiguousarray(data, np.int64 if wide else np.int32), since
-        return np.full((len(self.context.bits), self.shape.warp_size), data, np.int64), None
 
     def _sequences(self) -> np.ndarray:
         """i4 [rows], the sequence each warp is in."""

@@ -161,6 +161,17 @@ def active_bits(mask):
 
 
 @njit(cache=True)
+def any_outside(index, bits, extent):
+    """Whether an active lane's index is not one of 0 to extent - 1."""
+    for r in range(index.shape[0]):
+        active = np.int64(bits[r])
+        for lane in range(index.shape[1]):
+            if (index[r, lane] < 0 or index[r, lane] >= extent) and (active >> lane) & 1:
+                return True
+    return False
+
+
+@njit(cache=True)
 def gather(data, index, bits, offset, out):
     """out[r, lane] = data[offset[r] + index[r, lane]] of active lanes, 0 elsewhere."""
     for r in range(index.shape[0]):

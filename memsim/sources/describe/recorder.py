@@ -14,7 +14,7 @@ from memsim.sources.describe.workload import Launch, Workload
 from memsim.trace.schema import ArrayInfo, Chunk, LaunchShape, StaticOp
 
 BATCH_LANES = 1 << 14  # of one batch: few enough that its values stay in a core's cache
-BATCH_BYTES = 1 << 28  # of one batch's log
+BATCH_BYTES = 1 << 26  # of one batch's log, which is what bounds the memory
 
 
 class Recorder:
