@@ -1,8 +1,9 @@
 """The trace file: what is written is read, whole or not at all; files nobody vouches for are refused by name."""
 
-import errno
-import os
+import subprocess
+import sys
 from dataclasses import fields
+from pathlib import Path
 
 import h5py
 import numpy as np
@@ -188,17 +189,35 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(path):
     assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
 
 
-def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, monkeypatch):
-    def full(*arguments, **keywords):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from memsim.errors import InputError
+from memsim.trace.schema import LaunchShape
+from memsim.trace.writer import TraceWriter
+from tests.traces import ARRAYS, OPS, chunk
 
-    with (
-        pytest.raises(InputError, match="t.h5: file cannot be written .No space left on device.") as error,
-        TraceWriter(tmp_path / "t.h5", kernel="k", source="s", parameters={}) as writer,
-    ):
-        monkeypatch.setattr(h5py.Dataset, "resize", full)
-        writer.append(np.arange(1), chunk(ROWS))
-    assert "\n" not in str(error.value) and list(tmp_path.iterdir()) == []
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
+block = [[(0, 1, 5, 1, 512, 4, [])] * 20000, []]
+try:
+    with TraceWriter(sys.argv[1], kernel="k", source="s", parameters={}) as writer:
+        for i in range(4):
+            writer.append(np.array([i]), chunk(block, 2 * i))
+        writer.finish(LaunchShape((4, 1, 1), (64, 1, 1)), OPS, ARRAYS)
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 3000, 20000])
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
+    path = tmp_path / "t.h5"
+    command = [sys.executable, "-c", FULL_DISK, str(path), str(room)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[1])
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{path}: file cannot be written (") and done.stdout.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["no/such/folder/t.h5", "taken"])

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict
 from hashlib import blake2b
 from pathlib import Path
@@ -16,8 +15,7 @@ import h5py
 import numpy as np
 
 from memsim import __version__, hdf5
-from memsim.errors import InputError
-from memsim.files import replacing
+from memsim.files import replacing, writing
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
     ARRAY_COLUMNS,
@@ -64,40 +62,23 @@ class TraceWriter:
         self._hashes = {name: blake2b(digest_size=20) for name in STREAMS}
         self._n_warps = self._n_instructions = self._n_addresses = 0
         self._finished = False
-        self._replacing = replacing(self.path)
 
     def __enter__(self) -> TraceWriter:
-        temporary = self._replacing.__enter__()
-        try:
-            with self._writing():
-                self._file = h5py.File(temporary, "w", libver="v110")
-                for name, dtype in STREAMS.items():
-                    _create_stream(self._file, name, np.dtype(dtype))
-        except InputError as error:
-            self.__exit__(type(error), error, None)
-            raise
+        with writing(self.path), ExitStack() as stack:
+            temporary = stack.enter_context(replacing(self.path))
+            self._sink = stack.enter_context(hdf5.Sink(temporary))
+            self._file = stack.enter_context(h5py.File(self._sink, "w", libver="v110"))
+            for name, dtype in STREAMS.items():
+                _create_stream(self._file, name, np.dtype(dtype))
+            self._opened = stack.pop_all()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if hasattr(self, "_file"):
-            with suppress(OSError, RuntimeError):  # after a failure HDF5 may not be able to flush, and need not
-                self._file.close()
-        if error is None:
-            assert self._finished, "leave the block after finish()"
-        with self._writing():
-            self._replacing.__exit__(kind, error, trace)
-
-    @contextmanager
-    def _writing(self) -> Iterator[None]:
-        """Names the file when the system refuses to write it."""
-        try:
-            yield
-        except (OSError, RuntimeError) as error:  # HDF5 reports some failures as RuntimeError
-            reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else str(error)
-            problem = f"cannot be written ({reason}); choose a writable place with room"
-            raise InputError(self.path, "file", problem) from error
+        assert error is not None or self._finished, "leave the block after finish()"
+        with writing(self.path):
+            self._opened.__exit__(kind, error, trace)
 
     def append(self, block_ids: np.ndarray, batch: Chunk) -> None:
         """Add whole blocks.
@@ -133,24 +114,26 @@ class TraceWriter:
         self._extend("warps/first_address", np.array([self._n_addresses]))
         attributes = {**self._about, **asdict(launch)}
         digest = self._digest(attributes, ops, arrays)
-        with self._writing():
+        with writing(self.path):
             hdf5.stamp(self._file, SCHEMA, VERSION)
             _write_table(self._file, "ops", OP_COLUMNS, ops)
             _write_table(self._file, "arrays", ARRAY_COLUMNS, arrays)
             for name, value in {**attributes, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 self._file.attrs[name] = value
             self._file.close()
+            self._sink.check()
         self._finished = True
         return digest
 
     def _extend(self, name: str, values: np.ndarray) -> None:
         values = np.ascontiguousarray(values, dtype=STREAMS[name])
         self._hashes[name].update(values.data)
-        with self._writing():
+        with writing(self.path):
             dataset = self._file[name]
             size = dataset.shape[0]
             dataset.resize(size + len(values), axis=0)
             dataset[size:] = values
+            self._sink.check()
 
     def _digest(self, attributes: dict[str, Any], ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
         tables = [attributes, [asdict(op) for op in ops], [asdict(array) for array in arrays]]
