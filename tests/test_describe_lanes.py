@@ -287,7 +287,17 @@ def _too_many_dimensions(t, a):
     a[0, t.lane_id] = 0
 
 
+def _three_wide(t, a):
+    a.load(t.global_id * 3, width=3)
+
+
+def _too_many_bytes(t, a):
+    t.shared(64, np.float64).load(t.lane_id * 4, width=4)
+
+
 MISUSE = [
+    (_three_wide, "no vector access has 3 elements of 4 bytes"),
+    (_too_many_bytes, "no vector access has 4 elements of 8 bytes"),
     (_outside_an_extent, "an index of tile is outside its extent of 8"),
     (_too_many_dimensions, "a has 1 dimensions, not 2"),
     (_index_too_large, "index 32 of a is outside 0 to 31"),

@@ -171,8 +171,8 @@ class Trace:
         for op in self.ops:
             if not 0 <= op.array < len(self.arrays):
                 raise self._bad("ops/array", f"holds {op.array}; there are {len(self.arrays)} arrays")
-            if op.width not in (1, 2, 4, 8, 16, 32):
-                raise self._bad("ops/width", f"holds {op.width}; a lane accesses 1, 2, 4, 8, 16 or 32 bytes")
+            if op.width not in (1, 2, 4, 8, 16):
+                raise self._bad("ops/width", f"holds {op.width}; a lane accesses 1, 2, 4, 8 or 16 bytes")
 
     def _bad(self, field: str, problem: str) -> InputError:
         return InputError(self.path, field, problem)

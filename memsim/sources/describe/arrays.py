@@ -85,7 +85,7 @@ class DeviceArray:
         return self._batch.atomic(self, index, compiled.COMPARE_AND_SWAP, value, compare, sys._getframe(1))
 
 
-def check_vector(width: int) -> None:
-    """Raise ValueError unless there are vector accesses of so many elements."""
-    if width not in (1, 2, 4):
-        raise ValueError(f"width is {width}; vector accesses have 2 or 4 elements")
+def check_vector(width: int, element_bytes: int) -> None:
+    """Raise ValueError unless the hardware has accesses of so many elements: 1, 2 or 4, and at most 16 bytes."""
+    if width not in (1, 2, 4) or width * element_bytes > 16:
+        raise ValueError(f"no vector access has {width} elements of {element_bytes} bytes; give 2 or 4, up to 16 bytes")

@@ -192,7 +192,7 @@ class Batch:
         self, array: DeviceArray, index: Index, kind: Kind, width: int, frame: FrameType
     ) -> tuple[np.ndarray, int]:
         """Log one access; its elements [rows, warp_size] and static op."""
-        check_vector(width)
+        check_vector(width, array.dtype.itemsize)
         if kind is not Kind.load and array.space is Space.constant:
             raise TypeError(f"{array.info.name} is constant; a kernel cannot write it")
         elements, since = linear(self, array.info.name, array.shape, index)
