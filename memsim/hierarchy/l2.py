@@ -38,6 +38,8 @@ SLICE = np.dtype(
         ("fetches", "<i4"),  # under way to DRAM
         ("write_backs", "<i4"),
         ("event", "<i4"),  # worst outcome so far of the first request
+        ("fetched", "<i4"),  # fetches sent so far
+        ("pad", "<i4"),
     ]
 )
 FETCH_MISS, VALIDATE, UPDATE_MEMORY, NO_ALLOCATE = range(4)
@@ -202,12 +204,13 @@ def write_sectors(m, s, way, mask, line, shift, op, time):
     if absent and policy == VALIDATE:
         m.ways[way].valid = valid | absent
     elif absent:
-        fetch = absent
-        if policy == UPDATE_MEMORY:
+        if policy != FETCH_MISS:
             dirty = mask ^ absent
             to_memory(m, s, WRITE_BACK, line, absent << shift, op, time)
+        if policy != NO_ALLOCATE:
+            fetch = absent
     m.ways[way].dirty = m.ways[way].dirty | dirty
-    m.ways[way].activated = activated | mask
+    m.ways[way].activated = activated | (dirty if policy == NO_ALLOCATE else mask)
     m.ways[way].op = op
     return hits, fetch, pending
 
@@ -255,15 +258,23 @@ def wait_for(m, r, fetch):
 
 
 @loop
-def pending_fetch(m, line, need):
-    """The fetch that brings the first of the sectors `need` of an L1 line."""
+def newest_fetch(m, line, need):
+    """The youngest fetch under way that brings any of the sectors `need` of an L1 line, or -1.
+
+    Fetches of one L1 line go to one row of one bank, so they are answered in order: the youngest is the last.
+    """
     p = m.p[0]
-    sector = 0
-    while need >> sector & 1 == 0:
-        sector += 1
-    position = sector // p.sectors_per_line
-    way = find(m.index, m.ways, 0, p.l2_bits, line * p.lines_per_packet + position)
-    return m.fetch_of[way * p.sectors_per_line + sector - position * p.sectors_per_line]
+    newest = -1
+    for sector in range(p.lines_per_packet * p.sectors_per_line):
+        if need >> sector & 1:
+            position = sector // p.sectors_per_line
+            within = sector - position * p.sectors_per_line
+            way = find(m.index, m.ways, 0, p.l2_bits, line * p.lines_per_packet + position)
+            if way >= 0 and m.ways[way].pending >> within & 1:
+                f = m.fetch_of[way * p.sectors_per_line + within]
+                if newest < 0 or m.requests[f].way > m.requests[newest].way:
+                    newest = f
+    return newest
 
 
 @loop
@@ -321,6 +332,8 @@ def send_fetch(m, s, line, mask, op, time):
     """Fetch sectors of an L1 line from DRAM and note who brings each."""
     p = m.p[0]
     f = to_memory(m, s, FETCH, line, mask, op, time)
+    m.requests[f].way = m.slices[s].fetched
+    m.slices[s].fetched += 1
     for position in range(p.lines_per_packet):
         part = mask >> position * p.sectors_per_line & ((1 << p.sectors_per_line) - 1)
         if part:
@@ -351,12 +364,7 @@ def arrive(m, s, time):
     r = m.requests[f].waiters
     while r >= 0:
         after = m.requests[r].next
-        need = np.int64(m.requests[r].need) & (ALL ^ mask)
-        m.requests[r].need = need
-        if need == 0:
-            reply(m, r, time)
-        else:
-            wait_for(m, r, pending_fetch(m, line, need))
+        reply(m, r, time)
         r = after
     give(m.free_requests, f)
 
@@ -386,11 +394,11 @@ def advance_slice(m, s, end):
         pop(m.queues, s, m.requests)
         m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
         kind = m.requests[r].kind
-        need = np.int64(m.requests[r].need)
-        if kind == STORE or kind == REDUCTION or need == 0:
+        last = newest_fetch(m, m.requests[r].line, np.int64(m.requests[r].need))
+        if kind == STORE or kind == REDUCTION or last < 0:
             reply(m, r, request)
         else:
-            wait_for(m, r, pending_fetch(m, m.requests[r].line, need))
+            wait_for(m, r, last)
 
 
 @loop

@@ -17,14 +17,14 @@ REQUEST = np.dtype(
         ("next", "<i4"),  # next in its queue, bucket or waiting list
         ("line", "<i4"),
         ("key", "<u4"),  # order within a cycle
-        ("way", "<i4"),  # L1 way to fill, or -1
+        ("way", "<i4"),  # load: L1 way to fill, or -1; fetch: its number among those of its slice
         ("waiters", "<i4"),  # bypassing load: node that waits; fetch: first request that waits
         ("sm", "<u2"),
         ("op", "<u2"),
         ("place", "<u2"),  # slice or channel it is for
         ("kind", "u1"),
         ("mask", "u1"),  # sectors asked for
-        ("need", "u1"),  # sectors not answered yet
+        ("need", "u1"),  # sectors that L2 has to wait for
         ("pad", "u1", 3),
     ]
 )

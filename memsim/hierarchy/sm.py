@@ -327,7 +327,7 @@ def fill(m, sm, r, time):
     poisoned = mask & np.int64(m.ways[way].activated)
     if poisoned:
         m.ways[way].activated = m.ways[way].activated ^ poisoned
-        invalidate(m, sm, way, m.requests[r].line, poisoned)
+        invalidate(m, sm, way, m.requests[r].line, poisoned, time)
 
 
 @loop
@@ -346,22 +346,26 @@ def receive(m, sm, time):
         line = m.requests[r].line
         way = find(m.index, m.ways, sm, m.p[0].l1_bits, line)
         if way >= 0:
-            invalidate(m, sm, way, line, np.int64(m.requests[r].mask))
+            invalidate(m, sm, way, line, np.int64(m.requests[r].mask), time)
     else:
         m.sms[sm].stores -= 1
     give(m.free_requests, r)
 
 
 @loop
-def invalidate(m, sm, way, line, mask):
-    """Drop sectors from L1 (all of an unsectored line).
+def invalidate(m, sm, way, line, mask, time):
+    """Drop sectors from L1 (all of an unsectored line); dirty ones go to L2, even when no store slot is free.
 
     Sectors still under way answer their waiters when they come and are dropped then (`activated` marks them in L1).
     """
     keep = 0 if m.p[0].l1_whole else ALL ^ mask
+    lost = np.int64(m.ways[way].dirty) & (ALL ^ keep)
     m.ways[way].valid = m.ways[way].valid & keep
     m.ways[way].dirty = m.ways[way].dirty & keep
     m.ways[way].activated = m.ways[way].activated | (m.ways[way].pending & (ALL ^ keep))
+    if lost:
+        m.sms[sm].stores += 1
+        send(m, sm, STORE, line, lost, m.ways[way].op, time)
     if m.ways[way].valid == 0 and m.ways[way].pending == 0:
         drop(m.index, m.ways, m.sets, sm, m.p[0].l1_bits, sm * m.p[0].l1_sets + m.place[line].l1_set, way)
 
@@ -507,28 +511,28 @@ def past_l1(m, sm, kind, line, mask, op, time):
     if m.sms[sm].loads >= m.p[0].l1_mshrs:
         return False
     m.sms[sm].loads += 1
+    if kind == ATOMIC:
+        evict_own_copy(m, sm, line, mask, time)
     r = send(m, sm, kind, line, mask, op, time)
     m.requests[r].waiters = wait(m, sm, op, mask, time)
     first = READS if kind == BYPASS else ATOMICS
     count(m, op, first, MISS, mask, 0, 0)
-    if kind == ATOMIC:
-        evict_own_copy(m, sm, line, mask)
     return True
 
 
 @loop
-def evict_own_copy(m, sm, line, mask):
+def evict_own_copy(m, sm, line, mask, time):
     """L2 changes the data, so this SM's copy goes."""
     way = find(m.index, m.ways, sm, m.p[0].l1_bits, line)
     if way >= 0:
-        invalidate(m, sm, way, line, mask)
+        invalidate(m, sm, way, line, mask, time)
 
 
 @loop
 def store(m, sm, kind, line, mask, op, time):
     """A store or reduction; False when it must be tried again."""
     p = m.p[0]
-    keep = kind == STORE and p.write_policy == BACK
+    keep = kind == STORE and p.write_policy == BACK and p.l1_enabled
     way = find(m.index, m.ways, sm, p.l1_bits, line)
     hits = 0
     event = MISS
@@ -546,13 +550,13 @@ def store(m, sm, kind, line, mask, op, time):
     else:
         if m.sms[sm].stores >= p.max_stores:
             return False
+        if way >= 0 and (kind == REDUCTION or p.write_policy == EVICT):
+            invalidate(m, sm, way, line, mask, time)
+            way = -1
         m.sms[sm].stores += 1
         send(m, sm, kind, line, mask, op, time)
     if way >= 0:
-        if kind == REDUCTION or p.write_policy == EVICT:
-            invalidate(m, sm, way, line, mask)
-        else:
-            touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, p.l1_policy)
+        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, p.l1_policy)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
     return True
 
@@ -629,7 +633,7 @@ def start(m, sm, time):
     m.sms[sm].stop = i.first + i.count
     if i.slots == 0:
         return time
-    if i.kind != OP_STORE:
+    if i.kind == OP_LOAD or i.kind == OP_ATOMIC:
         complete(m, sm, i.op, time + i.slots - 1 + m.p[0].shared_latency, i.slots - 1 + m.p[0].shared_latency)
     return time + i.slots
 
@@ -643,13 +647,13 @@ def finish(m, sm, time):
     f = m.sms[sm].flight
     m.sms[sm].transactions += m.instructions[pc].count
     m.sms[sm].warp = -1
-    m.warps[w].wake = max(m.warps[w].wake, m.sms[sm].done)
+    m.warps[w].wake = max(m.warps[w].wake, m.sms[sm].done, time)
     if f >= 0:
         m.flights[f].done = max(m.flights[f].done, m.sms[sm].done)
         m.flights[f].left -= 1
         if m.flights[f].left == 0:
             end_flight(m, sm, f)
-    elif m.instructions[pc].kind == OP_LOAD:
+    elif m.instructions[pc].kind == OP_LOAD or m.instructions[pc].kind == OP_ATOMIC:
         op = m.instructions[pc].op
         m.times[op].instruction_sum += m.sms[sm].done - m.sms[sm].started
         m.times[op].instruction_count += 1
@@ -682,21 +686,21 @@ def advance_sm(m, sm, end):
             continue
         if time >= end:
             break
-        if m.sms[sm].warp >= 0 and not blocked:
-            limit = min(event, end)
-            stop = m.sms[sm].stop
-            while m.sms[sm].next < stop and time < limit:
-                if not look_up(m, sm, time):
-                    blocked = True
-                    break
-                m.sms[sm].next += 1
-                time += step
-            if m.sms[sm].next == stop:
-                finish(m, sm, time)
-        elif m.sms[sm].warp < 0 and m.sms[sm].ready:
+        if m.sms[sm].warp < 0 and m.sms[sm].ready:
             time = start(m, sm, time)
-        else:
+        if m.sms[sm].warp < 0 or blocked:
             time = min(event, end)
+            continue
+        limit = min(event, end)
+        stop = m.sms[sm].stop
+        while m.sms[sm].next < stop and time < limit:
+            if not look_up(m, sm, time):
+                blocked = True
+                break
+            m.sms[sm].next += 1
+            time += step
+        if m.sms[sm].next == stop:
+            finish(m, sm, time)
     m.sms[sm].time = time
     if m.sms[sm].warp >= 0 or m.sms[sm].ready:
         return time
