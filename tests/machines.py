@@ -1,0 +1,199 @@
+"""Small random machines and traces (hypothesis strategies), and one by hand for tests that change a few fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+from memsim.config import (
+    GPU,
+    DramPolicy,
+    Inclusion,
+    L1WritePolicy,
+    Replacement,
+    WarpScheduler,
+    WriteHit,
+    WriteMiss,
+    gpu_from_dict,
+)
+from memsim.hierarchy.blocks import work_items
+from memsim.trace.schema import NO_OP, Flag, Kind
+from memsim.trace.transactions import INSTRUCTION, Transactions
+
+N_OPS = 4
+TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
+BASE: dict[str, dict[str, Any]] = {
+    "sm": dict(
+        count=1, clock_mhz=1000.0, warp_size=32, max_threads=2048, max_warps=64, max_blocks=32, registers=65536,
+        shared_bytes=65536, warp_scheduler="loose_round_robin", issue_per_cycle=1, instruction_cycles=4,
+        lookup_cycles=1, shared_latency_cycles=20, launch_cycles=100, barrier_cycles=1, max_stores=64,
+        reply_bytes_per_cycle=32,
+    ),
+    "l1": dict(size_bytes=2048, line_bytes=128, sector_bytes=32, ways=4, mshrs=64, hit_latency_cycles=10),
+    "l2": dict(
+        size_bytes=16384, line_bytes=128, sector_bytes=32, ways=4, slices=1, slice_interleave_bytes=256, mshrs=64,
+        hit_latency_cycles=60,
+    ),
+    "dram": dict(
+        kind="test", channels=1, banks=4, row_bytes=1024, interleave_bytes=256, clock_mhz=1000.0, queue=32,
+        write_queue=32, write_high=16, write_low=4, latency_cycles=30, timing=TIMING,
+    ),
+    "stochastic": dict(start_alignment=False, warp_weights=False, arbitration=False),
+}  # fmt: skip
+
+
+def gpu(**changes: Any) -> GPU:
+    """The machine of BASE with some fields changed: ``gpu(l1__ways=2, dram__timing__cl=9)``."""
+    data: dict[str, Any] = {"name": "test", "compute_capability": "7.0"}
+    data |= {section: dict(values) for section, values in BASE.items()}
+    data["dram"]["timing"] = dict(TIMING)
+    for field, value in changes.items():
+        *sections, name = field.split("__")
+        table = data
+        for section in sections:
+            table = table[section]
+        table[name] = value
+    return gpu_from_dict(data, "test")
+
+
+def instruction(
+    transactions: Sequence[tuple[int, int]] = (), kind: Kind = Kind.load, op: int = 0, sequence: bool = True,
+    gap: int = 0, slots: int = 0, barrier: bool = False,
+) -> dict[str, Any]:
+    """One warp instruction; `transactions` are (line, mask)."""
+    flags = Flag.sequence * sequence | Flag.barrier * barrier
+    op = NO_OP if barrier or not (transactions or slots) else op
+    return dict(transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, slots=slots)
+
+
+def trace(
+    blocks: Sequence[Sequence[Sequence[dict[str, Any]]]], addresses: Sequence[int] | None = None, n_ops: int = N_OPS
+) -> Transactions:
+    """Transactions of blocks of warps of :func:`instruction`.
+
+    Args:
+        addresses: line address (byte address / line bytes) of every line number; None: the number itself.
+    """
+    warps = [warp for block in blocks for warp in block]
+    flat = [i for warp in warps for i in warp]
+    records = np.zeros(len(flat), INSTRUCTION)
+    for name in ("kind", "op", "flags", "gap", "slots"):
+        records[name] = [i[name] for i in flat]
+    records["count"] = [len(i["transactions"]) for i in flat]
+    records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
+    pairs = [pair for i in flat for pair in i["transactions"]]
+    lines = np.array([line for line, _ in pairs], "<u4")
+    if addresses is None:
+        addresses = range(int(lines.max(initial=0)) + 1)
+    return Transactions(
+        instructions=records,
+        lines=lines,
+        masks=np.array([mask for _, mask in pairs], "u1"),
+        line_address=np.array(addresses, "<u8"),
+        first_instruction=np.cumsum([0, *(len(warp) for warp in warps)], dtype="<i8"),
+        first_warp=np.cumsum([0, *(len(block) for block in blocks)], dtype="<i8"),
+        n_ops=n_ops,
+    )
+
+
+def one_warp(*instructions: dict[str, Any], addresses: Sequence[int] | None = None) -> Transactions:
+    return trace([[instructions]], addresses)
+
+
+def drawn(tx: Transactions, machine: GPU, resident: int, seed: int) -> tuple[int, np.ndarray, np.ndarray]:
+    """(trial key, first, end) as the draws of a trial without page placement give them."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed))
+    key = int(rng.integers(1 << 31))
+    started = min(len(tx.first_warp) - 1, resident * machine.sm.count)
+    phases = rng.random(started) if machine.stochastic.start_alignment else None
+    first, end, _ = work_items(tx, started, phases)
+    return key, first, end
+
+
+def _section(draw, **fields: st.SearchStrategy) -> dict[str, Any]:
+    return {name: draw(strategy) for name, strategy in fields.items()}
+
+
+def _of(kind) -> st.SearchStrategy:
+    return st.sampled_from([member.value for member in kind])
+
+
+@st.composite
+def machines(draw) -> GPU:
+    """A tiny GPU: few sets, ways, MSHRs and queue entries, so that everything runs out and everything collides."""
+    cycles = st.integers(1, 12)
+    line = draw(st.sampled_from([32, 64, 128, 256]))
+    sizes = [size for size in (32, 64, 128, 256) if size <= line]
+    l2_line = draw(st.sampled_from(sizes))
+    hashes = st.sampled_from(["modulo", "xor_fold"])
+    l1 = _section(
+        draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
+        sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
+        replacement=_of(Replacement), write_policy=_of(L1WritePolicy), mshrs=st.integers(1, 6), hit_latency_cycles=st.integers(1, 20),
+    )  # fmt: skip
+    l1["size_bytes"] = l1["ways"] * line * draw(st.sampled_from([1, 2, 4]))
+    l2 = _section(
+        draw, line_bytes=st.just(l2_line), sector_bytes=st.sampled_from([s for s in sizes if s <= l2_line]),
+        ways=st.sampled_from([1, 2, 4]), slices=st.sampled_from([1, 2, 3]), set_hash=hashes,
+        replacement=_of(Replacement), write_hit=_of(WriteHit), write_miss=_of(WriteMiss), inclusion=_of(Inclusion),
+        mshrs=st.integers(1, 8), hit_latency_cycles=st.integers(2, 40), sector_cycles=st.integers(1, 3),
+    )  # fmt: skip
+    l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))
+    l2["slice_interleave_bytes"] = line * draw(st.sampled_from([1, 2]))
+    l2["hit_latency_cycles"] += l1["hit_latency_cycles"]
+    sm = BASE["sm"] | _section(
+        draw, count=st.integers(1, 3), warp_scheduler=_of(WarpScheduler), issue_per_cycle=st.integers(1, 2),
+        instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3), shared_latency_cycles=cycles,
+        launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
+        reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]),
+    )  # fmt: skip
+    clocks = st.sampled_from([333.0, 924.5, 1000.0, 1700.0])
+    dram = _section(
+        draw, channels=st.integers(1, 3), banks=st.integers(1, 4), clock_mhz=clocks, policy=_of(DramPolicy),
+        queue=st.integers(1, 6), write_queue=st.integers(1, 6), latency_cycles=st.integers(0, 30),
+    )  # fmt: skip
+    dram |= dict(kind="test", row_bytes=line * draw(st.sampled_from([1, 4])), interleave_bytes=line)
+    dram["write_high"] = draw(st.integers(1, dram["write_queue"]))
+    dram["write_low"] = draw(st.integers(0, dram["write_high"] - 1))
+    dram["timing"] = _section(draw, **{name: cycles for name in TIMING})
+    chance = _section(draw, **{name: st.booleans() for name in BASE["stochastic"]}, max_weight=st.integers(1, 4))
+    data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, stochastic=chance)
+    return gpu_from_dict(data, "test")
+
+
+@st.composite
+def traces(draw, machine: GPU) -> Transactions:
+    """A few blocks of warps over few lines: loads of whole L1 sectors, stores and atomics of any sectors."""
+    per_line = machine.l1.line_bytes // 32
+    unit = machine.l1.sector_bytes // 32 if machine.l1.enabled else 1
+    groups = [((1 << unit) - 1) << first for first in range(0, per_line, unit)]
+    n_lines = draw(st.integers(1, 20))
+    load_mask = st.integers(1, (1 << len(groups)) - 1).map(lambda m: sum(g for i, g in enumerate(groups) if m >> i & 1))
+    line = st.integers(0, n_lines - 1)
+    loads = st.lists(st.tuples(line, load_mask), min_size=1, max_size=5)
+    others = st.lists(st.tuples(line, st.integers(1, (1 << per_line) - 1)), min_size=1, max_size=3)
+    op, gap = st.integers(0, N_OPS - 1), st.sampled_from([0, 0, 0, 1, 7])
+    flag = st.booleans()
+    access = st.one_of(
+        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
+        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
+        st.builds(instruction, others, st.sampled_from([Kind.store, Kind.atomic, Kind.reduction]), op, flag, gap),
+        st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4)),
+    )
+    width = draw(st.integers(1, 3))
+    blocks = []
+    for _ in range(draw(st.integers(1, 5))):
+        epochs = draw(st.integers(1, 3))
+        warps = []
+        for _ in range(draw(st.integers(1, width))):
+            warp = []
+            for epoch in range(epochs):
+                warp += [instruction(barrier=True)] if epoch else []
+                warp += draw(st.lists(access, max_size=6))
+            warps.append(warp)
+        blocks.append(warps)
+    addresses = draw(st.lists(st.integers(0, 400), min_size=n_lines, max_size=n_lines, unique=True))
+    return trace(blocks, addresses)

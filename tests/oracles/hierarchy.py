@@ -1,0 +1,119 @@
+"""The whole machine, one event after the other: objects and lists, no windows, no compiled code, no arrays.
+
+It is written from the model's description, not from memsim.hierarchy, and shares with it only the configuration, the
+numbering of counters, and (as given) the work items. Slow; for small machines and traces.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections import defaultdict
+from itertools import count
+
+import numpy as np
+from oracles import mapping
+from oracles.cache import mix
+from oracles.dram import Channel
+from oracles.l2 import Slice
+from oracles.messages import Fetch, Packet
+from oracles.sm import SM
+
+from memsim.config import GPU
+from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+from memsim.trace.transactions import Transactions
+
+
+class World:
+    """One trial.
+
+    Args:
+        first, end: instructions of each work item's warps.
+        key: of the trial's draws.
+    """
+
+    def __init__(self, trace: Transactions, gpu: GPU, resident: int, key: int, first, end) -> None:
+        self.trace, self.gpu, self.key = trace, gpu, key
+        self.items = list(zip(first.tolist(), end.tolist(), strict=True))
+        self.resident = resident
+        self.address = [int(a) * gpu.l1.line_bytes for a in trace.line_address]
+        self.l1_set = [mapping.l1_set(a, gpu) for a in self.address]
+        slots = resident * trace.warps_per_block
+        self.sms = [SM(self, n, gpu, key, slots) for n in range(gpu.sm.count)]
+        self.slices = [Slice(self, n, gpu, key) for n in range(gpu.l2.slices)]
+        self.channels = [Channel(self, n, gpu) for n in range(gpu.dram.channels)]
+        self.now = 0
+        self.order = count()
+        self.sent: list[tuple[int, int, Packet]] = []
+        self.freed: list[tuple[int, int]] = []
+        self.counters = np.zeros((trace.n_ops + 1, len(Level), len(Event), len(Unit)), np.int64)
+        self.latencies: dict[int, list[int]] = defaultdict(list)  # of transactions, by op
+        self.instructions: dict[int, list[int]] = defaultdict(list)  # of whole instructions, by op
+        self.transactions = 0
+        self.memory: list[tuple[int, int]] = []  # (line, mask) of every request to DRAM
+
+    def run(self) -> World:
+        started = [(sm, slot) for slot in range(self.resident) for sm in range(len(self.sms))][: len(self.items)]
+        for item, (sm, slot) in enumerate(started):
+            self.sms[sm].launch(item, slot, *self.items[item], 0)
+        self.launched = len(started)
+        parts = [*self.sms, *self.slices, *self.channels]
+        while (times := [t for part in parts if (t := part.next_time()) is not None]):
+            self.now = min(times)
+            self._cycle()
+        self.cycles = max(sm.end for sm in self.sms)
+        return self
+
+    def _cycle(self) -> None:
+        for sm in self.sms:
+            sm.step(self.now)
+        for sm, slot in self.freed:
+            if self.launched < len(self.items):
+                time = self.now + self.gpu.sm.launch_cycles
+                self.sms[sm].launch(self.launched, slot, *self.items[self.launched], time)
+                self.launched += 1
+        self.freed.clear()
+        for _, _, packet in sorted(self.sent, key=lambda entry: entry[:2]):
+            self.slices[mapping.slice_of(self.address[packet.line], self.gpu)].queue.append(packet)
+        self.sent.clear()
+        for part in [*self.slices, *self.channels]:
+            part.step(self.now)
+
+    def to_l2(self, packet: Packet) -> None:
+        gpu = self.gpu
+        drawn = mix(self.key ^ mix(packet.time * 256 + packet.sm)) if gpu.stochastic.arbitration else packet.sm
+        lines = range(gpu.l1.line_bytes // gpu.l2.line_bytes)
+        start = self.address[packet.line]
+        packet.l2_sets = [mapping.l2_set(start + k * gpu.l2.line_bytes, gpu) for k in lines]
+        packet.place = mapping.channel_bank_row(start, gpu)
+        self.sent.append((drawn, next(self.order), packet))
+
+    def to_sm(self, packet: Packet, slice_: int, time: int) -> None:
+        link = -(-self.gpu.l1.sector_bytes // self.gpu.sm.reply_bytes_per_cycle)
+        way_back = max(1, self.gpu.l2.hit_latency_cycles - link)
+        insort(self.sms[packet.sm].replies, (time + way_back, slice_, next(self.order), packet))
+
+    def to_dram(self, fetch: Fetch, slice_: int) -> None:
+        fetch.source = slice_
+        self.channels[fetch.place[0]].arrive(fetch)
+        self.memory.append((fetch.line, fetch.mask))
+
+    def from_dram(self, fetch: Fetch, time: int, channel: int) -> None:
+        insort(self.slices[fetch.source].answers, (time, channel, next(self.order), fetch))
+
+    def count(self, op: int, level: Level, event: Event, units: dict[Event, int]) -> None:
+        self.counters[op, level, event, Unit.transactions] += 1
+        for name, sectors in units.items():
+            self.counters[op, level, name, Unit.sectors] += sectors
+
+    def times(self) -> list[tuple[int, int, int, int]]:
+        """(sum, count) of transactions' latencies, then of instructions', of every static op."""
+        rows = []
+        for op in range(self.trace.n_ops):
+            a, b = self.latencies[op], self.instructions[op]
+            rows.append((sum(a), len(a), sum(b), len(b)))
+        return rows
+
+    def histogram(self) -> np.ndarray:
+        edges = latency_bin_edges()
+        drawn = [np.histogram(self.latencies[op], edges)[0] for op in range(self.trace.n_ops)]
+        return np.array(drawn, np.int64).reshape(-1, LATENCY_BINS)

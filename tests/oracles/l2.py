@@ -1,0 +1,194 @@
+"""One slice of L2: a list of requests, served one at a time, and of fetches under way."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from oracles.cache import Set, Way, sectors
+from oracles.messages import Fetch, Packet
+
+from memsim.config import GPU, Inclusion, WriteHit, WriteMiss
+from memsim.hierarchy.counters import Event, Level
+
+WORST = ("hit", "merge", "sector_miss", "miss")
+
+
+@dataclass
+class Outcome:
+    """What became of one packet so far; it may be served in parts."""
+
+    event: str = "hit"
+    units: dict[str, int] = field(default_factory=dict)
+    looked_up: set[int] = field(default_factory=set)
+    awaits: set[Fetch] = field(default_factory=set)
+
+    def note(self, event: str, hits: int, merges: int, rest: int) -> None:
+        self.event = max(self.event, event, key=WORST.index)
+        for name, number in (("hit", hits), ("merge", merges), (event, rest)):
+            self.units[name] = self.units.get(name, 0) + number
+
+
+class Slice:
+    def __init__(self, world, number: int, gpu: GPU, key: int) -> None:
+        self.world, self.number, self.gpu, self.l2 = world, number, gpu, gpu.l2
+        l2 = gpu.l2
+        self.per_line = l2.line_bytes // 32
+        self.per_packet = gpu.l1.line_bytes // l2.line_bytes
+        n = l2.size_bytes // l2.slices // l2.line_bytes // l2.ways
+        self.sets = [Set(l2.ways, l2.replacement, number * n + s, key) for s in range(n)]
+        self.queue: list[Packet] = []
+        self.answers: list[tuple[int, int, int, Fetch]] = []
+        self.fetches: list[Fetch] = []
+        self.write_backs = 0
+        self.free = 0
+        self.blocked = False
+        self.outcome = Outcome()
+        self.sharers: dict[int, set[int]] = {}  # L1 line -> SMs that asked for it
+        self.mshrs = max(l2.mshrs, 2 * self.per_packet)
+
+    def next_time(self) -> int | None:
+        times = [self.answers[0][0]] if self.answers else []
+        if self.queue and not self.blocked:
+            times.append(max(self.queue[0].time, self.free))
+        return min(times, default=None)
+
+    def step(self, time: int) -> None:
+        while self.answers and self.answers[0][0] == time:
+            self.take_answer(self.answers.pop(0)[-1], time)
+        while self.queue and not self.blocked and max(self.queue[0].time, self.free) <= time:
+            if self.has_room() and self.serve(self.queue[0], time):
+                self.complete(self.queue.pop(0), time)
+            else:
+                self.blocked = True
+
+    def has_room(self) -> bool:
+        return len(self.fetches) < self.mshrs and self.write_backs + 2 * self.per_packet <= self.mshrs
+
+    def take_answer(self, answer: Fetch, time: int) -> None:
+        if self.blocked:
+            self.blocked, self.free = False, max(self.free, time)
+        if answer.write:
+            self.write_backs -= 1
+            return
+        self.fetches.remove(answer)
+        for way, sector in answer.brings:
+            way.valid.add(sector)
+            way.pending.remove(sector)
+        self.outcome.awaits.discard(answer)
+        for packet in [p for p in answer.waiting if p.awaits == {answer}]:
+            self.world.to_sm(packet, self.number, time)
+        for packet in answer.waiting:
+            packet.awaits.discard(answer)
+
+    def serve(self, packet: Packet, time: int) -> bool:
+        """Look up what is not looked up yet; False when a line finds all ways of its set pending."""
+        if packet.kind == "load":
+            self.sharers.setdefault(packet.line, set()).add(packet.sm)
+        fetch = Fetch(time, packet.line, 0, packet.op, packet.place)
+        complete = True
+        for position in range(self.per_packet):
+            first = position * self.per_line
+            asked = {s - first for s in sectors(packet.mask) - self.outcome.looked_up
+                     if first <= s < first + self.per_line}
+            if not asked:
+                continue
+            if not self.look_up(packet, position, asked, fetch, time):
+                complete = False
+                break
+            self.outcome.looked_up |= {s + first for s in asked}
+        if fetch.brings:
+            self.fetches.append(fetch)
+            self.world.to_dram(fetch, self.number)
+        return complete
+
+    def complete(self, packet: Packet, time: int) -> None:
+        self.free = time + self.l2.sector_cycles * len(sectors(packet.mask))
+        outcome, self.outcome = self.outcome, Outcome()
+        kind = {"store": "write", "load": "read", "bypass": "read"}.get(packet.kind, "atomic")
+        units = {Event[f"{kind}_{name}"]: n for name, n in outcome.units.items()}
+        self.world.count(packet.op, Level.l2, Event[f"{kind}_{outcome.event}"], units)
+        if packet.kind in ("store", "reduction") or not outcome.awaits:
+            self.world.to_sm(packet, self.number, time)
+            return
+        packet.awaits = outcome.awaits
+        for fetch in packet.awaits:
+            fetch.waiting.insert(0, packet)  # of the packets that one answer completes, the last served goes first
+
+    def look_up(self, packet: Packet, position: int, asked: set[int], fetch: Fetch, time: int) -> bool:
+        store = packet.kind == "store"
+        number = packet.line * self.per_packet + position
+        group = self.sets[packet.l2_sets[position]]
+        way = group.find(number)
+        absent = way is None
+        if absent:
+            if store and self.l2.write_miss == WriteMiss.no_allocate:
+                self.write_memory(packet.line, position, asked, packet.op, time, packet.place)
+                self.outcome.note("miss", 0, 0, len(asked))
+                return True
+            way = group.victim()
+            if way is None:
+                return False
+            self.evict(way, time)
+            group.fill(way, number)
+            way.place, way.position = packet.place, position
+        else:
+            group.touch(way)
+        present, pending = asked & way.valid, asked & way.pending - way.valid
+        missing = asked - present - pending
+        hits = present & way.activated if store and self.l2.write_hit == WriteHit.write_activated else present
+        fetched = self.write(packet, way, asked, missing, time) if packet.kind != "load" and packet.kind != "bypass" \
+            else missing
+        if hits == asked:
+            event = "hit"
+        elif hits | pending == asked:
+            event = "merge"
+        else:
+            event = "miss" if absent or self.per_line == 1 else "sector_miss"
+        self.outcome.note(event, len(hits), len(pending), len(asked - hits - pending))
+        self.request(way, fetched, fetch, position)
+        waits_for = [f for f in [*self.fetches, fetch] for w, s in f.brings if w is way and s in asked]
+        self.outcome.awaits |= set(waits_for)
+        return True
+
+    def write(self, packet: Packet, way: Way, asked: set[int], missing: set[int], time: int) -> set[int]:
+        """Mark what is written; returns the sectors to read in."""
+        way.op = packet.op
+        policy = self.l2.write_miss if packet.kind == "store" else WriteMiss.fetch
+        through = missing if policy in (WriteMiss.update_memory, WriteMiss.no_allocate) else set()
+        if through:
+            self.write_memory(packet.line, way.position, through, packet.op, time, way.place)
+        way.dirty |= asked - through
+        way.activated |= asked if policy != WriteMiss.no_allocate else asked - missing
+        if policy == WriteMiss.validate:
+            way.valid |= missing
+        return missing if policy in (WriteMiss.fetch, WriteMiss.update_memory) else set()
+
+    def request(self, way: Way, missing: set[int], fetch: Fetch, position: int) -> None:
+        """Ask for whole sectors of the L2, as far as they are neither here nor under way."""
+        group = self.l2.sector_bytes // 32
+        whole = {s // group * group + i for s in missing for i in range(group)} - way.valid - way.pending
+        way.pending |= whole
+        fetch.brings += [(way, s) for s in sorted(whole)]
+        fetch.mask |= sum(1 << s + position * self.per_line for s in whole)
+
+    def write_memory(self, line: int, position: int, what: set[int], op: int, time: int, place) -> None:
+        mask = sum(1 << s + position * self.per_line for s in what)
+        self.write_backs += 1
+        self.world.to_dram(Fetch(time, line, mask, op, place, write=True), self.number)
+
+    def evict(self, way: Way, time: int) -> None:
+        if way.line is None:
+            return
+        line = way.line // self.per_packet
+        if way.dirty:
+            self.write_memory(line, way.position, way.dirty, way.op, time, way.place)
+        if self.l2.inclusion != Inclusion.inclusive or not way.valid:
+            return
+        whole = self.gpu.l1.sector_bytes == self.gpu.l1.line_bytes
+        per_l1_line = self.gpu.l1.line_bytes // 32
+        first = way.position * self.per_line
+        mask = (1 << per_l1_line) - 1 if whole else sum(1 << s + first for s in way.valid)
+        for sm in sorted(self.sharers.get(line, ())):
+            self.world.to_sm(Packet("invalidate", line, mask, sm, 0, time), self.number, time)
+        if whole or self.per_packet == 1:
+            self.sharers.pop(line, None)

@@ -1,0 +1,428 @@
+"""One SM: warps as objects, L1 as sets of ways, everything that happens at one cycle in the order the model gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+
+from oracles.cache import Set, Way, mix, sectors
+from oracles.messages import Packet
+
+from memsim.config import GPU, L1WritePolicy, WarpScheduler
+from memsim.hierarchy.counters import Event, Level
+from memsim.trace.schema import Flag, Kind
+
+
+@dataclass(eq=False)
+class Block:
+    live: int
+    slot: int
+    warps: list[Warp] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Warp:
+    slot: int
+    age: int
+    pc: int
+    end: int
+    block: Block
+    weight: int
+    gap_issued: bool = False
+    in_sequence: bool = False  # some of the sequence is issued, some not
+    at_barrier: bool = False
+    wake: int = 0
+    answers: int = 0  # instructions with transactions that wait
+    issued_all: bool = False  # of the sequence
+
+
+@dataclass(eq=False)
+class Flight:
+    """A warp instruction at or past the load-store unit."""
+
+    warp: Warp
+    op: int
+    kind: Kind
+    start: int
+    stop: int
+    next: int
+    done: int
+    waits: int = 0
+    issued: bool = False
+
+
+@dataclass(eq=False)
+class Transaction:
+    flight: Flight
+    time: int
+    need: set[int]
+    way: Way | None = None
+
+
+class SM:
+    def __init__(self, world, number: int, gpu: GPU, key: int, slots: int) -> None:
+        self.world, self.number, self.gpu, self.key = world, number, gpu, key
+        l1 = gpu.l1
+        n = l1.size_bytes // l1.line_bytes // l1.ways
+        self.sets = [Set(l1.ways, l1.replacement, number * n + s, key) for s in range(n)]
+        self.events: list[tuple[int, int]] = []
+        self.warps: dict[int, Warp] = {}
+        self.ready: set[int] = set()
+        self.n_slots = slots
+        self.replies: list[tuple[int, int, int, Packet]] = []
+        self.link_free = 0
+        self.issue_free = 0
+        self.current: Flight | None = None
+        self.free = 0  # when the load-store unit can act next
+        self.blocked = False
+        self.last, self.credit, self.draws = 0, 0, 0
+        self.loads = self.stores = 0
+        self.waiting: list[Transaction] = []
+        self.end = 0
+
+    # Time
+
+    def next_time(self) -> int | None:
+        times = [self.events[0][0]] if self.events else []
+        if self.replies:
+            times.append(self.due())
+        if (self.current and not self.blocked) or (not self.current and self.ready):
+            times.append(max(self.free, self.world.now))
+        return min(times, default=None)
+
+    def step(self, time: int) -> None:
+        while True:
+            if self.replies and self.due() <= time:
+                self.receive(self.replies.pop(0)[-1], time)
+                self.blocked = False
+            elif self.events and self.events[0][0] <= time:
+                self.act(self.warps[heappop(self.events)[1]], time)
+            elif self.free <= time and not self.blocked and (self.current or self.ready):
+                self.use_unit(time)
+            else:
+                return
+
+    def at(self, time: int, warp: Warp) -> None:
+        heappush(self.events, (time, warp.slot))
+
+    # Warps
+
+    def launch(self, item: int, block_slot: int, first: list[int], end: list[int], time: int) -> None:
+        n = len(first)
+        block = Block(n, block_slot)
+        for k in range(n):
+            age = item * n + k
+            most = self.gpu.stochastic.max_weight if self.gpu.stochastic.warp_weights else 1
+            weight = 1 + mix(self.key ^ mix(age)) % most
+            warp = Warp(block_slot * n + k, age, first[k], end[k], block, weight)
+            block.warps.append(warp)
+            self.warps[warp.slot] = warp
+            self.at(time, warp)
+
+    def act(self, warp: Warp, time: int) -> None:
+        while True:
+            if warp.pc == warp.end:
+                self.end_warp(warp, time)
+                return
+            i = self.world.trace.instructions[warp.pc]
+            gap, sm = int(i["gap"]), self.gpu.sm
+            if gap and not warp.gap_issued:
+                warp.gap_issued = True
+                self.issue_free = max(self.issue_free, time * sm.issue_per_cycle) + gap
+                issued = -(-self.issue_free // sm.issue_per_cycle)
+                self.at(max(issued, time + gap * sm.instruction_cycles), warp)
+                return
+            warp.gap_issued = False
+            if i["flags"] & Flag.barrier:
+                warp.pc += 1
+                warp.at_barrier = True
+                self.open_barrier(warp.block, time)
+                return
+            if i["count"] or i["slots"]:
+                self.ready.add(warp.slot)
+                return
+            warp.pc += 1
+            if self.sequence_over(warp):
+                self.end_sequence(warp, time)
+                return
+
+    def end_warp(self, warp: Warp, time: int) -> None:
+        self.end = max(self.end, time)
+        block = warp.block
+        block.live -= 1
+        if block.live:
+            self.open_barrier(block, time)
+        else:
+            self.world.freed.append((self.number, block.slot))
+
+    def open_barrier(self, block: Block, time: int) -> None:
+        arrived = [warp for warp in block.warps if warp.at_barrier]
+        if len(arrived) == block.live:
+            for warp in arrived:
+                warp.at_barrier = False
+                self.at(time + self.gpu.sm.barrier_cycles, warp)
+
+    def sequence_over(self, warp: Warp) -> bool:
+        if warp.pc == warp.end:
+            return True
+        return bool(self.world.trace.instructions[warp.pc]["flags"] & (Flag.sequence | Flag.barrier))
+
+    def end_sequence(self, warp: Warp, time: int) -> None:
+        warp.in_sequence = False
+        warp.issued_all = True
+        warp.wake = max(warp.wake, time)
+        self.maybe_wake(warp)
+
+    def maybe_wake(self, warp: Warp) -> None:
+        if warp.issued_all and not warp.answers:
+            warp.issued_all = False
+            self.at(warp.wake, warp)
+            warp.wake = 0
+
+    # The load-store unit
+
+    def use_unit(self, time: int) -> None:
+        """Take an instruction if there is none, and look one transaction up."""
+        if not self.current:
+            self.start(self.choose(), time)
+        flight = self.current
+        if flight and flight.next < flight.stop:
+            if not self.look_up(flight, time):
+                self.blocked = True
+                return
+            flight.next += 1
+            self.free = time + self.gpu.sm.lookup_cycles
+            if flight.next == flight.stop:
+                self.finish(flight, self.free)
+
+    def choose(self) -> Warp:
+        scheduler = self.gpu.sm.warp_scheduler
+        last = self.warps[self.last]
+        if self.last in self.ready:
+            if last.in_sequence or scheduler == WarpScheduler.greedy_then_oldest:
+                return last
+            if scheduler == WarpScheduler.weighted_round_robin and self.credit:
+                self.credit -= 1
+                return last
+        following = sorted(self.ready, key=lambda slot: (slot - self.last - 1) % self.n_slots)
+        slot = following[0]
+        if scheduler == WarpScheduler.greedy_then_oldest:
+            slot = min(self.ready, key=lambda slot: self.warps[slot].age)
+        elif scheduler == WarpScheduler.random:
+            slot = following[mix(self.key ^ mix(self.draws * 256 + self.number)) % len(following)]
+            self.draws += 1
+        self.last, self.credit = slot, self.warps[slot].weight - 1
+        return self.warps[slot]
+
+    def start(self, warp: Warp, time: int) -> None:
+        self.ready.remove(warp.slot)
+        warp.in_sequence = True
+        i = self.world.trace.instructions[warp.pc]
+        first, count, slots = int(i["first"]), int(i["count"]), int(i["slots"])
+        kind = Kind(int(i["kind"]))
+        self.current = Flight(warp, int(i["op"]), kind, time, first + count, first, time)
+        if slots:
+            self.free = time + slots
+            if kind in (Kind.load, Kind.atomic):
+                self.complete(self.current, slots - 1 + self.gpu.sm.shared_latency_cycles, time)
+            self.finish(self.current, self.free)
+
+    def complete(self, flight: Flight, latency: int, time: int) -> None:
+        flight.done = max(flight.done, time + latency)
+        self.world.latencies[flight.op].append(latency)
+
+    def finish(self, flight: Flight, time: int) -> None:
+        """The unit is through with its instruction at `time`."""
+        self.current = None
+        warp = flight.warp
+        self.world.transactions += flight.stop - int(self.world.trace.instructions[warp.pc]["first"])
+        warp.wake = max(warp.wake, flight.done, time)
+        flight.issued = True
+        if flight.waits:
+            warp.answers += 1
+        elif flight.kind in (Kind.load, Kind.atomic):
+            self.world.instructions[flight.op].append(flight.done - flight.start)
+        warp.pc += 1
+        if self.sequence_over(warp):
+            self.end_sequence(warp, time)
+        else:
+            self.at(time, warp)
+
+    # L1
+
+    def count(self, flight: Flight, kind: str, event: str, asked: set[int], hits: set[int], merges: set[int]) -> None:
+        units = {Event[f"{kind}_hit"]: len(hits), Event[f"{kind}_merge"]: len(merges)}
+        name = Event[f"{kind}_{event}"]
+        units[name] = units.get(name, 0) + len(asked) - len(hits) - len(merges)
+        self.world.count(flight.op, Level.l1, name, units)
+
+    def look_up(self, flight: Flight, time: int) -> bool:
+        line, mask = int(self.world.trace.lines[flight.next]), int(self.world.trace.masks[flight.next])
+        if flight.kind == Kind.load:
+            return (self.load if self.gpu.l1.enabled else self.past_l1)(flight, line, mask, time)
+        if flight.kind == Kind.atomic:
+            return self.past_l1(flight, line, mask, time)
+        return self.store(flight, line, mask, time)
+
+    def group(self, line: int) -> Set:
+        return self.sets[self.world.l1_set[line]]
+
+    def load(self, flight: Flight, line: int, mask: int, time: int) -> bool:
+        asked = sectors(mask)
+        way = self.group(line).find(line)
+        hits = asked & way.valid if way else set()
+        merges = asked & way.pending - hits if way else set()
+        new = asked - hits - merges
+        if hits == asked:
+            self.group(line).touch(way)
+            self.count(flight, "read", "hit", asked, hits, merges)
+            self.complete(flight, self.gpu.l1.hit_latency_cycles, time)
+            return True
+        event = "merge" if not new else "sector_miss" if way else "miss"
+        if new:
+            if self.loads == self.gpu.l1.mshrs:
+                return False
+            if way:
+                self.group(line).touch(way)
+            else:
+                way = self.allocate(line, time)
+                if way is None:
+                    return False
+            self.loads += 1
+            way.pending |= new
+            self.send("load", line, sum(1 << s for s in new), flight.op, time)
+        else:
+            self.group(line).touch(way)
+        self.wait(flight, time, asked - hits, way)
+        self.count(flight, "read", event, asked, hits, merges)
+        return True
+
+    def wait(self, flight: Flight, time: int, need: set[int], way: Way | None) -> Transaction:
+        flight.waits += 1
+        transaction = Transaction(flight, time, need, way)
+        if way:
+            self.waiting.append(transaction)
+        return transaction
+
+    def past_l1(self, flight: Flight, line: int, mask: int, time: int) -> bool:
+        if self.loads == self.gpu.l1.mshrs:
+            return False
+        self.loads += 1
+        atomic = flight.kind == Kind.atomic
+        if atomic:
+            self.invalidate(line, sectors(mask), time)
+        packet = self.send("atomic" if atomic else "bypass", line, mask, flight.op, time)
+        packet.transaction = self.wait(flight, time, sectors(mask), None)
+        self.count(flight, "atomic" if atomic else "read", "miss", sectors(mask), set(), set())
+        return True
+
+    def store(self, flight: Flight, line: int, mask: int, time: int) -> bool:
+        asked = sectors(mask)
+        policy = self.gpu.l1.write_policy
+        reduction = flight.kind == Kind.reduction
+        keep = not reduction and policy == L1WritePolicy.write_back and self.gpu.l1.enabled
+        way = self.group(line).find(line)
+        hits = asked & way.valid if way else set()
+        event = "miss" if not way else "hit" if hits == asked else "sector_miss"
+        if not keep and self.stores >= self.gpu.sm.max_stores:
+            return False
+        if keep and not way:
+            way = self.allocate(line, time)
+            if way is None:
+                return False
+        elif way and not reduction and policy != L1WritePolicy.write_evict:
+            self.group(line).touch(way)
+        if keep:
+            way.valid |= asked
+            way.dirty |= asked
+            way.op = flight.op
+        else:
+            if reduction or policy == L1WritePolicy.write_evict:
+                self.invalidate(line, asked, time)
+            self.stores += 1
+            self.send("reduction" if reduction else "store", line, mask, flight.op, time)
+        self.count(flight, "atomic" if reduction else "write", event, asked, hits, set())
+        return True
+
+    def allocate(self, line: int, time: int) -> Way | None:
+        back = self.gpu.l1.write_policy == L1WritePolicy.write_back
+        if back and self.stores >= self.gpu.sm.max_stores:
+            return None
+        way = self.group(line).victim()
+        if way is None:
+            return None
+        self.write_back(way, way.dirty, time)
+        self.group(line).fill(way, line)
+        return way
+
+    def write_back(self, way: Way, dirty: set[int], time: int) -> None:
+        if dirty:
+            self.stores += 1
+            self.send("store", way.line, sum(1 << s for s in dirty), way.op, time)
+
+    def send(self, kind: str, line: int, mask: int, op: int, time: int) -> Packet:
+        packet = Packet(kind, line, mask, self.number, op, time)
+        self.world.to_l2(packet)
+        return packet
+
+    # Replies
+
+    def due(self) -> int:
+        arrival, *_, packet = self.replies[0]
+        size = 32 * len(sectors(packet.mask)) if packet.kind in ("load", "bypass", "atomic") else 0
+        return max(arrival, self.link_free) + -(-size // self.gpu.sm.reply_bytes_per_cycle)
+
+    def receive(self, packet: Packet, time: int) -> None:
+        self.link_free = time
+        if packet.kind in ("load", "bypass", "atomic"):
+            self.loads -= 1
+        if packet.kind == "load":
+            self.arrive(packet.line, sectors(packet.mask), time)
+        elif packet.kind == "invalidate":
+            self.invalidate(packet.line, sectors(packet.mask), time)
+        elif packet.transaction:
+            self.answer(packet.transaction, time)
+        else:
+            self.stores -= 1
+
+    def arrive(self, line: int, mask: set[int], time: int) -> None:
+        way = self.group(line).find(line)
+        way.valid |= mask
+        way.pending -= mask
+        for transaction in [t for t in self.waiting if t.way is way]:
+            transaction.need -= mask
+            if not transaction.need:
+                self.waiting.remove(transaction)
+                self.answer(transaction, time)
+        stale = way.poisoned & mask
+        way.poisoned -= mask
+        if stale:
+            self.invalidate(line, stale, time)
+
+    def answer(self, transaction: Transaction, time: int) -> None:
+        flight = transaction.flight
+        self.world.latencies[flight.op].append(time - transaction.time)
+        flight.done = max(flight.done, time)
+        flight.waits -= 1
+        if flight.issued and not flight.waits:
+            self.land(flight)
+            flight.warp.answers -= 1
+            self.maybe_wake(flight.warp)
+
+    def land(self, flight: Flight) -> None:
+        self.world.instructions[flight.op].append(flight.done - flight.start)
+        flight.warp.wake = max(flight.warp.wake, flight.done)
+
+    def invalidate(self, line: int, mask: set[int], time: int) -> None:
+        """Drop sectors, all of an unsectored line; dirty ones leave for L2."""
+        way = self.group(line).find(line)
+        if not way:
+            return
+        if self.gpu.l1.sector_bytes == self.gpu.l1.line_bytes:
+            mask = set(range(8))
+        self.write_back(way, way.dirty & mask, time)
+        way.valid -= mask
+        way.dirty -= mask
+        way.poisoned |= way.pending & mask
+        if not way.valid and not way.pending:
+            self.group(line).drop(way)
