@@ -66,6 +66,8 @@ class Channels(NamedTuple):
     sectors: np.ndarray
     commands: np.ndarray  # COMMAND log, empty unless asked for
     logged: np.ndarray  # [1] commands logged
+    log: np.ndarray  # requests (line << 8 | mask), for the main-memory step
+    log_state: np.ndarray  # [entries, stride, seen]
 
 
 def new_channels(channels: int, banks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -288,8 +290,39 @@ def advance_channel(m, c, end):
 
 
 @loop
+def log_request(m, line, mask):
+    """Keep runs of consecutive requests to DRAM, spread evenly over the trial: when the log is full, every other run
+    is dropped and twice as many requests lie between runs from then on."""
+    n, stride, seen = m.log_state[0], m.log_state[1], m.log_state[2]
+    run = m.p[0].log_run
+    m.log_state[2] = seen + 1
+    if (seen // run) % stride:
+        return
+    if n == len(m.log):
+        half = len(m.log) // (2 * run)
+        for k in range(half * run):
+            m.log[k] = m.log[k + k // run * run]
+        n = half * run
+        m.log_state[1] = 2 * stride
+    m.log[n] = line << 8 | mask
+    m.log_state[0] = n + 1
+
+
+@loop
+def log_requests(m, start, end):
+    """Log what is due in [start, end), in the order in which it comes."""
+    wrap = len(m.from_l2) - 1
+    for time in range(start, end):
+        r = m.from_l2[time & wrap].head
+        while r >= 0:
+            log_request(m, m.requests[r].line, np.int64(m.requests[r].mask))
+            r = m.requests[r].next
+
+
+@loop
 def advance_channels(m, start, end):
     """Advance every channel over the SM cycles [start, end)."""
+    log_requests(m, start, end)
     deliver(m.from_l2, start, end, m.requests, m.queues)
     clock_end = to_clock(m.p[0], end)
     for c in range(len(m.channels)):

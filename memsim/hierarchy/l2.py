@@ -75,8 +75,6 @@ class Slices(NamedTuple):
     counters: np.ndarray  # [op, event, unit] of level l2
     sectors: np.ndarray
     whole: np.ndarray  # a mask widened to whole L2 sectors
-    log: np.ndarray  # requests to DRAM (line << 8 | mask), for the main-memory step
-    log_state: np.ndarray  # [entries, stride, seen]
 
 
 @loop
@@ -106,27 +104,7 @@ def to_memory(m, s, kind, line, mask, op, time):
         m.slices[s].fetches += 1
     else:
         m.slices[s].write_backs += 1
-    log_request(m, line, mask)
     return r
-
-
-@loop
-def log_request(m, line, mask):
-    """Keep runs of consecutive requests to DRAM, spread evenly over the trial: when the log is full, every other run
-    is dropped and twice as many requests lie between runs from then on."""
-    n, stride, seen = m.log_state[0], m.log_state[1], m.log_state[2]
-    run = m.p[0].log_run
-    m.log_state[2] = seen + 1
-    if (seen // run) % stride:
-        return
-    if n == len(m.log):
-        half = len(m.log) // (2 * run)
-        for k in range(half * run):
-            m.log[k] = m.log[k + k // run * run]
-        n = half * run
-        m.log_state[1] = 2 * stride
-    m.log[n] = line << 8 | mask
-    m.log_state[0] = n + 1
 
 
 @loop

@@ -56,7 +56,17 @@ class Machine:
     @property
     def log_run(self) -> int:
         """Consecutive requests in a run of the log of requests to DRAM."""
-        return int(self.slices.p["log_run"][0])
+        return int(self.channels.p["log_run"][0])
+
+    def quiet(self) -> int:
+        """First cycle after everything that happened, when nothing is under way; SMs may begin anew there."""
+        p = self.channels.p
+        bus = int(self.channels.channels["bus_free"].max()) * int(p["clock_down"][0])
+        answered = -(-bus // int(p["clock_up"][0])) + int(p["latency"][0])
+        sms = self.sms.sms
+        time = 1 + max(int(sms["end"].max()), int(sms["link_free"].max()), answered)
+        sms["time"] = time
+        return time
 
     @property
     def in_flight(self) -> int:
@@ -146,8 +156,6 @@ def _slices(gpu, layout, key, pool, calendars, sectors, counters) -> l2.Slices:
         counters=counters[Level.l2],
         sectors=sectors,
         whole=_widened(gpu.l2.sector_bytes // 32),
-        log=np.zeros(parameters.log_run(gpu) * LOG_RUNS, np.int64),
-        log_state=np.array([0, 1, 0], np.int64),
     )
 
 
@@ -178,4 +186,6 @@ def _channels(gpu, layout, pool, calendars, sectors, counters, commands) -> dram
         sectors=sectors,
         commands=np.zeros(commands, dram.COMMAND),
         logged=np.zeros(1, np.int64),
+        log=np.zeros(parameters.log_run(gpu) * LOG_RUNS, np.int64),
+        log_state=np.array([0, 1, 0], np.int64),
     )

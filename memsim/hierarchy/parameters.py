@@ -72,7 +72,6 @@ def l2_parameters(gpu: GPU, key: int, l2_bits: int) -> np.ndarray:
         sector_cycles=gpu.l2.sector_cycles,
         write_hit=l2.WRITE_HIT[gpu.l2.write_hit],
         write_miss=l2.WRITE_MISS[gpu.l2.write_miss],
-        log_run=log_run(gpu),
     )
 
 
@@ -93,4 +92,5 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
         write_high=gpu.dram.write_high,
         write_low=gpu.dram.write_low,
         ahead=timing.rp + timing.rcd + timing.cl,
+        log_run=log_run(gpu),
     )

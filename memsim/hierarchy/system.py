@@ -18,6 +18,7 @@ import simpy
 from memsim.config import GPU, Inclusion
 from memsim.hierarchy import machine
 from memsim.hierarchy.blocks import launch_first, refill, work_items
+from memsim.hierarchy.compiled import entry
 from memsim.hierarchy.dram import advance_channels
 from memsim.hierarchy.l2 import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
@@ -87,6 +88,7 @@ class System:
         if warm:
             self._replay()
             self._forget()
+            self.now = self.machine.quiet()  # the end of the last window would depend on the quantum
         begin, clock = self.now, perf_counter()
         compiled = self._replay()
         state, sms = self.machine, self.machine.sms
@@ -98,17 +100,17 @@ class System:
             transactions=int(sms.sms["transactions"].sum()),
             wall_seconds=perf_counter() - clock,
             compiled_seconds=compiled,
-            memory_log=state.slices.log[: int(state.slices.log_state[0])].copy(),
+            memory_log=state.channels.log[: int(state.channels.log_state[0])].copy(),
         )
 
     def _forget(self) -> None:
         """Set every count to zero; caches and clocks stay."""
-        sms, slices = self.machine.sms, self.machine.slices
+        sms, channels = self.machine.sms, self.machine.channels
         self.machine.counters[:] = 0
         sms.histogram[:] = 0
         sms.times[:] = np.zeros(1, sms.times.dtype)
         sms.sms["transactions"] = 0
-        slices.log_state[:] = (0, 1, 0)
+        channels.log_state[:] = (0, 1, 0)
 
     def _replay(self) -> float:
         """Run until every block has ended and nothing is under way; returns the seconds inside compiled loops."""
@@ -131,12 +133,13 @@ class System:
     def _conduct_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
         """SMs first: what they send in a window, L2 handles in the same window, then DRAM."""
         machine, quantum = self.machine, self.quantum
+        advance = entry(advance_sms, machine.sms, 0, 0)
         requests, nodes = self._most_taken()
         item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
         running = item
         while running or machine.in_flight:
             machine.reserve(requests, nodes)
-            earliest = self._timed(advance_sms, machine.sms, env.now, env.now + quantum)
+            earliest = self._timed(advance, machine.sms, env.now, env.now + quantum)
             freed = int(machine.sms.freed_count[0])
             if freed:
                 before = item
@@ -148,17 +151,19 @@ class System:
                 yield env.timeout(earliest - env.now)
 
     def _conduct_l2(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
+        advance = entry(advance_slices, self.machine.slices, 0, 0)
         while True:
             yield self.l2_turn
             self.l2_turn = env.event()
-            self._timed(advance_slices, self.machine.slices, env.now, env.now + self.quantum)
+            self._timed(advance, self.machine.slices, env.now, env.now + self.quantum)
             self.dram_turn.succeed()
 
     def _conduct_dram(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
+        advance = entry(advance_channels, self.machine.channels, 0, 0)
         while True:
             yield self.dram_turn
             self.dram_turn = env.event()
-            self._timed(advance_channels, self.machine.channels, env.now, env.now + self.quantum)
+            self._timed(advance, self.machine.channels, env.now, env.now + self.quantum)
 
     def _most_taken(self) -> tuple[int, int]:
         """Most requests and nodes that one window can take from their pools."""
@@ -167,4 +172,5 @@ class System:
         lines = gpu.l1.line_bytes // gpu.l2.line_bytes
         copies = gpu.sm.count * lines if gpu.l2.inclusion is Inclusion.inclusive else 0
         served = gpu.l2.slices * (self.quantum // gpu.l2.sector_cycles + 1)
-        return 2 * lookups + served * (1 + 2 * lines + copies), lookups
+        # One more: a reply that drops dirty sectors sends them on before its own record is free.
+        return 2 * lookups + 1 + served * (1 + 2 * lines + copies), lookups
