@@ -101,7 +101,7 @@ def latency(result: Result) -> Figure:
     octave of latency, whose area is the share itself.
     """
     figure, (memory, each) = panels(1, 2, 10.4, 3.4, width_ratios=[1, 1.15])
-    memory.set_title("Main-memory step")
+    memory.set_title("Main memory")
     each.set_title("Observed, by load")
     if result.memory_distribution.counts.any():
         edges, density = result.memory_distribution.density()
@@ -109,9 +109,8 @@ def latency(result: Result) -> Figure:
         memory.stairs(density, edges, color=FARTHEST, alpha=0.25, fill=True)
         memory.set(xlim=(0, result.memory_distribution.quantile(_TAIL)), ylim=(0, None))
         mean = result.memory_latency.mean
-        label = f"Tm = {mean:,.0f} cycles, {mean * result.ns_per_cycle:,.0f} ns"
-        memory.axvline(mean, color=INK, linewidth=0.9, linestyle="--", label=label)
-        memory.legend(loc="upper right")
+        memory.axvline(mean, color=INK, linewidth=0.9, linestyle="--")
+        memory.set_title(f"Main memory, Tm = {mean:,.0f} cycles, {mean * result.ns_per_cycle:,.0f} ns")
     else:
         _nothing(memory, "nothing reached memory")
     waiting = _most_waited(result, _CURVES)
@@ -205,8 +204,7 @@ def _observed(axis: Axes, waiting: list[Load]) -> None:
     axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.xaxis.set_minor_locator(NullLocator())
-    axis.set(ylim=(0, None), ylabel="share of transactions per octave")
-    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axis.set(ylim=(0, None), ylabel="probability per octave")
     axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), labelspacing=0.9)
 
 
