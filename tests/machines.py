@@ -132,7 +132,8 @@ def machines(draw) -> GPU:
     l1 = _section(
         draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
-        replacement=_of(Replacement), write_policy=_of(L1WritePolicy), mshrs=st.integers(1, 6), hit_latency_cycles=st.integers(1, 20),
+        replacement=_of(Replacement), write_policy=_of(L1WritePolicy), mshrs=st.integers(1, 6),
+        hit_latency_cycles=st.integers(1, 20),
     )  # fmt: skip
     l1["size_bytes"] = l1["ways"] * line * draw(st.sampled_from([1, 2, 4]))
     l2 = _section(

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.compiled import loop
+from memsim.hierarchy.plain import records
 from memsim.hierarchy.random import hash32
 from memsim.hierarchy.sm import SLOTS, push
 from memsim.trace.schema import Flag
@@ -68,9 +69,10 @@ def work_items(
     if phases is None:
         return first, end, blocks
     middle = first[:started].copy()
+    instructions = records(np.asarray(transactions.instructions))
     for b in range(started):
         for w in range(width):
-            middle[b, w] = cut(transactions.instructions, first[b, w], end[b, w], phases[b])
+            middle[b, w] = cut(instructions, first[b, w], end[b, w], phases[b])
     rest = np.concatenate([middle, first[started:], first[:started]])
     ends = np.concatenate([end[:started], end[started:], middle])
     return rest, ends, np.concatenate([blocks, blocks[:started]])

@@ -1,0 +1,196 @@
+"""DRAM: every constraint of the timing table at its edge, bandwidth and row conflicts as the table gives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import machines
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from machines import instruction
+from oracles.dram import waits
+
+from memsim.config import GPU
+from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.dram import ACTIVATE, PRECHARGE, READ, WRITE
+from memsim.hierarchy.system import System
+from memsim.presets import load_gpu, override
+from memsim.trace.schema import Kind
+
+NAMES = {PRECHARGE: "precharge", ACTIVATE: "activate", READ: "read", WRITE: "write"}
+# Far apart, so that whichever constraint a test makes long is the one that binds.
+LOOSE = dict(cl=1, cwl=1, burst=1, ccd=1, rcd=1, rp=1, ras=1, rrd=1, faw=1, rtp=1, wr=1, wtr=1, rtw=1)
+ROW = 1024  # bytes; one channel, four banks: line 8 r + i of 128 bytes lies in bank r % 4, row r // 4
+
+
+def commands(gpu: GPU, accesses: Sequence[tuple[Kind, int, int]]) -> list[tuple[int, str, int, int]]:
+    """(clock, name, bank, row) of what (kind, bank, row) accesses of one instruction each make DRAM do."""
+    seen: dict[tuple[int, int], int] = {}
+    flow, addresses = [], []
+    for kind, bank, row in accesses:
+        at = seen[bank, row] = seen.get((bank, row), -1) + 1  # every access is to a line of its own
+        addresses.append((row * gpu.dram.banks + bank) * (ROW // 128) + at)
+        flow.append(instruction([(len(addresses) - 1, 1)], kind, sequence=False))
+    system = System(machines.one_warp(*flow, addresses=addresses), gpu, 1, np.random.SeedSequence(0), commands=10_000)
+    system.run()
+    channels = system.machine.channels
+    return [(clock, NAMES[n], bank, r) for clock, n, bank, _, r in channels.commands[: channels.logged[0]].tolist()]
+
+
+def one_channel(**timing: int) -> GPU:
+    """A machine whose stores go to memory one by one and whose requests wait for nothing but DRAM."""
+    fields = {f"dram__timing__{name}": value for name, value in (LOOSE | timing).items()}
+    return machines.gpu(
+        l1__size_bytes=1 << 16, l2__size_bytes=1 << 20, l2__write_miss="no_allocate", l1__write_policy="write_evict",
+        dram__interleave_bytes=ROW, dram__write_high=1, dram__write_low=0, dram__policy="fcfs", **fields,
+    )  # fmt: skip
+
+
+LOAD, STORE = Kind.load, Kind.store
+# constraint, accesses, (which command, of which it is the bound), least distance given the constraint's value of 50
+EDGES = [
+    ("rcd", [(LOAD, 0, 0)], ("activate", 0), ("read", 0), 50),
+    ("rcd", [(STORE, 0, 0)], ("activate", 0), ("write", 0), 50),
+    ("ras", [(LOAD, 0, 0), (LOAD, 0, 1)], ("activate", 0), ("precharge", 0), 50),
+    ("rp", [(LOAD, 0, 0), (LOAD, 0, 1)], ("precharge", 0), ("activate", 1), 50),
+    ("rtp", [(LOAD, 0, 0), (LOAD, 0, 1)], ("read", 0), ("precharge", 0), 50),
+    ("wr", [(STORE, 0, 0), (STORE, 0, 1)], ("write", 0), ("precharge", 0), 52),
+    ("rrd", [(LOAD, 0, 0), (LOAD, 1, 0)], ("activate", 0), ("activate", 1), 50),
+    ("ccd", [(LOAD, 0, 0), (LOAD, 0, 0)], ("read", 0), ("read", 1), 50),
+    ("ccd", [(STORE, 0, 0), (STORE, 0, 0)], ("write", 0), ("write", 1), 50),
+    ("burst", [(LOAD, 0, 0), (LOAD, 0, 0)], ("read", 0), ("read", 1), 50),
+    ("burst", [(STORE, 0, 0), (STORE, 0, 0)], ("write", 0), ("write", 1), 50),
+    ("wtr", [(STORE, 0, 0), (LOAD, 0, 0)], ("write", 0), ("read", 0), 52),
+    ("cwl", [(STORE, 0, 0), (LOAD, 0, 0)], ("write", 0), ("read", 0), 52),
+    ("rtw", [(LOAD, 0, 0), (STORE, 0, 0)], ("read", 0), ("write", 0), 50),
+    ("cl", [(LOAD, 0, 0), (STORE, 0, 0)], ("read", 0), ("write", 0), 50),
+    ("faw", [(LOAD, b, 0) for b in range(4)] + [(LOAD, 0, 1)], ("activate", 0), ("activate", 4), 50),
+]
+
+
+@pytest.mark.parametrize(("constraint", "accesses", "before", "after", "distance"), EDGES)
+def test_a_command_comes_exactly_when_its_constraint_allows(constraint, accesses, before, after, distance):
+    log = commands(one_channel(**{constraint: 50}), accesses)
+    clocks = {name: [c for c, n, _, _ in log if n == name] for name in NAMES.values()}
+    assert clocks[after[0]][after[1]] - clocks[before[0]][before[1]] == distance
+
+
+def illegal(timing, log: list[tuple[int, str, int, int]]) -> list[str]:
+    """Every breach of the table in the log of one channel, and every command to a row that is not open."""
+    found = []
+    for (t0, a, bank_a, _), (t1, b, bank_b, _) in combinations(log, 2):
+        found += [f"{a} {t0} {b} {t1}" for wait in waits(timing, a, b, bank_a == bank_b) if t1 - t0 < wait]
+    activates = sorted(clock for clock, name, _, _ in log if name == "activate")
+    found += [f"activates {a} {b}" for a, b in zip(activates, activates[4:], strict=False) if b - a < timing.faw]
+    rows: dict[int, int | None] = {}
+    for _, name, bank, row in log:
+        if name == "activate":
+            found += [f"activate of open bank {bank}"] * (rows.get(bank) is not None)
+            rows[bank] = row
+        else:
+            found += [f"{name} of row {row} in bank {bank}, open: {rows.get(bank)}"] * (rows.get(bank) != row)
+            rows[bank] = None if name == "precharge" else row
+    bursts = sorted(
+        c + (timing.cl if name == "read" else timing.cwl) for c, name, _, _ in log if name in ("read", "write")
+    )
+    return found + [f"data at {a} and {b}" for a, b in zip(bursts, bursts[1:], strict=False) if b - a < timing.burst]
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.data())
+def test_no_schedule_breaks_the_table(data):
+    gpu = data.draw(machines.machines())
+    tx = data.draw(machines.traces(gpu))
+    system = System(tx, gpu, 2, np.random.SeedSequence(0), commands=10_000)
+    system.run()
+    channels = system.machine.channels
+    log = channels.commands[: channels.logged[0]]
+    for channel in range(gpu.dram.channels):
+        mine = [(int(c), NAMES[n], b, r) for c, n, b, _, r in log[log["channel"] == channel].tolist()]
+        assert not illegal(gpu.dram.timing, mine)
+
+
+def test_first_ready_serves_row_hits_first_and_fcfs_does_not():
+    """Behind an access to another bank that keeps the channel busy until all have come."""
+    rows = [0, 1, 0, 1, 0]
+    accesses = [(LOAD, 1, 0)] + [(LOAD, 0, row) for row in rows]
+    gpu = one_channel(burst=60)
+
+    def served(policy: str) -> list[int]:
+        log = commands(override(gpu, {"dram.policy": policy}), accesses)
+        return [row for _, name, bank, row in log if name == "read" and bank == 0]
+
+    assert served("fcfs") == rows
+    assert served("fr_fcfs") == [0, 0, 0, 1, 1]
+
+
+def test_writes_are_held_until_a_drain():
+    gpu = override(one_channel(), {"dram.write_high": 3, "dram.write_low": 1, "dram.write_queue": 4})
+    stores, loads = [(STORE, 0, 0)] * 3, [(LOAD, 1, 0)] * 4
+    names = [n for _, n, _, _ in commands(gpu, [loads[0], *stores, *loads[1:]]) if n in ("read", "write")]
+    first = names.index("write")
+    assert names[first : first + 2] == ["write", "write"]  # from three held down to one
+    assert names.count("read") == 4 and names.count("write") == 3
+
+
+def stream(gpu: GPU, lines: int, addresses: Sequence[int] | None = None, per: int = 8) -> tuple[System, int]:
+    """One warp an SM loads whole lines, `per` an instruction, all in one sequence: (finished system, cycles)."""
+    whole = (1 << gpu.l1.line_bytes // 32) - 1
+    n = gpu.sm.count
+    blocks = []
+    for sm in range(n):
+        mine = range(sm, lines, n)
+        groups = [mine[k : k + per] for k in range(0, len(mine), per)]
+        blocks.append([[instruction([(line, whole) for line in group], sequence=False) for group in groups]])
+    system = System(machines.trace(blocks, addresses or range(lines)), gpu, 1, np.random.SeedSequence(0))
+    return system, system.run().cycles
+
+
+def fast(gpu: GPU) -> GPU:
+    """The same DRAM behind SMs and an L2 that never limit it."""
+    return override(gpu, {
+        "stochastic.start_alignment": False, "sm.lookup_cycles": 1, "sm.reply_bytes_per_cycle": 4096,
+        "l1.mshrs": 60000, "l2.mshrs": 60000, "sm.max_stores": 60000,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["tesla-c2050", "gtx480", "tesla-v100"])
+def test_a_stream_reaches_the_peak_bandwidth(name):
+    gpu = fast(load_gpu(name))
+    t = gpu.dram.timing
+    peak = gpu.dram.channels * 32 / max(t.burst, t.ccd) * gpu.dram.clock_mhz / gpu.sm.clock_mhz  # bytes an SM cycle
+
+    def cycles(lines: int) -> int:
+        return stream(gpu, lines)[1]
+
+    few, many = 20_000, 60_000
+    bandwidth = (many - few) * gpu.l1.line_bytes / (cycles(many) - cycles(few))  # without start and end
+    assert bandwidth == pytest.approx(peak, rel=0.02)
+
+
+@pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
+@pytest.mark.parametrize("banks", [1, 2])
+def test_row_conflicts_cost_what_the_table_gives(name, banks):
+    """Every access opens a row: each bank gives one a row cycle, tRC = max(ras, rcd + last column + rtp) + rp."""
+    gpu = override(fast(load_gpu(name)), {
+        "dram.channels": 1, "dram.channel_hash": "modulo", "dram.bank_hash": "modulo", "sm.count": 1,
+        "l2.slices": 1, "l2.slice_hash": "modulo", "l2.size_bytes": 1 << 20, "l2.ways": 1, "l2.set_hash": "modulo",
+        "dram.policy": "fcfs",
+    })  # fmt: skip
+    per_bank = gpu.dram.row_bytes // gpu.l1.line_bytes
+    addresses = [(row * gpu.dram.banks + bank) * per_bank for row in range(400) for bank in range(banks)]
+
+    def cycles(lines: int) -> tuple[int, System]:
+        system, cycles = stream(gpu, lines, addresses[:lines])
+        return cycles, system
+
+    (less, _), (more, system) = cycles(200 * banks), cycles(400 * banks)
+    misses = system.machine.counters[Level.dram, :, Event.read_miss, Unit.transactions].sum()
+    assert misses == 400 * banks
+    t, sectors = gpu.dram.timing, gpu.l1.line_bytes // 32
+    row_cycle = max(t.ras, t.rcd + (sectors - 1) * max(t.burst, t.ccd) + t.rtp) + t.rp
+    clocks = (more - less) * gpu.dram.clock_mhz / gpu.sm.clock_mhz
+    assert clocks / 200 == pytest.approx(row_cycle, abs=0.02)
