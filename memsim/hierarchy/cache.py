@@ -16,22 +16,20 @@ from memsim.config import Replacement
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.random import hash32
 
+# 16 bytes, four to a cache line of the host: a large L2 is looked up at random, and host cache misses are what it costs.
 WAY = np.dtype(
     [
         ("tag", "<i4"),  # line number, or -1
-        ("older", "<i4"),
-        ("newer", "<i4"),
         ("chain", "<i4"),  # next way in the index bucket
-        ("waiters", "<i4"),  # L1: list of nodes waiting for a fill
-        ("op", "<u2"),  # L2: the static op that last wrote here
+        ("older", "<u2"),  # neighbours in the ring, as slots of the set
+        ("newer", "<u2"),
         ("valid", "u1"),  # sector masks
         ("pending", "u1"),  # requested, not here yet: the way cannot be replaced
         ("dirty", "u1"),
-        ("activated", "u1"),  # brought in or hit by a write
-        ("pad", "u1", 6),
+        ("activated", "u1"),  # L2: brought in or hit by a write; L1: to be dropped when it comes
     ]
 )
-SET = np.dtype([("newest", "<i4"), ("draws", "<i4"), ("tree", "<i8")])
+SET = np.dtype([("newest", "<i4"), ("draws", "<i4"), ("tree", "<i8")])  # newest: a slot
 
 LRU, FIFO, RANDOM, TREE = range(4)
 POLICY = {
@@ -46,12 +44,11 @@ def new_cache(units: int, sets_per_unit: int, n: int) -> tuple[np.ndarray, np.nd
     """Empty cache: (ways, sets, index, bits of the index of one unit)."""
     n_sets = units * sets_per_unit
     ways = np.zeros(n_sets * n, WAY)
-    ways["tag"] = ways["chain"] = ways["waiters"] = -1
-    slot = np.arange(n_sets * n, dtype=np.int32).reshape(n_sets, n)
-    ways["older"] = np.roll(slot, 1, axis=1).ravel()
-    ways["newer"] = np.roll(slot, -1, axis=1).ravel()
+    ways["tag"] = ways["chain"] = -1
+    slot = np.arange(n)
+    ways["older"] = np.tile(np.roll(slot, 1), n_sets)
+    ways["newer"] = np.tile(np.roll(slot, -1), n_sets)
     sets = np.zeros(n_sets, SET)
-    sets["newest"] = slot[:, 0]
     bits = max(2, int(2 * sets_per_unit * n - 1).bit_length())
     return ways, sets, np.full(units << bits, -1, np.int32), bits
 
@@ -66,26 +63,28 @@ def find(index, ways, unit, bits, tag):
 
 
 @loop
-def _move_behind(ways, way, newest):
-    """Take `way` out of its ring and put it on the newer side of `newest` (which is the older side of the oldest)."""
-    older, newer = ways[way].older, ways[way].newer
-    ways[older].newer = newer
-    ways[newer].older = older
-    oldest = ways[newest].newer
-    ways[newest].newer = way
-    ways[way].older = newest
-    ways[way].newer = oldest
-    ways[oldest].older = way
+def _move_behind(ways, first, slot, newest):
+    """Take `slot` out of its ring and put it on the newer side of `newest` (the older side of the oldest)."""
+    older, newer = ways[first + slot].older, ways[first + slot].newer
+    ways[first + older].newer = newer
+    ways[first + newer].older = older
+    oldest = ways[first + newest].newer
+    ways[first + newest].newer = slot
+    ways[first + slot].older = newest
+    ways[first + slot].newer = oldest
+    ways[first + oldest].older = slot
 
 
 @loop
-def _make_newest(ways, sets, s, way):
+def _make_newest(ways, sets, s, way, n):
+    first = s * n
+    slot = way - first
     newest = sets[s].newest
-    if way == newest:
+    if slot == newest:
         return
-    if ways[newest].newer != way:
-        _move_behind(ways, way, newest)
-    sets[s].newest = way
+    if ways[first + newest].newer != slot:
+        _move_behind(ways, first, slot, newest)
+    sets[s].newest = slot
 
 
 @loop
@@ -109,7 +108,7 @@ def _point_tree_away(sets, s, slot, n):
 def touch(ways, sets, s, way, n, policy):
     """Tell the replacement policy that `way` of set `s` was used."""
     if policy == LRU:
-        _make_newest(ways, sets, s, way)
+        _make_newest(ways, sets, s, way, n)
     elif policy == TREE:
         _point_tree_away(sets, s, way - s * n, n)
 
@@ -117,15 +116,14 @@ def touch(ways, sets, s, way, n, policy):
 @loop
 def victim(ways, sets, s, n, policy, key):
     """Way of set `s` to replace, or -1 when every way waits for a fill. Empty ways come first, in ring order."""
-    oldest = ways[sets[s].newest].newer
-    if policy == LRU or policy == FIFO or ways[oldest].tag < 0:
-        way = oldest
-        for _ in range(n):
-            if ways[way].pending == 0:
-                return way
-            way = ways[way].newer
-        return -1
     first = s * n
+    slot = np.int64(ways[first + sets[s].newest].newer)
+    if policy == LRU or policy == FIFO or ways[first + slot].tag < 0:
+        for _ in range(n):
+            if ways[first + slot].pending == 0:
+                return first + slot
+            slot = np.int64(ways[first + slot].newer)
+        return -1
     if policy == RANDOM:
         slot = hash32(key ^ hash32((s << 12) ^ sets[s].draws)) % n
     else:
@@ -167,21 +165,23 @@ def replace(index, ways, sets, unit, bits, s, way, n, policy, tag):
     ways[way].pending = 0
     ways[way].dirty = 0
     ways[way].activated = 0
-    _make_newest(ways, sets, s, way)
+    _make_newest(ways, sets, s, way, n)
     if policy == TREE:
         _point_tree_away(sets, s, way - s * n, n)
 
 
 @loop
-def drop(index, ways, sets, unit, bits, s, way):
+def drop(index, ways, sets, unit, bits, s, way, n):
     """Forget the line of `way`, which becomes the first to be replaced."""
     _unlink(index, ways, unit, bits, way)
     ways[way].tag = -1
     ways[way].valid = 0
     ways[way].dirty = 0
     ways[way].activated = 0
+    first = s * n
+    slot = way - first
     newest = sets[s].newest
-    if way == newest:
+    if slot == newest:
         sets[s].newest = ways[way].older
-    elif ways[newest].newer != way:
-        _move_behind(ways, way, newest)
+    elif ways[first + newest].newer != slot:
+        _move_behind(ways, first, slot, newest)

@@ -30,7 +30,7 @@ CHANNEL = np.dtype(
         ("reads", "<i4"),
         ("writes", "<i4"),
         ("draining", "<i4"),
-        ("sequence", "<i8"),  # requests admitted
+        ("admitted", "<i8"),  # requests; their numbers are their ages
     ]
 )
 BANK = np.dtype(
@@ -41,11 +41,32 @@ BANK = np.dtype(
         ("activate", "<i8"),  # earliest activate, when closed
     ]
 )
-# Requests of one bank, reads and writes apart, in order of arrival; `hit` is the oldest to the open row, or -1.
-BANK_QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4"), ("hit", "<i4"), ("pad", "<i4")])
+# Requests of one bank, reads and writes apart, in order of arrival. `hit` is the oldest to the open row, or -1. The
+# scheduler compares what lies here side by side: the ages of both, and when the bank could activate another row.
+BANK_QUEUE = np.dtype(
+    [
+        ("head", "<i4"),
+        ("tail", "<i4"),
+        ("hit", "<i4"),
+        ("pad", "<i4"),
+        ("head_age", "<i8"),
+        ("hit_age", "<i8"),
+        ("ready", "<i8"),
+    ]
+)
+LOG = np.dtype(
+    [
+        ("entries", "<i8"),
+        ("stride", "<i8"),  # one run of so many is taken
+        ("left", "<i8"),  # requests to come in the present run
+        ("taking", "<i8"),  # whether it is taken
+        ("skip", "<i8"),  # runs to skip before the next
+    ]
+)
 COMMAND = np.dtype([("time", "<i8"), ("name", "u1"), ("bank", "u1"), ("channel", "<u2"), ("row", "<i4")])
 PRECHARGE, ACTIVATE, READ, WRITE = range(4)
 LONG_AGO = -(1 << 40)
+AGE_BITS = 40  # of a request's age in the scheduler's rank
 POLICY = {DramPolicy.fcfs: 0, DramPolicy.fr_fcfs: 1}
 
 
@@ -53,11 +74,9 @@ class Channels(NamedTuple):
     """All DRAM channels: parameters and state."""
 
     p: np.ndarray
-    place: np.ndarray
     channels: np.ndarray
     banks: np.ndarray  # [channel * banks + bank]
     bank_queues: np.ndarray  # [(channel * 2 + write) * banks + bank]
-    order: np.ndarray  # [request] number of its admission, for age
     requests: np.ndarray
     from_l2: np.ndarray  # calendar
     queues: np.ndarray  # requests of each channel that its scheduler does not see yet
@@ -67,7 +86,14 @@ class Channels(NamedTuple):
     commands: np.ndarray  # COMMAND log, empty unless asked for
     logged: np.ndarray  # [1] commands logged
     log: np.ndarray  # requests (line << 8 | mask), for the main-memory step
-    log_state: np.ndarray  # [entries, stride, seen]
+    log_state: np.ndarray  # one LOG record
+
+
+def new_log() -> np.ndarray:
+    """The state of an empty log."""
+    state = np.zeros(1, LOG)
+    state["stride"] = 1
+    return state
 
 
 def new_channels(channels: int, banks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -113,7 +139,7 @@ def admit(m, c, clock):
     p = m.p[0]
     while True:
         r = m.queues[c].head
-        if r < 0 or to_clock(p, m.requests[r].time) > clock:
+        if r < 0 or m.requests[r].time * p.clock_up > clock * p.clock_down:
             return
         write = 0 if m.requests[r].kind == FETCH else 1
         if write:
@@ -125,66 +151,65 @@ def admit(m, c, clock):
                 return
             m.channels[c].reads += 1
         pop(m.queues, c, m.requests)
-        m.order[r] = m.channels[c].sequence
-        m.channels[c].sequence += 1
-        bank = m.place[m.requests[r].line].bank
+        age = m.channels[c].admitted
+        m.requests[r].key = age
+        m.channels[c].admitted = age + 1
+        bank = m.requests[r].bank
         q = (c * 2 + write) * p.banks + bank
         append(m.bank_queues, q, m.requests, r)
-        if m.bank_queues[q].hit < 0 and m.place[m.requests[r].line].row == m.banks[c * p.banks + bank].row:
+        if m.bank_queues[q].head == r:
+            m.bank_queues[q].head_age = age
+        if m.bank_queues[q].hit < 0 and m.requests[r].row == m.banks[c * p.banks + bank].row:
             m.bank_queues[q].hit = r
+            m.bank_queues[q].hit_age = age
 
 
 @loop
 def choose(m, c, write, clock):
-    """Bank whose request goes next."""
+    """Bank whose request goes next: the one with the smallest of its age (a row hit, or FCFS) or of (when its bank can
+    activate, age), row hits first."""
     p = m.p[0]
     base = (c * 2 + write) * p.banks
-    best = -1
-    best_hit = False
-    best_ready = NEVER
-    best_order = NEVER
+    best = NEVER
+    chosen = -1
     for bank in range(p.banks):
-        r = m.bank_queues[base + bank].head
-        if r < 0:
+        if m.bank_queues[base + bank].head < 0:
             continue
-        hit = False
-        ready = 0
+        rank = m.bank_queues[base + bank].head_age
         if p.policy:
             if m.bank_queues[base + bank].hit >= 0:
-                hit = True
-                r = m.bank_queues[base + bank].hit
+                rank = m.bank_queues[base + bank].hit_age
             else:
-                b = m.banks[c * p.banks + bank]
-                ready = max(clock, b.activate if b.row < 0 else b.precharge + p.rp)
-        order = m.order[r]
-        if best >= 0:
-            if hit != best_hit:
-                if best_hit:
-                    continue
-            elif ready > best_ready or (ready == best_ready and order > best_order):
-                continue
-        best, best_hit, best_ready, best_order = bank, hit, ready, order
-    return best
+                rank = ((max(m.bank_queues[base + bank].ready - clock, 0) + 1) << AGE_BITS) + rank
+        if rank < best:
+            best = rank
+            chosen = bank
+    return chosen
 
 
 @loop
-def next_hit(m, r, row):
-    """First request from `r` on that goes to `row`."""
-    while r >= 0 and m.place[m.requests[r].line].row != row:
+def find_hit(m, q, r, row):
+    """Note the first request from `r` on that goes to `row`."""
+    while r >= 0 and m.requests[r].row != row:
         r = m.requests[r].next
-    return r
+    m.bank_queues[q].hit = r
+    if r >= 0:
+        m.bank_queues[q].hit_age = m.requests[r].key
 
 
 @loop
 def remove(m, q, r):
     """Take request `r` out of a bank queue."""
-    if m.bank_queues[q].head == r:
-        m.bank_queues[q].head = m.requests[r].next
-        return
     at = m.bank_queues[q].head
+    after = m.requests[r].next
+    if at == r:
+        m.bank_queues[q].head = after
+        if after >= 0:
+            m.bank_queues[q].head_age = m.requests[after].key
+        return
     while m.requests[at].next != r:
         at = m.requests[at].next
-    m.requests[at].next = m.requests[r].next
+    m.requests[at].next = after
     if m.bank_queues[q].tail == r:
         m.bank_queues[q].tail = at
 
@@ -210,7 +235,7 @@ def open_row(m, c, bank, row, clock):
     m.channels[c].at = (at + 1) & 3
     for write in range(2):
         q = (c * 2 + write) * p.banks + bank
-        m.bank_queues[q].hit = next_hit(m, m.bank_queues[q].head, row)
+        find_hit(m, q, m.bank_queues[q].head, row)
 
 
 @loop
@@ -248,14 +273,14 @@ def issue(m, c, write, clock):
     r = m.bank_queues[q].hit if p.policy else m.bank_queues[q].head
     if r < 0:
         r = m.bank_queues[q].head
-    row = m.place[m.requests[r].line].row
+    row = m.requests[r].row
     n = m.sectors[m.requests[r].mask]
     event = 4 * write
     if m.banks[c * p.banks + bank].row != row:
         event += 1
         open_row(m, c, bank, row, clock)
     if m.bank_queues[q].hit == r:
-        m.bank_queues[q].hit = next_hit(m, m.requests[r].next, row)
+        find_hit(m, q, m.requests[r].next, row)
     remove(m, q, r)
     m.counters[m.requests[r].op, event, 0] += 1
     m.counters[m.requests[r].op, event, 1] += n
@@ -264,6 +289,9 @@ def issue(m, c, write, clock):
     else:
         m.channels[c].reads -= 1
     m.requests[r].time = to_time(p, transfer(m, c, bank, write, n, clock)) + p.latency
+    ready = m.banks[c * p.banks + bank].precharge + p.rp
+    m.bank_queues[q].ready = ready
+    m.bank_queues[(c * 2 + 1 - write) * p.banks + bank].ready = ready
     m.requests[r].key = c
     m.requests[r].place = m.requests[r].sm
     schedule(m.to_l2, m.requests, r)
@@ -293,19 +321,30 @@ def advance_channel(m, c, end):
 def log_request(m, line, mask):
     """Keep runs of consecutive requests to DRAM, spread evenly over the trial: when the log is full, every other run
     is dropped and twice as many requests lie between runs from then on."""
-    n, stride, seen = m.log_state[0], m.log_state[1], m.log_state[2]
+    if m.log_state[0].left == 0:
+        begin_run(m)
+    m.log_state[0].left -= 1
+    if m.log_state[0].taking:
+        m.log[m.log_state[0].entries] = line << 8 | mask
+        m.log_state[0].entries += 1
+
+
+@loop
+def begin_run(m):
+    """Take or skip the run of requests that begins now."""
     run = m.p[0].log_run
-    m.log_state[2] = seen + 1
-    if (seen // run) % stride:
+    m.log_state[0].left = run
+    m.log_state[0].taking = m.log_state[0].skip == 0
+    if m.log_state[0].skip:
+        m.log_state[0].skip -= 1
         return
-    if n == len(m.log):
-        half = len(m.log) // (2 * run)
-        for k in range(half * run):
+    if m.log_state[0].entries == len(m.log):
+        half = len(m.log) // (2 * run) * run
+        for k in range(half):
             m.log[k] = m.log[k + k // run * run]
-        n = half * run
-        m.log_state[1] = 2 * stride
-    m.log[n] = line << 8 | mask
-    m.log_state[0] = n + 1
+        m.log_state[0].entries = half
+        m.log_state[0].stride *= 2
+    m.log_state[0].skip = m.log_state[0].stride - 1
 
 
 @loop

@@ -42,6 +42,7 @@ SLICE = np.dtype(
         ("pad", "<i4"),
     ]
 )
+AGAIN = -2  # a request that cannot be carried out yet
 FETCH_MISS, VALIDATE, UPDATE_MEMORY, NO_ALLOCATE = range(4)
 WRITE_MISS = {
     WriteMiss.fetch: FETCH_MISS,
@@ -60,9 +61,10 @@ class Slices(NamedTuple):
     sets_of: np.ndarray  # set of every L2 line (L1 line number * lines a packet + position)
     slices: np.ndarray
     ways: np.ndarray
+    writers: np.ndarray  # [way] static op that last wrote there
     sets: np.ndarray
     index: np.ndarray
-    fetch_of: np.ndarray  # [way * sectors a line + sector]: the fetch that brings a pending sector
+    fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
     sharers: np.ndarray  # [line, word]: SMs that hold the L1 line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray
@@ -97,6 +99,8 @@ def to_memory(m, s, kind, line, mask, op, time):
     m.requests[r].sm = s
     m.requests[r].op = op
     m.requests[r].place = m.place[line].channel
+    m.requests[r].bank = m.place[line].bank
+    m.requests[r].row = m.place[line].row
     m.requests[r].kind = kind
     m.requests[r].mask = mask
     schedule(m.to_dram, m.requests, r)
@@ -134,11 +138,11 @@ def invalidate_sharers(m, s, line, mask, time):
 def evict(m, s, way, time):
     """Write the dirty sectors of a way back and, if inclusive, invalidate the copies above."""
     tag = m.ways[way].tag
-    line = tag // m.p[0].lines_per_packet
-    shift = (tag - line * m.p[0].lines_per_packet) * m.p[0].sectors_per_line
+    line = tag >> m.p[0].packet_bits
+    shift = (tag - (line << m.p[0].packet_bits)) * m.p[0].sectors_per_line
     dirty = np.int64(m.ways[way].dirty)
     if dirty:
-        to_memory(m, s, WRITE_BACK, line, dirty << shift, m.ways[way].op, time)
+        to_memory(m, s, WRITE_BACK, line, dirty << shift, m.writers[way], time)
     if m.p[0].inclusive:
         valid = np.int64(m.ways[way].valid)
         if valid:
@@ -189,7 +193,7 @@ def write_sectors(m, s, way, mask, line, shift, op, time):
             fetch = absent
     m.ways[way].dirty = m.ways[way].dirty | dirty
     m.ways[way].activated = activated | (dirty if policy == NO_ALLOCATE else mask)
-    m.ways[way].op = op
+    m.writers[way] = op
     return hits, fetch, pending
 
 
@@ -217,7 +221,7 @@ def look_up_line(m, s, r, tag, mask, shift, time):
         if kind == ATOMIC or kind == REDUCTION:
             m.ways[way].dirty = m.ways[way].dirty | mask
             m.ways[way].activated = m.ways[way].activated | mask
-            m.ways[way].op = m.requests[r].op
+            m.writers[way] = m.requests[r].op
     if hits == mask:
         return hits, 0, 0, HIT
     if hits | pending == mask:
@@ -242,17 +246,15 @@ def newest_fetch(m, line, need):
     Fetches of one L1 line go to one row of one bank, so they are answered in order: the youngest is the last.
     """
     p = m.p[0]
-    newest = -1
+    newest = np.int64(-1)
     for sector in range(p.lines_per_packet * p.sectors_per_line):
         if need >> sector & 1:
             position = sector // p.sectors_per_line
             within = sector - position * p.sectors_per_line
             way = find(m.index, m.ways, 0, p.l2_bits, line * p.lines_per_packet + position)
             if way >= 0 and m.ways[way].pending >> within & 1:
-                f = m.fetch_of[way * p.sectors_per_line + within]
-                if newest < 0 or m.requests[f].way > m.requests[newest].way:
-                    newest = f
-    return newest
+                newest = max(newest, m.fetch_of[way * p.sectors_per_line + within])
+    return newest if newest < 0 else newest & 0xFFFFFFFF
 
 
 @loop
@@ -265,7 +267,10 @@ def worse(a, b):
 
 @loop
 def serve(m, s, r, time):
-    """Look the first request of a slice up, from where it was left; False when it must be tried again."""
+    """Look the first request of a slice up, from where it was left.
+
+    Returns the fetch that brings the last of its data, -1 if there is none, AGAIN when it must be tried again.
+    """
     p = m.p[0]
     mask = np.int64(m.requests[r].mask)
     line = m.requests[r].line
@@ -295,30 +300,34 @@ def serve(m, s, r, time):
         m.counters[op, first + HIT, 1] += m.sectors[hits]
         m.counters[op, first + MERGE, 1] += m.sectors[pending]
         m.counters[op, first + event, 1] += m.sectors[part] - m.sectors[hits] - m.sectors[pending]
+    last = -1
     if fetch:
-        send_fetch(m, s, line, fetch, op, time)
+        last = send_fetch(m, s, line, fetch, op, time)
     if not complete:
-        return False
+        return AGAIN
     m.counters[op, first + m.slices[s].event, 0] += 1
     m.slices[s].done = 0
     m.slices[s].event = HIT
-    return True
+    if kind == STORE or kind == REDUCTION or m.requests[r].need == 0:
+        return -1
+    return last if last >= 0 else newest_fetch(m, line, np.int64(m.requests[r].need))
 
 
 @loop
 def send_fetch(m, s, line, mask, op, time):
-    """Fetch sectors of an L1 line from DRAM and note who brings each."""
+    """Fetch sectors of an L1 line from DRAM and note who brings each; returns the fetch."""
     p = m.p[0]
     f = to_memory(m, s, FETCH, line, mask, op, time)
-    m.requests[f].way = m.slices[s].fetched
     m.slices[s].fetched += 1
+    numbered = np.int64(m.slices[s].fetched) << 32 | f
     for position in range(p.lines_per_packet):
         part = mask >> position * p.sectors_per_line & ((1 << p.sectors_per_line) - 1)
         if part:
             way = find(m.index, m.ways, 0, p.l2_bits, line * p.lines_per_packet + position)
             for sector in range(p.sectors_per_line):
                 if part >> sector & 1:
-                    m.fetch_of[way * p.sectors_per_line + sector] = f
+                    m.fetch_of[way * p.sectors_per_line + sector] = numbered
+    return f
 
 
 @loop
@@ -366,14 +375,13 @@ def advance_slice(m, s, end):
                 blocked = False
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
-        if not room or not serve(m, s, r, request):
+        last = serve(m, s, r, request) if room else AGAIN
+        if last == AGAIN:
             blocked = True
             continue
         pop(m.queues, s, m.requests)
         m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
-        kind = m.requests[r].kind
-        last = newest_fetch(m, m.requests[r].line, np.int64(m.requests[r].need))
-        if kind == STORE or kind == REDUCTION or last < 0:
+        if last < 0:
             reply(m, r, request)
         else:
             wait_for(m, r, last)

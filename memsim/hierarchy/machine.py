@@ -11,6 +11,7 @@ from memsim.hierarchy import cache, dram, l2, parameters, sm
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.latencies import horizon
 from memsim.hierarchy.mapping import Layout
+from memsim.hierarchy.plain import level_records
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
 from memsim.trace.transactions import Transactions
 
@@ -39,8 +40,7 @@ class Machine:
         requests, free = grow_pool(self.sms.requests, self.sms.free_requests)
         self.sms = self.sms._replace(requests=requests, free_requests=free)
         self.slices = self.slices._replace(requests=requests, free_requests=free)
-        order = np.concatenate([self.channels.order, np.zeros_like(self.channels.order)])
-        self.channels = self.channels._replace(requests=requests, order=order)
+        self.channels = self.channels._replace(requests=requests)
 
     def reserve(self, requests: int, nodes: int) -> None:
         """Make sure that so many requests, nodes and flights can be taken before the next call."""
@@ -90,7 +90,7 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
     sms = _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters)
     slices = _slices(gpu, layout, key, pool, calendars, sectors, counters)
     channels = _channels(gpu, layout, pool, calendars, sectors, counters, commands)
-    return Machine(sms, slices, channels, counters)
+    return Machine(level_records(sms), level_records(slices), level_records(channels), counters)
 
 
 def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters) -> sm.SMs:
@@ -111,6 +111,8 @@ def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters) -> 
         blocks=np.zeros(n * sm.SLOTS, sm.BLOCK),
         heap=np.zeros(n * sm.SLOTS, np.int64),
         ways=ways,
+        waiting=np.full(len(ways), -1, np.int32),
+        writers=np.zeros(len(ways), np.uint16),
         sets=sets,
         index=index,
         requests=pool[0],
@@ -141,9 +143,10 @@ def _slices(gpu, layout, key, pool, calendars, sectors, counters) -> l2.Slices:
         sets_of=shared(layout.sets),
         slices=np.zeros(gpu.l2.slices, l2.SLICE),
         ways=ways,
+        writers=np.zeros(len(ways), np.uint16),
         sets=sets,
         index=index,
-        fetch_of=np.full(len(ways) * (gpu.l2.line_bytes // 32), -1, np.int32),
+        fetch_of=np.full(len(ways) * (gpu.l2.line_bytes // 32), -1, np.int64),
         sharers=np.zeros((len(layout.place), words), np.int64),
         requests=pool[0],
         free_requests=pool[1],
@@ -173,11 +176,9 @@ def _channels(gpu, layout, pool, calendars, sectors, counters, commands) -> dram
     channels, banks, bank_queues = dram.new_channels(gpu.dram.channels, gpu.dram.banks)
     return dram.Channels(
         p=parameters.dram_parameters(gpu),
-        place=shared(layout.place),
         channels=channels,
         banks=banks,
         bank_queues=bank_queues,
-        order=np.zeros(len(pool[0]), np.int64),
         requests=pool[0],
         from_l2=calendars["to_dram"],
         queues=new_queues(gpu.dram.channels),
@@ -187,5 +188,5 @@ def _channels(gpu, layout, pool, calendars, sectors, counters, commands) -> dram
         commands=np.zeros(commands, dram.COMMAND),
         logged=np.zeros(1, np.int64),
         log=np.zeros(parameters.log_run(gpu) * LOG_RUNS, np.int64),
-        log_state=np.array([0, 1, 0], np.int64),
+        log_state=dram.new_log(),
     )

@@ -16,6 +16,7 @@ from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.counters import LATENCY_BINS, latency_bin_edges
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
+from memsim.hierarchy.plain import level_records
 from memsim.hierarchy.requests import FETCH, append, give, take
 from memsim.hierarchy.sm import NEVER
 
@@ -49,7 +50,8 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
         at = int(rng.integers(len(lines) - n + 1)) if random else 0
         machine.channels = _idle(machine.channels, gpu)
         out = np.zeros(n, np.int64)
-        _time_batch(machine.channels, machine.sms.free_requests, lines[at : at + n], sectors[at : at + n], out)
+        place = machine.slices.place[lines[at : at + n]]
+        _time_batch(machine.channels, machine.sms.free_requests, place, sectors[at : at + n], out)
         latencies.append(out + reply_cycles(gpu))
     all_ = np.concatenate(latencies)
     counts, _ = np.histogram(all_, latency_bin_edges())
@@ -66,30 +68,30 @@ def _single_sectors(batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def _idle(channels: dram.Channels, gpu: GPU) -> dram.Channels:
     """Channels in their first state; their counters are no longer the trial's."""
     state, banks, queues = dram.new_channels(gpu.dram.channels, gpu.dram.banks)
-    return channels._replace(
-        channels=state, banks=banks, bank_queues=queues, counters=np.zeros_like(channels.counters)
-    )
+    fresh = dict(channels=state, banks=banks, bank_queues=queues, counters=np.zeros_like(channels.counters))
+    return level_records(channels._replace(**fresh))
 
 
 @loop
-def _time_batch(m, free, lines, masks, out):
+def _time_batch(m, free, place, masks, out):
     """Send all requests at time 0 and note when each is answered."""
     numbers = out  # a request's number first, its latency then
-    for k in range(len(lines)):
+    for k in range(len(out)):
         r = take(free)
         numbers[k] = r
         m.requests[r].time = 0
-        m.requests[r].line = lines[k]
+        m.requests[r].bank = place[k].bank
+        m.requests[r].row = place[k].row
         m.requests[r].kind = FETCH
         m.requests[r].mask = masks[k]
         m.requests[r].op = 0
         m.requests[r].sm = 0
-        append(m.queues, m.place[lines[k]].channel, m.requests, r)
+        append(m.queues, place[k].channel, m.requests, r)
     for c in range(len(m.channels)):
         dram.advance_channel(m, c, NEVER)
     for b in range(len(m.to_l2)):
         m.to_l2[b].head = -1
-    for k in range(len(lines)):
+    for k in range(len(out)):
         r = numbers[k]
         give(free, r)
         out[k] = m.requests[r].time

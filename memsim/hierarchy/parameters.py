@@ -60,6 +60,7 @@ def l2_parameters(gpu: GPU, key: int, l2_bits: int) -> np.ndarray:
         key=key,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
         lines_per_packet=lines,
+        packet_bits=lines.bit_length() - 1,
         sectors_per_line=gpu.l2.line_bytes // 32,
         all_sectors=(1 << (gpu.l1.line_bytes // 32)) - 1,
         l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,

@@ -17,7 +17,8 @@ REQUEST = np.dtype(
         ("next", "<i4"),  # next in its queue, bucket or waiting list
         ("line", "<i4"),
         ("key", "<u4"),  # order within a cycle
-        ("way", "<i4"),  # load: L1 way to fill, or -1; fetch: its number among those of its slice
+        ("way", "<i4"),  # load: L1 way to fill, or -1
+        ("row", "<i4"),  # to DRAM
         ("waiters", "<i4"),  # bypassing load: node that waits; fetch: first request that waits
         ("sm", "<u2"),
         ("op", "<u2"),
@@ -25,7 +26,8 @@ REQUEST = np.dtype(
         ("kind", "u1"),
         ("mask", "u1"),  # sectors asked for
         ("need", "u1"),  # sectors that L2 has to wait for
-        ("pad", "u1", 3),
+        ("bank", "u1"),
+        ("pad", "u1", 2),
     ]
 )
 
@@ -49,7 +51,7 @@ def new_pool(dtype: np.dtype, size: int) -> tuple[np.ndarray, np.ndarray]:
 def grow_pool(records: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same pool with twice the room; numbers in use stay valid."""
     size = len(records)
-    bigger = np.concatenate([records, np.zeros(size, records.dtype)])
+    bigger = np.concatenate([records, np.zeros(size, records.dtype)]).view(type(records))
     depth = int(free[0])
     stack = np.empty(2 * size + 1, np.int32)
     stack[0] = depth + size

@@ -116,6 +116,8 @@ class SMs(NamedTuple):
     blocks: np.ndarray  # SLOTS an SM
     heap: np.ndarray  # SLOTS an SM: time * SLOTS + slot, the warps that act later
     ways: np.ndarray
+    waiting: np.ndarray  # [way] first node that waits for its fill, or -1
+    writers: np.ndarray  # [way] static op that last wrote there
     sets: np.ndarray
     index: np.ndarray
     requests: np.ndarray
@@ -311,7 +313,7 @@ def fill(m, sm, r, time):
     mask = np.int64(m.requests[r].mask)
     m.ways[way].valid = m.ways[way].valid | mask
     m.ways[way].pending = m.ways[way].pending & (ALL ^ mask)
-    node = m.ways[way].waiters
+    node = m.waiting[way]
     kept = -1
     while node >= 0:
         after = m.nodes[node].next
@@ -323,7 +325,7 @@ def fill(m, sm, r, time):
             m.nodes[node].next = kept
             kept = node
         node = after
-    m.ways[way].waiters = kept
+    m.waiting[way] = kept
     poisoned = mask & np.int64(m.ways[way].activated)
     if poisoned:
         m.ways[way].activated = m.ways[way].activated ^ poisoned
@@ -365,9 +367,9 @@ def invalidate(m, sm, way, line, mask, time):
     m.ways[way].activated = m.ways[way].activated | (m.ways[way].pending & (ALL ^ keep))
     if lost:
         m.sms[sm].stores += 1
-        send(m, sm, STORE, line, lost, m.ways[way].op, time)
+        send(m, sm, STORE, line, lost, m.writers[way], time)
     if m.ways[way].valid == 0 and m.ways[way].pending == 0:
-        drop(m.index, m.ways, m.sets, sm, m.p[0].l1_bits, sm * m.p[0].l1_sets + m.place[line].l1_set, way)
+        drop(m.index, m.ways, m.sets, sm, m.p[0].l1_bits, sm * m.p[0].l1_sets + m.place[line].l1_set, way, m.p[0].l1_ways)
 
 
 @loop
@@ -451,10 +453,10 @@ def allocate(m, sm, line, op, time):
     dirty = np.int64(m.ways[way].dirty)
     if dirty:
         m.sms[sm].stores += 1
-        send(m, sm, STORE, m.ways[way].tag, dirty, m.ways[way].op, time)
+        send(m, sm, STORE, m.ways[way].tag, dirty, m.writers[way], time)
     replace(m.index, m.ways, m.sets, sm, p.l1_bits, s, way, p.l1_ways, p.l1_policy, line)
-    m.ways[way].waiters = -1
-    m.ways[way].op = op
+    m.waiting[way] = -1
+    m.writers[way] = op
     return way
 
 
@@ -492,8 +494,8 @@ def load(m, sm, line, mask, op, time):
     if event != MISS:
         touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, p.l1_policy)
     node = wait(m, sm, op, new | pending, time)
-    m.nodes[node].next = m.ways[way].waiters
-    m.ways[way].waiters = node
+    m.nodes[node].next = m.waiting[way]
+    m.waiting[way] = node
     count(m, op, READS, event, mask, valid, pending)
     return True
 
@@ -546,7 +548,7 @@ def store(m, sm, kind, line, mask, op, time):
                 return False
         m.ways[way].valid = m.ways[way].valid | mask
         m.ways[way].dirty = m.ways[way].dirty | mask
-        m.ways[way].op = op
+        m.writers[way] = op
     else:
         if m.sms[sm].stores >= p.max_stores:
             return False

@@ -19,7 +19,7 @@ from memsim.config import GPU, Inclusion
 from memsim.hierarchy import machine
 from memsim.hierarchy.blocks import launch_first, refill, work_items
 from memsim.hierarchy.compiled import entry
-from memsim.hierarchy.dram import advance_channels
+from memsim.hierarchy.dram import advance_channels, new_log
 from memsim.hierarchy.l2 import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.mapping import Layout, layout
@@ -100,7 +100,7 @@ class System:
             transactions=int(sms.sms["transactions"].sum()),
             wall_seconds=perf_counter() - clock,
             compiled_seconds=compiled,
-            memory_log=state.channels.log[: int(state.channels.log_state[0])].copy(),
+            memory_log=state.channels.log[: int(state.channels.log_state["entries"][0])].copy(),
         )
 
     def _forget(self) -> None:
@@ -110,7 +110,7 @@ class System:
         sms.histogram[:] = 0
         sms.times[:] = np.zeros(1, sms.times.dtype)
         sms.sms["transactions"] = 0
-        channels.log_state[:] = (0, 1, 0)
+        channels.log_state[:] = new_log()
 
     def _replay(self) -> float:
         """Run until every block has ended and nothing is under way; returns the seconds inside compiled loops."""
