@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from hashlib import blake2b
+from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -59,7 +59,7 @@ class TraceWriter:
     def __init__(self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self._about = {"kernel": kernel, "source": source, "parameters": json.dumps(dict(parameters), sort_keys=True)}
-        self._hashes = {name: blake2b(digest_size=20) for name in STREAMS}
+        self._hashes = {name: sha256() for name in STREAMS}  # most processors have instructions for it
         self._n_warps = self._n_instructions = self._n_addresses = 0
         self._finished = False
 
@@ -137,7 +137,7 @@ class TraceWriter:
 
     def _digest(self, attributes: dict[str, Any], ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
         tables = [attributes, [asdict(op) for op in ops], [asdict(array) for array in arrays]]
-        total = blake2b(json.dumps(tables, sort_keys=True).encode(), digest_size=20)
+        total = sha256(json.dumps(tables, sort_keys=True).encode())
         for stream in self._hashes.values():
             total.update(stream.digest())
         return total.hexdigest()
