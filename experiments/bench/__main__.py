@@ -1,0 +1,41 @@
+"""``python -m experiments.bench [--quick]``: measure, and print the table."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+from collections.abc import Sequence
+
+from experiments.bench.describing import describing
+from experiments.bench.lru import beside_pycachesim
+from experiments.bench.memory import memory
+from experiments.bench.replay import replay
+from experiments.bench.start import start
+from experiments.bench.table import Row, table
+from experiments.bench.workers import workers
+from experiments.bench.workload import FULL, QUICK, Size, prepared
+
+
+def measure(size: Size) -> list[Row]:
+    """All rows, one measurement after the other."""
+    with prepared(size) as workload:
+        rows = replay(workload)
+        rows += beside_pycachesim(workload, rows[0].measured)
+        for measurement in (workers, describing, memory, start):
+            rows += measurement(workload)
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table; figures of a loaded machine say so by its load average."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.bench", description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="a small matrix: shows that it works, not how fast")
+    size = QUICK if parser.parse_args(arguments).quick else FULL
+    machine = f"Python {platform.python_version()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
+    print(f"SpMV, {size.rows} rows x {size.nnz_per_row} random nonzeros, on tesla-c2050; {machine}\n", flush=True)
+    print(table(measure(size)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,60 @@
+"""What all measurements share: SpMV on a Tesla C2050, traced and coalesced once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import memsim
+from memsim.config import GPU
+from memsim.hierarchy.mapping import layout
+from memsim.montecarlo.worker import Job, save_layout
+from memsim.occupancy import resident_blocks
+from memsim.trace.coalesce import coalesce
+from memsim.trace.reader import Trace
+from memsim.trace.transactions import Transactions
+
+
+@dataclass(frozen=True)
+class Size:
+    """How much to measure: the matrix, trials of a replay, and how often quick things are repeated."""
+
+    rows: int
+    nnz_per_row: int
+    trials: int
+    repeats: int
+
+    @property
+    def parameters(self) -> dict[str, object]:
+        return {"rows": self.rows, "nnz_per_row": self.nnz_per_row}
+
+
+FULL = Size(rows=86_016, nnz_per_row=51, trials=4, repeats=5)  # the matrix of Baghsorkhi 2012, section 5.3
+QUICK = Size(rows=4_096, nnz_per_row=8, trials=2, repeats=2)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """The workload, ready to replay."""
+
+    size: Size
+    gpu: GPU
+    trace: Trace
+    transactions: Transactions
+    job: Job
+
+
+@contextmanager
+def prepared(size: Size) -> Iterator[Prepared]:
+    """The workload's trace and transactions, in a folder that goes with the block."""
+    with TemporaryDirectory(prefix="memsim-bench-") as folder:
+        gpu = memsim.load_gpu("tesla-c2050")
+        trace = memsim.trace("spmv", out=Path(folder) / "spmv.h5", gpu=gpu, **size.parameters)
+        transactions = coalesce(trace, gpu, folder)
+        save_layout(Path(folder), layout(transactions, gpu))
+        shape = trace.launch
+        resident = resident_blocks(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
+        yield Prepared(size, gpu, trace, transactions, Job(Path(folder), gpu, resident, seed=1))

@@ -1,0 +1,62 @@
+"""The benchmarks run, and do the work they time. Times are not tested: they depend on the machine and its load."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from experiments.bench import __main__ as bench
+from experiments.bench.lru import _stream
+from experiments.bench.table import Row, table
+from experiments.bench.workload import QUICK, Size, prepared
+from memsim.trace.bits import popcounts
+from memsim.trace.schema import NO_OP
+
+TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2)
+
+
+@pytest.mark.slow
+def test_the_quick_form_does_the_work_it_times():
+    with prepared(QUICK) as workload:
+        transactions = len(workload.transactions.lines)
+        lanes = sum(int(popcounts(chunk.mask[chunk.op != NO_OP]).sum()) for chunk in workload.trace.chunks())
+    rows = bench.measure(QUICK)
+    work = {row.what: row.work for row in rows}
+    assert work["transactions replayed a second and core"] == (1 + QUICK.trials) * transactions
+    assert work["accesses a second of pycachesim's C backend"] == transactions
+    assert work["lane accesses described a second, in memory"] == lanes
+    assert work["lane accesses described a second, with the file"] == lanes
+    assert work["two workers over one"] == 4 * QUICK.trials
+    assert all(row.measured > 0 for row in rows if row.what != "of the trace, copied by a worker")
+    assert all(row.what in table(rows) for row in rows)
+
+
+def test_the_merged_stream_takes_every_transaction_once_and_warps_in_turn():
+    with prepared(TINY) as workload:
+        transactions, line_bytes = workload.transactions, workload.gpu.l1.line_bytes
+        pieces = list(_stream(transactions, line_bytes))
+        expected = []
+        longest = int(np.diff(transactions.first_instruction).max())
+        for k in range(longest):
+            for first, end in zip(transactions.first_instruction, transactions.first_instruction[1:], strict=False):
+                if first + k < end:
+                    row = transactions.instructions[first + k]
+                    lines = transactions.lines[int(row["first"]) : int(row["first"]) + int(row["count"])]
+                    expected += [int(transactions.line_address[line]) * line_bytes for line in lines]
+    assert np.concatenate([addresses for addresses, _ in pieces]).tolist() == expected
+    stores = np.concatenate([store for _, store in pieces])
+    assert stores.sum() == TINY.rows // 32  # each warp stores its y once, in one line
+    assert not stores[: len(stores) // 2].any()
+
+
+def test_the_table_says_what_is_reached():
+    rows = [
+        Row("speed", 12.3, "M/s", 4, 10, "how it was measured", 1),
+        Row("share", 26.0, "%", 25, 10, "", 1, less_is_better=True),
+        Row("beside", 3.0, "x", None, None, "", 1),
+    ]
+    lines = table(rows).splitlines()
+    assert lines[2].split() == ["speed", "12.3", "M/s", ">=", "4", ">=", "10", "aim"]
+    assert lines[3].strip() == "how it was measured"
+    assert lines[4].split() == ["share", "26.0", "%", "<=", "25", "<=", "10", "missed"]
+    assert lines[6].split() == ["beside", "3.00", "x"]
