@@ -41,19 +41,8 @@ BANK = np.dtype(
         ("activate", "<i8"),  # earliest activate, when closed
     ]
 )
-# Requests of one bank, reads and writes apart, in order of arrival. `hit` is the oldest to the open row, or -1. The
-# scheduler compares what lies here side by side: the ages of both, and when the bank could activate another row.
-BANK_QUEUE = np.dtype(
-    [
-        ("head", "<i4"),
-        ("tail", "<i4"),
-        ("hit", "<i4"),
-        ("pad", "<i4"),
-        ("head_age", "<i8"),
-        ("hit_age", "<i8"),
-        ("ready", "<i8"),
-    ]
-)
+# Requests of one bank, reads and writes apart, in order of arrival. `hit` is the oldest to the open row, or -1.
+BANK_QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4"), ("hit", "<i4"), ("pad", "<i4")])
 LOG = np.dtype(
     [
         ("entries", "<i8"),
@@ -67,6 +56,7 @@ COMMAND = np.dtype([("time", "<i8"), ("name", "u1"), ("bank", "u1"), ("channel",
 PRECHARGE, ACTIVATE, READ, WRITE = range(4)
 LONG_AGO = -(1 << 40)
 AGE_BITS = 40  # of a request's age in the scheduler's rank
+NO_AGE = 1 << 61
 POLICY = {DramPolicy.fcfs: 0, DramPolicy.fr_fcfs: 1}
 
 
@@ -76,7 +66,10 @@ class Channels(NamedTuple):
     p: np.ndarray
     channels: np.ndarray
     banks: np.ndarray  # [channel * banks + bank]
-    bank_queues: np.ndarray  # [(channel * 2 + write) * banks + bank]
+    bank_queues: np.ndarray  # [channel, write, bank] flat, as the next two, which the scheduler compares side by side
+    head_age: np.ndarray  # age of the oldest request, NO_AGE if there is none
+    hit_age: np.ndarray  # age of the oldest request to the open row, NO_AGE if there is none
+    ready: np.ndarray  # [channel, bank] flat: when the bank could activate another row
     requests: np.ndarray
     from_l2: np.ndarray  # calendar
     queues: np.ndarray  # requests of each channel that its scheduler does not see yet
@@ -96,8 +89,8 @@ def new_log() -> np.ndarray:
     return state
 
 
-def new_channels(channels: int, banks: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Idle (channels, banks, bank queues): every row closed, nothing recent."""
+def new_channels(channels: int, banks: int) -> dict[str, np.ndarray]:
+    """The state of idle channels, by the names of Channels: every row closed, nothing recent, nothing queued."""
     c = np.zeros(channels, CHANNEL)
     for name in ("bus_free", "column", "read_end", "write_end", "activate", "window"):
         c[name] = LONG_AGO
@@ -105,7 +98,14 @@ def new_channels(channels: int, banks: int) -> tuple[np.ndarray, np.ndarray, np.
     b["row"] = -1
     q = np.zeros(2 * channels * banks, BANK_QUEUE)
     q["head"] = q["tail"] = q["hit"] = -1
-    return c, b, q
+    return {
+        "channels": c,
+        "banks": b,
+        "bank_queues": q,
+        "head_age": np.full(2 * channels * banks, NO_AGE),
+        "hit_age": np.full(2 * channels * banks, NO_AGE),
+        "ready": np.zeros(channels * banks, np.int64),
+    }
 
 
 @loop
@@ -158,33 +158,43 @@ def admit(m, c, clock):
         q = (c * 2 + write) * p.banks + bank
         append(m.bank_queues, q, m.requests, r)
         if m.bank_queues[q].head == r:
-            m.bank_queues[q].head_age = age
+            m.head_age[q] = age
         if m.bank_queues[q].hit < 0 and m.requests[r].row == m.banks[c * p.banks + bank].row:
             m.bank_queues[q].hit = r
-            m.bank_queues[q].hit_age = age
+            m.hit_age[q] = age
+
+
+@loop
+def oldest(ages, first, n):
+    """Position, from `first`, of the smallest of `n` ages, or -1 if all are NO_AGE."""
+    best = NO_AGE
+    for k in range(first, first + n):
+        best = min(best, ages[k])
+    if best == NO_AGE:
+        return -1
+    at = first
+    while ages[at] != best:
+        at += 1
+    return at - first
 
 
 @loop
 def choose(m, c, write, clock):
-    """Bank whose request goes next: the one with the smallest of its age (a row hit, or FCFS) or of (when its bank can
-    activate, age), row hits first."""
+    """Bank whose request goes next: the oldest (FCFS), the oldest row hit, else the one that can activate first."""
     p = m.p[0]
     base = (c * 2 + write) * p.banks
+    if not p.policy:
+        return oldest(m.head_age, base, p.banks)
+    bank = oldest(m.hit_age, base, p.banks)
+    if bank >= 0:
+        return bank
     best = NEVER
-    chosen = -1
-    for bank in range(p.banks):
-        if m.bank_queues[base + bank].head < 0:
-            continue
-        rank = m.bank_queues[base + bank].head_age
-        if p.policy:
-            if m.bank_queues[base + bank].hit >= 0:
-                rank = m.bank_queues[base + bank].hit_age
-            else:
-                rank = ((max(m.bank_queues[base + bank].ready - clock, 0) + 1) << AGE_BITS) + rank
+    for k in range(p.banks):
+        rank = (max(m.ready[c * p.banks + k] - clock, 0) << AGE_BITS) + m.head_age[base + k]
         if rank < best:
             best = rank
-            chosen = bank
-    return chosen
+            bank = k
+    return bank
 
 
 @loop
@@ -193,8 +203,7 @@ def find_hit(m, q, r, row):
     while r >= 0 and m.requests[r].row != row:
         r = m.requests[r].next
     m.bank_queues[q].hit = r
-    if r >= 0:
-        m.bank_queues[q].hit_age = m.requests[r].key
+    m.hit_age[q] = m.requests[r].key if r >= 0 else NO_AGE
 
 
 @loop
@@ -204,8 +213,7 @@ def remove(m, q, r):
     after = m.requests[r].next
     if at == r:
         m.bank_queues[q].head = after
-        if after >= 0:
-            m.bank_queues[q].head_age = m.requests[after].key
+        m.head_age[q] = m.requests[after].key if after >= 0 else NO_AGE
         return
     while m.requests[at].next != r:
         at = m.requests[at].next
@@ -289,9 +297,7 @@ def issue(m, c, write, clock):
     else:
         m.channels[c].reads -= 1
     m.requests[r].time = to_time(p, transfer(m, c, bank, write, n, clock)) + p.latency
-    ready = m.banks[c * p.banks + bank].precharge + p.rp
-    m.bank_queues[q].ready = ready
-    m.bank_queues[(c * 2 + 1 - write) * p.banks + bank].ready = ready
+    m.ready[c * p.banks + bank] = m.banks[c * p.banks + bank].precharge + p.rp
     m.requests[r].key = c
     m.requests[r].place = m.requests[r].sm
     schedule(m.to_l2, m.requests, r)

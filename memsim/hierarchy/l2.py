@@ -37,11 +37,14 @@ SLICE = np.dtype(
         ("done", "<i4"),  # sectors of its first request that are looked up already
         ("fetches", "<i4"),  # under way to DRAM
         ("write_backs", "<i4"),
-        ("event", "<i4"),  # worst outcome so far of the first request
+        ("worst", "<i4"),  # severity of the worst outcome so far of the first request
         ("fetched", "<i4"),  # fetches sent so far
         ("pad", "<i4"),
     ]
 )
+# Severity of an event, and back: hit < merge < sector miss < miss.
+SEVERITY = np.array([0, 3, 2, 1])
+WORST = np.array([HIT, MERGE, SECTOR_MISS, MISS])
 AGAIN = -2  # a request that cannot be carried out yet
 FETCH_MISS, VALIDATE, UPDATE_MEMORY, NO_ALLOCATE = range(4)
 WRITE_MISS = {
@@ -65,6 +68,7 @@ class Slices(NamedTuple):
     sets: np.ndarray
     index: np.ndarray
     fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
+    spots: np.ndarray  # [position] way of each L2 line of the packet being looked up
     sharers: np.ndarray  # [line, word]: SMs that hold the L1 line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray
@@ -117,7 +121,7 @@ def invalidate_sharers(m, s, line, mask, time):
     if m.p[0].l1_whole:
         mask = m.p[0].all_sectors
     for word in range(m.sharers.shape[1]):
-        bits = m.sharers[line, word]
+        bits = np.int64(m.sharers[line, word])
         sm = word << 5
         while bits:
             if bits & 1:
@@ -199,7 +203,10 @@ def write_sectors(m, s, way, mask, line, shift, op, time):
 
 @loop
 def look_up_line(m, s, r, tag, mask, shift, time):
-    """Look the sectors `mask` of one L2 line up: (hits, to fetch, to wait for, event), or event -1 to try again."""
+    """Look the sectors `mask` of one L2 line up: (way, hits, to fetch, to wait for, event).
+
+    The way is -1 for a store that allocates nothing; the event is AGAIN when it must be tried again.
+    """
     p = m.p[0]
     kind = m.requests[r].kind
     line = m.requests[r].line
@@ -208,10 +215,10 @@ def look_up_line(m, s, r, tag, mask, shift, time):
     if absent:
         if kind == STORE and p.write_miss == NO_ALLOCATE:
             to_memory(m, s, WRITE_BACK, line, mask << shift, m.requests[r].op, time)
-            return 0, 0, 0, MISS
+            return -1, 0, 0, 0, MISS
         way = allocate(m, s, tag, time)
         if way < 0:
-            return 0, 0, 0, -1
+            return -1, 0, 0, 0, AGAIN
     else:
         touch(m.ways, m.sets, m.sets_of[tag], way, p.l2_ways, p.l2_policy)
     if kind == STORE:
@@ -223,13 +230,13 @@ def look_up_line(m, s, r, tag, mask, shift, time):
             m.ways[way].activated = m.ways[way].activated | mask
             m.writers[way] = m.requests[r].op
     if hits == mask:
-        return hits, 0, 0, HIT
+        return way, hits, 0, 0, HIT
     if hits | pending == mask:
-        return hits, 0, pending, MERGE
+        return way, hits, 0, pending, MERGE
     if fetch:
         fetch = np.int64(m.whole[fetch]) & (ALL ^ np.int64(m.ways[way].valid)) & (ALL ^ np.int64(m.ways[way].pending))
         m.ways[way].pending = m.ways[way].pending | fetch
-    return hits, fetch, pending, MISS if absent or p.sectors_per_line == 1 else SECTOR_MISS
+    return way, hits, fetch, pending, MISS if absent or p.sectors_per_line == 1 else SECTOR_MISS
 
 
 @loop
@@ -251,18 +258,10 @@ def newest_fetch(m, line, need):
         if need >> sector & 1:
             position = sector // p.sectors_per_line
             within = sector - position * p.sectors_per_line
-            way = find(m.index, m.ways, 0, p.l2_bits, line * p.lines_per_packet + position)
+            way = find(m.index, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
             if way >= 0 and m.ways[way].pending >> within & 1:
                 newest = max(newest, m.fetch_of[way * p.sectors_per_line + within])
     return newest if newest < 0 else newest & 0xFFFFFFFF
-
-
-@loop
-def worse(a, b):
-    """The worse of two events: merge < sector miss < miss."""
-    rank_a = 0 if a == HIT else (4 - a if a != MISS else 4)
-    rank_b = 0 if b == HIT else (4 - b if b != MISS else 4)
-    return a if rank_a >= rank_b else b
 
 
 @loop
@@ -272,61 +271,67 @@ def serve(m, s, r, time):
     Returns the fetch that brings the last of its data, -1 if there is none, AGAIN when it must be tried again.
     """
     p = m.p[0]
-    mask = np.int64(m.requests[r].mask)
     line = m.requests[r].line
     op = m.requests[r].op
     kind = m.requests[r].kind
     first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
     line_mask = (1 << p.sectors_per_line) - 1
+    todo = np.int64(m.requests[r].mask) & (ALL ^ m.slices[s].done)
+    need = np.int64(m.requests[r].need)
+    worst = m.slices[s].worst
     fetch = 0
-    complete = True
     if p.inclusive and kind == LOAD:
         sm = m.requests[r].sm
-        m.sharers[line, sm >> 5] |= 1 << (sm & 31)
-    for position in range(p.lines_per_packet):
+        m.sharers[line, sm >> 5] = m.sharers[line, sm >> 5] | 1 << (sm & 31)
+    position = 0
+    while todo >> position * p.sectors_per_line:
         shift = position * p.sectors_per_line
-        part = (mask & (ALL ^ m.slices[s].done)) >> shift & line_mask
-        if part == 0:
-            continue
-        tag = line * p.lines_per_packet + position
-        hits, miss, pending, event = look_up_line(m, s, r, tag, part, shift, time)
-        if event < 0:
-            complete = False
-            break
-        m.slices[s].done |= part << shift
-        m.slices[s].event = worse(m.slices[s].event, event)
-        fetch |= miss << shift
-        m.requests[r].need = m.requests[r].need | (part & (miss | pending)) << shift
-        m.counters[op, first + HIT, 1] += m.sectors[hits]
-        m.counters[op, first + MERGE, 1] += m.sectors[pending]
-        m.counters[op, first + event, 1] += m.sectors[part] - m.sectors[hits] - m.sectors[pending]
-    last = -1
-    if fetch:
-        last = send_fetch(m, s, line, fetch, op, time)
-    if not complete:
+        part = todo >> shift & line_mask
+        if part:
+            way, hits, miss, pending, event = look_up_line(
+                m, s, r, (line << p.packet_bits) + position, part, shift, time
+            )
+            if event == AGAIN:
+                break
+            m.spots[position] = way
+            todo ^= part << shift
+            worst = max(worst, SEVERITY[event])
+            fetch |= miss << shift
+            need |= (part & (miss | pending)) << shift
+            if hits:
+                m.counters[op, first + HIT, 1] += m.sectors[hits]
+            if pending:
+                m.counters[op, first + MERGE, 1] += m.sectors[pending]
+            if hits | pending != part:
+                m.counters[op, first + event, 1] += m.sectors[part ^ hits ^ pending]
+        position += 1
+    m.requests[r].need = need
+    last = send_fetch(m, s, line, fetch, op, time) if fetch else -1
+    if todo:
+        m.slices[s].done = np.int64(m.requests[r].mask) ^ todo
+        m.slices[s].worst = worst
         return AGAIN
-    m.counters[op, first + m.slices[s].event, 0] += 1
+    m.counters[op, first + WORST[worst], 0] += 1
     m.slices[s].done = 0
-    m.slices[s].event = HIT
-    if kind == STORE or kind == REDUCTION or m.requests[r].need == 0:
+    m.slices[s].worst = 0
+    if kind == STORE or kind == REDUCTION or need == 0:
         return -1
-    return last if last >= 0 else newest_fetch(m, line, np.int64(m.requests[r].need))
+    return last if last >= 0 else newest_fetch(m, line, need)
 
 
 @loop
 def send_fetch(m, s, line, mask, op, time):
-    """Fetch sectors of an L1 line from DRAM and note who brings each; returns the fetch."""
+    """Fetch sectors of an L1 line from DRAM and note who brings each, in the ways just looked up; returns the fetch."""
     p = m.p[0]
     f = to_memory(m, s, FETCH, line, mask, op, time)
     m.slices[s].fetched += 1
     numbered = np.int64(m.slices[s].fetched) << 32 | f
-    for position in range(p.lines_per_packet):
-        part = mask >> position * p.sectors_per_line & ((1 << p.sectors_per_line) - 1)
-        if part:
-            way = find(m.index, m.ways, 0, p.l2_bits, line * p.lines_per_packet + position)
-            for sector in range(p.sectors_per_line):
-                if part >> sector & 1:
-                    m.fetch_of[way * p.sectors_per_line + sector] = numbered
+    sector = 0
+    while mask >> sector:
+        if mask >> sector & 1:
+            position = sector >> p.sector_bits
+            m.fetch_of[(m.spots[position] << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
+        sector += 1
     return f
 
 
@@ -345,7 +350,7 @@ def arrive(m, s, time):
     for position in range(p.lines_per_packet):
         part = mask >> position * p.sectors_per_line & ((1 << p.sectors_per_line) - 1)
         if part:
-            way = find(m.index, m.ways, 0, p.l2_bits, line * p.lines_per_packet + position)
+            way = find(m.index, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
             m.ways[way].valid = m.ways[way].valid | part
             m.ways[way].pending = m.ways[way].pending & (ALL ^ part)
     r = m.requests[f].waiters

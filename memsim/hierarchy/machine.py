@@ -35,23 +35,39 @@ class Machine:
     channels: dram.Channels
     counters: np.ndarray  # [level, op, event, unit]
 
-    def grow_requests(self) -> None:
-        """Double the pool of requests; numbers in use stay valid."""
-        requests, free = grow_pool(self.sms.requests, self.sms.free_requests)
+    def grow_requests(self, least: int) -> None:
+        """Double the pool of requests until `least` are free; numbers in use stay valid."""
+        requests, free = self.sms.requests, self.sms.free_requests
+        while free[0] < least:
+            requests, free = grow_pool(requests, free)
         self.sms = self.sms._replace(requests=requests, free_requests=free)
         self.slices = self.slices._replace(requests=requests, free_requests=free)
         self.channels = self.channels._replace(requests=requests)
 
-    def reserve(self, requests: int, nodes: int) -> None:
-        """Make sure that so many requests, nodes and flights can be taken before the next call."""
-        while self.sms.free_requests[0] < requests:
-            self.grow_requests()
-        while self.sms.free_nodes[0] < nodes:
-            pool, free = grow_pool(self.sms.nodes, self.sms.free_nodes)
-            self.sms = self.sms._replace(nodes=pool, free_nodes=free)
-        while self.sms.free_flights[0] < nodes:
-            pool, free = grow_pool(self.sms.flights, self.sms.free_flights)
-            self.sms = self.sms._replace(flights=pool, free_flights=free)
+    def grow_nodes(self, least: int) -> None:
+        """Double the pools of nodes and flights until `least` of each are free."""
+        sms = self.sms
+        while sms.free_nodes[0] < least:
+            nodes, free_nodes = grow_pool(sms.nodes, sms.free_nodes)
+            sms = sms._replace(nodes=nodes, free_nodes=free_nodes)
+        while sms.free_flights[0] < least:
+            flights, free_flights = grow_pool(sms.flights, sms.free_flights)
+            sms = sms._replace(flights=flights, free_flights=free_flights)
+        self.sms = sms
+
+    def reserve(self, requests: int, nodes: int, spare: int) -> int:
+        """Make sure that so many requests, nodes and flights can be taken; returns the requests under way.
+
+        Args:
+            spare: nodes and flights that are free for sure.
+        """
+        free = int(self.sms.free_requests[0])
+        under_way = len(self.sms.requests) - free
+        if free < requests:
+            self.grow_requests(requests)
+        if spare < nodes:
+            self.grow_nodes(nodes)
+        return under_way
 
     @property
     def log_run(self) -> int:
@@ -69,7 +85,7 @@ class Machine:
         return time
 
     @property
-    def in_flight(self) -> int:
+    def under_way(self) -> int:
         """Requests under way."""
         return len(self.sms.requests) - int(self.sms.free_requests[0])
 
@@ -87,13 +103,15 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
     size = 1 << (2 * horizon(gpu)).bit_length()
     calendars = {name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram")}
     sectors = np.array([bin(mask).count("1") for mask in range(256)], np.int64)
-    sms = _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters)
-    slices = _slices(gpu, layout, key, pool, calendars, sectors, counters)
+    words = (gpu.sm.count + 31) // 32 if gpu.l2.inclusion is Inclusion.inclusive else 0
+    sharers = np.zeros((len(layout.place), words), np.uint32)
+    sms = _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters, sharers)
+    slices = _slices(gpu, layout, key, pool, calendars, sectors, counters, sharers)
     channels = _channels(gpu, layout, pool, calendars, sectors, counters, commands)
     return Machine(level_records(sms), level_records(slices), level_records(channels), counters)
 
 
-def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters) -> sm.SMs:
+def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters, sharers) -> sm.SMs:
     n = gpu.sm.count
     ways, sets, index, bits = cache.new_cache(n, gpu.l1.size_bytes // (gpu.l1.line_bytes * gpu.l1.ways), gpu.l1.ways)
     nodes, free_nodes = new_pool(sm.NODE, 1024)
@@ -113,6 +131,8 @@ def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters) -> 
         ways=ways,
         waiting=np.full(len(ways), -1, np.int32),
         writers=np.zeros(len(ways), np.uint16),
+        born=np.zeros(len(ways), np.int64),
+        sharers=sharers,
         sets=sets,
         index=index,
         requests=pool[0],
@@ -134,9 +154,8 @@ def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters) -> 
     )
 
 
-def _slices(gpu, layout, key, pool, calendars, sectors, counters) -> l2.Slices:
+def _slices(gpu, layout, key, pool, calendars, sectors, counters, sharers) -> l2.Slices:
     ways, sets, index, bits = cache.new_cache(1, gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways), gpu.l2.ways)
-    words = (gpu.sm.count + 31) // 32 if gpu.l2.inclusion is Inclusion.inclusive else 0
     return l2.Slices(
         p=parameters.l2_parameters(gpu, key, bits),
         place=shared(layout.place),
@@ -147,7 +166,8 @@ def _slices(gpu, layout, key, pool, calendars, sectors, counters) -> l2.Slices:
         sets=sets,
         index=index,
         fetch_of=np.full(len(ways) * (gpu.l2.line_bytes // 32), -1, np.int64),
-        sharers=np.zeros((len(layout.place), words), np.int64),
+        spots=np.zeros(8, np.int64),
+        sharers=sharers,
         requests=pool[0],
         free_requests=pool[1],
         from_sms=calendars["to_l2"],
@@ -173,12 +193,9 @@ def _widened(group: int) -> np.ndarray:
 
 
 def _channels(gpu, layout, pool, calendars, sectors, counters, commands) -> dram.Channels:
-    channels, banks, bank_queues = dram.new_channels(gpu.dram.channels, gpu.dram.banks)
     return dram.Channels(
         p=parameters.dram_parameters(gpu),
-        channels=channels,
-        banks=banks,
-        bank_queues=bank_queues,
+        **dram.new_channels(gpu.dram.channels, gpu.dram.banks),
         requests=pool[0],
         from_l2=calendars["to_dram"],
         queues=new_queues(gpu.dram.channels),

@@ -67,9 +67,8 @@ def _single_sectors(batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _idle(channels: dram.Channels, gpu: GPU) -> dram.Channels:
     """Channels in their first state; their counters are no longer the trial's."""
-    state, banks, queues = dram.new_channels(gpu.dram.channels, gpu.dram.banks)
-    fresh = dict(channels=state, banks=banks, bank_queues=queues, counters=np.zeros_like(channels.counters))
-    return level_records(channels._replace(**fresh))
+    fresh = dram.new_channels(gpu.dram.channels, gpu.dram.banks)
+    return level_records(channels._replace(**fresh, counters=np.zeros_like(channels.counters)))
 
 
 @loop

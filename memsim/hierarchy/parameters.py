@@ -49,6 +49,8 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         l1_mshrs=gpu.l1.mshrs,
         l1_latency=gpu.l1.hit_latency_cycles,
         l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
+        inclusive=gpu.l2.inclusion is Inclusion.inclusive,
+        return_cycles=reply_cycles(gpu),
         write_policy=sm.WRITE_POLICY[gpu.l1.write_policy],
     )
 
@@ -62,6 +64,7 @@ def l2_parameters(gpu: GPU, key: int, l2_bits: int) -> np.ndarray:
         lines_per_packet=lines,
         packet_bits=lines.bit_length() - 1,
         sectors_per_line=gpu.l2.line_bytes // 32,
+        sector_bits=(gpu.l2.line_bytes // 32).bit_length() - 1,
         all_sectors=(1 << (gpu.l1.line_bytes // 32)) - 1,
         l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
         l2_bits=l2_bits,

@@ -14,12 +14,14 @@ from memsim.hierarchy.compiled import loop
 REQUEST = np.dtype(
     [
         ("time", "<i8"),  # when it reaches the level it is on its way to
+        ("asked", "<i8"),  # when the SM looked its transaction up
         ("next", "<i4"),  # next in its queue, bucket or waiting list
         ("line", "<i4"),
         ("key", "<u4"),  # order within a cycle
         ("way", "<i4"),  # load: L1 way to fill, or -1
         ("row", "<i4"),  # to DRAM
-        ("waiters", "<i4"),  # bypassing load: node that waits; fetch: first request that waits
+        ("flight", "<i4"),  # of the transaction that the reply answers, or -1
+        ("waiters", "<i4"),  # fetch: first request that waits
         ("sm", "<u2"),
         ("op", "<u2"),
         ("place", "<u2"),  # slice or channel it is for

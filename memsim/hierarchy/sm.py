@@ -16,7 +16,7 @@ from memsim.config import L1WritePolicy, WarpScheduler
 from memsim.hierarchy.cache import drop, find, replace, touch, victim
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.counters import LATENCY_BINS
-from memsim.hierarchy.random import hash32
+from memsim.hierarchy.random import WORD, hash32
 from memsim.hierarchy.requests import (
     ATOMIC,
     BYPASS,
@@ -118,6 +118,8 @@ class SMs(NamedTuple):
     ways: np.ndarray
     waiting: np.ndarray  # [way] first node that waits for its fill, or -1
     writers: np.ndarray  # [way] static op that last wrote there
+    born: np.ndarray  # [way] when its line was asked for
+    sharers: np.ndarray  # [line, word]: SMs whose L1 may hold the line (inclusive L2 only)
     sets: np.ndarray
     index: np.ndarray
     requests: np.ndarray
@@ -295,11 +297,9 @@ def end_flight(m, sm, f):
 
 
 @loop
-def answer(m, sm, node, time):
-    """A transaction has all its data."""
-    f = m.nodes[node].flight
-    record(m, m.flights[f].op, time - m.nodes[node].time)
-    give(m.free_nodes, node)
+def answer(m, sm, f, latency, time):
+    """A transaction of flight `f` has all its data."""
+    record(m, m.flights[f].op, latency)
     m.flights[f].done = max(m.flights[f].done, time)
     m.flights[f].left -= 1
     if m.flights[f].left == 0:
@@ -319,7 +319,8 @@ def fill(m, sm, r, time):
         after = m.nodes[node].next
         need = m.nodes[node].need & (ALL ^ mask)
         if need == 0:
-            answer(m, sm, node, time)
+            answer(m, sm, m.nodes[node].flight, time - m.nodes[node].time, time)
+            give(m.free_nodes, node)
         else:
             m.nodes[node].need = need
             m.nodes[node].next = kept
@@ -333,6 +334,14 @@ def fill(m, sm, r, time):
 
 
 @loop
+def answer_own(m, sm, r, time):
+    """Answer the transaction that made the request, unless it waits for other requests too."""
+    f = m.requests[r].flight
+    if f >= 0:
+        answer(m, sm, f, time - m.requests[r].asked, time)
+
+
+@loop
 def receive(m, sm, time):
     """Handle the SM's first reply, which is due at `time`."""
     r = pop(m.replies, sm, m.requests)
@@ -341,13 +350,14 @@ def receive(m, sm, time):
     if kind == LOAD:
         m.sms[sm].loads -= 1
         fill(m, sm, r, time)
+        answer_own(m, sm, r, time)
     elif kind == BYPASS or kind == ATOMIC:
         m.sms[sm].loads -= 1
-        answer(m, sm, m.requests[r].waiters, time)
+        answer_own(m, sm, r, time)
     elif kind == INVALIDATE:
         line = m.requests[r].line
         way = find(m.index, m.ways, sm, m.p[0].l1_bits, line)
-        if way >= 0:
+        if way >= 0 and m.born[way] <= m.requests[r].time - m.p[0].return_cycles:
             invalidate(m, sm, way, line, np.int64(m.requests[r].mask), time)
     else:
         m.sms[sm].stores -= 1
@@ -393,6 +403,7 @@ def send(m, sm, kind, line, mask, op, time):
     m.requests[r].line = line
     m.requests[r].key = hash32(m.p[0].key ^ hash32(time * 256 + sm)) if m.p[0].arbitration else sm
     m.requests[r].way = -1
+    m.requests[r].flight = -1
     m.requests[r].sm = sm
     m.requests[r].op = op
     m.requests[r].place = m.place[line].slice
@@ -404,8 +415,8 @@ def send(m, sm, kind, line, mask, op, time):
 
 
 @loop
-def wait(m, sm, op, need, time):
-    """A node for a transaction that must wait, in the flight of the instruction at the load-store unit."""
+def join_flight(m, sm, op):
+    """The flight of the instruction at the load-store unit, with one more transaction to wait for."""
     f = m.sms[sm].flight
     slot = m.sms[sm].warp
     if f < 0:
@@ -418,12 +429,18 @@ def wait(m, sm, op, need, time):
         m.flights[f].left = 1  # one for the issue itself
         m.warps[sm * SLOTS + slot].flights += 1
     m.flights[f].left += 1
+    return f
+
+
+@loop
+def wait_at(m, way, f, need, time):
+    """Let a transaction wait for sectors of a way that other requests bring."""
     node = take(m.free_nodes)
     m.nodes[node].time = time
     m.nodes[node].flight = f
-    m.nodes[node].next = -1
     m.nodes[node].need = need
-    return node
+    m.nodes[node].next = m.waiting[way]
+    m.waiting[way] = node
 
 
 @loop
@@ -450,6 +467,10 @@ def allocate(m, sm, line, op, time):
     way = victim(m.ways, m.sets, s, p.l1_ways, p.l1_policy, p.key)
     if way < 0:
         return way
+    old = m.ways[way].tag
+    if p.inclusive and old >= 0:
+        word = sm >> 5
+        m.sharers[old, word] = m.sharers[old, word] & (WORD ^ 1 << (sm & 31))
     dirty = np.int64(m.ways[way].dirty)
     if dirty:
         m.sms[sm].stores += 1
@@ -457,6 +478,7 @@ def allocate(m, sm, line, op, time):
     replace(m.index, m.ways, m.sets, sm, p.l1_bits, s, way, p.l1_ways, p.l1_policy, line)
     m.waiting[way] = -1
     m.writers[way] = op
+    m.born[way] = time
     return way
 
 
@@ -480,6 +502,7 @@ def load(m, sm, line, mask, op, time):
         pending = (mask ^ valid) & np.int64(m.ways[way].pending)
         new = mask ^ valid ^ pending
         event = SECTOR_MISS if new else MERGE
+    r = -1
     if new:
         if m.sms[sm].loads >= p.l1_mshrs:
             return False
@@ -493,9 +516,12 @@ def load(m, sm, line, mask, op, time):
         m.ways[way].pending = m.ways[way].pending | new
     if event != MISS:
         touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, p.l1_policy)
-    node = wait(m, sm, op, new | pending, time)
-    m.nodes[node].next = m.waiting[way]
-    m.waiting[way] = node
+    f = join_flight(m, sm, op)
+    if pending:
+        wait_at(m, way, f, new | pending, time)
+    else:
+        m.requests[r].flight = f
+        m.requests[r].asked = time
     count(m, op, READS, event, mask, valid, pending)
     return True
 
@@ -516,7 +542,8 @@ def past_l1(m, sm, kind, line, mask, op, time):
     if kind == ATOMIC:
         evict_own_copy(m, sm, line, mask, time)
     r = send(m, sm, kind, line, mask, op, time)
-    m.requests[r].waiters = wait(m, sm, op, mask, time)
+    m.requests[r].flight = join_flight(m, sm, op)
+    m.requests[r].asked = time
     first = READS if kind == BYPASS else ATOMICS
     count(m, op, first, MISS, mask, 0, 0)
     return True
@@ -711,10 +738,13 @@ def advance_sm(m, sm, end):
 
 @loop
 def advance_sms(m, start, end):
-    """Advance every SM over [start, end); returns the earliest time at which one can act next."""
+    """Advance every SM over [start, end).
+
+    Returns (earliest time at which one can act next, block slots freed, nodes and flights that can still be taken).
+    """
     deliver(m.from_l2, start, end, m.requests, m.replies)
     m.freed_count[0] = 0
     earliest = NEVER
     for sm in range(len(m.sms)):
         earliest = min(earliest, advance_sm(m, sm, end))
-    return earliest
+    return earliest, m.freed_count[0], min(m.free_nodes[0], m.free_flights[0])

@@ -82,6 +82,7 @@ class System:
         phases = rng.random(started) if gpu.stochastic.start_alignment else None
         self.first, self.end, _ = work_items(transactions, started, phases)
         self.now = 0
+        self.seconds = {"sms": 0.0, "slices": 0.0, "channels": 0.0}  # inside compiled loops, by level
 
     def run(self, warm: bool = False) -> Trial:
         """Replay the trace; with `warm`, once uncounted before, so that it finds the caches as that left them."""
@@ -90,7 +91,8 @@ class System:
             self._forget()
             self.now = self.machine.quiet()  # the end of the last window would depend on the quantum
         begin, clock = self.now, perf_counter()
-        compiled = self._replay()
+        self.seconds = dict.fromkeys(self.seconds, 0.0)
+        self._replay()
         state, sms = self.machine, self.machine.sms
         return Trial(
             counters=state.counters.transpose(1, 0, 2, 3).copy(),
@@ -99,7 +101,7 @@ class System:
             times=sms.times[:-1].copy(),
             transactions=int(sms.sms["transactions"].sum()),
             wall_seconds=perf_counter() - clock,
-            compiled_seconds=compiled,
+            compiled_seconds=sum(self.seconds.values()),
             memory_log=state.channels.log[: int(state.channels.log_state["entries"][0])].copy(),
         )
 
@@ -112,58 +114,56 @@ class System:
         sms.sms["transactions"] = 0
         channels.log_state[:] = new_log()
 
-    def _replay(self) -> float:
-        """Run until every block has ended and nothing is under way; returns the seconds inside compiled loops."""
-        self.compiled = 0.0
+    def _replay(self) -> None:
+        """Run until every block has ended and nothing is under way."""
         env = simpy.Environment(self.now)
-        self.l2_turn, self.dram_turn = env.event(), env.event()
         env.process(self._conduct_sms(env))
-        env.process(self._conduct_l2(env))
-        env.process(self._conduct_dram(env))
+        env.process(self._conduct(env, "slices", advance_slices))
+        env.process(self._conduct(env, "channels", advance_channels))
         env.run()
         self.now = int(env.now)
-        return self.compiled
-
-    def _timed(self, call: Callable[..., Any], *arguments: Any) -> Any:
-        begin = perf_counter()
-        out = call(*arguments)
-        self.compiled += perf_counter() - begin
-        return out
 
     def _conduct_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
-        """SMs first: what they send in a window, L2 handles in the same window, then DRAM."""
-        machine, quantum = self.machine, self.quantum
+        """SMs come first and say how long the window is.
+
+        All levels wait for the one event that begins a window, and SimPy resumes them in the order in which they began
+        to wait: what SMs send in a window, L2 handles in the same window, then DRAM.
+        """
+        machine, seconds = self.machine, self.seconds
         advance = entry(advance_sms, machine.sms, 0, 0)
         requests, nodes = self._most_taken()
         item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
         running = item
-        while running or machine.in_flight:
-            machine.reserve(requests, nodes)
-            earliest = self._timed(advance, machine.sms, env.now, env.now + quantum)
-            freed = int(machine.sms.freed_count[0])
+        spare = 0
+        while True:
+            under_way = machine.reserve(requests, nodes, spare)
+            if not running and not under_way:
+                self.window = env.event()  # never comes: L2 and DRAM rest
+                return
+            begin, now = perf_counter(), env.now
+            earliest, freed, spare = advance(machine.sms, now, now + self.quantum)
+            seconds["sms"] += perf_counter() - begin
+            step = self.quantum
             if freed:
                 before = item
                 item = refill(machine.sms, self.first, self.end, item)
                 running += item - before - freed
-            self.l2_turn.succeed()
-            yield env.timeout(quantum)
-            if not machine.in_flight and not freed and running and earliest > env.now:
-                yield env.timeout(earliest - env.now)
+            elif not under_way and not machine.under_way:
+                step = max(step, earliest - now)
+            self.window = env.timeout(step)
+            yield self.window
 
-    def _conduct_l2(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
-        advance = entry(advance_slices, self.machine.slices, 0, 0)
+    def _conduct(
+        self, env: simpy.Environment, level: str, loop: Callable[..., None]
+    ) -> Generator[simpy.Event, None, None]:
+        """L2, or DRAM: advance by the window that the SMs have just advanced by."""
+        machine, seconds = self.machine, self.seconds
+        advance = entry(loop, getattr(machine, level), 0, 0)
         while True:
-            yield self.l2_turn
-            self.l2_turn = env.event()
-            self._timed(advance, self.machine.slices, env.now, env.now + self.quantum)
-            self.dram_turn.succeed()
-
-    def _conduct_dram(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
-        advance = entry(advance_channels, self.machine.channels, 0, 0)
-        while True:
-            yield self.dram_turn
-            self.dram_turn = env.event()
-            self._timed(advance, self.machine.channels, env.now, env.now + self.quantum)
+            begin, now = perf_counter(), env.now
+            advance(getattr(machine, level), now, now + self.quantum)
+            seconds[level] += perf_counter() - begin
+            yield self.window
 
     def _most_taken(self) -> tuple[int, int]:
         """Most requests and nodes that one window can take from their pools."""
