@@ -29,7 +29,7 @@ def beside_pycachesim(prepared: Prepared, ours: float) -> list[Row]:
         ours: transactions replayed a second, in millions.
     """
     levels = _levels()
-    count, seconds = 0, 0.0
+    count, stored, seconds = 0, 0, 0.0
     for addresses, stores in _stream(prepared.transactions, prepared.gpu.l1.line_bytes):
         whole = addresses.tolist()
         cuts = [0, *(np.flatnonzero(np.diff(stores)) + 1).tolist(), len(whole)]
@@ -39,8 +39,9 @@ def beside_pycachesim(prepared: Prepared, ours: float) -> list[Row]:
             (levels.store if store else levels.load)(piece)
         seconds += perf_counter() - begin
         count += len(whole)
+        stored += int(stores.sum())
     first = levels.first_level.backend
-    assert count == first.LOAD_count + first.STORE_count, "every transaction is one access"
+    assert first.STORE_count == stored and first.LOAD_count >= count - stored  # it counts store misses as loads too
     theirs = count / seconds / 1e6
     how = f"{count / 1e6:.2f} M accesses in one pass, wall, one merged stream, two plain LRU levels"
     return [

@@ -40,8 +40,8 @@ def memory(prepared: Prepared) -> list[Row]:
         ),
         Row(
             "of the trace, copied by a worker", seen.copied / MIB, "MiB", 0, 0,
-            f"private dirty pages of the trace's files ({files / MIB:.1f} MiB, {seen.mapped / MIB:.1f} MiB of them "
-            "mapped and touched)", seen.mapped, less_is_better=True,
+            f"anonymous pages in the mappings of the trace's files ({files / MIB:.1f} MiB, "
+            f"{seen.mapped / MIB:.1f} MiB of them mapped and touched)", seen.mapped, less_is_better=True,
         ),
     ]  # fmt: skip
 
@@ -68,7 +68,7 @@ def _now(directory: Path) -> Memory:
     # A mapping begins with a line "7f0000000000-7f0000001000 r--s ... /path"; its figures follow.
     mappings = re.split(r"^(?=[0-9a-f]+-[0-9a-f]+ )", SMAPS.read_text(), flags=re.MULTILINE)
     ours = "".join(mapping for mapping in mappings if str(directory) in mapping)
-    return Memory(_sum(ROLLUP.read_text(), "Anonymous"), _sum(ours, "Rss"), _sum(ours, "Private_Dirty"))
+    return Memory(_sum(ROLLUP.read_text(), "Anonymous"), _sum(ours, "Rss"), _sum(ours, "Anonymous"))
 
 
 def _sum(text: str, field: str) -> int:

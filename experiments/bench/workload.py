@@ -32,7 +32,7 @@ class Size:
         return {"rows": self.rows, "nnz_per_row": self.nnz_per_row}
 
 
-FULL = Size(rows=86_016, nnz_per_row=51, trials=4, repeats=5)  # the matrix of Baghsorkhi 2012, section 5.3
+FULL = Size(rows=86_016, nnz_per_row=51, trials=3, repeats=5)  # the matrix of Baghsorkhi 2012, section 5.3
 QUICK = Size(rows=4_096, nnz_per_row=8, trials=2, repeats=2)
 
 

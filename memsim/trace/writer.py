@@ -67,9 +67,10 @@ class TraceWriter:
         with writing(self.path), ExitStack() as stack:
             temporary = stack.enter_context(replacing(self.path))
             self._sink = stack.enter_context(hdf5.Sink(temporary))
-            self._file = stack.enter_context(h5py.File(self._sink, "w", libver="v110"))
-            for name, dtype in STREAMS.items():
-                _create_stream(self._file, name, np.dtype(dtype))
+            cache = {"rdcc_nbytes": 2 * CHUNK_BYTES}  # of each stream
+            self._file = stack.enter_context(h5py.File(self._sink, "w", libver="v110", **cache))
+            # They stay open: closing one compresses its last chunk, which the next batch goes on filling.
+            self._streams = {name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in STREAMS.items()}
             self._opened = stack.pop_all()
         return self
 
@@ -129,7 +130,7 @@ class TraceWriter:
         values = np.ascontiguousarray(values, dtype=STREAMS[name])
         self._hashes[name].update(values.data)
         with writing(self.path):
-            dataset = self._file[name]
+            dataset = self._streams[name]
             size = dataset.shape[0]
             dataset.resize(size + len(values), axis=0)
             dataset[size:] = values
@@ -143,8 +144,8 @@ class TraceWriter:
         return total.hexdigest()
 
 
-def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> None:
-    file.create_dataset(
+def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
+    return file.create_dataset(
         name,
         shape=(0,),
         maxshape=(None,),
