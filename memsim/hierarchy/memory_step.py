@@ -41,7 +41,7 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
         rng: draws each group's size (1 to 32) and each batch's place in its run, unless `dram_grouping` is off.
     """
     latencies = [np.zeros(0, np.int64)]
-    machine.reserve(GROUP * gpu.sm.count, 0)
+    machine.grow_requests(GROUP * gpu.sm.count)
     for batch in log[: len(log) // run * run].reshape(-1, run):
         lines, sectors = _single_sectors(batch)
         random = gpu.stochastic.dram_grouping
