@@ -53,7 +53,7 @@ def files(tmp_path_factory):
 
 def test_trace_and_info_show_the_kernel(files):
     text = call("info", files / "spmv.h5")
-    for part in ("rows=2048", "grid 8x1x1, block 256x1x1", "spmv.py", "row_ptr[row + 1]", "x[col[j]]", "store"):
+    for part in ("rows=2048", "grid 8x1x1, block 256x1x1", "spmv.py", "row_ptr[row + 1]", "y[ind]", "store"):
         assert part in text
 
 
@@ -62,7 +62,7 @@ def test_show_prints_what_run_printed(files):
     shown = call("show", files / "result.h5")
     # The last line tells how fast it was.
     assert ran.splitlines()[:-1] == shown.splitlines()[:-1]
-    assert "3 trials, seed 1" in shown and "x[col[j]]" in shown
+    assert "3 trials, seed 1" in shown and "y[ind]" in shown
 
 
 def test_json_is_the_contract_from_run_and_show(files):

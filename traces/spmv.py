@@ -7,13 +7,15 @@ import numpy as np
 from memsim import Launch, Thread, workload
 
 
-def csr(t: Thread, row_ptr, col, val, x, y, rows):
+def csr(t: Thread, row_ptr, indices, val, y, x, rows):
+    """x = A y, with the paper's names and order of loads: `indices` ends a sequence, `y` and `val` share the next."""
     row = t.global_id
     with t.where(row < rows):
         acc = t.var(0.0)
         for j in t.range(row_ptr[row], row_ptr[row + 1]):
-            acc += val[j] * x[col[j]]
-        y[row] = acc
+            ind = indices[j]
+            acc += y[ind] * val[j]
+        x[row] = acc
 
 
 @workload
@@ -36,24 +38,24 @@ def spmv(
     row_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     owner = np.repeat(np.arange(rows), lengths)
     if structure == "random":
-        col = rng.integers(0, rows, owner.size)
+        indices = rng.integers(0, rows, owner.size)
     else:
         width = min(4 * nnz_per_row, rows)
         start = np.minimum(owner // width * width, rows - width)
-        col = start + rng.integers(0, width, owner.size)
-    col = (np.sort(owner * rows + col) % rows).astype(np.int32)
+        indices = start + rng.integers(0, width, owner.size)
+    indices = (np.sort(owner * rows + indices) % rows).astype(np.int32)
     val = rng.random(owner.size, np.float32)
-    x = rng.random(rows, np.float32)
+    y = rng.random(rows, np.float32)
 
     def expected() -> dict[str, np.ndarray]:
-        products = val.astype(np.float64) * x[col]
-        return {"y": np.bincount(owner, weights=products, minlength=rows).astype(np.float32)}
+        products = val.astype(np.float64) * y[indices]
+        return {"x": np.bincount(owner, weights=products, minlength=rows).astype(np.float32)}
 
     return Launch(
         csr,
         grid=-(-rows // block),
         block=block,
-        arguments=dict(row_ptr=row_ptr, col=col, val=val, x=x, y=np.zeros(rows, np.float32), rows=rows),
+        arguments=dict(row_ptr=row_ptr, indices=indices, val=val, y=y, x=np.zeros(rows, np.float32), rows=rows),
         registers=20,
         residencies=4,
         expected=expected,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import platform
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import asdict
@@ -108,12 +108,12 @@ def _prepare(trace: Trace, gpu: GPU, folder: Path, seed: int, warm: bool, quantu
     return Job(folder, gpu, resident, seed, warm, quantum)
 
 
-def _in_process(job: Job, trials: int) -> Iterator[Row]:
+def _in_process(job: Job, trials: int) -> Generator[Row, None, None]:
     for trial in range(trials):
         yield run_trial(job, trial)
 
 
-def _in_pool(job: Job, trials: int, jobs: int) -> Iterator[Row]:
+def _in_pool(job: Job, trials: int, jobs: int) -> Generator[Row, None, None]:
     """Rows as they finish. Only as many trials are handed out as there are workers, and one more each."""
     method = "fork" if platform.system() == "Linux" else "spawn"
     context = multiprocessing.get_context(method)
