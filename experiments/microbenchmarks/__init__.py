@@ -1,0 +1,1 @@
+"""Do the paper's microbenchmarks, run on simulated GPUs, find what the presets configure?"""
