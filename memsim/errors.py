@@ -16,3 +16,6 @@ class InputError(Exception):
     def __init__(self, where: object, field: str, problem: str) -> None:
         self.where, self.field, self.problem = str(where), field, problem
         super().__init__(f"{where}: {field} {problem}".replace(" \n", " ").replace("\n", " "))
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str]]:
+        return InputError, (self.where, self.field, self.problem)  # whole, from a worker process

@@ -20,6 +20,7 @@ from memsim.config import GPU
 from memsim.errors import InputError
 from memsim.files import writing
 from memsim.hierarchy.mapping import layout
+from memsim.montecarlo.loops import load_loops
 from memsim.montecarlo.store import Trials
 from memsim.montecarlo.worker import Job, ignore_interrupts, run_trial, save_layout
 from memsim.occupancy import resident_blocks
@@ -72,6 +73,7 @@ def run(
 
     with TemporaryDirectory(prefix="memsim-") as folder:
         job = _prepare(trace, gpu, Path(folder), seed, warm, quantum)
+        load_loops(gpu)
         asked = 0
         finished = _in_process(job, trials) if jobs == 1 else _in_pool(job, trials, jobs)
         try:
