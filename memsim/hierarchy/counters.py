@@ -42,14 +42,16 @@ class Unit(IntEnum):
     sectors = 1  # of 32 bytes
 
 
-LATENCY_BINS = 256
+BINS_PER_OCTAVE = 32
+LATENCY_BINS = 18 * BINS_PER_OCTAVE
 
 
 def latency_bin_edges() -> np.ndarray:
-    """Edges (LATENCY_BINS + 1, in cycles) of every latency histogram: exact to 15, then 8 bins an octave.
+    """Edges (LATENCY_BINS + 1, in cycles) of every latency histogram: exact to 63, then 32 bins an octave, to 2**22.
 
-    >>> latency_bin_edges()[:17].astype(int).tolist() == list(range(17))
-    True
+    >>> edges = latency_bin_edges()
+    >>> edges[:65].astype(int).tolist() == list(range(65)), edges[65], edges[-1] == 2**22
+    (True, np.float64(66.0), np.True_)
     """
-    octave, eighth = np.divmod(np.arange(LATENCY_BINS + 1), 8)
-    return np.where(octave < 2, octave * 8 + eighth, (8.0 + eighth) * 2.0 ** (octave - 1.0))
+    octave, part = np.divmod(np.arange(LATENCY_BINS + 1), BINS_PER_OCTAVE)
+    return np.where(octave < 2, octave * BINS_PER_OCTAVE + part, (BINS_PER_OCTAVE + part) * 2.0 ** (octave - 1.0))

@@ -15,7 +15,7 @@ import numpy as np
 from memsim.config import L1WritePolicy, WarpScheduler
 from memsim.hierarchy.cache import drop, find, replace, touch, victim
 from memsim.hierarchy.compiled import loop
-from memsim.hierarchy.counters import LATENCY_BINS
+from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
 from memsim.hierarchy.random import WORD, hash32
 from memsim.hierarchy.requests import (
     ATOMIC,
@@ -147,7 +147,7 @@ def record(m, op, latency):
     shift = 0
     while latency >> shift >= size:
         shift += 1
-    b = min(m.bin_of[latency >> shift] + 8 * shift, LATENCY_BINS - 1)
+    b = min(m.bin_of[latency >> shift] + BINS_PER_OCTAVE * shift, LATENCY_BINS - 1)
     m.histogram[op, b] += 1
     m.times[op].sum += latency
     m.times[op].count += 1
