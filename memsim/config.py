@@ -93,7 +93,7 @@ class SM(_Data):
     instruction_cycles: int = Field(ge=0, le=10**5, description="cycles a warp needs for one instruction of a gap")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
     shared_latency_cycles: int = Field(ge=1, le=10**5, description="latency of a conflict-free shared-memory access")
-    launch_cycles: int = Field(400, ge=1, le=10**6, description="from a block's end to the next one's start in its slot")
+    launch_cycles: int = Field(400, ge=1, le=10**6, description="from a block's end to the next one's start there")
     barrier_cycles: int = Field(1, ge=1, le=10**5, description="from the last warp's arrival to the block's release")
     max_stores: int = Field(ge=1, le=2**16, description="stores one SM may have under way to L2")
     reply_bytes_per_cycle: int = Field(ge=1, le=2**16, description="bytes one SM receives from L2 in a cycle")

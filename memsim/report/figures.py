@@ -13,12 +13,12 @@ from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Ratio
 from memsim.analysis.tables import shortened
-from memsim.hierarchy.counters import latency_bin_edges
 from memsim.report.style import BLUE, FAR, FARTHEST, GREEN, GREY, INK, NEAR, ORANGE, SERIES, panels, styled, write
 
 _TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 _COLORS = dict(zip(_TITLES, (BLUE, ORANGE, GREEN), strict=True))
 _LEVELS = (("L1", NEAR), ("L2", FAR), ("main memory", FARTHEST))  # where a load's expected latency comes from
+_MERGED = 4  # latency bins drawn as one where lines of several loads cross
 _TAIL = 0.995  # latencies above this quantile are left out of a density's axis
 _BARS, _CURVES = 20, len(SERIES)  # loads shown at most, those waited for most
 _NARROWEST = 0.004  # a ratio's axis, so that trials that agree look so
@@ -186,12 +186,12 @@ def _stack_levels(axis: Axes, shown: list[Load], slowest: float, ns_per_cycle: f
 
 
 def _observed(axis: Axes, waiting: list[Load]) -> None:
-    edges = latency_bin_edges()[1:]  # a logarithmic axis has no 0
     for number, load in enumerate(waiting):
-        counts = load.distribution.counts
+        edges, density = load.distribution.density(_MERGED)
+        shown = np.maximum(edges, 1)  # a logarithmic axis has no 0
         axis.stairs(
-            counts[1:] / counts.sum() / np.diff(np.log2(edges)),
-            edges,
+            density * np.diff(edges) / np.diff(np.log2(shown)),
+            shown,
             color=SERIES[number % len(SERIES)],
             linewidth=1.3,
             label=f"{_label(load)}\nmean {load.latency.mean:,.0f}",
