@@ -162,5 +162,5 @@ def test_resident_blocks(c2050, threads, registers, shared, blocks):
     ],
 )
 def test_a_block_that_fits_no_sm(c2050, need, message):
-    with pytest.raises(InputError, match=f"^Tesla C2050: block {message}$"):
+    with pytest.raises(InputError, match=f"^tesla-c2050: block {message}$"):
         resident_blocks(c2050, *need)
