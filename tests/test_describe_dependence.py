@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from memsim.trace.schema import Flag
 from tests.describing import describe, program
 
 
@@ -149,3 +150,15 @@ def test_dependence_is_by_warp():
     arrays = dict(a=integers(), b=integers())
     assert starts(kernel, block=64, warp=0, **arrays) == [("a[t.global_id]", True), ("b[j]", True)]
     assert starts(kernel, block=64, warp=1, **arrays) == [("b[j]", True)]  # its first access
+
+
+def test_a_store_waits_in_its_sequence_for_what_it_stores():
+    def kernel(t, a, b, c):
+        i = t.global_id
+        loaded = a[i]
+        b[i] = 3
+        c[i] = loaded + 1
+
+    recorder, chunk = describe(kernel, a=integers(), b=integers(), c=integers())
+    waits = {recorder.ops[op].text: bool(flags & Flag.data) for op, flags in zip(chunk.op, chunk.flags, strict=True)}
+    assert waits == {"a[i]": False, "b[i]": False, "c[i]": True}

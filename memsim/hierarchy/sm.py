@@ -96,7 +96,9 @@ WRITE_POLICY = {
     L1WritePolicy.write_evict: EVICT,
     L1WritePolicy.write_back: BACK,
 }
-SEQUENCE, BARRIER = int(Flag.sequence), int(Flag.barrier)
+# Flags of an instruction that waits for the loads before it.
+WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
+BARRIER = int(Flag.barrier)
 OP_LOAD, OP_STORE, OP_ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
 READS, WRITES, ATOMICS = 0, 4, 8  # first event of each kind of access
 HIT, MISS, SECTOR_MISS, MERGE = range(4)
@@ -227,7 +229,7 @@ def end_warp(m, sm, slot, time):
 def ends_sequence(m, w):
     """Whether the warp's next instruction must wait for the loads before it."""
     pc = m.warps[w].pc
-    return pc == m.warps[w].end or m.instructions[pc].flags & (SEQUENCE | BARRIER) != 0
+    return pc == m.warps[w].end or m.instructions[pc].flags & WAITS != 0
 
 
 @loop

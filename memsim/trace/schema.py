@@ -52,6 +52,7 @@ class Flag(IntEnum):
 
     sequence = 1  # starts a sequence: waits for the loads of the one before
     barrier = 2  # no memory access: the block's warps wait for each other (op is NO_OP)
+    data = 4  # a store, in its sequence, of what the sequence's loads bring: it waits for them
 
 
 NO_OP = 0xFFFF  # `op` of an instruction without memory access (a barrier, or trailing compute that only has a gap)

@@ -19,7 +19,8 @@ What to know:
 - Python's own ``for``, ``while`` and ``if`` over numbers are unrolled loops and compile-time branches: they leave no
   back-edge. ``t.range`` and ``t.while_`` are loops of the GPU.
 - A sequence (Baghsorkhi et al., PPoPP 2012, section 2) ends at a back-edge, at ``t.sync()``, and before an access whose
-  address, or whose execution, depends on a value loaded in it. That is found out by following the values.
+  address, or whose execution, depends on a value loaded in it. That is found out by following the values. A store of
+  what its own sequence loaded stays in it and waits for the loads.
 - Every operation on lanes counts as one non-memory instruction of the warps that execute it, an iteration of a GPU loop
   as two; address arithmetic in one dimension is free, as it is in the hardware. ``t.compute(n)`` adds more.
 """

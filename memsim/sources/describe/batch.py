@@ -170,8 +170,12 @@ class Batch:
 
     def store(self, array: DeviceArray, index: Index, values: tuple[Operand, ...], frame: FrameType) -> None:
         """Store consecutive elements of every active lane, by one memory instruction."""
-        data = [self.matrix(value, array.dtype)[0] for value in values]
-        elements, _ = self._access(array, index, Kind.store, len(values), frame)
+        data, since = [], None
+        for value in values:
+            each, loaded = self.matrix(value, array.dtype)
+            data.append(each)
+            since = newest(since, loaded)
+        elements, _ = self._access(array, index, Kind.store, len(values), frame, since)
         for k, each in enumerate(data):
             bits = np.ascontiguousarray(each).view(array.as_bits.dtype)
             compiled.scatter(array.as_bits, elements + k, self.context.bits, self._offsets(array), bits)
@@ -180,18 +184,18 @@ class Batch:
         self, array: DeviceArray, index: Index, operation: int, value: Operand, compare: Operand, frame: FrameType
     ) -> Lanes:
         """One atomic of every active lane, lane after lane; the old values."""
-        values, _ = self.matrix(value, array.dtype)
-        compares, _ = self.matrix(compare, array.dtype)
-        elements, op = self._access(array, index, Kind.atomic, 1, frame)
+        values, since = self.matrix(value, array.dtype)
+        compares, compared = self.matrix(compare, array.dtype)
+        elements, op = self._access(array, index, Kind.atomic, 1, frame, newest(since, compared))
         context = self.context
         old = np.empty(elements.shape, array.dtype)
         compiled.atomic(array.values, elements, context.bits, self._offsets(array), operation, values, compares, old)
         return Lanes(self, old, self._sequences(), context.frame, context.scope, op)
 
     def _access(
-        self, array: DeviceArray, index: Index, kind: Kind, width: int, frame: FrameType
+        self, array: DeviceArray, index: Index, kind: Kind, width: int, frame: FrameType, data: Since = None
     ) -> tuple[np.ndarray, int]:
-        """Log one access; its elements [rows, warp_size] and static op."""
+        """Log one access; its elements [rows, warp_size] and static op. `data` is what a stored value depends on."""
         check_vector(width, array.dtype.itemsize)
         if kind is not Kind.load and array.space is Space.constant:
             raise TypeError(f"{array.info.name} is constant; a kernel cannot write it")
@@ -212,6 +216,7 @@ class Batch:
             context.bits,
             context.frame.warps,
             context.frame.independent if since is None else since,
+            context.frame.independent if data is None else data,
             context.issued,
             np.array([op, array.info.base, array.size - width + 1, array.dtype.itemsize]),
         )

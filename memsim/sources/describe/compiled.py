@@ -21,13 +21,13 @@ SEQUENCE, GAP, START = range(3)  # sequences started; non-memory instructions si
 # One line of the log: an instruction of one warp, in the order of execution.
 ROW = np.dtype([("warp", "<i4"), *INSTRUCTION_COLUMNS.items()])
 
-SEQUENCE_FLAG, BARRIER_FLAG = int(Flag.sequence), int(Flag.barrier)
+SEQUENCE_FLAG, BARRIER_FLAG, DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
 LONGEST_STRIDE = 2**31 - 1
 LISTED = int(EXPLICIT)
 
 
 @njit(cache=True)
-def log_access(rows, addresses, cursor, state, index, bits, warps, since, issued, access):
+def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, issued, access):
     """Log one access of every active warp; returns the position (row, lane) of an index out of range, or (-1, -1).
 
     Args:
@@ -35,6 +35,7 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, issued
         state: of the warps.
         index: integers [rows, warp_size], elements of the array.
         since: i4 [rows], the newest sequence whose loads the address or the execution depends on; -1 for none.
+        data: i4 [rows], the same for the value that is stored.
         issued: non-memory instructions that every active warp issued just before.
         access: i8 [4], op, base address, number of elements that may be indexed, bytes of an element.
     """
@@ -69,7 +70,7 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, issued
             for i in range(count):
                 listed[i] = (elements[i] - low) * element_bytes
             cursor[1] += count
-        begin_row(row, state, warps[r], since[r], issued, active)
+        begin_row(row, state, warps[r], since[r], data[r], issued, active)
         row["op"] = op
         cursor[0] += 1
     return -1, -1
@@ -103,13 +104,15 @@ def lane_stride(lanes, elements, count):
 
 
 @njit(cache=True)
-def begin_row(row, state, warp, since, issued, active):
+def begin_row(row, state, warp, since, data, issued, active):
     """Fill what every row has, and start a sequence when one is due or the access waits for the current one."""
     flags = 0
     if state[warp, START] or since == state[warp, SEQUENCE]:
         state[warp, SEQUENCE] += 1
         state[warp, START] = 0
         flags = SEQUENCE_FLAG
+    elif data == state[warp, SEQUENCE]:
+        flags = DATA_FLAG
     row["warp"] = warp
     row["flags"] = flags
     row["gap"] = state[warp, GAP] + issued
@@ -125,7 +128,7 @@ def log_barrier(rows, cursor, state, bits, warps, issued):
             continue
         state[warps[r], START] = 1
         row = rows[cursor[0]]
-        begin_row(row, state, warps[r], -1, issued, np.int64(bits[r]))
+        begin_row(row, state, warps[r], -1, -1, issued, np.int64(bits[r]))
         row["flags"] |= BARRIER_FLAG
         row["op"] = NO_OP
         row["base"] = 0
@@ -140,7 +143,7 @@ def log_trailing(rows, cursor, state):
     for warp in range(len(state)):
         if state[warp, GAP] > 0:
             row = rows[cursor[0]]
-            begin_row(row, state, warp, -1, 0, 0)
+            begin_row(row, state, warp, -1, -1, 0, 0)
             row["flags"] = 0
             row["op"] = NO_OP
             row["base"] = 0
