@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.bench import __main__ as bench
-from experiments.bench.lru import _stream
-from experiments.bench.table import Row, table
-from experiments.bench.workload import QUICK, Size, prepared
-from memsim.trace.bits import popcounts
-from memsim.trace.schema import NO_OP
+pytest.importorskip("cachesim", reason="pycachesim is not installed: it needs a C compiler")
+from experiments.bench import __main__ as bench  # noqa: E402
+from experiments.bench.lru import _stream  # noqa: E402
+from experiments.bench.table import Row, table  # noqa: E402
+from experiments.bench.workload import QUICK, Size, prepared  # noqa: E402
+from memsim.trace.bits import popcounts  # noqa: E402
+from memsim.trace.schema import NO_OP  # noqa: E402
 
 TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2)
 
