@@ -168,7 +168,7 @@ def test_nothing_is_left_under_way(data):
     tx = data.draw(machines.traces(gpu))
     system, _ = finished(tx, gpu)
     machine = system.machine
-    assert machine.in_flight == 0
+    assert len(machine.sms.requests) == machine.sms.free_requests[0]
     for state, names in ((machine.sms.sms, ("loads", "stores", "ready", "events")),
                          (machine.slices.slices, ("fetches", "write_backs", "done")),
                          (machine.channels.channels, ("reads", "writes"))):  # fmt: skip
@@ -179,3 +179,14 @@ def test_nothing_is_left_under_way(data):
         assert (level.ways["valid"][tags < 0] == 0).all() and (level.ways["dirty"][tags < 0] == 0).all()
     assert len(machine.sms.nodes) == machine.sms.free_nodes[0]
     assert len(machine.sms.flights) == machine.sms.free_flights[0]
+
+
+def test_a_packet_waits_for_all_its_fetches_whichever_it_finds_under_way():
+    """Of two sectors the second one is on its way already when the first is asked for: it comes first."""
+    gpu = machines.gpu(sm__count=2, l1__line_bytes=128, l2__line_bytes=32, l2__size_bytes=4096)
+    early = [instruction([(0, 0b10)])]
+    late = [instruction(gap=1, sequence=False), instruction([(0, 0b11)], op=1)]
+    trial = System(machines.trace([[early], [late]]), gpu, 1, np.random.SeedSequence(0)).run()
+    assert trial.counters[1, Level.l2, Event.read_merge, Unit.sectors] == 1
+    first, second = trial.times["sum"][:2]
+    assert trial.times["count"][:2].tolist() == [1, 1] and second > first - gpu.sm.instruction_cycles

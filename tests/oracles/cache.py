@@ -28,6 +28,7 @@ class Way:
     activated: set[int] = field(default_factory=set)  # L2: brought in or written by a store
     poisoned: set[int] = field(default_factory=set)  # L1: to be dropped when they arrive
     op: int = 0  # that wrote last
+    born: int = 0  # L1: when the line was asked for
     position: int = 0  # L2: of this line in its L1 line
     place: tuple[int, int, int] = (0, 0, 0)  # L2: channel, bank, row
 

@@ -73,10 +73,17 @@ class World:
                 self.launched += 1
         self.freed.clear()
         for _, _, packet in sorted(self.sent, key=lambda entry: entry[:2]):
-            self.slices[mapping.slice_of(self.address[packet.line], self.gpu)].queue.append(packet)
+            self._slice(packet.line).queue.append(packet)
         self.sent.clear()
         for part in [*self.slices, *self.channels]:
             part.step(self.now)
+
+    def _slice(self, line: int) -> Slice:
+        return self.slices[mapping.slice_of(self.address[line], self.gpu)]
+
+    def forget(self, sm: int, line: int) -> None:
+        """An L1 replaces a line: L2 need not tell it when the line goes."""
+        self._slice(line).sharers.get(line, set()).discard(sm)
 
     def to_l2(self, packet: Packet) -> None:
         gpu = self.gpu

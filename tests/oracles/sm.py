@@ -1,70 +1,21 @@
-"""One SM: warps as objects, L1 as sets of ways, everything that happens at one cycle in the order the model gives."""
+"""One SM: warps as objects; everything that happens at one cycle in the order the model gives."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from heapq import heappop, heappush
 
-from oracles.cache import Set, Way, mix, sectors
+from oracles.cache import mix, sectors
+from oracles.l1 import FirstLevel
 from oracles.messages import Packet
+from oracles.warps import Block, Flight, Transaction, Warp
 
-from memsim.config import GPU, L1WritePolicy, WarpScheduler
-from memsim.hierarchy.counters import Event, Level
+from memsim.config import GPU, WarpScheduler
 from memsim.trace.schema import Flag, Kind
 
 
-@dataclass(eq=False)
-class Block:
-    live: int
-    slot: int
-    warps: list[Warp] = field(default_factory=list)
-
-
-@dataclass(eq=False)
-class Warp:
-    slot: int
-    age: int
-    pc: int
-    end: int
-    block: Block
-    weight: int
-    gap_issued: bool = False
-    in_sequence: bool = False  # some of the sequence is issued, some not
-    at_barrier: bool = False
-    wake: int = 0
-    answers: int = 0  # instructions with transactions that wait
-    issued_all: bool = False  # of the sequence
-
-
-@dataclass(eq=False)
-class Flight:
-    """A warp instruction at or past the load-store unit."""
-
-    warp: Warp
-    op: int
-    kind: Kind
-    start: int
-    stop: int
-    next: int
-    done: int
-    waits: int = 0
-    issued: bool = False
-
-
-@dataclass(eq=False)
-class Transaction:
-    flight: Flight
-    time: int
-    need: set[int]
-    way: Way | None = None
-
-
-class SM:
+class SM(FirstLevel):
     def __init__(self, world, number: int, gpu: GPU, key: int, slots: int) -> None:
-        self.world, self.number, self.gpu, self.key = world, number, gpu, key
-        l1 = gpu.l1
-        n = l1.size_bytes // l1.line_bytes // l1.ways
-        self.sets = [Set(l1.ways, l1.replacement, number * n + s, key) for s in range(n)]
+        super().__init__(world, number, gpu, key)
         self.events: list[tuple[int, int]] = []
         self.warps: dict[int, Warp] = {}
         self.ready: set[int] = set()
@@ -76,8 +27,6 @@ class SM:
         self.free = 0  # when the load-store unit can act next
         self.blocked = False
         self.last, self.credit, self.draws = 0, 0, 0
-        self.loads = self.stores = 0
-        self.waiting: list[Transaction] = []
         self.end = 0
 
     # Time
@@ -227,10 +176,6 @@ class SM:
                 self.complete(self.current, slots - 1 + self.gpu.sm.shared_latency_cycles, time)
             self.finish(self.current, self.free)
 
-    def complete(self, flight: Flight, latency: int, time: int) -> None:
-        flight.done = max(flight.done, time + latency)
-        self.world.latencies[flight.op].append(latency)
-
     def finish(self, flight: Flight, time: int) -> None:
         """The unit is through with its instruction at `time`."""
         self.current = None
@@ -248,123 +193,6 @@ class SM:
         else:
             self.at(time, warp)
 
-    # L1
-
-    def count(self, flight: Flight, kind: str, event: str, asked: set[int], hits: set[int], merges: set[int]) -> None:
-        units = {Event[f"{kind}_hit"]: len(hits), Event[f"{kind}_merge"]: len(merges)}
-        name = Event[f"{kind}_{event}"]
-        units[name] = units.get(name, 0) + len(asked) - len(hits) - len(merges)
-        self.world.count(flight.op, Level.l1, name, units)
-
-    def look_up(self, flight: Flight, time: int) -> bool:
-        line, mask = int(self.world.trace.lines[flight.next]), int(self.world.trace.masks[flight.next])
-        if flight.kind == Kind.load:
-            return (self.load if self.gpu.l1.enabled else self.past_l1)(flight, line, mask, time)
-        if flight.kind == Kind.atomic:
-            return self.past_l1(flight, line, mask, time)
-        return self.store(flight, line, mask, time)
-
-    def group(self, line: int) -> Set:
-        return self.sets[self.world.l1_set[line]]
-
-    def load(self, flight: Flight, line: int, mask: int, time: int) -> bool:
-        asked = sectors(mask)
-        way = self.group(line).find(line)
-        hits = asked & way.valid if way else set()
-        merges = asked & way.pending - hits if way else set()
-        new = asked - hits - merges
-        if hits == asked:
-            self.group(line).touch(way)
-            self.count(flight, "read", "hit", asked, hits, merges)
-            self.complete(flight, self.gpu.l1.hit_latency_cycles, time)
-            return True
-        event = "merge" if not new else "sector_miss" if way else "miss"
-        if new:
-            if self.loads == self.gpu.l1.mshrs:
-                return False
-            if way:
-                self.group(line).touch(way)
-            else:
-                way = self.allocate(line, time)
-                if way is None:
-                    return False
-            self.loads += 1
-            way.pending |= new
-            self.send("load", line, sum(1 << s for s in new), flight.op, time)
-        else:
-            self.group(line).touch(way)
-        self.wait(flight, time, asked - hits, way)
-        self.count(flight, "read", event, asked, hits, merges)
-        return True
-
-    def wait(self, flight: Flight, time: int, need: set[int], way: Way | None) -> Transaction:
-        flight.waits += 1
-        transaction = Transaction(flight, time, need, way)
-        if way:
-            self.waiting.append(transaction)
-        return transaction
-
-    def past_l1(self, flight: Flight, line: int, mask: int, time: int) -> bool:
-        if self.loads == self.gpu.l1.mshrs:
-            return False
-        self.loads += 1
-        atomic = flight.kind == Kind.atomic
-        if atomic:
-            self.invalidate(line, sectors(mask), time)
-        packet = self.send("atomic" if atomic else "bypass", line, mask, flight.op, time)
-        packet.transaction = self.wait(flight, time, sectors(mask), None)
-        self.count(flight, "atomic" if atomic else "read", "miss", sectors(mask), set(), set())
-        return True
-
-    def store(self, flight: Flight, line: int, mask: int, time: int) -> bool:
-        asked = sectors(mask)
-        policy = self.gpu.l1.write_policy
-        reduction = flight.kind == Kind.reduction
-        keep = not reduction and policy == L1WritePolicy.write_back and self.gpu.l1.enabled
-        way = self.group(line).find(line)
-        hits = asked & way.valid if way else set()
-        event = "miss" if not way else "hit" if hits == asked else "sector_miss"
-        if not keep and self.stores >= self.gpu.sm.max_stores:
-            return False
-        if keep and not way:
-            way = self.allocate(line, time)
-            if way is None:
-                return False
-        elif way and not reduction and policy != L1WritePolicy.write_evict:
-            self.group(line).touch(way)
-        if keep:
-            way.valid |= asked
-            way.dirty |= asked
-            way.op = flight.op
-        else:
-            if reduction or policy == L1WritePolicy.write_evict:
-                self.invalidate(line, asked, time)
-            self.stores += 1
-            self.send("reduction" if reduction else "store", line, mask, flight.op, time)
-        self.count(flight, "atomic" if reduction else "write", event, asked, hits, set())
-        return True
-
-    def allocate(self, line: int, time: int) -> Way | None:
-        back = self.gpu.l1.write_policy == L1WritePolicy.write_back
-        if back and self.stores >= self.gpu.sm.max_stores:
-            return None
-        way = self.group(line).victim()
-        if way is None:
-            return None
-        self.write_back(way, way.dirty, time)
-        self.group(line).fill(way, line)
-        return way
-
-    def write_back(self, way: Way, dirty: set[int], time: int) -> None:
-        if dirty:
-            self.stores += 1
-            self.send("store", way.line, sum(1 << s for s in dirty), way.op, time)
-
-    def send(self, kind: str, line: int, mask: int, op: int, time: int) -> Packet:
-        packet = Packet(kind, line, mask, self.number, op, time)
-        self.world.to_l2(packet)
-        return packet
-
     # Replies
 
     def due(self) -> int:
@@ -379,7 +207,9 @@ class SM:
         if packet.kind == "load":
             self.arrive(packet.line, sectors(packet.mask), time)
         elif packet.kind == "invalidate":
-            self.invalidate(packet.line, sectors(packet.mask), time)
+            way = self.group(packet.line).find(packet.line)
+            if way and way.born <= packet.time:  # else the copy was asked for after L2 replaced the line
+                self.invalidate(packet.line, sectors(packet.mask), time)
         elif packet.transaction:
             self.answer(packet.transaction, time)
         else:
@@ -412,17 +242,3 @@ class SM:
     def land(self, flight: Flight) -> None:
         self.world.instructions[flight.op].append(flight.done - flight.start)
         flight.warp.wake = max(flight.warp.wake, flight.done)
-
-    def invalidate(self, line: int, mask: set[int], time: int) -> None:
-        """Drop sectors, all of an unsectored line; dirty ones leave for L2."""
-        way = self.group(line).find(line)
-        if not way:
-            return
-        if self.gpu.l1.sector_bytes == self.gpu.l1.line_bytes:
-            mask = set(range(8))
-        self.write_back(way, way.dirty & mask, time)
-        way.valid -= mask
-        way.dirty -= mask
-        way.poisoned |= way.pending & mask
-        if not way.valid and not way.pending:
-            self.group(line).drop(way)

@@ -1,0 +1,55 @@
+"""What an SM of the oracle keeps of the trace: blocks, warps, instructions and transactions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from oracles.cache import Way
+
+from memsim.trace.schema import Kind
+
+
+@dataclass(eq=False)
+class Block:
+    live: int
+    slot: int
+    warps: list[Warp] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Warp:
+    slot: int
+    age: int
+    pc: int
+    end: int
+    block: Block
+    weight: int
+    gap_issued: bool = False
+    in_sequence: bool = False  # some of the sequence is issued, some not
+    at_barrier: bool = False
+    wake: int = 0
+    answers: int = 0  # instructions with transactions that wait
+    issued_all: bool = False  # of the sequence
+
+
+@dataclass(eq=False)
+class Flight:
+    """A warp instruction at or past the load-store unit."""
+
+    warp: Warp
+    op: int
+    kind: Kind
+    start: int
+    stop: int
+    next: int
+    done: int
+    waits: int = 0
+    issued: bool = False
+
+
+@dataclass(eq=False)
+class Transaction:
+    flight: Flight
+    time: int
+    need: set[int]
+    way: Way | None = None
