@@ -4,8 +4,9 @@ A cache is three arrays. ``ways`` holds a record a way; the ways of set s are s*
 record a set. ``index`` maps a line to its way by chained hashing, so a lookup costs the same at 4 ways and at 64.
 Each unit (an SM's L1; all slices of L2 together) owns 2**bits buckets of the index.
 
-The ways of a set form a ring in order of use: the most recently used is ``sets[s].newest``, the one before it in the
-ring the least recently used. Replacing the oldest way and making it the newest is then just a step of ``newest``.
+The ways of a set form a ring in order of use: the least recently used is ``sets[s].oldest``, the one before it in the
+ring the most recently used. Replacing the oldest way and making it the newest is then just a step of ``oldest``, which
+touches no way but the one replaced.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ WAY = np.dtype(
         ("activated", "u1"),  # L2: brought in or hit by a write; L1: to be dropped when it comes
     ]
 )
-SET = np.dtype([("newest", "<i4"), ("draws", "<i4"), ("tree", "<i8")])  # newest: a slot
+SET = np.dtype([("oldest", "<i4"), ("draws", "<i4"), ("tree", "<i8")])  # oldest: a slot
 
 LRU, FIFO, RANDOM, TREE = range(4)
 POLICY = {
@@ -49,6 +50,7 @@ def new_cache(units: int, sets_per_unit: int, n: int) -> tuple[np.ndarray, np.nd
     ways["older"] = np.tile(np.roll(slot, 1), n_sets)
     ways["newer"] = np.tile(np.roll(slot, -1), n_sets)
     sets = np.zeros(n_sets, SET)
+    sets["oldest"] = 1 % n
     bits = max(2, int(2 * sets_per_unit * n - 1).bit_length())
     return ways, sets, np.full(units << bits, -1, np.int32), bits
 
@@ -63,12 +65,12 @@ def find(index, ways, unit, bits, tag):
 
 
 @loop
-def _move_behind(ways, first, slot, newest):
-    """Take `slot` out of its ring and put it on the newer side of `newest` (the older side of the oldest)."""
+def _move_between(ways, first, slot, oldest):
+    """Take `slot` out of its ring and put it between the oldest and the newest way, neither of which it is."""
     older, newer = ways[first + slot].older, ways[first + slot].newer
     ways[first + older].newer = newer
     ways[first + newer].older = older
-    oldest = ways[first + newest].newer
+    newest = ways[first + oldest].older
     ways[first + newest].newer = slot
     ways[first + slot].older = newest
     ways[first + slot].newer = oldest
@@ -79,12 +81,12 @@ def _move_behind(ways, first, slot, newest):
 def _make_newest(ways, sets, s, way, n):
     first = s * n
     slot = way - first
-    newest = sets[s].newest
-    if slot == newest:
-        return
-    if ways[first + newest].newer != slot:
-        _move_behind(ways, first, slot, newest)
-    sets[s].newest = slot
+    oldest = sets[s].oldest
+    newer = ways[way].newer
+    if slot == oldest:
+        sets[s].oldest = newer
+    elif newer != oldest:
+        _move_between(ways, first, slot, oldest)
 
 
 @loop
@@ -117,7 +119,7 @@ def touch(ways, sets, s, way, n, policy):
 def victim(ways, sets, s, n, policy, key):
     """Way of set `s` to replace, or -1 when every way waits for a fill. Empty ways come first, in ring order."""
     first = s * n
-    slot = np.int64(ways[first + sets[s].newest].newer)
+    slot = np.int64(sets[s].oldest)
     if policy == LRU or policy == FIFO or ways[first + slot].tag < 0:
         for _ in range(n):
             if ways[first + slot].pending == 0:
@@ -180,8 +182,9 @@ def drop(index, ways, sets, unit, bits, s, way, n):
     ways[way].activated = 0
     first = s * n
     slot = way - first
-    newest = sets[s].newest
-    if slot == newest:
-        sets[s].newest = ways[way].older
-    elif ways[first + newest].newer != slot:
-        _move_behind(ways, first, slot, newest)
+    oldest = sets[s].oldest
+    if slot == oldest:
+        return
+    if ways[way].newer != oldest:
+        _move_between(ways, first, slot, oldest)
+    sets[s].oldest = slot
