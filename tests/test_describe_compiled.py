@@ -16,7 +16,7 @@ COMPILED = [name for name, value in vars(compiled).items() if hasattr(value, "py
     ("name", "parameters"),
     [
         ("spmv", dict(rows=70, nnz_per_row=4, block=64)),
-        ("histogram", dict(n=200, bins=20, blocks=2, block=32, variant="shared")),
+        ("histogram", dict(n=200, bins=20, grid=2, block=32, variant="shared")),
         ("reduction", dict(n=100, block=64)),
     ],
 )

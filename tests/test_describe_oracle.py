@@ -17,9 +17,9 @@ WORKLOADS = [
     ("transpose", dict(n=64, variant="tiled")),
     ("transpose", dict(n=32, variant="padded")),
     ("reduction", dict(n=700, block=128)),
-    ("histogram", dict(n=1000, bins=40, blocks=2, block=64)),
-    ("histogram", dict(n=1000, bins=40, blocks=2, block=64, variant="shared", skew=1.0)),
-    ("pointer_chase", dict(bytes=1024, stride=64, order="random", blocks=3, lists=2, threads=40)),
+    ("histogram", dict(n=1000, bins=40, grid=2, block=64)),
+    ("histogram", dict(n=1000, bins=40, grid=2, block=64, variant="shared", skew=1.0)),
+    ("pointer_chase", dict(bytes=1024, stride=64, order="random", grid=3, lists=2, threads=40)),
     ("matmul", dict(n=32)),
     ("matmul", dict(n=32, variant="tiled")),
 ]

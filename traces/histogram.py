@@ -30,7 +30,7 @@ def histogram(
     bins: int = 256,
     variant: Literal["global", "shared"] = "global",
     skew: float = 0.0,
-    blocks: int = 112,
+    grid: int = 112,
     block: int = 256,
     data_seed: int = 1,
 ) -> Launch:
@@ -43,7 +43,7 @@ def histogram(
         arguments["bins"] = bins
     return Launch(
         in_global if variant == "global" else in_shared,
-        grid=blocks,
+        grid=grid,
         block=block,
         arguments=arguments,
         registers=14,

@@ -2,7 +2,7 @@
 
 One list, one thread: latency against ``stride`` shows line sizes, against ``bytes`` the caches' sizes. Their test for
 inclusion has one block more than the GPU has SMs, each block filling an SM (``threads``), all with lists of their own
-(``lists = blocks``) or the last one with the first one's (``lists = blocks - 1``).
+(``lists = grid``) or the last one with the first one's (``lists = grid - 1``).
 """
 
 import math
@@ -29,7 +29,7 @@ def pointer_chase(
     stride: int = 128,
     laps: float = 2.0,
     order: Literal["sequential", "random"] = "sequential",
-    blocks: int = 1,
+    grid: int = 1,
     threads: int = 1,
     lists: int = 1,
     data_seed: int = 1,
@@ -48,12 +48,12 @@ def pointer_chase(
     at = path[iterations % elements] * (stride // WORD)
     return Launch(
         chase,
-        grid=blocks,
+        grid=grid,
         block=threads,
         arguments=dict(
-            links=links.reshape(-1), last=np.zeros(blocks, np.int32), words=words, lists=lists, iterations=iterations
+            links=links.reshape(-1), last=np.zeros(grid, np.int32), words=words, lists=lists, iterations=iterations
         ),
         registers=10,
         residencies=math.inf,
-        expected=lambda: {"last": np.arange(blocks) % lists * words + at},
+        expected=lambda: {"last": np.arange(grid) % lists * words + at},
     )
