@@ -55,7 +55,8 @@ LOG = np.dtype(
 COMMAND = np.dtype([("time", "<i8"), ("name", "u1"), ("bank", "u1"), ("channel", "<u2"), ("row", "<i4")])
 PRECHARGE, ACTIVATE, READ, WRITE = range(4)
 LONG_AGO = -(1 << 40)
-AGE_BITS = 40  # of a request's age in the scheduler's rank
+BANK_BITS = 6
+AGE_BITS = 40  # of a request's age, with its bank, in the scheduler's rank
 NO_AGE = 1 << 61
 POLICY = {DramPolicy.fcfs: 0, DramPolicy.fr_fcfs: 1}
 
@@ -67,7 +68,7 @@ class Channels(NamedTuple):
     channels: np.ndarray
     banks: np.ndarray  # [channel * banks + bank]
     bank_queues: np.ndarray  # [channel, write, bank] flat, as the next two, which the scheduler compares side by side
-    head_age: np.ndarray  # age of the oldest request, NO_AGE if there is none
+    head_age: np.ndarray  # age of the oldest request (see `aged`), NO_AGE if there is none
     hit_age: np.ndarray  # age of the oldest request to the open row, NO_AGE if there is none
     ready: np.ndarray  # [channel, bank] flat: when the bank could activate another row
     requests: np.ndarray
@@ -134,6 +135,12 @@ def log_command(m, c, name, bank, row, clock):
 
 
 @loop
+def aged(number, bank):
+    """A request's age for the scheduler to compare: its number, then its bank, so that the least names the bank."""
+    return np.int64(number) << BANK_BITS | bank
+
+
+@loop
 def admit(m, c, clock):
     """Move the requests that have come by `clock` into the bank queues, while there is room."""
     p = m.p[0]
@@ -158,24 +165,19 @@ def admit(m, c, clock):
         q = (c * 2 + write) * p.banks + bank
         append(m.bank_queues, q, m.requests, r)
         if m.bank_queues[q].head == r:
-            m.head_age[q] = age
+            m.head_age[q] = aged(age, bank)
         if m.bank_queues[q].hit < 0 and m.requests[r].row == m.banks[c * p.banks + bank].row:
             m.bank_queues[q].hit = r
-            m.hit_age[q] = age
+            m.hit_age[q] = aged(age, bank)
 
 
 @loop
 def oldest(ages, first, n):
-    """Position, from `first`, of the smallest of `n` ages, or -1 if all are NO_AGE."""
+    """Bank of the smallest of `n` ages, or -1 if all are NO_AGE."""
     best = NO_AGE
     for k in range(first, first + n):
         best = min(best, ages[k])
-    if best == NO_AGE:
-        return -1
-    at = first
-    while ages[at] != best:
-        at += 1
-    return at - first
+    return -1 if best == NO_AGE else best & ((1 << BANK_BITS) - 1)
 
 
 @loop
@@ -190,30 +192,27 @@ def choose(m, c, write, clock):
         return bank
     best = NEVER
     for k in range(p.banks):
-        rank = (max(m.ready[c * p.banks + k] - clock, 0) << AGE_BITS) + m.head_age[base + k]
-        if rank < best:
-            best = rank
-            bank = k
-    return bank
+        best = min(best, (max(m.ready[c * p.banks + k] - clock, 0) << AGE_BITS) + m.head_age[base + k])
+    return best & ((1 << BANK_BITS) - 1)
 
 
 @loop
-def find_hit(m, q, r, row):
-    """Note the first request from `r` on that goes to `row`."""
+def find_hit(m, q, r, bank, row):
+    """Note the first request from `r` on, all in `bank`, that goes to `row`."""
     while r >= 0 and m.requests[r].row != row:
         r = m.requests[r].next
     m.bank_queues[q].hit = r
-    m.hit_age[q] = m.requests[r].key if r >= 0 else NO_AGE
+    m.hit_age[q] = aged(m.requests[r].key, bank) if r >= 0 else NO_AGE
 
 
 @loop
-def remove(m, q, r):
-    """Take request `r` out of a bank queue."""
+def remove(m, q, r, bank):
+    """Take request `r` out of the queue of a bank."""
     at = m.bank_queues[q].head
     after = m.requests[r].next
     if at == r:
         m.bank_queues[q].head = after
-        m.head_age[q] = m.requests[after].key if after >= 0 else NO_AGE
+        m.head_age[q] = aged(m.requests[after].key, bank) if after >= 0 else NO_AGE
         return
     while m.requests[at].next != r:
         at = m.requests[at].next
@@ -243,7 +242,7 @@ def open_row(m, c, bank, row, clock):
     m.channels[c].at = (at + 1) & 3
     for write in range(2):
         q = (c * 2 + write) * p.banks + bank
-        find_hit(m, q, m.bank_queues[q].head, row)
+        find_hit(m, q, m.bank_queues[q].head, bank, row)
 
 
 @loop
@@ -288,8 +287,8 @@ def issue(m, c, write, clock):
         event += 1
         open_row(m, c, bank, row, clock)
     if m.bank_queues[q].hit == r:
-        find_hit(m, q, m.requests[r].next, row)
-    remove(m, q, r)
+        find_hit(m, q, m.requests[r].next, bank, row)
+    remove(m, q, r, bank)
     m.counters[m.requests[r].op, event, 0] += 1
     m.counters[m.requests[r].op, event, 1] += n
     if write:

@@ -29,9 +29,11 @@ REQUEST = np.dtype(
         ("mask", "u1"),  # sectors asked for
         ("need", "u1"),  # sectors that L2 has to wait for
         ("bank", "u1"),
-        ("pad", "u1", 2),
+        ("pad", "u1", 10),  # to a cache line of the host
     ]
 )
+HOST_LINE = 64
+assert REQUEST.itemsize == HOST_LINE
 
 # Kinds. LOAD fills an L1 line; BYPASS is a load past L1; FETCH and WRITE_BACK go from L2 to DRAM.
 LOAD, BYPASS, ATOMIC, STORE, REDUCTION, INVALIDATE, FETCH, WRITE_BACK = range(8)
@@ -47,13 +49,21 @@ def new_pool(dtype: np.dtype, size: int) -> tuple[np.ndarray, np.ndarray]:
     free = np.empty(size + 1, np.int32)
     free[0] = size
     free[1:] = np.arange(size - 1, -1, -1)
-    return np.zeros(size, dtype), free
+    return _aligned(size, dtype), free
+
+
+def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
+    """Records of zeros that begin at a cache line of the host: requests then lie in one each."""
+    raw = np.zeros(size * dtype.itemsize + HOST_LINE, np.uint8)
+    start = -raw.ctypes.data % HOST_LINE
+    return raw[start : start + size * dtype.itemsize].view(dtype)
 
 
 def grow_pool(records: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same pool with twice the room; numbers in use stay valid."""
     size = len(records)
-    bigger = np.concatenate([records, np.zeros(size, records.dtype)]).view(type(records))
+    bigger = _aligned(2 * size, records.dtype).view(type(records))
+    bigger[:size] = records
     depth = int(free[0])
     stack = np.empty(2 * size + 1, np.int32)
     stack[0] = depth + size
