@@ -17,7 +17,7 @@ from memsim.config import Replacement
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.random import hash32
 
-# 16 bytes, four to a cache line of the host: a large L2 is looked up at random, and host cache misses are what it costs.
+# 16 bytes, four to a cache line of the host: a large L2 is looked up at random.
 WAY = np.dtype(
     [
         ("tag", "<i4"),  # line number, or -1

@@ -2,8 +2,8 @@
 
 A channel decides once a request: which one goes next (FCFS, or first-ready FCFS: the oldest row hit, else the request
 whose bank can activate first), then places its precharge, activate and column commands at the earliest cycles that the
-timing table allows. Decisions run at most one row conflict ahead of the data bus, so that later row hits are still seen.
-Writes are held and drained in batches.
+timing table allows. Decisions run at most one row conflict ahead of the data bus, so that later row hits are still
+seen. Writes are held and drained in batches.
 """
 
 from __future__ import annotations

@@ -381,7 +381,8 @@ def invalidate(m, sm, way, line, mask, time):
         m.sms[sm].stores += 1
         send(m, sm, STORE, line, lost, m.writers[way], time)
     if m.ways[way].valid == 0 and m.ways[way].pending == 0:
-        drop(m.index, m.ways, m.sets, sm, m.p[0].l1_bits, sm * m.p[0].l1_sets + m.place[line].l1_set, way, m.p[0].l1_ways)
+        s = sm * m.p[0].l1_sets + m.place[line].l1_set
+        drop(m.index, m.ways, m.sets, sm, m.p[0].l1_bits, s, way, m.p[0].l1_ways)
 
 
 @loop
