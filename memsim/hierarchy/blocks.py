@@ -13,7 +13,8 @@ import numpy as np
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.plain import records
 from memsim.hierarchy.random import hash32
-from memsim.hierarchy.sm import SLOTS, push
+from memsim.hierarchy.sm_state import SLOTS
+from memsim.hierarchy.warps import push
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 

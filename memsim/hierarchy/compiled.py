@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from numba import config, njit
@@ -10,7 +11,20 @@ from numba import config, njit
 # The loops get named tuples of some thirty arrays and hand them on to small functions. Counting references to each
 # array at each call cost twenty times the work itself (nothing here allocates, so nothing needs counting: `_nrt`), and
 # passing the tuple by value four times the work (so every function is inlined: `forceinline`).
-loop = njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")
+loop = njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[call-overload]
+
+
+def _drop_stale() -> None:
+    """Forget loops on disk that are older than any source here: Numba looks at a function's own file only, not at the
+    files of the functions inlined in it."""
+    folder = Path(__file__).parent
+    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
+    for index in (folder / "__pycache__").glob("*.nbi"):
+        if index.stat().st_mtime < newest:
+            index.unlink(missing_ok=True)
+
+
+_drop_stale()
 
 
 def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
@@ -19,7 +33,7 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     Numba's dispatcher works out the types of every argument at every call, 5 microseconds for a tuple of thirty arrays;
     a conductor that calls the same loop 40,000 times a trial does it once. Without compilation, the function itself.
     """
-    if config.DISABLE_JIT:
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
     import numba
 

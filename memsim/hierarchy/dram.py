@@ -15,7 +15,7 @@ import numpy as np
 from memsim.config import DramPolicy
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.requests import FETCH, append, deliver, pop, schedule
-from memsim.hierarchy.sm import NEVER
+from memsim.hierarchy.sm_state import NEVER
 
 CHANNEL = np.dtype(
     [

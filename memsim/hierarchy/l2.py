@@ -29,7 +29,7 @@ from memsim.hierarchy.requests import (
     schedule,
     take,
 )
-from memsim.hierarchy.sm import ALL, ATOMICS, HIT, MERGE, MISS, NEVER, READS, SECTOR_MISS, WRITES
+from memsim.hierarchy.sm_state import ALL, ATOMICS, HIT, MERGE, MISS, NEVER, READS, SECTOR_MISS, WRITES
 
 SLICE = np.dtype(
     [
@@ -66,7 +66,7 @@ class Slices(NamedTuple):
     ways: np.ndarray
     writers: np.ndarray  # [way] static op that last wrote there
     sets: np.ndarray
-    index: np.ndarray
+    buckets: np.ndarray  # of the cache's index
     fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
     spots: np.ndarray  # [position] way of each L2 line of the packet being looked up
     sharers: np.ndarray  # [line, word]: SMs that hold the L1 line (inclusive L2 only)
@@ -162,7 +162,7 @@ def allocate(m, s, tag, time):
     if way >= 0:
         if m.ways[way].tag >= 0:
             evict(m, s, way, time)
-        replace(m.index, m.ways, m.sets, 0, p.l2_bits, at, way, p.l2_ways, p.l2_policy, tag)
+        replace(m.buckets, m.ways, m.sets, 0, p.l2_bits, at, way, p.l2_ways, p.l2_policy, tag)
     return way
 
 
@@ -210,7 +210,7 @@ def look_up_line(m, s, r, tag, mask, shift, time):
     p = m.p[0]
     kind = m.requests[r].kind
     line = m.requests[r].line
-    way = find(m.index, m.ways, 0, p.l2_bits, tag)
+    way = find(m.buckets, m.ways, 0, p.l2_bits, tag)
     absent = way < 0
     if absent:
         if kind == STORE and p.write_miss == NO_ALLOCATE:
@@ -258,7 +258,7 @@ def newest_fetch(m, line, need):
         if need >> sector & 1:
             position = sector // p.sectors_per_line
             within = sector - position * p.sectors_per_line
-            way = find(m.index, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
+            way = find(m.buckets, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
             if way >= 0 and m.ways[way].pending >> within & 1:
                 newest = max(newest, m.fetch_of[way * p.sectors_per_line + within])
     return newest if newest < 0 else newest & 0xFFFFFFFF
@@ -350,7 +350,7 @@ def arrive(m, s, time):
     for position in range(p.lines_per_packet):
         part = mask >> position * p.sectors_per_line & ((1 << p.sectors_per_line) - 1)
         if part:
-            way = find(m.index, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
+            way = find(m.buckets, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
             m.ways[way].valid = m.ways[way].valid | part
             m.ways[way].pending = m.ways[way].pending & (ALL ^ part)
     r = m.requests[f].waiters

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.config import GPU, Inclusion
-from memsim.hierarchy import cache, dram, l2, parameters, sm
+from memsim.hierarchy import cache, dram, l2, parameters, sm_state
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.latencies import horizon
 from memsim.hierarchy.mapping import Layout
@@ -30,7 +30,7 @@ def shared(array: np.ndarray) -> np.ndarray:
 class Machine:
     """The three levels of one GPU; they share the pool of requests and the calendars between them."""
 
-    sms: sm.SMs
+    sms: sm_state.SMs
     slices: l2.Slices
     channels: dram.Channels
     counters: np.ndarray  # [level, op, event, unit]
@@ -98,87 +98,109 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
         key: of the trial's hashed draws, below 2**31.
         commands: DRAM commands to log.
     """
-    counters = np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64)
-    pool = new_pool(REQUEST, 4096)
-    size = 1 << (2 * horizon(gpu)).bit_length()
-    calendars = {name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram")}
-    sectors = np.array([bin(mask).count("1") for mask in range(256)], np.int64)
     words = (gpu.sm.count + 31) // 32 if gpu.l2.inclusion is Inclusion.inclusive else 0
-    sharers = np.zeros((len(layout.place), words), np.uint32)
-    sms = _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters, sharers)
-    slices = _slices(gpu, layout, key, pool, calendars, sectors, counters, sharers)
-    channels = _channels(gpu, layout, pool, calendars, sectors, counters, commands)
-    return Machine(level_records(sms), level_records(slices), level_records(channels), counters)
+    requests, free_requests = new_pool(REQUEST, 4096)
+    size = 1 << (2 * horizon(gpu)).bit_length()
+    common = _Common(
+        gpu=gpu,
+        layout=layout,
+        key=key,
+        requests=requests,
+        free_requests=free_requests,
+        calendars={name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram")},
+        sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
+        counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
+        sharers=np.zeros((len(layout.place), words), np.uint32),
+    )
+    sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
+    return Machine(level_records(sms), level_records(slices), level_records(channels), common.counters)
 
 
-def _sms(tx, gpu, layout, resident, key, pool, calendars, sectors, counters, sharers) -> sm.SMs:
-    n = gpu.sm.count
-    ways, sets, index, bits = cache.new_cache(n, gpu.l1.size_bytes // (gpu.l1.line_bytes * gpu.l1.ways), gpu.l1.ways)
-    nodes, free_nodes = new_pool(sm.NODE, 1024)
-    flights, free_flights = new_pool(sm.FLIGHT, 1024)
-    state = np.zeros(n, sm.SM_STATE)
+@dataclass(frozen=True)
+class _Common:
+    """What the levels of one machine share."""
+
+    gpu: GPU
+    layout: Layout
+    key: int
+    requests: np.ndarray
+    free_requests: np.ndarray
+    calendars: dict[str, np.ndarray]
+    sectors: np.ndarray  # number of bits of a mask
+    counters: np.ndarray
+    sharers: np.ndarray
+
+
+def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
+    n = common.gpu.sm.count
+    l1 = common.gpu.l1
+    ways, sets, index, bits = cache.new_cache(n, l1.size_bytes // (l1.line_bytes * l1.ways), l1.ways)
+    nodes, free_nodes = new_pool(sm_state.NODE, 1024)
+    flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
+    state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["flight"] = -1
-    return sm.SMs(
-        p=parameters.sm_parameters(gpu, key, resident, tx.warps_per_block, bits),
+    return sm_state.SMs(
+        p=parameters.sm_parameters(common.gpu, common.key, resident, tx.warps_per_block, bits),
         instructions=shared(tx.instructions),
         lines=shared(tx.lines),
         masks=shared(tx.masks),
-        place=shared(layout.place),
+        place=shared(common.layout.place),
         sms=state,
-        warps=np.zeros(n * sm.SLOTS, sm.WARP),
-        blocks=np.zeros(n * sm.SLOTS, sm.BLOCK),
-        heap=np.zeros(n * sm.SLOTS, np.int64),
+        warps=np.zeros(n * sm_state.SLOTS, sm_state.WARP),
+        blocks=np.zeros(n * sm_state.SLOTS, sm_state.BLOCK),
+        heap=np.zeros(n * sm_state.SLOTS, np.int64),
         ways=ways,
         waiting=np.full(len(ways), -1, np.int32),
         writers=np.zeros(len(ways), np.uint16),
         born=np.zeros(len(ways), np.int64),
-        sharers=sharers,
+        sharers=common.sharers,
         sets=sets,
-        index=index,
-        requests=pool[0],
-        free_requests=pool[1],
+        buckets=index,
+        requests=common.requests,
+        free_requests=common.free_requests,
         nodes=nodes,
         free_nodes=free_nodes,
         flights=flights,
         free_flights=free_flights,
-        to_l2=calendars["to_l2"],
-        from_l2=calendars["to_sms"],
+        to_l2=common.calendars["to_l2"],
+        from_l2=common.calendars["to_sms"],
         replies=new_queues(n),
-        counters=counters[Level.l1],
+        counters=common.counters[Level.l1],
         histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),
-        times=np.zeros(tx.n_ops + 1, sm.OP_TIMES),
+        times=np.zeros(tx.n_ops + 1, sm_state.OP_TIMES),
         bin_of=np.searchsorted(latency_bin_edges(), np.arange(SMALL_LATENCIES), side="right") - 1,
-        sectors=sectors,
-        freed=np.zeros(n * sm.SLOTS, sm.FREED),
+        sectors=common.sectors,
+        freed=np.zeros(n * sm_state.SLOTS, sm_state.FREED),
         freed_count=np.zeros(1, np.int64),
     )
 
 
-def _slices(gpu, layout, key, pool, calendars, sectors, counters, sharers) -> l2.Slices:
-    ways, sets, index, bits = cache.new_cache(1, gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways), gpu.l2.ways)
+def _slices(common: _Common) -> l2.Slices:
+    own = common.gpu.l2
+    ways, sets, index, bits = cache.new_cache(1, own.size_bytes // (own.line_bytes * own.ways), own.ways)
     return l2.Slices(
-        p=parameters.l2_parameters(gpu, key, bits),
-        place=shared(layout.place),
-        sets_of=shared(layout.sets),
-        slices=np.zeros(gpu.l2.slices, l2.SLICE),
+        p=parameters.l2_parameters(common.gpu, common.key, bits),
+        place=shared(common.layout.place),
+        sets_of=shared(common.layout.sets),
+        slices=np.zeros(common.gpu.l2.slices, l2.SLICE),
         ways=ways,
         writers=np.zeros(len(ways), np.uint16),
         sets=sets,
-        index=index,
-        fetch_of=np.full(len(ways) * (gpu.l2.line_bytes // 32), -1, np.int64),
+        buckets=index,
+        fetch_of=np.full(len(ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
         spots=np.zeros(8, np.int64),
-        sharers=sharers,
-        requests=pool[0],
-        free_requests=pool[1],
-        from_sms=calendars["to_l2"],
-        queues=new_queues(gpu.l2.slices),
-        from_dram=calendars["from_dram"],
-        answers=new_queues(gpu.l2.slices),
-        to_dram=calendars["to_dram"],
-        to_sms=calendars["to_sms"],
-        counters=counters[Level.l2],
-        sectors=sectors,
-        whole=_widened(gpu.l2.sector_bytes // 32),
+        sharers=common.sharers,
+        requests=common.requests,
+        free_requests=common.free_requests,
+        from_sms=common.calendars["to_l2"],
+        queues=new_queues(common.gpu.l2.slices),
+        from_dram=common.calendars["from_dram"],
+        answers=new_queues(common.gpu.l2.slices),
+        to_dram=common.calendars["to_dram"],
+        to_sms=common.calendars["to_sms"],
+        counters=common.counters[Level.l2],
+        sectors=common.sectors,
+        whole=_widened(common.gpu.l2.sector_bytes // 32),
     )
 
 
@@ -192,18 +214,18 @@ def _widened(group: int) -> np.ndarray:
     return wide & 255
 
 
-def _channels(gpu, layout, pool, calendars, sectors, counters, commands) -> dram.Channels:
+def _channels(common: _Common, commands: int) -> dram.Channels:
     return dram.Channels(
-        p=parameters.dram_parameters(gpu),
-        **dram.new_channels(gpu.dram.channels, gpu.dram.banks),
-        requests=pool[0],
-        from_l2=calendars["to_dram"],
-        queues=new_queues(gpu.dram.channels),
-        to_l2=calendars["from_dram"],
-        counters=counters[Level.dram],
-        sectors=sectors,
+        p=parameters.dram_parameters(common.gpu),
+        **dram.new_channels(common.gpu.dram.channels, common.gpu.dram.banks),
+        requests=common.requests,
+        from_l2=common.calendars["to_dram"],
+        queues=new_queues(common.gpu.dram.channels),
+        to_l2=common.calendars["from_dram"],
+        counters=common.counters[Level.dram],
+        sectors=common.sectors,
         commands=np.zeros(commands, dram.COMMAND),
         logged=np.zeros(1, np.int64),
-        log=np.zeros(parameters.log_run(gpu) * LOG_RUNS, np.int64),
+        log=np.zeros(parameters.log_run(common.gpu) * LOG_RUNS, np.int64),
         log_state=dram.new_log(),
     )

@@ -18,7 +18,7 @@ from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.plain import level_records
 from memsim.hierarchy.requests import FETCH, append, give, take
-from memsim.hierarchy.sm import NEVER
+from memsim.hierarchy.sm_state import NEVER
 
 GROUP = 32  # requests a warp can issue at once
 

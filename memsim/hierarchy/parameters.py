@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 
 from memsim.config import GPU, Inclusion
-from memsim.hierarchy import cache, dram, l2, sm
+from memsim.hierarchy import cache, dram, l2, sm_state
 from memsim.hierarchy.latencies import reply_cycles
 
 
@@ -30,7 +30,7 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         key=key,
         arbitration=gpu.stochastic.arbitration,
         max_weight=gpu.stochastic.max_weight if gpu.stochastic.warp_weights else 1,
-        scheduler=sm.SCHEDULER[gpu.sm.warp_scheduler],
+        scheduler=sm_state.SCHEDULER[gpu.sm.warp_scheduler],
         warp_slots=warps_per_block * resident,
         warps_per_block=warps_per_block,
         launch_cycles=gpu.sm.launch_cycles,
@@ -51,7 +51,7 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
         return_cycles=reply_cycles(gpu),
-        write_policy=sm.WRITE_POLICY[gpu.l1.write_policy],
+        write_policy=sm_state.WRITE_POLICY[gpu.l1.write_policy],
     )
 
 

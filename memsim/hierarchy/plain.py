@@ -25,7 +25,7 @@ class Records(np.ndarray):
 
     def __getitem__(self, index: Any) -> Any:
         if self.dtype.names and isinstance(index, int | np.integer):
-            return _Record(self, index)
+            return _Record(self, int(index))
         return super().__getitem__(index)
 
 
@@ -46,7 +46,7 @@ class _Record:
 
 def records(array: np.ndarray) -> np.ndarray:
     """The array as loops take it: itself, but for plain Python a view whose records have attributes."""
-    return array.view(Records) if config.DISABLE_JIT and array.dtype.names else array
+    return array.view(Records) if config.DISABLE_JIT and array.dtype.names else array  # type: ignore[attr-defined]
 
 
 def level_records(level: Level) -> Level:
