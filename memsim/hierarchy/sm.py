@@ -130,13 +130,14 @@ def advance_sm(m, sm, end):
     time = m.sms[sm].time
     step = m.p[0].lookup_cycles
     blocked = False
+    reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
     while True:
-        reply = due(m, sm)
         wake = m.heap[sm * SLOTS] >> 6 if m.sms[sm].events else NEVER
         event = min(reply, wake)
         if event <= time and event < end:
             if reply <= wake:
                 receive(m, sm, reply)
+                reply = due(m, sm)
                 blocked = False
             else:
                 act(m, sm, pop_event(m, sm), wake)
