@@ -9,8 +9,8 @@ from typing import Any
 from numba import config, njit
 
 # The loops get named tuples of some thirty arrays and hand them on to small functions. Counting references to each
-# array at each call cost twenty times the work itself (nothing here allocates, so nothing needs counting: `_nrt`), and
-# passing the tuple by value four times the work (so every function is inlined: `forceinline`).
+# array at each call made a trial four times as long (nothing here allocates, so nothing needs counting: `_nrt`), and
+# passing the tuple by value nearly three times (so every function is inlined: `forceinline`).
 loop = njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[call-overload]
 
 
@@ -30,8 +30,9 @@ _drop_stale()
 def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     """The machine code of a loop for arguments of these types, compiled if need be.
 
-    Numba's dispatcher works out the types of every argument at every call, 5 microseconds for a tuple of thirty arrays;
-    a conductor that calls the same loop 40,000 times a trial does it once. Without compilation, the function itself.
+    Numba's dispatcher works out the types of every argument at every call, which takes microseconds for a tuple of
+    arrays; a conductor that calls the same loop 40,000 times a trial does it once. Without compilation, the function
+    itself.
     """
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function

@@ -137,9 +137,8 @@ def schedule(calendar, requests, r):
 
 @loop
 def deliver(calendar, start, end, requests, queues):
-    """Move what is due in [start, end) to the queues of their places, in order; returns how many."""
+    """Move what is due in [start, end) to the queues of their places, in order."""
     wrap = len(calendar) - 1
-    n = 0
     for time in range(start, end):
         r = calendar[time & wrap].head
         if r >= 0:
@@ -148,5 +147,3 @@ def deliver(calendar, start, end, requests, queues):
                 after = requests[r].next
                 append(queues, requests[r].place, requests, r)
                 r = after
-                n += 1
-    return n
