@@ -5,11 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from memsim.sources.describe import Recorder, compiled, load_workload
+from memsim.sources import log, rows
+from memsim.sources.describe import Recorder, batch, compiled, load_workload
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS
 from tests.describing import describe
 
-COMPILED = [name for name, value in vars(compiled).items() if hasattr(value, "py_func")]
+# Everywhere a loop is called from, by its name there.
+COMPILED = [
+    (module, name)
+    for module in (compiled, rows, batch, log)
+    for name in dir(module)
+    if hasattr(getattr(module, name), "py_func")
+]
 
 
 @pytest.mark.parametrize(
@@ -28,9 +35,9 @@ def test_compiled_loops_are_their_python(name, parameters, monkeypatch):
         return Recorder(workload, launch).run(np.arange(launch.shape.n_blocks)), launch
 
     fast, fast_launch = chunk()
-    assert {"log_access", "log_barrier", "gather", "scatter", "atomic", "sort_rows"} <= set(COMPILED)
-    for function in COMPILED:
-        monkeypatch.setattr(compiled, function, getattr(compiled, function).py_func)
+    assert {"log_access", "log_barrier", "gather", "scatter", "atomic", "sort_rows"} <= {name for _, name in COMPILED}
+    for module, name in COMPILED:
+        monkeypatch.setattr(module, name, getattr(module, name).py_func)
     slow, slow_launch = chunk()
     for column in (*INSTRUCTION_COLUMNS, "first_instruction", "first_address", "addresses"):
         np.testing.assert_array_equal(getattr(fast, column), getattr(slow, column), err_msg=column)

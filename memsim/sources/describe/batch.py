@@ -12,9 +12,10 @@ from memsim.sources.describe import compiled
 from memsim.sources.describe.arrays import DeviceArray, check_vector
 from memsim.sources.describe.indexing import Index, linear
 from memsim.sources.describe.lanes import Lanes, Operand, Variable
-from memsim.sources.describe.log import Log
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
 from memsim.sources.describe.ops import StaticOps
+from memsim.sources.log import Log
+from memsim.sources.rows import SEQUENCE, START, log_barrier, log_trailing
 from memsim.trace.schema import Kind, LaunchShape, Space
 
 
@@ -31,7 +32,7 @@ class Batch:
         self.shape, self.block_ids, self._ops, self._log = shape, block_ids, ops, log
         n_warps = len(block_ids) * shape.warps_per_block
         self._state = np.zeros((n_warps, 3), np.int64)
-        self._state[:, compiled.START] = 1
+        self._state[:, START] = 1
         thread = np.arange(shape.warps_per_block * shape.warp_size).reshape(-1, shape.warp_size)
         mask = np.tile(thread < shape.threads_per_block, (len(block_ids), 1))
         bits = compiled.active_bits(mask)
@@ -144,14 +145,14 @@ class Batch:
             raise RuntimeError("t.sync() is reached by some lanes of a block only; the block would hang")
         self._log.reserve(len(context.bits), 0)
         log = self._log
-        compiled.log_barrier(log.rows, log.cursor, self._state, context.bits, context.frame.warps, context.issued)
+        log_barrier(log.rows, log.cursor, self._state, context.bits, context.frame.warps, context.issued)
         context.issued = 0
 
     def finish(self) -> None:
         """Log what the warps issue after their last access."""
         self.charge()
         self._log.reserve(len(self._state), 0)
-        compiled.log_trailing(self._log.rows, self._log.cursor, self._state)
+        log_trailing(self._log.rows, self._log.cursor, self._state)
 
     # -- accesses
 
@@ -227,7 +228,7 @@ class Batch:
 
     def _sequences(self) -> np.ndarray:
         """i4 [rows], the sequence each warp is in."""
-        return self._state[self.context.frame.warps, compiled.SEQUENCE].astype(np.int32)
+        return self._state[self.context.frame.warps, SEQUENCE].astype(np.int32)
 
     def _offsets(self, array: DeviceArray) -> np.ndarray:
         """i8 [rows], where each row's copy of an array starts in its values."""

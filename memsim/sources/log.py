@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.describe import compiled
-from memsim.sources.describe.compiled import ROW
+from memsim.sources.rows import ROW, count_rows, sort_addresses, sort_rows
 from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk
 
 
@@ -39,11 +38,11 @@ class Log:
         n_rows, n_addresses = self.cursor
         rows = self.rows[:n_rows]
         first_instruction, first_address = np.zeros((2, n_warps + 1), np.int64)
-        compiled.count_rows(rows, first_instruction, first_address)
+        count_rows(rows, first_instruction, first_address)
         columns = {name: np.empty(n_rows, dtype) for name, dtype in INSTRUCTION_COLUMNS.items()}
-        compiled.sort_rows(rows, first_instruction, *columns.values())
+        sort_rows(rows, first_instruction, *columns.values())
         addresses = np.empty(n_addresses, ADDRESS_DTYPE)
-        compiled.sort_addresses(rows, self.addresses, first_address, addresses)
+        sort_addresses(rows, self.addresses, first_address, addresses)
         warps = range(first_warp, first_warp + n_warps)
         return Chunk(warps, first_instruction, first_address, addresses=addresses, **columns)
 

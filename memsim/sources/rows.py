@@ -1,0 +1,153 @@
+"""Instructions of warps as rows of a log: starting sequences, encoding addresses, sorting by warp; for every source.
+
+The state of each warp is i8 [n_warps, 3], columns SEQUENCE, GAP and START.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from memsim.trace.bits import popcount
+from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
+
+# Sequences started; non-memory instructions since the last row; whether a new sequence is due.
+SEQUENCE, GAP, START = range(3)
+
+# One line of the log: an instruction of one warp, in the order of execution.
+ROW = np.dtype([("warp", "<i4"), *INSTRUCTION_COLUMNS.items()])
+
+SEQUENCE_FLAG, BARRIER_FLAG, DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
+LONGEST_STRIDE = 2**31 - 1
+LISTED = int(EXPLICIT)
+
+
+@njit(cache=True)
+def place_lanes(row, addresses, cursor, lanes, elements, count, low, base, element_bytes):
+    """Encode the addresses base + element_bytes * elements[i] of ``count`` lanes: a stride, or else a list.
+
+    Args:
+        addresses, cursor: the log's explicit addresses, with room, and its counts of rows and addresses.
+        lanes: numbers of the active lanes, ascending; ``elements`` are theirs, ``low`` the lowest of them.
+    """
+    stride = lane_stride(lanes, elements, count) * element_bytes
+    if -LONGEST_STRIDE <= stride <= LONGEST_STRIDE:
+        row["base"] = base + np.int64(elements[0]) * element_bytes
+        row["stride"] = stride
+        return
+    row["base"] = base + np.int64(low) * element_bytes
+    row["stride"] = LISTED
+    listed = addresses[cursor[1] : cursor[1] + count]
+    for i in range(count):
+        listed[i] = (elements[i] - low) * element_bytes
+    cursor[1] += count
+
+
+@njit(cache=True)
+def lane_stride(lanes, elements, count):
+    """Elements from each lane to the next if the same for all, else a number too large for any stride."""
+    if count == 1:
+        return 0
+    first_lane, first = lanes[0], np.int64(elements[0])
+    distance, rise = lanes[1] - first_lane, elements[1] - first
+    step = rise // distance
+    if step * distance != rise:
+        return LONGEST_STRIDE + 1
+    for i in range(2, count):
+        if elements[i] - first != step * (lanes[i] - first_lane):
+            return LONGEST_STRIDE + 1
+    return step
+
+
+@njit(cache=True)
+def begin_row(row, state, warp, since, data, issued, active):
+    """Fill what every row has, and start a sequence when one is due or the access waits for the current one."""
+    flags = 0
+    if state[warp, START] or since == state[warp, SEQUENCE]:
+        state[warp, SEQUENCE] += 1
+        state[warp, START] = 0
+        flags = SEQUENCE_FLAG
+    elif data == state[warp, SEQUENCE]:
+        flags = DATA_FLAG
+    row["warp"] = warp
+    row["flags"] = flags
+    row["gap"] = state[warp, GAP] + issued
+    row["mask"] = active
+    state[warp, GAP] = 0
+
+
+@njit(cache=True)
+def log_barrier(rows, cursor, state, bits, warps, issued):
+    """Log a barrier of every active warp; it ends their sequences."""
+    for r in range(len(warps)):
+        if bits[r] == 0:
+            continue
+        state[warps[r], START] = 1
+        row = rows[cursor[0]]
+        begin_row(row, state, warps[r], -1, -1, issued, np.int64(bits[r]))
+        row["flags"] |= BARRIER_FLAG
+        row["op"] = NO_OP
+        row["base"] = 0
+        row["stride"] = 0
+        state[warps[r], START] = 1
+        cursor[0] += 1
+
+
+@njit(cache=True)
+def log_trailing(rows, cursor, state):
+    """Log the non-memory instructions after each warp's last access."""
+    for warp in range(len(state)):
+        if state[warp, GAP] > 0:
+            row = rows[cursor[0]]
+            begin_row(row, state, warp, -1, -1, 0, 0)
+            row["flags"] = 0
+            row["op"] = NO_OP
+            row["base"] = 0
+            row["stride"] = 0
+            cursor[0] += 1
+
+
+@njit(cache=True)
+def count_rows(rows, first_instruction, first_address):
+    """Make the per-warp indexes [n_warps + 1] from the log: rows, and addresses of explicit rows."""
+    for i in range(len(rows)):
+        row = rows[i]
+        first_instruction[row["warp"] + 1] += 1
+        if row["stride"] == LISTED:
+            first_address[row["warp"] + 1] += popcount(row["mask"])
+    for w in range(1, len(first_instruction)):
+        first_instruction[w] += first_instruction[w - 1]
+        first_address[w] += first_address[w - 1]
+
+
+@njit(cache=True)
+def sort_rows(rows, first_instruction, op, flags, gap, mask, base, stride):
+    """Copy the log's rows to columns, warp after warp, each in the order of execution."""
+    target = first_instruction.copy()
+    for i in range(len(rows)):
+        row = rows[i]
+        to = target[row["warp"]]
+        target[row["warp"]] = to + 1
+        op[to] = row["op"]
+        flags[to] = row["flags"]
+        gap[to] = row["gap"]
+        mask[to] = row["mask"]
+        base[to] = row["base"]
+        stride[to] = row["stride"]
+
+
+@njit(cache=True)
+def sort_addresses(rows, addresses, first_address, sorted_addresses):
+    """Copy the addresses from the order of execution to warp after warp."""
+    target = first_address.copy()
+    source = 0
+    for i in range(len(rows)):
+        row = rows[i]
+        if row["stride"] == LISTED:
+            count = popcount(row["mask"])
+            at = target[row["warp"]]
+            listed, to = addresses[source : source + count], sorted_addresses[at : at + count]
+            for k in range(count):
+                to[k] = listed[k]
+            target[row["warp"]] = at + count
+            source += count
