@@ -1,0 +1,190 @@
+"""Merges what a program's threads did into the instructions of its warps: the log's messages in, chunks out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memsim.errors import InputError
+from memsim.sources.capture.accesses import Out
+from memsim.sources.capture.log import Array, Blocks, Free, Launch, Message, Variant
+from memsim.sources.capture.merge_loop import merge_warps
+from memsim.sources.capture.positions import BAD_BLOCK, BAD_WORD, DONE, LANE, TOO_DEEP, TOO_MANY_OPS, WARP_SIZE
+from memsim.sources.capture.sites import Site
+from memsim.sources.capture.static_ops import StaticOps, static_op
+from memsim.sources.capture.tables import ArrayTable, SiteTable
+from memsim.sources.log import Log
+from memsim.trace.schema import NO_OP, ArrayInfo, Chunk, LaunchShape, Space, StaticOp
+
+SHARED_ALIGNMENT = 16  # of the widest vector access
+PIECE_WORDS = 1 << 18  # merged by one call; the words of a longer block are merged warp by warp
+DEEPEST = 16  # calls a lane can be in at first
+
+
+class Merger:
+    """The state of a capture: the program's sites and arrays, and the trace of the launch under way.
+
+    Messages other than blocks go to :meth:`take`, those of one launch after its :class:`Launch`. Blocks come back as a
+    chunk of the launch's trace.
+
+    Args:
+        sites: the front end's table.
+        gaps: whether instructions get the estimated number of arithmetic instructions before them.
+        program: named in messages.
+    """
+
+    def __init__(self, sites: Sequence[Site], gaps: bool = False, program: str = "the program") -> None:
+        self._program = program
+        self._sites, self._arrays = SiteTable(sites, gaps), ArrayTable()
+        self._log = Log()
+        self._calls = np.zeros((WARP_SIZE + 1, DEEPEST), np.int32)
+        self._launch: Launch | None = None
+        self._begin()
+
+    def _begin(self) -> None:
+        """A new trace."""
+        self._ops = StaticOps()
+        self._shared: dict[int, int] = {}  # array -> start in the block's shared memory
+        self._shared_bytes = 0
+        self._n_warps = 0
+
+    def take(self, message: Message) -> Chunk | None:
+        """Use a message; blocks come back as a chunk of the trace.
+
+        Raises:
+            InputError: the message makes no sense; the log is not what memsim's probes write.
+        """
+        match message:
+            case Blocks():
+                return self.blocks(message)
+            case Launch():
+                self._launch = message
+                self._begin()
+            case Array():
+                self._arrays.add(message)
+            case Free():
+                self._arrays.free(message)
+            case Variant():
+                try:
+                    self._sites.add(message)
+                except ValueError as error:
+                    raise self._foreign(str(error)) from None
+        return None
+
+    @property
+    def ops(self) -> list[StaticOp]:
+        """Static ops of the trace so far."""
+        place = {number: k for k, number in enumerate(self._ops.arrays)}
+        table = []
+        for access, array in self._ops.made.tolist():
+            site, width = self._sites.accesses[access]
+            space = self._arrays.known[array].space
+            table.append(static_op(self._sites.by_id[site], width, space, place[array]))
+        return table
+
+    @property
+    def arrays(self) -> list[ArrayInfo]:
+        """The arrays that were accessed so far, in the order in which they came to be."""
+        return [self._arrays.info(number, self._shared.get(number, 0)) for number in self._ops.arrays]
+
+    def launch_shape(self, registers: int = 32, shared_bytes: int | None = None) -> LaunchShape:
+        """The launch, with the registers of a thread and the shared memory of a block.
+
+        Args:
+            registers: as the compiler reports them.
+            shared_bytes: static ones, as the compiler reports them; None: those of the arrays seen.
+        """
+        assert self._launch is not None
+        dynamic = self._launch.dynamic_shared
+        seen = any(self._arrays.known[number].dynamic for number in self._shared)
+        static = self._shared_bytes - (dynamic if seen else 0) if shared_bytes is None else shared_bytes
+        return LaunchShape(
+            self._launch.grid, self._launch.block, registers=registers, shared_bytes=max(0, static) + dynamic
+        )
+
+    def blocks(self, message: Blocks) -> Chunk:
+        """The instructions of some blocks' warps; they continue those of the blocks before."""
+        assert self._launch is not None
+        shape = self.launch_shape()
+        if (message.words[message.starts[:-1] + 1] != shape.threads_per_block).any():
+            raise self._foreign("a block has too many threads, or too few")
+        n_warps = len(message.ids) * shape.warps_per_block
+        self._log.clear()
+        self._merge(message, n_warps, shape.warps_per_block)
+        chunk = self._log.sorted_by_warp(n_warps, self._n_warps)
+        self._n_warps += n_warps
+        self._place_shared(chunk)
+        return chunk
+
+    def _merge(self, message: Blocks, n_warps: int, warps_per_block: int) -> None:
+        """Log the warps' instructions, all by one call unless that took too much room."""
+        state, progress = np.zeros((n_warps, 3), np.int64), np.zeros(1, np.int64)
+        whole = len(message.words) <= PIECE_WORDS
+        while (warp := int(progress[0])) < n_warps:
+            n_words = len(message.words) if whole else _words_of_warp(message, *divmod(warp, warps_per_block))
+            last = n_warps if whole else warp + 1
+            self._log.reserve(n_words, n_words)
+            result = self._merge_piece(message, progress, last, message.ids * warps_per_block, state)
+            if result == TOO_DEEP:
+                self._calls = np.zeros((WARP_SIZE + 1, 2 * self._calls.shape[1]), np.int32)
+            elif result == TOO_MANY_OPS:
+                raise InputError(self._program, "kernel", f"accesses more than {NO_OP} pairs of expression and array")
+            elif result != DONE:
+                wrong = {BAD_BLOCK: "threads' words overlap", BAD_WORD: "a variant or mark nobody announced"}
+                raise self._foreign(wrong[result])
+
+    def _merge_piece(
+        self, message: Blocks, progress: np.ndarray, last: int, first_warp: np.ndarray, state: np.ndarray
+    ) -> int:
+        """Merge up to a warp; see :func:`merge_warps`."""
+        sites, n_accesses = self._sites.loop, len(self._sites.accesses)
+        log, n_sites = self._log, len(self._sites.loop.gap)
+        out = Out(
+            rows=log.rows,
+            addresses=log.addresses,
+            cursor=log.cursor,
+            state=state,
+            issued=np.empty(n_sites, np.int32),
+            some=np.empty(WARP_SIZE, np.int64),
+            place=np.empty(WARP_SIZE, np.int64),
+            left=np.empty(WARP_SIZE, np.bool_),
+        )
+        return merge_warps(
+            message.words,
+            message.starts,
+            first_warp,
+            progress,
+            last,
+            sites,
+            self._arrays.loop(n_accesses),
+            self._ops.loop(n_accesses, len(self._arrays.known)),
+            out,
+            np.zeros(WARP_SIZE + 1, LANE),
+            self._calls,
+            np.empty((3, WARP_SIZE), np.int64),
+            np.empty(2, np.uint32),
+        )
+
+    def _place_shared(self, chunk: Chunk) -> None:
+        """Give newly met shared arrays a place in the block's memory, in order of declaration; move accesses there."""
+        known = self._arrays.known
+        for number in self._ops.arrays:
+            if known[number].space is Space.shared and number not in self._shared:
+                self._shared[number] = -(-self._shared_bytes // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
+                self._shared_bytes = self._shared[number] + known[number].bytes
+        if any(self._shared.values()):
+            starts = np.zeros(NO_OP + 1, np.uint64)
+            starts[: len(self._ops.made)] = [self._shared.get(array, 0) for array in self._ops.made[:, 1].tolist()]
+            chunk.base[:] += starts[chunk.op]
+
+    def _foreign(self, what: str) -> InputError:
+        return InputError(self._program, "log", f"is not what memsim's probes write: {what}")
+
+
+def _words_of_warp(message: Blocks, block: int, warp: int) -> int:
+    """How many words the threads of a warp have."""
+    start = int(message.starts[block])
+    offsets = message.words[start + 2 : start + 3 + int(message.words[start + 1])]
+    of_warp = offsets[warp * WARP_SIZE : (warp + 1) * WARP_SIZE + 1]
+    return max(0, int(of_warp[-1] - of_warp[0]))

@@ -1,0 +1,140 @@
+"""What the compiled merge looks up: sites, variants and arrays, as columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from memsim.sources.capture.accesses import LOCAL_START, PAGE_BYTES, THREAD_PAGE_BYTES, Memory, Sites
+from memsim.sources.capture.log import Array, Free, Variant
+from memsim.sources.capture.positions import LATCH
+from memsim.sources.capture.sites import LAST_SITE, Site
+from memsim.trace.schema import NO_OP, ArrayInfo, Kind, Space
+
+NOWHERE = 2**62  # no address
+UNKNOWN = Array("(unknown)", Space.global_, 0, 0)  # what addresses outside every array belong to
+
+
+class SiteTable:
+    """Sites, and the variants that words name.
+
+    Attributes:
+        accesses: site and width of each access; several variants may be one.
+        loop: for the compiled merge.
+    """
+
+    def __init__(self, sites: Sequence[Site], gaps: bool) -> None:
+        self.by_id = {site.id: site for site in sites}
+        self.accesses: list[tuple[int, int]] = []
+        self._numbers: dict[tuple[int, int], int] = {}
+        n = max(self.by_id, default=0) + 1
+        assert n <= LAST_SITE + 1
+        first_wait, waits = _lists(self.by_id, n, lambda site: site.waits_for)
+        first_datum, data = _lists(self.by_id, n, lambda site: site.data_from)
+        self.loop = Sites(
+            site_of=np.zeros(0, np.int32),
+            access_of=np.zeros(0, np.int32),
+            width=np.zeros(0, np.int32),
+            returns=_column(self.by_id, n, bool, lambda site: site.kind in (Kind.load, Kind.atomic)),
+            unrolled=_column(self.by_id, n, bool, lambda site: site.unrolled),
+            gap=_column(self.by_id, n, np.int32, lambda site: site.gap if gaps else 0),
+            first_wait=first_wait,
+            waits=waits,
+            first_datum=first_datum,
+            data=data,
+        )
+
+    def add(self, variant: Variant) -> None:
+        """Know a variant from now on.
+
+        Raises:
+            ValueError: its site is none, or it has the number of a mark.
+        """
+        if variant.site not in self.by_id or not 0 < variant.number < LATCH or not 0 < variant.width <= NO_OP:
+            raise ValueError(f"variant {variant.number} of {variant.width} bytes at site {variant.site}")
+        access = (variant.site, variant.width)
+        if access not in self._numbers:
+            self._numbers[access] = len(self.accesses)
+            self.accesses.append(access)
+        more = max(0, variant.number + 1 - len(self.loop.site_of))
+        site_of = np.append(self.loop.site_of, np.zeros(more, np.int32))
+        access_of = np.append(self.loop.access_of, np.zeros(more, np.int32))
+        site_of[variant.number], access_of[variant.number] = variant.site, self._numbers[access]
+        width = np.array([width for _, width in self.accesses], np.int32)
+        self.loop = self.loop._replace(site_of=site_of, access_of=access_of, width=width)
+
+
+class ArrayTable:
+    """The program's arrays as they come and go.
+
+    Attributes:
+        known: every array there ever was; the first stands for addresses outside of all.
+    """
+
+    def __init__(self) -> None:
+        self.known: list[Array] = [UNKNOWN]
+        self._live: dict[int, int] = {}  # base -> number
+        self._memory: Memory | None = None
+        self._pages, self._n_pages = np.zeros(0, np.int32), np.zeros(1, np.int64)
+        self._stack_bytes = 0
+
+    def add(self, array: Array) -> None:
+        """Know an array from now on; it replaces one at the same base."""
+        self._live[array.base] = len(self.known)
+        self.known.append(array)
+        self._memory = None
+        if array.space is Space.local:
+            self._stack_bytes = array.stack_bytes
+            self._pages = np.full(-(-array.stack_bytes // THREAD_PAGE_BYTES), -1, np.int32)
+
+    def free(self, message: Free) -> None:
+        """Forget where an array lay."""
+        self._live.pop(message.base, None)
+        self._memory = None
+
+    def info(self, number: int, shared_start: int) -> ArrayInfo:
+        """How the trace shows an array; ``shared_start`` is where a shared one lies in its block's memory."""
+        array = self.known[number]
+        base, size = array.base, array.bytes
+        if array.space is Space.shared:
+            base = shared_start
+        elif array.space is Space.local:
+            base, size = LOCAL_START, int(self._n_pages[0]) * PAGE_BYTES
+        return ArrayInfo(array.name, array.space, base, size, min(array.element_bytes, NO_OP))
+
+    def loop(self, n_accesses: int) -> Memory:
+        """For the compiled merge, with room for so many accesses."""
+        if self._memory is None or len(self._memory.recent) < n_accesses:
+            self._memory = self._built(n_accesses)
+        return self._memory
+
+    def _built(self, n_accesses: int) -> Memory:
+        live = sorted(self._live.items())
+        arrays = [self.known[number] for _, number in live]
+        return Memory(
+            start=np.array([*(array.base for array in arrays), NOWHERE], np.int64),
+            stop=np.array([*(array.base + array.bytes for array in arrays), 0], np.int64),
+            number=np.array([*(number for _, number in live), 0], np.int32),
+            space=np.array([*(array.space for array in arrays), UNKNOWN.space], np.int32),
+            recent=np.full(n_accesses, len(arrays), np.int32),
+            stack_bytes=np.array([self._stack_bytes], np.int64),
+            pages=self._pages,
+            n_pages=self._n_pages,
+        )
+
+
+def _column(sites: dict[int, Site], n: int, dtype: Any, value: Callable[[Site], int]) -> np.ndarray:
+    """Something of every site, by id."""
+    column = np.zeros(n, dtype)
+    for number, site in sites.items():
+        column[number] = value(site)
+    return column
+
+
+def _lists(sites: dict[int, Site], n: int, value: Callable[[Site], Sequence[int]]) -> tuple[np.ndarray, np.ndarray]:
+    """Lists of sites, one after the other, and where each begins."""
+    lists = [value(sites[number]) if number in sites else () for number in range(n)]
+    first = np.cumsum([0, *map(len, lists)]).astype(np.int32)
+    return first, np.array([site for each in lists for site in each], np.int32)
