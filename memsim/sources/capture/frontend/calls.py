@@ -1,0 +1,245 @@
+"""Calls: of the user's device functions, of what the runtime provides, of atomics and loads through a pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from clang.cindex import Cursor, CursorKind, Type, TypeKind
+
+from memsim.sources.capture.frontend.declarations import Key, is_launch, key
+from memsim.sources.capture.frontend.expressions import Expressions
+from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
+from memsim.sources.capture.frontend.names import Builtin, builtin
+from memsim.sources.capture.frontend.parsing import is_system, overloads
+from memsim.sources.capture.frontend.places import is_lvalue, is_reference
+from memsim.sources.capture.frontend.tree import Node, Unary
+from memsim.sources.capture.sites import Role
+from memsim.trace.schema import Kind
+
+_CALLEES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
+
+
+class Calls(Expressions):
+    """Walks calls."""
+
+    def call(self, node: Node, used: bool) -> Deps:
+        if is_launch(node):
+            raise self.context.refuse(node, "device-side launch", "launch the kernel from the host")
+        named = node.cursor.referenced
+        if named is not None and named.kind == CursorKind.CONSTRUCTOR:
+            return self._construct(node, named)
+        callee, arguments = _parts(node)
+        name = _name(node, callee)
+        users = self._users(named, callee)
+        if name == "operator=" and not users and len(arguments) == 2:
+            data = self.value(arguments[1])
+            self.store(self.place(arguments[0]), data)
+            return data
+        if not users and (known := builtin(name)) is not None:
+            return self._builtin(node, known, arguments, used)
+        return self._evaluate(node, named, callee, arguments, users)
+
+    def returns_reference(self, node: Node) -> bool:
+        named = node.cursor.referenced
+        if named is None or named.kind not in (CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD):
+            return False
+        return is_reference(named.result_type) and bool(self._users(named, None))
+
+    # -- who is called
+
+    def _users(self, named: Cursor | None, callee: Node | None) -> list[Key]:
+        """Keys of the user's functions that may be called."""
+        candidates = [named] if named is not None and named.kind != CursorKind.OVERLOADED_DECL_REF else []
+        if not candidates and callee is not None:
+            candidates = [one for child in callee.walk() for one in overloads(child.cursor.referenced)]
+        if len(candidates) == 1 and (closure := self.context.lambdas.get(candidates[0].hash)):
+            return [closure]
+        keys = (key(one) for one in candidates)
+        return [one for one in keys if one in self.context.functions or one in self.context.drafts]
+
+    def _is_unknown(self, named: Cursor | None) -> bool:
+        """Whether a call goes where only the run tells: through a pointer, a template parameter, to another file."""
+        if named is None or named.kind in (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL):
+            return True
+        return named.kind != CursorKind.OVERLOADED_DECL_REF and not is_system(named)
+
+    # -- the user's functions
+
+    def _evaluate(
+        self, node: Node, named: Cursor | None, callee: Node | None, arguments: list[Node], users: list[Key]
+    ) -> Deps:
+        this = self._object(callee)
+        types = _parameter_types(named, callee)
+        if _is_operator_method(named, callee, arguments):
+            place = self.place(arguments[0])
+            this |= place.address | self.values.get(place.variable)
+            arguments = arguments[1:]
+        given = self._arguments(arguments, types, bool(users))
+        everything = this.union(*given)
+        unknown = not users and self._is_unknown(named)
+        if not users and not unknown:
+            self.arithmetic += 1
+            self._written(arguments, everything)
+            return everything
+        mark, new = self.site(node, Role.call, None)
+        if new:
+            mark.callees = None if unknown else tuple(users)
+            self.around_lambda(node, "call", mark, returns="() -> decltype(auto)")
+        self.loaded.clear()
+        returned = everything if unknown else NOTHING
+        for one in users:
+            self.context.calls[self.key].add(one)
+            self._bind_symbols(one, this, given)
+            returned |= {Symbol("return", one)}
+        stored = frozenset(Symbol("out", one) for one in users)
+        self.context.facts.add(Symbol("out", self.key), stored)
+        self._written(arguments, everything | stored, types)
+        return returned
+
+    def _bind_symbols(self, callee: Key, this: Deps, given: Sequence[Deps]) -> None:
+        facts = self.context.facts
+        facts.add(Symbol("control", callee), self.control)
+        facts.add(Symbol("this", callee), this)
+        for index, known in enumerate(given):
+            facts.add(Symbol("param", callee, index), known)
+
+    def _object(self, callee: Node | None) -> Deps:
+        """Evaluate what a method is called of."""
+        if callee is None or callee.kind != CursorKind.MEMBER_REF_EXPR or not callee.children:
+            return NOTHING
+        place = self.place(callee.children[0])
+        return place.address | self.values.get(place.variable)
+
+    def _arguments(self, arguments: list[Node], types: Sequence[Type], is_users: bool) -> list[Deps]:
+        padded = [*types, *[None] * len(arguments)]
+        return [self._argument(one, wanted, is_users) for one, wanted in zip(arguments, padded, strict=False)]
+
+    def _argument(self, node: Node, wanted: Type | None, is_users: bool) -> Deps:
+        """Evaluate an argument: by value, or bound to a reference, through which the callee may access it."""
+        inner = node.inner
+        if wanted is None or not is_reference(wanted) or not (is_lvalue(inner) or self._is_reference_call(inner)):
+            return self.value(node)
+        if is_users:
+            return self._bound(inner)
+        if wanted.get_pointee().is_const_qualified() or wanted.kind == TypeKind.RVALUEREFERENCE:
+            return self.value(node)
+        return self.modify(self.place(inner), NOTHING)
+
+    def _is_reference_call(self, node: Node) -> bool:
+        return node.kind == CursorKind.CALL_EXPR and self.returns_reference(node)
+
+    def _bound(self, node: Node) -> Deps:
+        """Bind a reference to an lvalue, which accesses nothing."""
+        place = self.place(node)
+        return place.address | self.values.get(place.variable)
+
+    def _written(self, arguments: list[Node], data: Deps, types: Sequence[Type] = ()) -> None:
+        """Local variables whose address or reference a function got may hold anything that it knew."""
+        for index, argument in enumerate(arguments):
+            inner = argument.inner
+            by_address = inner.is_unary(Unary.address)
+            by_reference = index < len(types) and is_reference(types[index]) and is_lvalue(inner)
+            if not (by_address or by_reference):
+                continue
+            for one in (inner.children[0] if by_address else inner).walk():
+                if one.kind == CursorKind.DECL_REF_EXPR and one.cursor.referenced is not None:
+                    variable = one.cursor.referenced.hash
+                    self.values.add(variable, data)
+                    self.loaded.forget(variable)
+
+    # -- constructors
+
+    def _construct(self, node: Node, constructor: Cursor) -> Deps:
+        """A copy of a plain structure is one load of it whole; other constructors are functions."""
+        arguments = [child for child in node.children if child.kind.is_expression()]
+        where = key(constructor)
+        if where not in self.context.functions:
+            return self.all_of(arguments)
+        given = self._arguments(arguments, list(constructor.type.argument_types()), True)
+        self.context.calls[self.key].add(where)
+        self._bind_symbols(where, NOTHING, given)
+        self.loaded.clear()
+        return NOTHING.union(*given) | {Symbol("out", where)}
+
+    # -- the runtime's functions
+
+    def _builtin(self, node: Node, known: Builtin, arguments: list[Node], used: bool) -> Deps:
+        """An atomic, a load or store through a pointer, a texture fetch, a barrier."""
+        if known.refused:
+            raise self.context.refuse(node, self.text(node).partition("(")[0], known.refused)
+        deps = [self.value(argument) for argument in arguments]
+        everything = NOTHING.union(*deps)
+        if known.ends_loads:
+            self.loaded.clear()
+        if known.is_fetch:
+            return self._fetch(node, everything)
+        returned = NOTHING
+        for index, kind in known.accesses:
+            if index >= len(arguments):
+                continue
+            returned |= self._through(arguments[index], known.kind_of(kind, used), deps[index], everything)
+        return returned if known.returns_loaded else returned | everything
+
+    def _through(self, pointer: Node, kind: Kind, address: Deps, data: Deps) -> Deps:
+        """Access what a pointer argument points to."""
+        draft, new = self.site(pointer, Role.access, kind, address)
+        if kind is Kind.store:
+            draft.data_from |= data
+        elif kind is not Kind.load:
+            draft.waits_for |= data  # an atomic is sent with its operand
+        if new:
+            self.around(pointer, "pointer", draft)
+        if kind is not Kind.load:
+            self.loaded.clear()
+            self.context.facts.add(Symbol("out", self.key), data | {draft})
+        return frozenset({draft}) if kind in (Kind.load, Kind.atomic) else NOTHING
+
+    def _fetch(self, node: Node, address: Deps) -> Deps:
+        draft, new = self.site(node, Role.access, Kind.load, address)
+        if new:
+            self.around_lambda(node, "fetch", draft)
+        return frozenset({draft})
+
+
+def _parts(node: Node) -> tuple[Node | None, list[Node]]:
+    """The expression that names what is called, and the arguments (an operator method's object first)."""
+    name = node.cursor.spelling
+    for child in node.children:
+        inner = child.inner
+        if inner.kind in _CALLEES and inner.cursor.spelling == name and (name or child is node.children[0]):
+            return inner, [one for one in node.children if one is not child]
+    if node.children and node.cursor.referenced is None:
+        return node.children[0].inner, node.children[1:]
+    if node.children and _is_callable(node.children[0].inner):
+        return node.children[0].inner, node.children[1:]
+    return None, node.children
+
+
+def _is_callable(node: Node) -> bool:
+    return node.kind in _CALLEES or node.is_function or node.is_unary(Unary.dereference)
+
+
+def _name(node: Node, callee: Node | None) -> str:
+    if node.cursor.spelling:
+        return str(node.cursor.spelling)
+    for one in callee.walk() if callee is not None else ():
+        if one.cursor.spelling:
+            return str(one.cursor.spelling)
+    return ""
+
+
+def _parameter_types(named: Cursor | None, callee: Node | None) -> list[Type]:
+    """Types of a function's parameters; of the first candidate where a template leaves it open."""
+    if named is None or named.kind == CursorKind.OVERLOADED_DECL_REF:
+        candidates = [one for child in (callee.walk() if callee else ()) for one in overloads(child.cursor.referenced)]
+        named = candidates[0] if candidates else None
+    if named is None or named.type.kind != TypeKind.FUNCTIONPROTO:
+        return []
+    return list(named.type.argument_types())
+
+
+def _is_operator_method(named: Cursor | None, callee: Node | None, arguments: list[Node]) -> bool:
+    """Whether a method is called by its operator, so that the object comes first among the arguments."""
+    if named is None or named.kind != CursorKind.CXX_METHOD or not arguments:
+        return False
+    return named.spelling.startswith("operator") and (callee is None or callee.kind == CursorKind.DECL_REF_EXPR)

@@ -1,0 +1,187 @@
+"""Expressions in the order in which they are evaluated: what is loaded, what is stored, what depends on what."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from clang.cindex import CursorKind
+
+from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol
+from memsim.sources.capture.frontend.places import THIS, Place, Places, Probe, is_lvalue
+from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary
+from memsim.sources.capture.sites import Role
+from memsim.trace.schema import Kind
+
+_UNEVALUATED = (CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_TYPEID_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
+
+
+class Expressions(Places):
+    """Walks expressions. Calls are the next layer's."""
+
+    @abstractmethod
+    def closure(self, node: Node) -> Deps:
+        """Walk a lambda's body."""
+
+    @abstractmethod
+    def statement(self, node: Node) -> Deps:
+        """Walk a statement."""
+
+    def value(self, node: Node, used: bool = True) -> Deps:
+        node = node.inner
+        if is_lvalue(node):
+            return self._read(self.place(node), used)
+        if node.kind in _UNEVALUATED:
+            return NOTHING
+        if node.kind == CursorKind.UNARY_OPERATOR:
+            return self._unary(node)
+        if node.kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR):
+            return self._binary(node)
+        if node.kind == CursorKind.CONDITIONAL_OPERATOR:
+            return self.conditional(node, used)
+        if node.kind == CursorKind.CALL_EXPR:
+            return self.call(node, used)
+        if node.kind == CursorKind.LAMBDA_EXPR:
+            return self.closure(node)
+        if node.kind == CursorKind.CXX_THIS_EXPR:
+            return self.values.get(THIS)
+        if node.kind == CursorKind.ASM_STMT:
+            raise self.context.refuse(node, "inline PTX", "write it in CUDA C++")
+        if node.kind.is_statement():
+            return self.statement(node)
+        used = used and not self.text(node).startswith("(void)")
+        return self.all_of(node.children, used)
+
+    def all_of(self, nodes: list[Node], used: bool = True) -> Deps:
+        return NOTHING.union(*(self.value(node, used) for node in nodes))
+
+    # -- loads and stores
+
+    def _read(self, place: Place, used: bool) -> Deps:
+        """Load what lies at a place, if anything uses it."""
+        node = place.node
+        known = place.address | self.values.get(place.variable)
+        if place.probe is Probe.never or node.is_array or node.is_function:
+            return known
+        if not (used or node.is_volatile):
+            return NOTHING
+        text, names = self.normal_text(node), self._names(node)
+        if text in self.loaded and not self.context.keep_redundant:
+            return frozenset({self.loaded[text][0]})
+        draft, new = self.site(node, Role.access, Kind.load, place.address)
+        if new:
+            self._probe(place, place.probe.value, draft)
+        if names is not None and not node.is_volatile:
+            self.loaded[text] = draft, names
+        return frozenset({draft})
+
+    def store(self, place: Place, data: Deps) -> None:
+        """Store at a place what depends on `data`."""
+        self._change(place, data)
+        if place.probe is Probe.never:
+            return
+        draft, new = self.site(place.node, Role.access, Kind.store, place.address)
+        draft.data_from |= data
+        if new:
+            self._probe(place, place.probe.value, draft)
+
+    def modify(self, place: Place, data: Deps) -> Deps:
+        """Load, compute, store at the same place."""
+        if place.probe is Probe.never:
+            before = self.values.get(place.variable)
+            self._change(place, data | before)
+            return data | before
+        load, new = self.site(place.node, Role.access, Kind.load, place.address)
+        store, _ = self.site(place.node, Role.access, Kind.store, place.address)
+        store.data_from |= data | {load}
+        if new:
+            form = "update" if place.probe is Probe.always else "memory_update"
+            self._probe(place, form, load, store)
+        self._change(place, data | {load})
+        return data | {load}
+
+    def _probe(self, place: Place, form: str, *drafts: Draft) -> None:
+        node = place.node
+        if place.bit_field and node.children:
+            base = node.children[0]
+            arrow = "->" in self.file.text[base.end : node.end]
+            self.around(base, "pointer" if arrow else place.probe.value, drafts[-1])
+        elif not place.bit_field:
+            self.around(node, form, *drafts)
+
+    def _change(self, place: Place, data: Deps) -> None:
+        """Remember what a place holds now; what was loaded may be old."""
+        data |= self.control
+        if place.variable is not None:
+            self.loaded.forget(place.variable)
+            if place.whole:
+                self.values.set(place.variable, data)
+            else:
+                self.values.add(place.variable, data)
+        if place.probe is not Probe.never:
+            self.loaded.clear()
+            self.context.facts.add(Symbol("out", self.key), data)
+
+    def _names(self, node: Node) -> frozenset[int] | None:
+        """The variables that an lvalue names; None if evaluating it again may give another place."""
+        names = set()
+        for one in node.walk():
+            if one.kind in (CursorKind.CALL_EXPR, CursorKind.LAMBDA_EXPR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR):
+                return None
+            if one.is_unary(*INCREMENTS) or one.is_binary(Binary.assign) or one.is_volatile:
+                return None
+            if one.kind == CursorKind.DECL_REF_EXPR and one.cursor.referenced is not None:
+                names.add(one.cursor.referenced.hash)
+        return frozenset(names)
+
+    # -- operators
+
+    def _unary(self, node: Node) -> Deps:
+        operand = node.children[0]
+        if node.is_unary(*INCREMENTS):
+            return self.modify(self.place(operand), NOTHING)
+        if node.is_unary(Unary.address):
+            place = self.place(operand)
+            return place.address | self.values.get(place.variable)
+        self.arithmetic += 1
+        return self.value(operand)
+
+    def _binary(self, node: Node) -> Deps:
+        left, right = node.children[0], node.children[-1]
+        if node.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
+            data = self.value(right)
+            place = self.place(left)
+            self.arithmetic += 1
+            return self.modify(place, data)
+        if node.is_binary(Binary.assign):
+            data = self.value(right)
+            self.store(self.place(left), data)
+            return data
+        if node.is_binary(Binary.comma):
+            self.value(left, used=False)
+            return self.value(right)
+        if node.operator in (Binary.logical_and, Binary.logical_or):
+            decision = self.value(left)
+            return decision | self.branch(decision, [right])
+        known = self.value(left) | self.value(right)
+        self.arithmetic += 1
+        return known
+
+    def conditional(self, node: Node, used: bool) -> Deps:
+        condition, *ways = node.children
+        decision = self.value(condition)
+        return decision | self.branch(decision, ways, used)
+
+    def branch(self, decision: Deps, ways: list[Node], used: bool = True) -> Deps:
+        """Evaluate expressions of which at most one is reached, as `decision` decides."""
+        control, values, loaded = self.control, self.values, self.loaded
+        after, still = values.copy() if len(ways) == 1 else None, loaded.copy()
+        known: Deps = NOTHING
+        self.control = control | decision
+        for way in ways:
+            self.values, self.loaded = values.copy(), loaded.copy()
+            known |= self.value(way, used)
+            after = self.values if after is None else after.join(self.values)
+            still = still.both(self.loaded)
+        assert after is not None
+        self.control, self.values, self.loaded = control, after, still
+        return known

@@ -1,0 +1,122 @@
+"""From CUDA C++ to an instrumented copy of it, and the table of its sites."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from clang.cindex import CursorKind, TranslationUnit
+
+from memsim.sources.capture.frontend import declarations, macros
+from memsim.sources.capture.frontend.launches import rewrite_launch, rewrite_launch_function
+from memsim.sources.capture.frontend.numbering import number
+from memsim.sources.capture.frontend.parsing import file_position, parse, user_files
+from memsim.sources.capture.frontend.probing import Context
+from memsim.sources.capture.frontend.source import Edits, SourceFile
+from memsim.sources.capture.frontend.statements import Statements
+from memsim.sources.capture.frontend.tree import Node
+from memsim.sources.capture.frontend.variables import rewrite_global
+from memsim.sources.capture.sites import Site
+
+# g++'s library has the name inside attributes, so the runtime cannot define it.
+_NOINLINE = re.compile(r"(?<!\()\b__noinline__\b(?!\s*[,)])")
+
+
+@dataclass(frozen=True)
+class Instrumented:
+    """A file, and what it includes of the user's, with probes.
+
+    Attributes:
+        path: of the file.
+        texts: of every file by its absolute path, a character a byte (latin-1).
+        sites: what the probes' numbers stand for.
+        kernels: names of the kernels it defines.
+    """
+
+    path: Path
+    texts: dict[Path, str]
+    sites: list[Site]
+    kernels: list[str]
+
+
+def instrument(
+    path: Path,
+    arguments: Sequence[str] = (),
+    *,
+    first: int = 1,
+    gpu: bool = False,
+    keep_redundant: bool = False,
+) -> Instrumented:
+    """Put probes at every access of a file's device code.
+
+    Args:
+        path: the CUDA C++ file.
+        arguments: the compiler's, as the user gives them (``-I``, ``-D``, ``-std``) and the runtime's include folder.
+        first: number of the first site.
+        gpu: the text is for nvcc, not for the host.
+        keep_redundant: probe also loads that a compiler provably removes.
+
+    Raises:
+        InputError: the file or one it includes is not understood, or has what cannot be captured; names file and line.
+    """
+    path = Path(os.path.abspath(path))
+    unit, files = _parse_expanded(path, arguments)
+    found = declarations.collect(unit, files)
+    context = Context(files, {name: Edits() for name in files}, found.device, keep_redundant, gpu)
+    for key, cursor in found.device.items():
+        node = Node.of(cursor)
+        if not _is_constexpr(files[node.file], node):
+            Statements(context, key, node).function(node)
+    for cursor in found.variables:
+        rewrite_global(context, Node.of(cursor))
+    for cursor in found.host:
+        _rewrite_host(context, Node.of(cursor))
+    shown = {name: _shown(Path(name), path) for name in files}
+    sites = number(context, first, shown)
+    texts = {Path(os.path.abspath(name)): _final(context, name) for name in files}
+    kernels = [cursor.spelling for cursor in found.device.values() if declarations.is_kernel(cursor)]
+    return Instrumented(path, texts, sites, kernels)
+
+
+def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUnit, dict[str, SourceFile]]:
+    """Parse a file; again if macros had to be expanded."""
+    unit = parse(path, arguments)
+    files = {name: SourceFile.read(Path(name)) for name in user_files(unit)}
+    device_code: dict[str, list[tuple[int, int]]] = {}
+    for cursor in declarations.collect(unit, files).device.values():
+        file, start = file_position(cursor.extent.start)
+        device_code.setdefault(file, []).append((start, file_position(cursor.extent.end)[1]))
+    definitions = [one for one in arguments if one.startswith("-D")]
+    if macros.expand(unit, files, device_code, definitions):
+        unit = parse(path, arguments, {Path(name): file.text for name, file in files.items()})
+    return unit, files
+
+
+def _is_constexpr(file: SourceFile, function: Node) -> bool:
+    """Whether a function may run at compile time, when nothing can be logged."""
+    head = file.text[function.start : function.cursor.location.offset]
+    return re.search(r"\bconst(expr|eval)\b", head) is not None
+
+
+def _rewrite_host(context: Context, function: Node) -> None:
+    """Rewrite the launches of a host function, and put probes into its lambdas for the device."""
+    for node in function.walk():
+        if declarations.is_launch(node):
+            rewrite_launch(context, node)
+        elif node.kind == CursorKind.CALL_EXPR and node.cursor.spelling == "cudaLaunchKernel":
+            rewrite_launch_function(context, node)
+        elif node.kind == CursorKind.LAMBDA_EXPR and declarations.attributes(node.cursor):
+            Statements(context, (node.file, node.start), node).closure(node)
+
+
+def _shown(name: Path, main: Path) -> str:
+    """How tables name a file: by its path from the main file's folder."""
+    return os.path.relpath(name, main.parent)
+
+
+def _final(context: Context, name: str) -> str:
+    text = context.edits[name].apply(context.files[name].text)
+    return text if context.gpu else _NOINLINE.sub("__attribute__((noinline))", text)

@@ -1,0 +1,127 @@
+"""libclang, as the front end needs it: a CUDA file parsed, and what Python's binding does not wrap.
+
+The file is parsed for the host against the runtime's headers, which stand in for CUDA's own. A missing declaration
+makes clang drop the expression around it silently, so any error it reports is refused.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Mapping, Sequence
+from ctypes import POINTER, byref, c_uint
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from clang.cindex import (
+    Cursor,
+    CursorKind,
+    Diagnostic,
+    File,
+    Index,
+    SourceLocation,
+    TranslationUnit,
+    TranslationUnitLoadError,
+    c_object_p,
+    conf,
+)
+
+from memsim.errors import InputError
+
+# -fms-extensions and the like stay off; nvcc lets a narrowing conversion in braces pass.
+FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-everything", "-Wno-c++11-narrowing")
+
+
+def parse(path: Path, arguments: Sequence[str], texts: Mapping[Path, str] | None = None) -> TranslationUnit:
+    """Parse one CUDA file.
+
+    Args:
+        path: the file.
+        arguments: include folders and definitions, the runtime's headers among them.
+        texts: what files contain instead of what is on the disk, a character a byte (latin-1).
+
+    Raises:
+        InputError: clang reports an error; names the file, the line, and what clang did not understand.
+    """
+    unsaved = [(str(name), text.encode("latin-1")) for name, text in (texts or {}).items()]
+    options = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    try:
+        unit = Index.create().parse(str(path), [*FLAGS, *arguments, *_system_folders()], unsaved, options)
+    except TranslationUnitLoadError as error:
+        raise InputError(path, "file", "cannot be parsed; give CUDA C++ source") from error
+    for message in unit.diagnostics:
+        if message.severity >= Diagnostic.Error:
+            place = message.location
+            where = f"{place.file.name}:{place.line}" if place.file else str(path)
+            raise InputError(where, "code", f"is not understood: {message.spelling}")
+    return unit
+
+
+@cache
+def _system_folders() -> tuple[str, ...]:
+    """The C++ compiler's own include folders, as arguments: the libclang wheel ships no headers."""
+    command = ["g++", "-E", "-v", "-x", "c++", "/dev/null"]
+    try:
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise InputError("memsim capture", "g++", "does not run here; install it: it builds the program") from error
+    listed = told.partition("#include <...> search starts here:")[2].partition("End of search list")[0]
+    return tuple(part for folder in listed.split() for part in ("-isystem", folder))
+
+
+def user_files(unit: TranslationUnit) -> list[str]:
+    """Names of the parsed file and of those it includes, without the system's and the runtime's."""
+    names = [unit.spelling]
+    for inclusion in unit.get_includes():
+        start = SourceLocation.from_offset(unit, inclusion.include, 0)
+        if not _library.clang_Location_isInSystemHeader(start) and inclusion.include.name not in names:
+            names.append(inclusion.include.name)
+    return names
+
+
+def file_position(location: SourceLocation) -> tuple[str, int]:
+    """File and byte offset of what is written: of a macro's argument in the argument, of its body at its use."""
+    file, line, column, offset = c_object_p(), c_uint(), c_uint(), c_uint()
+    _library.clang_getFileLocation(location, byref(file), byref(line), byref(column), byref(offset))
+    return (File(file).name if file else "", offset.value)
+
+
+def is_system(cursor: Cursor) -> bool:
+    """Whether a cursor lies in a header of the system or of the runtime."""
+    return bool(_library.clang_Location_isInSystemHeader(cursor.location))
+
+
+def binary_operator(cursor: Cursor) -> int:
+    return int(_library.clang_getCursorBinaryOperatorKind(cursor))
+
+
+def unary_operator(cursor: Cursor) -> int:
+    return int(_library.clang_getCursorUnaryOperatorKind(cursor))
+
+
+def pattern(function: Cursor) -> Cursor:
+    """The template that a specialization was made from, else the function itself."""
+    return _library.clang_getSpecializedCursorTemplate(function) or function
+
+
+def overloads(reference: Cursor) -> Iterator[Cursor]:
+    """The functions that an unresolved name in a template may mean."""
+    if reference is not None and reference.kind == CursorKind.OVERLOADED_DECL_REF:
+        for index in range(_library.clang_getNumOverloadedDecls(reference)):
+            yield _library.clang_getOverloadedDecl(reference, index)
+
+
+def _declare() -> Any:
+    """The library, with the types of what the binding leaves out."""
+    library = conf.lib
+    library.clang_getFileLocation.argtypes = [
+        SourceLocation, POINTER(c_object_p), POINTER(c_uint), POINTER(c_uint), POINTER(c_uint),
+    ]  # fmt: skip
+    library.clang_getFileLocation.restype = None
+    library.clang_Location_isInSystemHeader.argtypes = [SourceLocation]
+    for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
+        getattr(library, name).argtypes = [Cursor]
+    return library
+
+
+_library = _declare()

@@ -1,0 +1,168 @@
+"""Lvalues: where they lie, whether that is memory, and what their address depends on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from clang.cindex import CursorKind, StorageClass, Type, TypeKind
+
+from memsim.sources.capture.frontend.declarations import attributes
+from memsim.sources.capture.frontend.flow import NOTHING, Deps
+from memsim.sources.capture.frontend.probing import Probing
+from memsim.sources.capture.frontend.tree import Binary, Node, Unary
+
+
+class Probe(Enum):
+    """Whether an lvalue lies in memory. ``unless_stack``: if not on its thread's stack, which is known when it runs: a
+    compiler keeps what it can name there in registers."""
+
+    never = ""
+    unless_stack = "memory"
+    always = "access"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an lvalue lies.
+
+    Attributes:
+        node: the expression.
+        probe: whether to probe it.
+        address: what its address depends on.
+        variable: the local variable it is, or is part of.
+        whole: it is all of that variable.
+        bit_field: C++ has no reference to it.
+        dynamic: an index on the way to it is known only at run time.
+    """
+
+    node: Node
+    probe: Probe
+    address: Deps = NOTHING
+    variable: int | None = None
+    whole: bool = False
+    bit_field: bool = False
+    dynamic: bool = False
+
+
+_REFERENCES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
+_VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
+_LVALUES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR)
+_CASTS = (CursorKind.CSTYLE_CAST_EXPR, CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CXX_STATIC_CAST_EXPR)
+_UNKNOWN = (TypeKind.DEPENDENT, TypeKind.UNEXPOSED)
+THIS = 0  # stands for the variable `this`
+
+
+def is_lvalue(node: Node) -> bool:
+    return node.kind in _LVALUES or node.is_unary(Unary.dereference)
+
+
+def is_reference(of: Type) -> bool:
+    return of.get_canonical().kind in _REFERENCES
+
+
+class Places(Probing, ABC):
+    """Walks lvalues. What they are made of is the next layers'."""
+
+    unrolled: frozenset[int] = frozenset()  # variables of loops that a compiler unrolls
+
+    @abstractmethod
+    def value(self, node: Node, used: bool = True) -> Deps:
+        """Evaluate an expression for its value; returns what the value depends on."""
+
+    @abstractmethod
+    def conditional(self, node: Node, used: bool) -> Deps:
+        """Evaluate ``condition ? one : other``."""
+
+    @abstractmethod
+    def call(self, node: Node, used: bool) -> Deps:
+        """Evaluate a call: its arguments, then what it does; returns what its value depends on."""
+
+    @abstractmethod
+    def returns_reference(self, node: Node) -> bool:
+        """Whether a call is of a user's function that returns a reference."""
+
+    def place(self, node: Node) -> Place:
+        """Evaluate an expression for where it lies, without accessing it."""
+        node = node.inner
+        if node.kind == CursorKind.DECL_REF_EXPR:
+            return self._named(node)
+        if node.kind == CursorKind.MEMBER_REF_EXPR:
+            return self._member(node)
+        if node.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR:
+            return self._element(node)
+        if node.is_unary(Unary.dereference):
+            return self._pointee(node)
+        if node.is_binary(Binary.comma):
+            self.value(node.children[0], used=False)
+            return self.place(node.children[1])
+        if node.kind == CursorKind.CONDITIONAL_OPERATOR:
+            return Place(node, Probe.unless_stack, self.conditional(node, used=False))
+        if node.kind in _CASTS and node.children and is_lvalue(node.children[-1].inner) and self._casts_place(node):
+            return replace(self.place(node.children[-1]), node=node, whole=False)
+        if node.kind == CursorKind.CALL_EXPR and self.returns_reference(node):
+            return Place(node, Probe.unless_stack, self.call(node, used=True))
+        return Place(node, Probe.never, self.value(node))
+
+    def _casts_place(self, node: Node) -> bool:
+        """Whether a cast is to a reference."""
+        return "&" in self.file.text[node.start : node.children[-1].start]
+
+    def _named(self, node: Node) -> Place:
+        named = node.cursor.referenced
+        if named is None or named.kind not in _VARIABLES:
+            return Place(node, Probe.never)
+        variable = named.hash
+        if is_reference(named.type):
+            return Place(node, Probe.unless_stack, self.values.get(variable), variable)
+        if attributes(named):
+            return Place(node, Probe.always)
+        is_local = named.kind == CursorKind.PARM_DECL or named.storage_class in (StorageClass.NONE, StorageClass.AUTO)
+        if is_local and named.semantic_parent.kind not in (CursorKind.TRANSLATION_UNIT, CursorKind.NAMESPACE):
+            return Place(node, Probe.never, variable=variable, whole=True)
+        return Place(node, Probe.never)
+
+    def _member(self, node: Node) -> Place:
+        member = node.cursor.referenced
+        if member is not None and member.kind == CursorKind.VAR_DECL:  # a static member
+            return Place(node, Probe.always if attributes(member) else Probe.never)
+        if member is not None and member.kind == CursorKind.ENUM_CONSTANT_DECL:
+            return Place(node, Probe.never)
+        bits = member is not None and member.kind == CursorKind.FIELD_DECL and member.is_bitfield()
+        if not node.children or node.children[0].kind in (CursorKind.TYPE_REF, CursorKind.NAMESPACE_REF):
+            return Place(node, Probe.unless_stack, self.values.get(THIS), bit_field=bits)
+        base = node.children[0]
+        if "->" in self.file.text[base.end : node.end]:
+            return Place(node, Probe.unless_stack, self.value(base), bit_field=bits)
+        return replace(self.place(base), node=node, whole=False, bit_field=bits)
+
+    def _element(self, node: Node) -> Place:
+        base, index = node.children[0].inner, node.children[1]
+        holder = self.place(base) if base.is_array or base.cursor.type.kind in _UNKNOWN else None
+        pointer = self.value(base) if holder is None else NOTHING
+        arithmetic = self.arithmetic
+        position = self.value(index)
+        self.arithmetic = arithmetic  # the address's own arithmetic comes free
+        dynamic = not self._is_constant(index)
+        if holder is None:
+            return Place(node, Probe.always if dynamic else Probe.unless_stack, pointer | position)
+        dynamic |= holder.dynamic
+        probe = holder.probe if not dynamic else Probe.always
+        if not base.is_array:  # of a template parameter's type, which may overload the operator
+            probe = Probe.unless_stack
+        return Place(
+            node, probe, holder.address | position, holder.variable if probe is Probe.never else None, dynamic=dynamic
+        )
+
+    def _pointee(self, node: Node) -> Place:
+        operand = node.children[0].inner
+        address = self.value(operand)
+        if node.is_function:
+            return Place(node, Probe.never, address)
+        moved = operand.kind == CursorKind.BINARY_OPERATOR and not self._is_constant(operand.children[-1])
+        return Place(node, Probe.always if moved else Probe.unless_stack, address)
+
+    def _is_constant(self, index: Node) -> bool:
+        """Whether a compiler knows an index: a constant, or counted by a loop that it unrolls."""
+        return index.is_constant(self.unrolled)

@@ -1,0 +1,136 @@
+"""The lowest layer of the walk over a function: sites are made, probes put into the text, values kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from clang.cindex import Cursor
+
+from memsim.errors import InputError
+from memsim.sources.capture.frontend.declarations import Key
+from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Facts, Symbol, Values
+from memsim.sources.capture.frontend.source import Edits, SourceFile
+from memsim.sources.capture.frontend.tree import Node
+from memsim.sources.capture.sites import Role
+from memsim.trace.schema import Kind
+
+PROBE = "memsim_probe::"
+Identity = tuple[int, int, Role, Kind | None]  # of a site in its function: extent, role, kind
+
+
+@dataclass
+class Context:
+    """What the walks over all functions of a file share.
+
+    Attributes:
+        files: the user's files by name.
+        edits: of each file.
+        functions: device functions by key.
+        keep_redundant: probe also loads that a compiler provably removes.
+        facts: what flows between functions.
+        gpu: whether the text is for nvcc.
+        made: by function, its sites by what they are.
+        drafts: by function, its sites in order.
+        calls: by function, the functions it calls.
+        lambdas: of variables that hold a lambda, the lambda's key.
+        registered: how many variables the runtime was told of.
+        rewritten: declarations that were, by file and offset.
+    """
+
+    files: Mapping[str, SourceFile]
+    edits: Mapping[str, Edits]
+    functions: Mapping[Key, Cursor]
+    keep_redundant: bool = False
+    gpu: bool = False
+    facts: Facts = field(default_factory=Facts)
+    made: dict[Key, dict[Identity, Draft]] = field(default_factory=dict)
+    drafts: dict[Key, list[Draft]] = field(default_factory=dict)
+    calls: dict[Key, set[Key]] = field(default_factory=dict)
+    lambdas: dict[int, Key] = field(default_factory=dict)
+    registered: int = 0
+    rewritten: set[tuple[str, int]] = field(default_factory=set)
+
+    def refuse(self, node: Node, what: str, instead: str) -> InputError:
+        file = self.files[node.file]
+        line, _ = file.line_column(node.start)
+        return InputError(f"{file.path}:{line}", what, f"cannot be captured; {instead}")
+
+
+class Loaded(dict[str, tuple[Draft, frozenset[int]]]):
+    """Loads whose value is still at hand: the lvalue's text, its site, the variables it names."""
+
+    def forget(self, variable: int) -> None:
+        """Drop what names a variable that changes."""
+        for text in [text for text, (_, names) in self.items() if variable in names]:
+            del self[text]
+
+    def copy(self) -> Loaded:
+        return Loaded(self)
+
+    def both(self, other: Loaded) -> Loaded:
+        return Loaded({text: one for text, one in self.items() if other.get(text) == one})
+
+
+class Probing:
+    """Makes the sites of one function and edits its text.
+
+    Attributes:
+        values: what variables depend on here.
+        control: what decides whether this point is reached.
+        loaded: what need not be loaded again.
+        arithmetic: instructions since the last site.
+    """
+
+    def __init__(self, context: Context, key: Key, body: Node) -> None:
+        self.context, self.key = context, key
+        self.edits = context.edits[body.file]
+        self.file = context.files[body.file]
+        self.values = Values()
+        self.control: Deps = frozenset({Symbol("control", key)})
+        self.loaded = Loaded()
+        self.arithmetic = 0
+        self._drafts = context.drafts.setdefault(key, [])
+        self._made = context.made.setdefault(key, {})
+        context.calls.setdefault(key, set())
+
+    def is_made(self, node: Node, role: Role) -> bool:
+        return (node.start, node.end, role, None) in self._made
+
+    def site(self, node: Node, role: Role, kind: Kind | None, address: Deps = NOTHING) -> tuple[Draft, bool]:
+        """The site of a node, and whether it is new: loops are walked more than once."""
+        identity = (node.start, node.end, role, kind)
+        draft = self._made.get(identity)
+        new = draft is None
+        if draft is None:
+            draft = Draft(role, kind, node.file, node.start, node.end, gap=self.arithmetic)
+            self._made[identity] = draft
+            self._drafts.append(draft)
+        self.arithmetic = 0
+        draft.waits_for |= address | self.control
+        return draft, new
+
+    def around(self, node: Node, form: str, *drafts: Draft) -> None:
+        """Wrap a node into a probe, ``form<ids>(node)``."""
+        self.edits.wrap(node.start, node.end, lambda: _call(form, drafts), lambda: ")")
+
+    def around_lambda(self, node: Node, form: str, draft: Draft, returns: str = "") -> None:
+        """Wrap a node into a probe that evaluates it, unless the site is dropped in the end."""
+        self.edits.wrap(
+            node.start,
+            node.end,
+            lambda: f"{_call(form, (draft,))}[&]{returns} {{ return " if draft.id else "",
+            lambda: "; })" if draft.id else "",
+        )
+
+    def text(self, node: Node) -> str:
+        return self.file.text[node.start : node.end]
+
+    def normal_text(self, node: Node) -> str:
+        """The text without white space that means nothing: equal for equal lvalues."""
+        return re.sub(r"\s+(?=\W)|(?<=\W)\s+", "", self.text(node))
+
+
+def _call(form: str, drafts: tuple[Draft, ...]) -> str:
+    return f"{PROBE}{form}<{', '.join(str(draft.id) for draft in drafts)}>("

@@ -1,0 +1,159 @@
+"""The text of a source file while it is instrumented: what stands where, what is put in, and what the user wrote.
+
+Texts hold a character a byte (latin-1), so that clang's byte offsets are indices.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+_SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+_OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(frozen=True)
+class Replaced:
+    """A macro's use that its expansion stands in for: offsets in the text now, and in the text as written."""
+
+    start: int
+    end: int
+    written_start: int
+    written_end: int
+
+
+@dataclass
+class SourceFile:
+    """One file of the user's.
+
+    Attributes:
+        path: where it lies.
+        written: as the user wrote it.
+        text: with macros expanded where they hide accesses; what clang has parsed.
+        replaced: where `text` differs from `written`, ascending.
+    """
+
+    path: Path
+    written: str
+    text: str
+    replaced: list[Replaced] = field(default_factory=list)
+
+    @classmethod
+    def read(cls, path: Path) -> SourceFile:
+        text = path.read_bytes().decode("latin-1")
+        return cls(path, text, text)
+
+    def expand(self, expansions: list[tuple[int, int, str]]) -> None:
+        """Put (start, end, text) in place of what is written there; ascending, apart, and only once."""
+        assert not self.replaced
+        parts, done, length = [], 0, 0
+        for start, end, new in expansions:
+            parts += [self.written[done:start], new]
+            length += start - done
+            self.replaced.append(Replaced(length, length + len(new), start, end))
+            length += len(new)
+            done = end
+        self.text = "".join([*parts, self.written[done:]])
+
+    def shown(self, start: int, end: int) -> str:
+        """What the user wrote where the text now has [start, end), as UTF-8, white space made single blanks."""
+        text = self.written[self._written(start, before=True) : self._written(end, before=False)]
+        return " ".join(text.encode("latin-1").decode("utf-8", "replace").split())
+
+    def line_column(self, offset: int) -> tuple[int, int]:
+        """Line and column, from 1, in what the user wrote."""
+        before = self.written[: self._written(offset, before=True)]
+        return before.count("\n") + 1, len(before) - before.rfind("\n")
+
+    def _written(self, offset: int, *, before: bool) -> int:
+        """The written offset of one in the text; inside an expansion, where the macro's use starts or ends."""
+        index = bisect_right(self.replaced, offset if before else offset - 1, key=lambda one: one.start) - 1
+        if index < 0:
+            return offset
+        last = self.replaced[index]
+        if offset < last.end or (not before and offset == last.end):
+            return last.written_start if before else last.written_end
+        return offset - last.end + last.written_end
+
+
+Late = Callable[[], str]  # text that is known once all sites are numbered
+
+
+@dataclass
+class Edits:
+    """What is put into a text, and where."""
+
+    _wraps: list[tuple[int, int, Late, Late]] = field(default_factory=list)
+    _inserts: dict[int, list[Late]] = field(default_factory=dict)
+    _removed: list[tuple[int, int]] = field(default_factory=list)
+
+    def wrap(self, start: int, end: int, before: Late, after: Late) -> None:
+        """Put text around [start, end). Wraps nest; of two around the same text the first is the inner one."""
+        self._wraps.append((start, end, before, after))
+
+    def insert(self, offset: int, text: Late) -> None:
+        """Put text after what is closed at the offset, and before what is opened."""
+        self._inserts.setdefault(offset, []).append(text)
+
+    def remove(self, start: int, end: int) -> None:
+        self._removed.append((start, end))
+
+    def apply(self, text: str) -> str:
+        """The text with everything put in and taken out."""
+        put: dict[int, list[Late]] = {}
+        wraps = list(enumerate(self._wraps))
+        for _, (_, end, _, after) in sorted(wraps, key=lambda one: (-one[1][0], one[0])):  # inner ones close first
+            put.setdefault(end, []).append(after)
+        for offset, inserts in self._inserts.items():
+            put.setdefault(offset, []).extend(inserts)
+        for _, (start, _, before, _) in sorted(wraps, key=lambda one: (-one[1][1], -one[0])):  # outer ones open first
+            put.setdefault(start, []).append(before)
+        return "".join(self._pieces(text, put))
+
+    def _pieces(self, text: str, put: dict[int, list[Late]]) -> Iterator[str]:
+        removed = {offset for start, end in self._removed for offset in range(start, end)}
+        done = 0
+        for offset in sorted({*put, *(edge for pair in self._removed for edge in pair), len(text)}):
+            if done not in removed:
+                yield text[done:offset]
+            yield from (late() for late in put.get(offset, ()))
+            done = offset
+
+
+def code(text: str, start: int, end: int | None = None) -> Iterator[tuple[int, str]]:
+    """Offsets and characters of code: without comments, literals and white space."""
+    end = len(text) if end is None else end
+    while start < end:
+        if text[start] in "/\"'R" and (skipped := _SKIPPED.match(text, start)) and not _separator(text, start):
+            start = skipped.end()
+            continue
+        if not text[start].isspace():
+            yield start, text[start]
+        start += 1
+
+
+def _separator(text: str, offset: int) -> bool:
+    """Whether an apostrophe stands between the digits of a number."""
+    return text[offset] == "'" and offset > 0 and text[offset - 1].isalnum()
+
+
+def find(text: str, wanted: str, start: int, end: int | None = None) -> int:
+    """Offset of the first character of `wanted` outside brackets, comments and literals; -1 where there is none.
+
+    >>> find("(a; b); c", ";", 0)
+    6
+    """
+    depth = 0
+    for offset, character in code(text, start, end):
+        if depth == 0 and character in wanted:
+            return offset
+        depth += (character in _OPENING) - (character in _CLOSING)
+    return -1
+
+
+def closing(text: str, opening: int) -> int:
+    """Offset of the bracket that closes the one at `opening`."""
+    return find(text, _CLOSING, opening + 1)

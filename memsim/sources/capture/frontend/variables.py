@@ -1,0 +1,74 @@
+"""Variables in device memory: the runtime is told where they lie, and gives dynamic shared memory its place."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+from clang.cindex import Cursor, CursorKind, Type
+
+from memsim.sources.capture.frontend.declarations import attributes, is_extern
+from memsim.sources.capture.frontend.probing import PROBE, Context
+from memsim.sources.capture.frontend.source import find
+from memsim.sources.capture.frontend.tree import Node
+
+_SHARED, _CONSTANT = CursorKind.CUDASHARED_ATTR, CursorKind.CUDACONSTANT_ATTR
+_STATIC = re.compile(r"\bstatic\b\s*")
+
+
+def rewrite_shared(context: Context, declaration: Node) -> None:
+    """Register what a statement declares in shared memory; for nvcc nothing need be told."""
+    here = declaration.file, declaration.start
+    if context.gpu or here in context.rewritten:
+        return
+    context.rewritten.add(here)
+    edits, text = context.edits[declaration.file], context.files[declaration.file].text
+    for variable in (child for child in declaration.children if child.kind == CursorKind.VAR_DECL):
+        if _SHARED not in attributes(variable.cursor):
+            continue
+        if is_extern(variable.cursor):
+            edits.remove(declaration.start, declaration.end)
+            name, element = variable.cursor.spelling, _element(variable.cursor)
+            made = f'auto* {name} = {PROBE}dynamic_shared<{element}>("{name}");'
+            edits.insert(declaration.end, partial(str, made))
+        else:
+            if found := _STATIC.search(text, declaration.start, variable.end):
+                edits.remove(*found.span())
+            told = f"{PROBE}Shared _memsim_s_{context.registered}({_described(variable.cursor)});"
+            edits.insert(declaration.end, partial(str, told))
+            context.registered += 1
+
+
+def rewrite_global(context: Context, variable: Node) -> None:
+    """Register a variable declared at namespace scope in device memory."""
+    cursor = variable.cursor
+    if context.gpu or cursor.semantic_parent.kind not in (CursorKind.TRANSLATION_UNIT, CursorKind.NAMESPACE):
+        return
+    edits, text = context.edits[variable.file], context.files[variable.file].text
+    end = find(text, ";", variable.end) + 1
+    if _SHARED in attributes(cursor):
+        name = cursor.spelling
+        edits.remove(variable.start, end)
+        made = f'static const {PROBE}DynamicShared<{_element(cursor)}> {name}{{"{name}"}};'
+        edits.insert(end, lambda: made)
+    elif not is_extern(cursor):
+        space = "constant" if _CONSTANT in attributes(cursor) else "global_"
+        told = f"static {PROBE}Symbol _memsim_v_{context.registered}({_described(cursor)}, {PROBE}{space});"
+        edits.insert(end, lambda: told)
+        context.registered += 1
+
+
+def _described(variable: Cursor) -> str:
+    name = variable.spelling
+    return f'"{name}", (const void*)&{name}, sizeof({name}), sizeof({name}{"[0]" * _rank(variable.type)})'
+
+
+def _element(variable: Cursor) -> str:
+    return str(variable.type.get_array_element_type().spelling)
+
+
+def _rank(of: Type) -> int:
+    rank = 0
+    while (element := of.get_array_element_type()).spelling:
+        of, rank = element, rank + 1
+    return rank
