@@ -1,4 +1,4 @@
-"""The command line: ``memsim trace | info | run | show | plot | gpus``, a thin layer on memsim.api.
+"""The command line: ``memsim trace | import | export | info | run | show | plot | gpus``, a thin layer on memsim.api.
 
 Everything slow to import is imported inside the commands, so that help is instant.
 """
@@ -19,6 +19,7 @@ from memsim.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
+    from memsim.trace.reader import Trace
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
 
@@ -110,6 +111,67 @@ def trace(
         recorded = record(workload, out=out, gpu=gpu, blocks=blocks, progress=advance, **parameters)
     if not quiet:
         typer.echo(trace_text(recorded))
+
+
+imports = typer.Typer(
+    no_args_is_help=True,
+    help="Read what other tracers wrote: one trace file a kernel, for memsim run.\n\n"
+    "docs/import.md says what each format tells and what it does not.",
+)
+app.add_typer(imports, name="import")
+exports = typer.Typer(no_args_is_help=True, help="Write traces as other simulators read them.")
+app.add_typer(exports, name="export")
+
+
+@imports.command("accelsim")
+def import_accelsim(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="kernelslist.g, or one .traceg; .gz, .xz, .zst too.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A folder, or one file that ends with .h5.")] = None,
+    kernel: Annotated[
+        list[str] | None, typer.Option("--kernel", "-k", help="Its id, file or a part of its name; may be repeated.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")] = False,
+) -> None:
+    """Read the processed traces of Accel-Sim's NVBit tracer.
+
+    Loads, stores and atomics keep their opcode and PC; a use of a loaded register starts a sequence; MemcpyHtoD lines
+    name arrays.
+
+    \b
+    memsim import accelsim traces/kernelslist.g -o imported/
+    memsim import accelsim traces/kernel-3.traceg.xz -o kernel-3.h5
+    memsim import accelsim traces/kernelslist.g -k spmv -o spmv.h5
+    """
+    from memsim.progress import bar
+    from memsim.sources.accelsim import import_accelsim as convert
+
+    with bar("bytes", hidden=quiet) as advance:
+        traces = convert(source, out, kernel, advance)
+    if not quiet:
+        _print_traces(traces)
+
+
+@exports.command("accelsim")
+def export_accelsim(
+    paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in the order of launches.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")],
+    pack: Annotated[bool, typer.Option("--xz", help="Write .traceg.xz.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")] = False,
+) -> None:
+    """Write traces for Accel-Sim: kernelslist.g and a .traceg file each (tracer version 3).
+
+    \b
+    memsim export accelsim spmv.h5 -o traces/
+    accel-sim.out -trace traces/kernelslist.g -config ...
+    """
+    from memsim.progress import bar
+    from memsim.sources.accelsim import export_accelsim as write
+    from memsim.trace.reader import Trace
+
+    with bar("warps", hidden=quiet) as advance:
+        files = write([Trace.open(path) for path in paths], out, pack=pack, progress=advance)
+    if not quiet:
+        typer.echo("\n".join(map(str, files)))
 
 
 @app.command()
@@ -254,6 +316,14 @@ def gpus(
         typer.echo(presets_text({preset: presets.load_gpu(preset) for preset in presets.names()}))
     else:
         typer.echo(gpu_text(presets.load_gpu(name), presets.provenance(name)))
+
+
+def _print_traces(traces: list[Trace]) -> None:
+    """One line a trace: its file, kernel, launch and size."""
+    for trace in traces:
+        grid, block = ("x".join(map(str, extents)) for extents in (trace.launch.grid, trace.launch.block))
+        blocks = f"{trace.n_blocks:,} of {trace.launch.n_blocks:,} blocks"
+        typer.echo(f"{trace.path}: {trace.kernel}, grid {grid}, block {block}, {blocks}, {trace.n_instructions:,} rows")
 
 
 def _print_tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -> None:

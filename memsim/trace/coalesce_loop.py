@@ -245,6 +245,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
             continue
         rule = rules[op[i]]
         record.kind = rule.kind
+        record.flags |= rule.flags
         active = np.int64(mask[i])
         n = expand_lanes(active, np.int64(base[i]), np.int64(stride[i]), offsets, position.address, scratch)
         if n < 0:

@@ -16,12 +16,12 @@ capability lanes of a group            global and local memory
 2.x on     the same as loads           stores: one a touched line, with the touched 32-byte sectors
 =========  ==========================  ===============================================================================
 
-A load's transaction asks for whole L1 sectors (``l1.sector_bytes``). Atomics and reductions are done at L2, 32 bytes
-wide: one transaction a touched sector, and one more for every further lane on the same address, because such
-accesses are serialized (CUDA C Programming Guide 4.2, section 4.1). Shared memory has 16 banks (1.x) or 32, each a
-4-byte word wide: a pass serves one word of each bank to any number of lanes (1.x: one word to any number, one lane of
-each other bank), and atomics one lane of each bank. The 8-byte banks that 3.x can be switched to are not modelled.
-A constant access takes one pass a distinct address.
+A load that bypasses L1 (``bypass_l1``) is looked at as without L1. A load's transaction asks for whole L1 sectors
+(``l1.sector_bytes``). Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched sector, and one
+more for every further lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
+section 4.1). Shared memory has 16 banks (1.x) or 32, each a 4-byte word wide: a pass serves one word of each bank to
+any number of lanes (1.x: one word to any number, one lane of each other bank), and atomics one lane of each bank. The
+8-byte banks that 3.x can be switched to are not modelled. A constant access takes one pass a distinct address.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ import numpy as np
 
 from memsim.config import GPU
 from memsim.trace.schema import Kind, Space, StaticOp
+from memsim.trace.transactions import PAST_L1
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
 
@@ -41,6 +42,7 @@ RULE = np.dtype(
     [
         ("rule", "u1"),
         ("kind", "u1"),
+        ("flags", "u1"),  # of every instruction of the op: PAST_L1
         ("lanes", "u1"),  # log2 of the lanes of a group
         ("width", "u1"),  # bytes of one lane's access
         ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
@@ -53,7 +55,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
     """Return RULE records, one a static op."""
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
-        rule["kind"], rule["width"] = op.kind, op.width
+        rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, PAST_L1 if op.bypass_l1 else 0
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:
@@ -98,7 +100,7 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
     elif op.kind == Kind.store:
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
-    elif gpu.l1.enabled:
+    elif gpu.l1.enabled and not op.bypass_l1:
         segment, asked = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
     else:
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,7 @@ from memsim.trace.schema import (
     INSTRUCTION_COLUMNS,
     NO_OP,
     OP_COLUMNS,
+    OP_DEFAULTS,
     SCHEMA,
     VERSION,
     ArrayInfo,
@@ -86,7 +87,7 @@ class Trace:
                 **{name: _attribute(path, file, name, str) for name in ("digest", "created_by", "kernel", "source")},
                 parameters=_parameters(path, file),
                 launch=_launch(path, file),
-                ops=tuple(StaticOp(**row) for row in _table(path, file, "ops", OP_COLUMNS)),
+                ops=tuple(StaticOp(**row) for row in _table(path, file, "ops", OP_COLUMNS, OP_DEFAULTS)),
                 arrays=tuple(ArrayInfo(**row) for row in _table(path, file, "arrays", ARRAY_COLUMNS)),
                 block_ids=index["blocks/id"],
                 first_warp=index["blocks/first_warp"],
@@ -222,18 +223,25 @@ def _count(path: Path, file: h5py.File, name: str) -> int:
     return number
 
 
-def _table(path: Path, file: h5py.File, group: str, columns: dict[str, str]) -> list[dict[str, Any]]:
-    """Rows of a table that is stored as one dataset a column."""
+def _table(
+    path: Path, file: h5py.File, group: str, columns: dict[str, str], defaults: Mapping[str, Any] | None = None
+) -> list[dict[str, Any]]:
+    """Rows of a table that is stored as one dataset a column; columns with a default may be missing."""
     values: dict[str, list[Any]] = {}
     n_rows = None
     for name, dtype in columns.items():
         full = f"{group}/{name}"
+        if defaults and name in defaults and full not in file:
+            values[name] = [defaults[name]] * (n_rows or 0)
+            continue
         as_dtype = h5py.string_dtype() if dtype == "str" else np.dtype(dtype)
         dataset = hdf5.dataset(path, file, full, as_dtype, (n_rows,))
         n_rows = len(dataset)
         if dtype == "str" and h5py.check_string_dtype(dataset.dtype) is None:
             raise InputError(path, full, f"has dtype {dataset.dtype}; it must be text")
         values[name] = (dataset.asstr() if dtype == "str" else dataset)[:].tolist()
+    if "bypass_l1" in values:
+        values["bypass_l1"] = [bool(value) for value in values["bypass_l1"]]
     for name, enum in (("kind", Kind), ("space", Space)):
         if name in values:
             values[name] = [_member(path, f"{group}/{name}", enum, value) for value in values[name]]

@@ -4,7 +4,7 @@
 
     /                attributes: schema, version, created_by, digest, kernel, source, parameters (JSON),
                      grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block)
-    /ops/*           one row a static op: kind, space, width, array, line, column, file, text
+    /ops/*           one row a static op: kind, space, width, array, line, column, file, text, bypass_l1 (from 1.1 on)
     /arrays/*        one row an array: name, space, base, bytes, element_bytes
     /blocks/id       linear block number in the grid, of every traced block
     /blocks/first_warp       index of its first warp in /warps (n_blocks + 1 entries)
@@ -13,7 +13,8 @@
     /instructions/*  one row a memory instruction, warp after warp, in program order
     /addresses       byte offsets from the instruction's base, one an active lane, of explicit instructions
 
-``kernel`` is the kernel function's name, ``source`` the file that describes it. Lines and columns count from 1.
+``kernel`` is the kernel function's name, ``source`` the file that describes it. Lines and columns count from 1; 0 is
+not known.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
@@ -26,7 +27,7 @@ from math import prod
 import numpy as np
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 0)
+VERSION = (1, 1)
 
 
 class Kind(IntEnum):
@@ -84,7 +85,9 @@ OP_COLUMNS: dict[str, str] = {
     "column": "<i4",
     "file": "str",
     "text": "str",
+    "bypass_l1": "u1",
 }
+OP_DEFAULTS: dict[str, int] = {"bypass_l1": 0}  # columns that a file of an older minor version lacks
 ARRAY_COLUMNS: dict[str, str] = {"name": "str", "space": "u1", "base": "<u8", "bytes": "<u8", "element_bytes": "<u2"}
 
 
@@ -123,7 +126,7 @@ class LaunchShape:
 
 @dataclass(frozen=True)
 class StaticOp:
-    """One load, store or atomic at one source position: a row of /ops."""
+    """One load, store or atomic at one source position: a row of /ops. L1 does not serve a load with `bypass_l1`."""
 
     kind: Kind
     space: Space
@@ -133,6 +136,7 @@ class StaticOp:
     column: int
     file: str
     text: str
+    bypass_l1: bool = False
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from memsim.trace.schema import (
     INDEX_COLUMNS,
     INSTRUCTION_COLUMNS,
     OP_COLUMNS,
+    OP_DEFAULTS,
     SCHEMA,
     VERSION,
     ArrayInfo,
@@ -61,6 +62,7 @@ class TraceWriter:
         self._about = {"kernel": kernel, "source": source, "parameters": json.dumps(dict(parameters), sort_keys=True)}
         self._hashes = {name: sha256() for name in STREAMS}  # most processors have instructions for it
         self._n_warps = self._n_instructions = self._n_addresses = 0
+        self._early = [0, 0]  # instructions and addresses written ahead of their block
         self._finished = False
 
     def __enter__(self) -> TraceWriter:
@@ -81,15 +83,31 @@ class TraceWriter:
         with writing(self.path):
             self._opened.__exit__(kind, error, trace)
 
+    def extend(self, columns: Mapping[str, np.ndarray], addresses: np.ndarray) -> None:
+        """Write the first instructions of the block that :meth:`append` adds next: of one too large to be held whole.
+
+        Args:
+            columns: of INSTRUCTION_COLUMNS, the block's warps in order; the last warp may go on later.
+            addresses: of the explicit ones among them.
+        """
+        for name in INSTRUCTION_COLUMNS:
+            self._extend(f"instructions/{name}", columns[name])
+        self._extend("addresses", addresses)
+        self._early[0] += len(columns["op"])
+        self._early[1] += len(addresses)
+
     def append(self, block_ids: np.ndarray, batch: Chunk) -> None:
         """Add whole blocks.
 
         Args:
             block_ids: i8 [n_blocks], linear number in the grid; all blocks of a launch have the same number of warps.
-            batch: the blocks' warps, in order of block.
+            batch: the blocks' warps, in order of block. The indexes of its warps count what :meth:`extend` wrote of the
+                first block; the columns and addresses do not repeat it.
         """
         warps_per_block, rest = divmod(len(batch.warps), len(block_ids))
         assert rest == 0 and batch.warps.start == self._n_warps
+        assert batch.first_instruction[-1] == self._early[0] + len(batch.op)
+        assert batch.first_address[-1] == self._early[1] + len(batch.addresses)
         starts = self._n_warps + warps_per_block * np.arange(len(block_ids))
         streams: dict[str, np.ndarray] = {
             "blocks/id": block_ids,
@@ -102,8 +120,9 @@ class TraceWriter:
         for name, values in streams.items():
             self._extend(name, values)
         self._n_warps += len(batch.warps)
-        self._n_instructions += len(batch.op)
-        self._n_addresses += len(batch.addresses)
+        self._n_instructions += int(batch.first_instruction[-1])
+        self._n_addresses += int(batch.first_address[-1])
+        self._early = [0, 0]
 
     def finish(self, launch: LaunchShape, ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
         """Complete the file and return its digest.
@@ -137,7 +156,9 @@ class TraceWriter:
             self._sink.check()
 
     def _digest(self, attributes: dict[str, Any], ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
-        tables = [attributes, [asdict(op) for op in ops], [asdict(array) for array in arrays]]
+        # A column at its default counts as if it were not there: traces keep their digests over minor versions.
+        op_rows = [{k: v for k, v in asdict(op).items() if k not in OP_DEFAULTS or v != OP_DEFAULTS[k]} for op in ops]
+        tables = [attributes, op_rows, [asdict(array) for array in arrays]]
         total = sha256(json.dumps(tables, sort_keys=True).encode())
         for stream in self._hashes.values():
             total.update(stream.digest())

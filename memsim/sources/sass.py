@@ -1,0 +1,124 @@
+"""What a SASS opcode does to memory: kind, space and width, from its text alone.
+
+The opcodes are those of NVIDIA's *CUDA Binary Utilities* manual (instruction set reference, Kepler to Hopper). Which of
+them bypass L1, and that a width is the opcode's first numeric part, is how Accel-Sim reads them (its trace-driven front
+end). Two widths differ from Accel-Sim's, which takes 4 bytes: signed and floating parts (``.S8``, ``.F64``) are
+read like unsigned ones, and ``LDSM`` reads rows of 16 bytes whatever the size of its matrix elements.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from memsim.trace.schema import Kind, Space
+
+
+class Does(IntEnum):
+    """What an instruction means for the trace."""
+
+    compute = 0  # nothing with memory: part of the next access's gap
+    wait = 1  # waits for loads under way, issues nothing
+    end = 2  # ends the warp, issues nothing
+    barrier = 3
+    access = 4
+
+
+class Where(IntEnum):
+    """The memory an opcode names; the first four are those of :class:`Space`."""
+
+    global_ = 0
+    shared = 1
+    local = 2
+    constant = 3
+    generic = 4  # the address tells
+    both = 5  # LDGSTS names a shared address in one line and a global one in the next: the address tells
+
+
+@dataclass(frozen=True)
+class Opcode:
+    """One opcode.
+
+    Attributes:
+        text: as disassembled, ``LDG.E.64.SYS``.
+        does: what it means for the trace.
+        kind, where, width: of an access; width in bytes a lane.
+        bypass_l1: a load that L1 does not serve.
+        known: False of an opcode that no table here knows; it must not come with addresses.
+    """
+
+    text: str
+    does: Does
+    kind: Kind = Kind.load
+    where: Where = Where.global_
+    width: int = 4
+    bypass_l1: bool = False
+    known: bool = True
+
+
+_ACCESSES: dict[str, tuple[Kind, Where]] = {
+    "LDG": (Kind.load, Where.global_),
+    "LDS": (Kind.load, Where.shared),
+    "LDSM": (Kind.load, Where.shared),
+    "LDSLK": (Kind.load, Where.shared),
+    "LDL": (Kind.load, Where.local),
+    "LDC": (Kind.load, Where.constant),
+    "LD": (Kind.load, Where.generic),
+    "LDGSTS": (Kind.load, Where.both),
+    "STG": (Kind.store, Where.global_),
+    "STS": (Kind.store, Where.shared),
+    "STSCUL": (Kind.store, Where.shared),
+    "STL": (Kind.store, Where.local),
+    "ST": (Kind.store, Where.generic),
+    "ATOM": (Kind.atomic, Where.generic),
+    "ATOMG": (Kind.atomic, Where.global_),
+    "ATOMS": (Kind.atomic, Where.shared),
+    "RED": (Kind.reduction, Where.generic),
+    "REDG": (Kind.reduction, Where.global_),
+    "REDS": (Kind.reduction, Where.shared),
+}
+_NO_ACCESS = {"CCTL", "CCTLL", "CCTLT", "QSPC", "SYNCS", "ARRIVES"}  # name an address, but move no data
+_KEPLER = 50  # below this binary version LD and ST are global (Accel-Sim's Kepler opcode table)
+_NUMERIC = re.compile(r"[USF]?(\d+)")
+WIDTHS = (1, 2, 4, 8, 16)
+
+
+def decode(text: str, binary_version: int = 70) -> Opcode:
+    """What the opcode does.
+
+    Args:
+        text: the opcode with its modifiers.
+        binary_version: ten times the compute capability of the code.
+
+    >>> op = decode("LDG.E.64.STRONG.GPU")
+    >>> op.kind.name, op.where.name, op.width, op.bypass_l1
+    ('load', 'global_', 8, True)
+    >>> decode("LDG.E.U8.SYS").width, decode("STS.128").width, decode("FFMA").does.name
+    (1, 16, 'compute')
+    """
+    name, *parts = text.split(".")
+    if name in _ACCESSES:
+        kind, where = _ACCESSES[name]
+        if binary_version < _KEPLER and where is Where.generic:
+            where = Where.global_
+        width = 16 if name == "LDSM" else _width(parts)
+        bypass = kind is Kind.load and ({"STRONG", "GPU"} <= set(parts) or "BYPASS" in parts)
+        return Opcode(text, Does.access, kind, where, width, bypass)
+    if name == "BAR":
+        return Opcode(text, Does.compute if "ARV" in parts else Does.barrier)  # BAR.ARV arrives and goes on
+    if name in ("DEPBAR", "EXIT"):
+        return Opcode(text, Does.wait if name == "DEPBAR" else Does.end)
+    return Opcode(text, Does.compute, known=name in _NO_ACCESS)
+
+
+def space(where: Where) -> Space:
+    """The space of an opcode that names one."""
+    return Space(int(where))
+
+
+def _width(parts: list[str]) -> int:
+    for part in parts:
+        if (found := _NUMERIC.fullmatch(part)) and int(found[1]) >= 8:
+            return int(found[1]) // 8
+    return 4
