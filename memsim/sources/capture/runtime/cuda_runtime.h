@@ -1,0 +1,33 @@
+// CUDA C++ on the host: what nvcc includes before every file. See memsim/ for the parts.
+#pragma once
+
+#include <new>
+#include <utility>
+
+#if defined(__clang__)  // which would not let kernels call what the host's C library declares
+#pragma clang force_cuda_host_device begin
+#endif
+
+#include <assert.h>
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "memsim/math.h"
+
+#include "memsim/indices.h"
+#include "memsim/intrinsics.h"
+#include "memsim/sync.h"
+#include "memsim/warp.h"
+#include "memsim/atomics.h"
+#include "memsim/device_api.h"
+
+#if defined(__clang__)
+#pragma clang force_cuda_host_device end
+#endif

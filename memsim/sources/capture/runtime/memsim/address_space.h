@@ -1,0 +1,30 @@
+// Where things lie: fixed addresses, so that two runs of a program log the same ones.
+#pragma once
+
+#include <sys/mman.h>
+
+#include "failure.h"
+
+namespace memsim_probe {
+
+constexpr uintptr_t log_region = 0x7a0000000000;
+constexpr uintptr_t stack_region = 0x7b0000000000;
+constexpr uintptr_t shared_region = 0x7c0000000000;
+constexpr uintptr_t array_region = 0x7d0000000000;
+constexpr size_t page_bytes = 4096;
+
+constexpr size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Address space at `wanted` (elsewhere if that is taken), without memory behind it until it is touched.
+inline char* reserve(uintptr_t wanted, size_t bytes, int protection) {
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void* got = mmap(reinterpret_cast<void*>(wanted), bytes, protection, flags, -1, 0);
+    if (got == MAP_FAILED) fail("cannot reserve %zu bytes of address space: %s", bytes, strerror(errno));
+    return static_cast<char*>(got);
+}
+
+inline void protect(char* start, size_t bytes, int protection) {
+    if (mprotect(start, bytes, protection)) fail("cannot map %zu bytes: %s", bytes, strerror(errno));
+}
+
+}  // namespace memsim_probe

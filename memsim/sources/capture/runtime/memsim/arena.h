@@ -1,0 +1,94 @@
+// Device memory: arrays in one reserved range, each on pages of its own with unmapped pages between, so that an access far
+// outside an array faults. Lowest free place first: the same program gets the same addresses every time.
+#pragma once
+
+#include "arrays.h"
+
+namespace memsim_probe {
+
+class Arena {
+  public:
+    static constexpr size_t capacity = size_t{16} << 30;  // bytes in use at a time
+    static constexpr size_t gap = 16 * page_bytes;        // between arrays
+
+    // Null if the device's memory is used up.
+    void* allocate(size_t bytes, const char* name, size_t element_bytes) {
+        size_t pages = round_up(bytes ? bytes : 1, page_bytes);
+        if (pages > capacity - used) return nullptr;
+        if (!base) base = reserve(array_region, region, PROT_NONE);
+        size_t index = 0, offset = gap;
+        while (index < count && offset + pages + gap > ranges[index].offset) {
+            offset = ranges[index].offset + ranges[index].bytes + gap;
+            ++index;
+        }
+        if (offset + pages + gap > region) return nullptr;
+        insert(index, {offset, pages});
+        used += pages;
+        protect(base + offset, pages, PROT_READ | PROT_WRITE);
+        arrays.add(name, global_, base + offset, bytes ? bytes : 1, element_bytes);
+        return base + offset;
+    }
+
+    // False: nothing was allocated there.
+    bool release(const void* address) {
+        for (size_t i = 0; i < count; ++i)
+            if (base + ranges[i].offset == address) {
+                char* start = base + ranges[i].offset;
+                protect(start, ranges[i].bytes, PROT_NONE);
+                madvise(start, ranges[i].bytes, MADV_DONTNEED);
+                used -= ranges[i].bytes;
+                memmove(ranges + i, ranges + i + 1, (--count - i) * sizeof *ranges);
+                arrays.remove(address);
+                return true;
+            }
+        return false;
+    }
+
+    bool holds(const void* address) const {
+        return base && static_cast<size_t>(static_cast<const char*>(address) - base) < region;
+    }
+    size_t free_bytes() const { return capacity - used; }
+
+  private:
+    static constexpr size_t region = size_t{1} << 40;
+    struct Range { size_t offset, bytes; };
+
+    void insert(size_t index, Range range) {
+        if (count == room) ranges = static_cast<Range*>(realloc(ranges, (room = 2 * room + 64) * sizeof *ranges));
+        memmove(ranges + index + 1, ranges + index, (count++ - index) * sizeof *ranges);
+        ranges[index] = range;
+    }
+
+    char* base = nullptr;
+    Range* ranges = nullptr;  // by offset
+    size_t count = 0, room = 0, used = 0;
+};
+
+inline Arena arena;
+
+// The array's name from the text of an allocation's arguments: `(void**)&d_a, bytes` gives `d_a`.
+inline const char* name_in(const char* text, char* out, size_t room) {
+    int depth = 0;
+    const char* end = text;
+    for (; *end && (depth || *end != ','); ++end) depth += (*end == '(' || *end == '[') - (*end == ')' || *end == ']');
+    while (*text == ' ') ++text;
+    while (*text == '(' || *text == '&' || *text == '*' || *text == ' ') {
+        const char* close = text;
+        int open = 0;
+        if (*text == '(') {
+            do open += (*close == '(') - (*close == ')');
+            while (++close < end && open);
+        }
+        bool cast = *text == '(' && close < end;  // something follows the parenthesis
+        text = cast ? close : text + 1;
+    }
+    if (!strncmp(text, "reinterpret_cast<", 17) || !strncmp(text, "static_cast<", 12)) {
+        while (text < end && *text != '(') ++text;
+        return name_in(text, out, room);
+    }
+    while (end > text && (end[-1] == ' ' || end[-1] == ')')) --end;
+    snprintf(out, room, "%.*s", static_cast<int>(end - text), text);
+    return out;
+}
+
+}  // namespace memsim_probe

@@ -1,0 +1,47 @@
+// What a fault in a kernel means, in one line that names the array. Faults in host code take their usual course.
+#pragma once
+
+#include <signal.h>
+
+#include "block.h"
+
+namespace memsim_probe {
+
+inline void describe_address(uintptr_t address, char* out, size_t room) {
+    const Array* array = arrays.nearest(address);
+    size_t end = array ? array->base + array->bytes : 0;
+    if (!array || array->space != global_) snprintf(out, room, "illegal address %#zx", address);
+    else if (address < array->base) snprintf(out, room, "illegal address, %zu bytes before `%s`", array->base - address, array->name);
+    else snprintf(out, room, "illegal address, %zu bytes past the end of `%s` (%zu bytes)", address - end, array->name, array->bytes);
+}
+
+inline void on_fault(int signal, siginfo_t* info, void*) {
+    if (!block.inside()) {
+        ::signal(signal, SIG_DFL);
+        return;  // the instruction faults again
+    }
+    auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+    static char what[256], message[1024];
+    if (signal == SIGFPE) snprintf(what, sizeof what, "integer division by zero");
+    else if (block_log.overrun(address)) snprintf(what, sizeof what, "one block makes more accesses than a log holds");
+    else if (stacks.holds(address)) snprintf(what, sizeof what, "stack overflow: raise MEMSIM_STACK (bytes a thread)");
+    else describe_address(address, what, sizeof what);
+    snprintf(message, sizeof message, "%s:%d: kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", place.file, place.line,
+             place.kernel, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what);
+    leave(message);
+}
+
+// Once, before the first kernel.
+inline void catch_faults() {
+    static char stack[1 << 16];
+    stack_t alternative{};
+    alternative.ss_sp = stack;
+    alternative.ss_size = sizeof stack;
+    sigaltstack(&alternative, nullptr);
+    struct sigaction action {};
+    action.sa_sigaction = on_fault;
+    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+    for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(signal, &action, nullptr);
+}
+
+}  // namespace memsim_probe

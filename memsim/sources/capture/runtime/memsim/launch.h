@@ -1,0 +1,149 @@
+// Kernel launches: the blocks of a grid one after another, those in the window logged.
+#pragma once
+
+#include "fault.h"
+#include "variables.h"
+#include "variants.h"
+
+namespace memsim_probe {
+
+// Which blocks to log, as the reader of the stream answers: `FIRST LAST` or `FIRST LAST only`.
+struct Window {
+    unsigned long long first = 0, last = 0;
+    bool only = false;
+
+    void ask() {
+        char word[8] = "";
+        const char* line = stream.ask();
+        if (sscanf(line, "%llu %llu %7s", &first, &last, word) < 2) fail("the log's reader sent `%s`", line);
+        only = !strcmp(word, "only");
+    }
+    bool holds(uint64_t number) const { return first <= number && number < last; }
+};
+
+struct Shape {
+    dim3 grid, block;
+    size_t shared_bytes;
+
+    bool valid() const {
+        return grid.x && grid.y && grid.z && grid.x <= 0x7FFFFFFF && grid.y <= 65535 && grid.z <= 65535 &&
+               block.x && block.y && block.z && block.x <= 1024 && block.y <= 1024 && block.z <= 64 &&
+               threads() <= max_threads && shared_bytes <= dynamic_shared_bytes;
+    }
+    uint64_t threads() const { return uint64_t{block.x} * block.y * block.z; }
+};
+
+class Grid {
+  public:
+    // False: the shape is not allowed, and nothing ran.
+    bool run(const Place& at, const Shape& wanted, void (*body)(void*), void* context) {
+        if (block.inside()) fail("%s:%d: a kernel launches %s", at.file, at.line, at.kernel);
+        if (!wanted.valid()) return false;
+        shape = wanted;
+        place = at;
+        prepare();
+        run_blocks(body, context);
+        finish();
+        place = {};
+        return true;
+    }
+
+  private:
+    void prepare() {
+        if (!faults_caught) catch_faults(), faults_caught = true;
+        blockDim = shape.block;
+        gridDim = shape.grid;
+        unsigned t = 0;
+        for (unsigned z = 0; z < shape.block.z; ++z)
+            for (unsigned y = 0; y < shape.block.y; ++y)
+                for (unsigned x = 0; x < shape.block.x; ++x) block.thread_index[t++] = {x, y, z};
+        shared_arrays.begin_launch(shape.shared_bytes);
+        window = {};
+        any_logged = false;
+        if (!stream.open()) return;
+        if (n_launches == 0) {
+            variants.announce();
+            stacks.announce();
+        }
+        Symbol::announce();
+        announce();
+        window.ask();
+    }
+
+    void announce() const {
+        static char kernel[512], file[2048], json[4096];
+        escape(place.kernel, kernel, sizeof kernel);
+        escape(place.file, file, sizeof file);
+        snprintf(json, sizeof json,
+                 "{\"kernel\":\"%s\",\"file\":\"%s\",\"line\":%d,\"index\":%llu,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],"
+                 "\"dynamic_shared\":%zu}",
+                 kernel, file, place.line, n_launches, shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x,
+                 shape.block.y, shape.block.z, shape.shared_bytes);
+        stream.text(Message::launch, json);
+    }
+
+    void run_blocks(void (*body)(void*), void* context) {
+        uint64_t number = 0;
+        for (unsigned z = 0; z < shape.grid.z; ++z)
+            for (unsigned y = 0; y < shape.grid.y; ++y)
+                for (unsigned x = 0; x < shape.grid.x; ++x, ++number) {
+                    bool logged = window.holds(number);
+                    if (window.only && !logged) continue;
+                    blockIdx = {x, y, z};
+                    if (logged) block_log.begin();
+                    block.run(shape.threads(), body, context);
+                    if (logged) send(number);
+                }
+    }
+
+    void send(uint64_t number) {
+        shared_arrays.settle();
+        block_log.send(number, shape.threads());
+        if (any_logged) return;
+        any_logged = true;
+        window.ask();  // now it is known what one block does
+    }
+
+    void finish() {
+        shared_arrays.end_launch();
+        if (stream.open()) {
+            char json[64];
+            snprintf(json, sizeof json, "{\"index\":%llu}", n_launches);
+            stream.text(Message::end, json);
+            stream.flush();
+        }
+        ++n_launches;
+    }
+
+    Shape shape{};
+    Window window;
+    bool any_logged = false, faults_caught = false;
+    unsigned long long n_launches = 0;
+};
+inline Grid grid_runner;
+
+inline int launch_error = 0;  // what cudaGetLastError() tells of launches
+constexpr int invalid_configuration = 9;
+
+template <class Body>
+void run_grid(const Place& at, const Shape& shape, Body& body) {
+    auto call = [](void* context) { (*static_cast<Body*>(context))(); };
+    if (!grid_runner.run(at, shape, call, &body)) launch_error = invalid_configuration;
+}
+
+// `k<<<...>>>(arguments)` is launch(..., MEMSIM_KERNEL(k), shape(...), arguments): the arguments are evaluated once, and each
+// thread gets copies, converted to the parameters' types.
+#define MEMSIM_KERNEL(...) [&](auto&... memsim_arguments) { __VA_ARGS__(memsim_arguments...); }
+
+inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* stream = nullptr) {
+    (void)stream;
+    return {grid, block, shared_bytes};
+}
+
+template <class Kernel, class... Arguments>
+void launch(const char* name, const char* file, int line, Kernel kernel, const Shape& shape, Arguments... arguments) {
+    auto body = [&] { kernel(arguments...); };
+    run_grid({name, file, line}, shape, body);
+}
+
+}  // namespace memsim_probe

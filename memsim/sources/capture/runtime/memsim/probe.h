@@ -1,0 +1,120 @@
+// The probes that the front end puts around a user's expressions. Each logs one word and passes its argument on.
+#pragma once
+
+#include <type_traits>
+
+#include "block.h"
+#include "variants.h"
+
+namespace memsim_probe {
+
+struct Nothing : Meeting {
+    static void done(Meeting* const*, uint32_t) {}
+};
+
+// Lanes that touch volatile memory go in step, as warp-synchronous programs expect that synchronise with nothing else.
+inline void lockstep(uint64_t site) {
+    if (!block.inside()) return;
+    Nothing meeting{{0, site, Nothing::done}};
+    block.meet(meeting, "volatile access");
+}
+
+template <uint32_t Site, class T>
+MEMSIM_INLINE void log_access(T* address) {
+    if constexpr (std::is_volatile_v<T>) lockstep(Site);
+    log_word(Variant<Site, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(address));
+}
+
+template <class T>
+using Rvalue = std::enable_if_t<!std::is_lvalue_reference_v<T>>;
+
+MEMSIM_INLINE bool on_stack(const volatile void* address) { return stacks.holds(reinterpret_cast<uintptr_t>(address)); }
+
+// A load or a store alone. What is no lvalue after all is passed on.
+template <uint32_t Site, class T>
+MEMSIM_INLINE T& access(T& value) {
+    log_access<Site>(__builtin_addressof(value));
+    return value;
+}
+template <uint32_t Site, class T, class = Rvalue<T>>
+MEMSIM_INLINE T access(T&& value) {
+    return static_cast<T&&>(value);
+}
+
+// A load, then a store.
+template <uint32_t Load, uint32_t Store, class T>
+MEMSIM_INLINE T& update(T& value) {
+    log_access<Load>(__builtin_addressof(value));
+    log_word(Variant<Store, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(__builtin_addressof(value)));
+    return value;
+}
+template <uint32_t Load, uint32_t Store, class T, class = Rvalue<T>>
+MEMSIM_INLINE T update(T&& value) {
+    return static_cast<T&&>(value);
+}
+
+// The same through pointers and references, silent on the stack: what they point to there, a compiler that has inlined the
+// function keeps in registers.
+template <uint32_t Site, class T>
+MEMSIM_INLINE T& memory(T& value) {
+    return on_stack(__builtin_addressof(value)) ? value : access<Site>(value);
+}
+template <uint32_t Site, class T, class = Rvalue<T>>
+MEMSIM_INLINE T memory(T&& value) {
+    return static_cast<T&&>(value);
+}
+template <uint32_t Load, uint32_t Store, class T>
+MEMSIM_INLINE T& memory_update(T& value) {
+    return on_stack(__builtin_addressof(value)) ? value : update<Load, Store>(value);
+}
+template <uint32_t Load, uint32_t Store, class T, class = Rvalue<T>>
+MEMSIM_INLINE T memory_update(T&& value) {
+    return static_cast<T&&>(value);
+}
+
+// An access by a function that gets a pointer.
+template <uint32_t Site, class T>
+MEMSIM_INLINE T* pointer(T* address) {
+    log_word(Variant<Site, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(address));
+    return address;
+}
+
+template <uint32_t Site>
+MEMSIM_INLINE void latch() {
+    log_word(latch_mark | Site);
+}
+
+// The latch of a loop over a range: declared where the body begins.
+template <uint32_t Site>
+struct Latch {
+    MEMSIM_INLINE ~Latch() { latch<Site>(); }
+};
+
+// The latch of a do-while loop, after its condition.
+template <uint32_t Site>
+MEMSIM_INLINE bool latched(bool condition) {
+    latch<Site>();
+    return condition;
+}
+
+struct Returned {
+    MEMSIM_INLINE ~Returned() { log_word(return_mark); }
+};
+
+// A call of a device function.
+template <uint32_t Site, class F>
+MEMSIM_INLINE decltype(auto) call(F&& function) {
+    log_word(call_mark | Site);
+    Returned mark;
+    return function();
+}
+
+// A read through a texture object: the texture functions remember the address.
+inline const void* texel = nullptr;
+template <uint32_t Site, class T>
+MEMSIM_INLINE T fetch(T value) {
+    log_word(Variant<Site, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(texel));
+    return value;
+}
+
+}  // namespace memsim_probe

@@ -1,0 +1,11 @@
+// What the front end puts first in an instrumented file: CUDA on the host, and the probes. With MEMSIM_GPU the file goes
+// through nvcc, and the probes write their records on the device.
+#pragma once
+
+#ifdef MEMSIM_GPU
+#include "memsim/gpu.h"
+#else
+#include "cuda_runtime.h"
+
+#include "memsim/probe.h"
+#endif
