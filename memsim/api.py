@@ -6,7 +6,7 @@ The command line is a thin layer on these functions. What they need is imported 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from memsim.config import GPU
     from memsim.montecarlo.store import Trials
     from memsim.sources import Workload
+    from memsim.sources.capture import Captured
     from memsim.trace.reader import Trace
 
 
@@ -50,8 +51,70 @@ def trace(
     """
     from memsim.sources import record
 
-    path = Path(_scratch().name, f"{len(list(Path(_scratch().name).iterdir()))}.h5") if out is None else out
-    return record(workload, parameters, _gpu(gpu), blocks, path, progress)
+    return record(workload, parameters, _gpu(gpu), blocks, _out(out), progress)
+
+
+def capture(
+    files: str | Path | Sequence[str | Path],
+    *,
+    arguments: Sequence[str] = (),
+    out: str | Path | None = None,
+    kernel: str | None = None,
+    launch: int = 0,
+    blocks: str | None = None,
+    gpu: GPU | str | Path = "tesla-c2050",
+    registers: int | None = None,
+    includes: Sequence[str | Path] = (),
+    definitions: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+    standard: str = "c++17",
+    target: str = "cpu",
+    snapshot_only: bool = False,
+    gaps: bool = False,
+    keep: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Captured:
+    """Build a CUDA C++ program with probes, run it, and record the memory trace of a kernel; see docs/capture.md.
+
+    Args:
+        files: the program's CUDA C++ files.
+        arguments: of the program.
+        out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
+        kernel: which one; None: the first that is launched.
+        launch: which of its launches, from 0.
+        blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
+        gpu: whose occupancy and L2 size choose the blocks to trace; the trace fits any GPU.
+        registers: of a thread; None: what nvcc reports, where there is nvcc, else 32.
+        includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
+        target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
+        snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
+        gaps: estimate the instructions between accesses.
+        keep: a folder for the instrumented source and the build's log.
+        progress: told the blocks done, and all.
+
+    Raises:
+        InputError: source that is not understood, a program that fails, a kernel that is not launched.
+
+    ::
+
+        captured = memsim.capture("app.cu", arguments=["1024"], out="app.h5")
+        memsim.simulate(captured.trace, gpu="tesla-v100")
+    """
+    from memsim.sources.capture import Sources, Wanted
+    from memsim.sources.capture import capture as run_captured
+
+    names = [files] if isinstance(files, str | Path) else files
+    sources = Sources(
+        tuple(Path(one) for one in names),
+        tuple(Path(one) for one in includes),
+        tuple(definitions),
+        standard,
+        tuple(libraries),
+        gpu=target == "gpu",
+    )
+    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps)
+    place = Path(keep) if keep is not None else None
+    return run_captured(sources, arguments, _out(out), _gpu(gpu), wanted, keep=place, progress=progress)
 
 
 def simulate(
@@ -122,6 +185,11 @@ def _gpu(gpu: GPU | str | Path) -> GPU:
     from memsim.presets import load_gpu
 
     return load_gpu(gpu) if isinstance(gpu, str | Path) else gpu
+
+
+def _out(path: str | Path | None) -> str | Path:
+    """Where a trace goes: a temporary file if nobody says."""
+    return Path(_scratch().name, f"{len(list(Path(_scratch().name).iterdir()))}.h5") if path is None else path
 
 
 @cache

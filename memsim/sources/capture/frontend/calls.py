@@ -84,7 +84,7 @@ class Calls(Expressions):
         mark, new = self.site(node, Role.call, None)
         if new:
             mark.callees = None if unknown else tuple(users)
-            self.around_lambda(node, "call", mark, returns="() -> decltype(auto)")
+            self.around_call(node, mark)
         self.loaded.clear()
         returned = everything if unknown else NOTHING
         for one in users:
@@ -197,7 +197,7 @@ class Calls(Expressions):
     def _fetch(self, node: Node, address: Deps) -> Deps:
         draft, new = self.site(node, Role.access, Kind.load, address)
         if new:
-            self.around_lambda(node, "fetch", draft)
+            self.around(node, "fetch", draft)
         return frozenset({draft})
 
 

@@ -16,7 +16,7 @@ from memsim.trace.schema import Kind
 
 
 class Symbol(NamedTuple):
-    """What a function gets or gives: ``param`` (by position), ``this``, ``control``, ``return``, or ``out`` (stored)."""
+    """What a function gets or gives: ``param`` (by position), ``this``, ``control``, ``return``, ``out`` (stored)."""
 
     what: str
     function: Key

@@ -10,6 +10,7 @@ from clang.cindex import CursorKind, StorageClass, Type, TypeKind
 
 from memsim.sources.capture.frontend.declarations import attributes
 from memsim.sources.capture.frontend.flow import NOTHING, Deps
+from memsim.sources.capture.frontend.parsing import is_system
 from memsim.sources.capture.frontend.probing import Probing
 from memsim.sources.capture.frontend.tree import Binary, Node, Unary
 
@@ -112,6 +113,8 @@ class Places(Probing, ABC):
     def _named(self, node: Node) -> Place:
         named = node.cursor.referenced
         if named is None or named.kind not in _VARIABLES:
+            return Place(node, Probe.never)
+        if is_system(named):  # threadIdx and the like
             return Place(node, Probe.never)
         variable = named.hash
         if is_reference(named.type):

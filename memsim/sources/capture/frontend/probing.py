@@ -115,12 +115,12 @@ class Probing:
         """Wrap a node into a probe, ``form<ids>(node)``."""
         self.edits.wrap(node.start, node.end, lambda: _call(form, drafts), lambda: ")")
 
-    def around_lambda(self, node: Node, form: str, draft: Draft, returns: str = "") -> None:
-        """Wrap a node into a probe that evaluates it, unless the site is dropped in the end."""
+    def around_call(self, node: Node, draft: Draft) -> None:
+        """Wrap a call into its marks, unless the site is dropped in the end."""
         self.edits.wrap(
             node.start,
             node.end,
-            lambda: f"{_call(form, (draft,))}[&]{returns} {{ return " if draft.id else "",
+            lambda: f"{_call('call', (draft,))}[&]() -> decltype(auto) {{ return " if draft.id else "",
             lambda: "; })" if draft.id else "",
         )
 

@@ -49,7 +49,7 @@ def rewrite_global(context: Context, variable: Node) -> None:
     if _SHARED in attributes(cursor):
         name = cursor.spelling
         edits.remove(variable.start, end)
-        made = f'static const {PROBE}DynamicShared<{_element(cursor)}> {name}{{"{name}"}};'
+        made = f'static auto* const {name} = {PROBE}dynamic_shared<{_element(cursor)}>("{name}");'
         edits.insert(end, lambda: made)
     elif not is_extern(cursor):
         space = "constant" if _CONSTANT in attributes(cursor) else "global_"

@@ -1,0 +1,141 @@
+"""From source files to an instrumented program, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from memsim.errors import InputError
+from memsim.sources.capture.frontend import instrument
+from memsim.sources.capture.runtime import FOLDER
+from memsim.sources.capture.sites import Site
+
+CUDA_SUFFIXES = (".cu", ".cuh")
+ARCHITECTURE = "-D__CUDA_ARCH__=800"  # device code's newest branches
+# Device code that overflows or reinterprets must do what it does on a GPU; addresses must be the same in every run.
+_HOST = ("-O1", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-pie", "-no-pie", ARCHITECTURE)
+_ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Sources:
+    """A program as its user would give it to nvcc.
+
+    Attributes:
+        files: CUDA C++ files, and C++ files of the host.
+        includes: folders of ``#include`` files.
+        definitions: of macros, ``NAME`` or ``NAME=VALUE``.
+        standard: of C++.
+        libraries: to link.
+        gpu: built by nvcc for a GPU, not by g++ for the host.
+    """
+
+    files: tuple[Path, ...]
+    includes: tuple[Path, ...] = ()
+    definitions: tuple[str, ...] = ()
+    standard: str = "c++17"
+    libraries: tuple[str, ...] = ()
+    gpu: bool = False
+
+    def options(self, includes: Sequence[Path]) -> list[str]:
+        """The compiler's options: standard, macros, and the given include folders."""
+        folders = [part for folder in includes for part in ("-I", str(folder))]
+        return [f"-std={self.standard}", *(f"-D{one}" for one in self.definitions), *folders]
+
+
+@dataclass(frozen=True)
+class Program:
+    """An instrumented program.
+
+    Attributes:
+        path: to run.
+        sites: what its probes' numbers stand for.
+    """
+
+    path: Path
+    sites: list[Site]
+
+
+def build(sources: Sources, folder: Path) -> Program:
+    """Instrument a program's files and build them.
+
+    Args:
+        sources: the program.
+        folder: for copies and what is built; the sources' own folders are left alone.
+
+    Raises:
+        InputError: a file is missing, is not understood, has what cannot be captured, or does not compile.
+    """
+    for file in sources.files:
+        if not file.is_file():
+            raise InputError(file, "file", "does not exist; give CUDA C++ source")
+    includes = [one.absolute() for one in sources.includes if not (one / "cuda_runtime.h").exists()]
+    parsed = [*sources.options(includes), ARCHITECTURE, "-isystem", str(FOLDER), "-include", "cuda_runtime.h"]
+    sites: list[Site] = []
+    objects = []
+    for number, file in enumerate(sources.files):
+        own = folder / str(number)
+        copied = file.absolute()
+        if file.suffix in CUDA_SUFFIXES:
+            done = instrument(file, parsed, first=len(sites) + 1, gpu=sources.gpu)
+            sites += done.sites
+            for path, text in done.texts.items():
+                _write(_inside(own, path), f'#line 1 "{path}"\n{text}')
+            copied = _inside(own, done.path)
+        folders = [part for one in includes for part in (_inside(own, one), one)]
+        objects.append(folder / f"{number}.o")
+        _run(_compile(sources, folders, copied, objects[-1]), folder, file)
+    program = folder / "program"
+    linker = "nvcc" if sources.gpu else "g++"
+    libraries = [f"-l{one}" for one in sources.libraries]
+    flags = [] if sources.gpu else ["-no-pie", "-pthread"]
+    _run([linker, *flags, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
+    return Program(program, sites)
+
+
+def _compile(sources: Sources, includes: Sequence[Path], file: Path, result: Path) -> list[str]:
+    common = [*sources.options(includes), "-include", "memsim_probe.h", "-c", str(file), "-o", str(result)]
+    if sources.gpu:
+        return ["nvcc", "-w", "-DMEMSIM_GPU", "-x", "cu", f"-I{FOLDER}", *common]
+    return ["g++", *_HOST, "-isystem", str(FOLDER), "-x", "c++", *common]
+
+
+def _inside(folder: Path, path: Path) -> Path:
+    """Where a file's copy lies: by its whole path, so that what it includes by relative path is found likewise."""
+    return folder / str(path).lstrip("/")
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode("latin-1"))
+
+
+def _run(command: list[str], folder: Path, file: Path) -> None:
+    """Run a compiler; what it was told and what it said is kept in ``build.log``."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace")
+    except FileNotFoundError as error:
+        problem = "does not run here; install it: it builds the program"
+        raise InputError("memsim capture", command[0], problem) from error
+    with (folder / "build.log").open("a") as log:
+        log.write(f"{shlex.join(command)}\n{done.stdout}{done.stderr}\n")
+    if done.returncode != 0:
+        raise _failure(done.stderr, command[0], file)
+
+
+def _failure(told: str, compiler: str, file: Path) -> InputError:
+    """What a compiler complained of first, as one line."""
+    if found := _ERROR.search(told):
+        where = f"{os.path.relpath(found[1])}:{found[2]}" if os.path.isabs(found[1]) else f"{found[1]}:{found[2]}"
+        return InputError(where, "code", f"does not compile: {found[3]} ({compiler}; --keep FOLDER keeps its log)")
+    missing = re.search(r"undefined reference to [`'](.*?)'", told)
+    if missing:
+        needed = f"needs {missing[1]}, which no file defines; give all source files, or -l LIBRARY"
+        return InputError(file, "program", needed)
+    last = told.strip().splitlines()[-1:] or ["no reason given"]
+    return InputError(file, "program", f"does not build: {last[0]} ({compiler}; --keep FOLDER keeps its log)")
