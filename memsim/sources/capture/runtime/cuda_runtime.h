@@ -1,11 +1,19 @@
 // CUDA C++ on the host: what nvcc includes before every file. See memsim/ for the parts.
 #pragma once
 
-#include <new>
-#include <utility>
-
-#if defined(__clang__)  // which would not let kernels call what the host's C library declares
+#if defined(__clang__)
+// Clang would not let kernels call what the host's C library declares, so its headers come first, without libstdc++'s
+// wrappers: the C++ library stays the host's.
 #pragma clang force_cuda_host_device begin
+#define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#include <assert.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#undef _GLIBCXX_INCLUDE_NEXT_C_HEADERS
+#pragma clang force_cuda_host_device end
 #endif
 
 #include <assert.h>
@@ -18,6 +26,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#include <new>
+#include <utility>
+
+#if defined(__clang__)
+#pragma clang force_cuda_host_device begin
+#endif
 
 #include "memsim/math.h"
 
