@@ -159,6 +159,33 @@ def import_accelsim(
         _print_traces(traces)
 
 
+@imports.command("nvbit")
+def import_nvbit(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What the program printed; .gz, .xz, .zst too.")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A folder, or one file that ends with .h5.")] = None,
+    kernel: Annotated[
+        list[str] | None, typer.Option("--kernel", "-k", help="A launch id or a part of a name; may be repeated.")
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")] = False,
+) -> None:
+    """Read the text of NVBit's mem_trace tool, which stands in the program's own output.
+
+    The text has neither dependences nor other instructions: every access waits for those before it in its warp.
+
+    \b
+    LD_PRELOAD=mem_trace.so ./app > mem_trace.log
+    memsim import nvbit mem_trace.log -o imported/
+    memsim import nvbit mem_trace.log -k 3 -o launch-3.h5
+    """
+    from memsim.progress import bar
+    from memsim.sources.nvbit import import_nvbit as convert
+
+    with bar("bytes", hidden=quiet) as advance:
+        traces = convert(source, out, kernel, advance)
+    if not quiet:
+        _print_traces(traces)
+
+
 @exports.command("accelsim")
 def export_accelsim(
     paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in the order of launches.")],

@@ -56,8 +56,8 @@ class Load:
 
     @property
     def place(self) -> str:
-        """Where it stands, short: ``spmv.py:12``."""
-        return f"{PurePath(self.file).name}:{self.line}" if self.line is not None else PurePath(self.file).name
+        """Where it stands, short: ``spmv.py:12``; the file alone when the line is not one, or not known (0)."""
+        return f"{PurePath(self.file).name}:{self.line}" if self.line else PurePath(self.file).name
 
     def record(self) -> dict[str, Any]:
         """Every field as one flat dict of text and numbers (nan where a value does not exist)."""

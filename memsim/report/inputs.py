@@ -36,7 +36,7 @@ def _ops(trace: Trace, sizes: TraceInfo) -> str:
             op.space.name.rstrip("_"),
             str(op.width),
             trace.arrays[op.array].name if op.array >= 0 else ABSENT,
-            f"{PurePath(op.file).name}:{op.line}:{op.column}",
+            ":".join([PurePath(op.file).name, *(str(number) for number in (op.line, op.column) if number)]),
             shortened(op.text, 24),
             number(executed),
             number(sizes.lane_accesses[number_] / executed if executed else float("nan"), 1),

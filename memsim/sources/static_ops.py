@@ -6,11 +6,9 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memsim.sources import local_memory
 from memsim.sources.sass import Opcode
 from memsim.trace.schema import ArrayInfo, Kind, Space, StaticOp
-
-# Where importers lay out local memory: beyond every address that a trace may hold.
-LOCAL_START = 1 << 58
 
 
 @dataclass(frozen=True)
@@ -63,7 +61,7 @@ class StaticOps:
         copy = self._copy(address) if space is Space.global_ else None
         if (space, copy) not in self._arrays:
             name = f"copy{self._numbers[copy]}" if copy else space.name.rstrip("_")
-            base = copy.base if copy else LOCAL_START if space is Space.local else 0
+            base = copy.base if copy else local_memory.START if space is Space.local else 0
             self._arrays[space, copy] = ArrayInfo(name, space, base, copy.bytes if copy else 0, width)
         return list(self._arrays).index((space, copy))
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
+import zstandard
 
 from memsim.errors import InputError
 
@@ -54,7 +55,7 @@ class _Xz(io.RawIOBase):
                 return len(data)
 
 
-def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
+def _unpacked(file: BinaryIO) -> BinaryIO:
     """The text in a file, told by how the file begins, not by its name."""
     start = file.read(6)
     file.seek(0)
@@ -64,11 +65,6 @@ def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
     if packing == "xz":
         return _Xz(file)  # type: ignore[return-value]
     if packing == "zst":
-        try:
-            import zstandard
-        except ImportError:
-            problem = "is packed by zstd, which needs a package: pip install zstandard; or unpack it first (unzstd)"
-            raise InputError(path, "file", problem) from None
         unpacker = zstandard.ZstdDecompressor(max_window_size=_MOST_DICTIONARY)
         return unpacker.stream_reader(file, read_across_frames=True)
     return file
@@ -78,12 +74,8 @@ def _unpacked(file: BinaryIO, path: Path) -> BinaryIO:
 def _reading(path: Path) -> Iterator[None]:
     try:
         yield
-    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile) as error:
+    except (EOFError, lzma.LZMAError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
         raise InputError(path, "file", f"is truncated or damaged ({error}); give a whole one") from error
-    except Exception as error:
-        if type(error).__module__.startswith("zstandard"):
-            raise InputError(path, "file", f"is truncated or damaged ({error}); give a whole one") from error
-        raise
 
 
 def line_blocks(
@@ -115,7 +107,7 @@ def _line_blocks(path: Path, progress: Progress | None, block_bytes: int) -> Gen
     rest, line = b"", 1
     with open(path, "rb") as file, _reading(path):
         size = path.stat().st_size
-        text = _unpacked(file, path)
+        text = _unpacked(file)
         while True:
             block = bytearray(block_bytes)
             block[: len(rest)] = rest

@@ -11,11 +11,12 @@ from memsim.errors import InputError
 from memsim.sources.accelsim import problems
 from memsim.sources.accelsim.body import read_body
 from memsim.sources.accelsim.header import Header, read_header
-from memsim.sources.accelsim.lines import WINDOW
-from memsim.sources.accelsim.state import MOST_OPCODES, STATE, UNREAD, new_tables
-from memsim.sources.sass import WIDTHS, Opcode, decode
+from memsim.sources.accelsim.state import STATE, UNREAD, new_tables
+from memsim.sources.local_memory import WINDOW
+from memsim.sources.opcodes import Opcodes
 from memsim.sources.static_ops import Copy, StaticOps
 from memsim.sources.text import Progress, as_array, line_blocks
+from memsim.sources.warp_parts import index, order
 from memsim.trace.reader import Trace
 from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP, Chunk, Space
 from memsim.trace.writer import TraceWriter
@@ -55,9 +56,10 @@ class _Body:
 
     def __init__(self, path: Path, header: Header, line: int, copies: Sequence[Copy], writer: TraceWriter) -> None:
         self._path, self._header, self._writer = path, header, writer
-        self._ops, self._opcodes = StaticOps(copies), list[Opcode]()
+        self._ops, self._opcodes = StaticOps(copies), Opcodes()
         self._warps = header.launch.warps_per_block
-        self._tables = new_tables(BATCH_ROWS, BATCH_ADDRESSES, max(BATCH_WARPS // self._warps, 1), self._warps)
+        blocks = max(BATCH_WARPS // self._warps, 1)
+        self._tables = new_tables(self._opcodes, BATCH_ROWS, BATCH_ADDRESSES, blocks, self._warps)
         self._states = _state(header, line)
         self._state = self._states[0]
         self._n_warps = 0
@@ -87,8 +89,8 @@ class _Body:
         blocks = np.concatenate(self._blocks)
         if not len(blocks):
             raise InputError(self._path, "file", "has no thread blocks; give one with #BEGIN_TB ... #END_TB")
-        order = np.argsort(blocks["id"], kind="stable")
-        again = order[1:][np.diff(blocks["id"][order]) == 0]
+        by_id = np.argsort(blocks["id"], kind="stable")
+        again = by_id[1:][np.diff(blocks["id"][by_id]) == 0]
         if len(again):
             problem = "stands in the file for the second time; every block may be there once"
             raise InputError(self._path, f"line {blocks['line'][again.min()]}: thread block", problem)
@@ -97,20 +99,11 @@ class _Body:
     # -- what the compiled reader asks for
 
     def _enter_opcode(self, block: bytearray) -> None:
-        state, tables = self._state, self._tables
-        text = bytes(block[state["opcode_from"] : state["opcode_to"]])
-        if len(self._opcodes) == MOST_OPCODES:
-            raise self._wrong(block, "opcode", f"is another than {MOST_OPCODES} before it; no code has so many")
-        opcode = decode(text.decode("utf-8", "replace"), self._header.binary_version)
-        if opcode.width not in WIDTHS:
-            problem = f"accesses {opcode.width} bytes a lane; a trace holds accesses of 1, 2, 4, 8 or 16"
-            raise self._wrong(block, "opcode", problem)
-        row = tables.opcodes[state["slot"]]
-        row["length"], row["number"], row["first"] = len(text), len(self._opcodes), len(tables.pool)
-        for name in ("does", "kind", "where", "width", "known"):
-            row[name] = getattr(opcode, name)
-        self._opcodes.append(opcode)
-        self._tables = tables._replace(pool=np.append(tables.pool, np.frombuffer(text, np.uint8)))
+        try:
+            self._opcodes.enter(block, self._header.binary_version)
+        except ValueError as error:
+            raise self._wrong(block, "opcode", str(error)) from None
+        self._tables = self._tables._replace(pool=self._opcodes.pool)
 
     def _enter_op(self, block: bytearray) -> None:
         state, header = self._state, self._header
@@ -155,13 +148,13 @@ class _Body:
             if self._extended:
                 field, problem = problems.PROBLEMS[problems.DESCENDS]
                 raise InputError(self._path, f"line {blocks['line'][0]}: {field}", problem)
-            row_order = _order(spans["row"] - state["rows_before"], spans["row_end"] - state["rows_before"])
+            row_order = order(spans["row"] - state["rows_before"], spans["row_end"] - state["rows_before"])
             before = state["addresses_before"]
-            address_order = _order(spans["address"] - before, spans["address_end"] - before)
+            address_order = order(spans["address"] - before, spans["address_end"] - before)
         chunk = Chunk(
             range(self._n_warps, self._n_warps + len(spans)),
-            _index(spans["row"], spans["row_end"]),
-            _index(spans["address"], spans["address_end"]),
+            index(spans["row"], spans["row_end"]),
+            index(spans["address"], spans["address_end"]),
             addresses=tables.addresses[address_order],
             **self._columns(row_order),
         )
@@ -208,13 +201,3 @@ def _state(header: Header, line: int) -> np.ndarray:
     state["block"] = state["warp"] = -1
     return state
 
-
-def _index(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Where each warp's part begins when they follow each other, and where the last ends."""
-    return np.concatenate([[0], np.cumsum(end - start)])
-
-
-def _order(start: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """Numbers of all the parts' items, part after part."""
-    counts = end - start
-    return np.repeat(start - (np.cumsum(counts) - counts), counts) + np.arange(counts.sum())

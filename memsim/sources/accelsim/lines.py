@@ -31,15 +31,15 @@ from memsim.sources.accelsim.problems import (
     TEXT_USED,
     UNKNOWN,
 )
-from memsim.sources.accelsim.state import ALL_REGISTERS, MOST_PC, MOST_REGISTERS, OP_SLOTS_LOG2, OPCODE_SLOTS, UNREAD
+from memsim.sources.accelsim.state import ALL_REGISTERS, MOST_PC, MOST_REGISTERS, OP_SLOTS_LOG2, UNREAD
 from memsim.sources.compiled import loop
 from memsim.sources.lane_rows import WARP_SIZE, write_lanes, write_plain, write_strided
+from memsim.sources.local_memory import WINDOW, local_address
+from memsim.sources.opcodes import find_opcode, read_opcode
 from memsim.sources.sass import Does, Where
-from memsim.sources.static_ops import LOCAL_START
 from memsim.sources.tokens import (
     LARGEST,
     LINE_FEED,
-    SPACE,
     read_decimal,
     read_hex,
     read_signed,
@@ -48,13 +48,7 @@ from memsim.sources.tokens import (
 )
 from memsim.trace.schema import Flag, Kind, Space
 
-WINDOW = 1 << 24  # bytes of the generic address space's window on local memory
 ZERO_REGISTER = 255  # RZ: reads as 0, forgets what is written
-
-# Local memory: the lanes' words of one address lie side by side (CUDA C Programming Guide, "Device Memory Accesses"):
-# a warp's region begins with the first word of all its lanes.
-_LOCAL_REGIONS = 1 << 20  # more warps than any GPU holds at once; blocks far apart share, as they do in hardware
-_LOCAL_REGION = WINDOW * WARP_SIZE + (1 << 13)  # skewed by 64 words of each lane, for the tops to fall on all sets
 
 LIST, STRIDE, DELTAS = range(3)  # address modes
 _WAIT, _END, _BARRIER, _ACCESS = int(Does.wait), int(Does.end), int(Does.barrier), int(Does.access)
@@ -63,7 +57,7 @@ _GLOBAL, _SHARED, _LOCAL = int(Space.global_), int(Space.shared), int(Space.loca
 _LOAD, _ATOMIC = int(Kind.load), int(Kind.atomic)
 _SEQUENCE_FLAG, _BARRIER_FLAG, _DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
 _LONGEST_STRIDE = 2**31 - 1
-_R, _ZERO, _NINE, _A, _Z = (ord(c) for c in "R09AZ")
+_R, _ZERO, _NINE = (ord(c) for c in "R09")
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, which spreads keys over a table
 
 
@@ -89,7 +83,7 @@ def read_instruction(text, at, s, tables):
     if mask < 0 or mask >> WARP_SIZE:
         return MASK
     written, at = _registers(text, at, tables.named, 0)
-    at = _opcode(text, at, s)
+    at = read_opcode(text, skip_spaces(text, at), tables.spot)
     if written < 0 or at < 0:
         return REGISTERS if written < 0 else OPCODE
     read, at = _registers(text, at, tables.named, MOST_REGISTERS)
@@ -98,7 +92,7 @@ def read_instruction(text, at, s, tables):
     mem_width, at = read_decimal(text, at)
     if mem_width < 0:
         return MEM_WIDTH
-    slot = _find_opcode(text, s, tables)
+    slot = find_opcode(text, tables.spot, tables.opcodes, tables.pool)
     if slot < 0:
         return NEW_OPCODE
     opcode = tables.opcodes[slot]
@@ -132,40 +126,6 @@ def _registers(text, at, named, to):
         else:  # uniform and predicate registers, which no load writes
             at = skip_token(text, at)
     return n, at
-
-
-@loop
-def _opcode(text, at, s):
-    """Find where the opcode stands, and its hash; the position after it, or -1."""
-    at = skip_spaces(text, at)
-    if not _A <= text[at] <= _Z:
-        return np.int64(-1)
-    s.opcode_from = at
-    value = np.int64(0)
-    while text[at] > SPACE:
-        value = 31 * value + np.int64(text[at])
-        at += 1
-    s.opcode_to = at
-    s.hash = value
-    return at
-
-
-@loop
-def _find_opcode(text, s, tables):
-    """Slot of the line's opcode, or -1 with the free slot in ``s.slot``."""
-    length = s.opcode_to - s.opcode_from
-    slot = s.hash & (OPCODE_SLOTS - 1)
-    while tables.opcodes[slot].length != 0:
-        if tables.opcodes[slot].length == length:
-            first = tables.opcodes[slot].first
-            k = 0
-            while k < length and tables.pool[first + k] == text[s.opcode_from + k]:
-                k += 1
-            if k == length:
-                return slot
-        slot = (slot + 1) & (OPCODE_SLOTS - 1)
-    s.slot = slot
-    return np.int64(-1)
 
 
 @loop
@@ -324,7 +284,8 @@ def _spaces(s, tables, opcode, mask):
             offset = address - s.local_base if s.local_base <= address < s.local_end else address
             if offset >= WINDOW:
                 return LOCAL
-            tables.lanes[lane] = _local_address(s, lane, offset, np.int64(opcode.width))
+            warp = s.block * s.warps_per_block + s.warp
+            tables.lanes[lane] = local_address(warp, lane, offset, np.int64(opcode.width))
         tables.found[space, 0] |= np.int64(1) << lane
     return TEXT_USED
 
@@ -341,13 +302,6 @@ def _space_of(s, where, address):
     if s.shared_base <= address < s.shared_end or address < WINDOW and (where == _BOTH or s.shared_end == 0):
         return _SHARED
     return _LOCAL if s.local_base <= address < s.local_end else _GLOBAL
-
-
-@loop
-def _local_address(s, lane, offset, width):
-    """Where a lane's local memory lies; an access wider than a word keeps its bytes together."""
-    warp = (s.block * s.warps_per_block + s.warp) & (_LOCAL_REGIONS - 1)
-    return LOCAL_START + warp * _LOCAL_REGION + (offset >> 2) * (4 * WARP_SIZE) + lane * max(width, 4) + (offset & 3)
 
 
 @loop

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.sources.lane_rows import ROW, WARP_SIZE
+from memsim.sources.opcodes import Opcodes
 
 STATE = np.dtype(
     [
@@ -36,9 +37,6 @@ STATE = np.dtype(
         ("rows_before", "<i8"),  # given away before the rows at hand
         ("addresses_before", "<i8"),
         # The line at hand, and what is asked about it after NEW_OPCODE and NEW_OP.
-        ("opcode_from", "<i8"),
-        ("opcode_to", "<i8"),
-        ("hash", "<i8"),
         ("opcode", "<i8"),
         ("pc", "<i8"),
         ("key", "<i8"),
@@ -48,24 +46,11 @@ STATE = np.dtype(
         ("slot", "<i8"),  # free slot of the table that misses it
     ]
 )
-OPCODE_SLOT = np.dtype(
-    [
-        ("length", "<i4"),  # of its text; 0: the slot is free
-        ("number", "<i4"),
-        ("first", "<i8"),  # of its text in the pool
-        ("does", "u1"),
-        ("kind", "u1"),
-        ("where", "u1"),
-        ("width", "u1"),
-        ("known", "u1"),
-    ]
-)
 OP_SLOT = np.dtype([("key", "<i8"), ("op", "<i8")])  # key -1: the slot is free
 BLOCK = np.dtype([("id", "<i8"), ("line", "<i8")])
 # Where a warp's rows and addresses lie, counted from the trace's first; row -1: no such warp yet.
 SPAN = np.dtype([("row", "<i8"), ("row_end", "<i8"), ("address", "<i8"), ("address_end", "<i8")])
 
-MOST_OPCODES, OPCODE_SLOTS = 1 << 11, 1 << 12
 OP_SLOTS_LOG2 = 17  # twice what a trace can name
 MOST_REGISTERS = 16  # named by one line, of either kind
 ALL_REGISTERS = 256
@@ -79,8 +64,7 @@ class Tables(NamedTuple):
     """What the reader looks up and fills.
 
     Attributes:
-        opcodes: OPCODE_SLOT [OPCODE_SLOTS], hashed by text.
-        pool: u1, the opcodes' texts, one after the other.
+        spot, opcodes, pool: of :class:`memsim.sources.opcodes.Opcodes`.
         ops: OP_SLOT [2**OP_SLOTS_LOG2], hashed by key.
         registers: i8 [ALL_REGISTERS], the sequence whose load wrote each register last.
         named: i8 [2 * MOST_REGISTERS], registers that the line at hand writes, then those that it reads.
@@ -92,6 +76,7 @@ class Tables(NamedTuple):
         spans: SPAN, one a warp of these blocks and of the one under way.
     """
 
+    spot: np.ndarray
     opcodes: np.ndarray
     pool: np.ndarray
     ops: np.ndarray
@@ -106,13 +91,14 @@ class Tables(NamedTuple):
     spans: np.ndarray
 
 
-def new_tables(rows: int, addresses: int, blocks: int, warps_per_block: int) -> Tables:
+def new_tables(opcodes: Opcodes, rows: int, addresses: int, blocks: int, warps_per_block: int) -> Tables:
     """Empty tables with room for so many rows, addresses, and blocks besides the one under way."""
     ops = np.zeros(1 << OP_SLOTS_LOG2, OP_SLOT)
     ops["key"] = -1
     return Tables(
-        opcodes=np.zeros(OPCODE_SLOTS, OPCODE_SLOT),
-        pool=np.zeros(0, np.uint8),
+        spot=opcodes.spot,
+        opcodes=opcodes.slots,
+        pool=opcodes.pool,
         ops=ops,
         registers=np.full(ALL_REGISTERS, -1),
         named=np.zeros(2 * MOST_REGISTERS, np.int64),

@@ -15,6 +15,7 @@ from memsim.sources.capture.frontend import instrument
 from memsim.sources.capture.runtime import FOLDER
 from memsim.sources.capture.sites import Site
 
+DEFINITIONS = "definitions.h"
 CUDA_SUFFIXES = (".cu", ".cuh")
 ARCHITECTURE = "-D__CUDA_ARCH__=800"  # device code's newest branches
 # Device code that overflows or reinterprets must do what it does on a GPU; addresses must be the same in every run.
@@ -27,7 +28,7 @@ class Sources:
     """A program as its user would give it to nvcc.
 
     Attributes:
-        files: CUDA C++ files, and C++ files of the host.
+        files: CUDA C++ files, and C++ and C files of the host.
         includes: folders of ``#include`` files.
         definitions: of macros, ``NAME`` or ``NAME=VALUE``.
         standard: of C++.
@@ -43,9 +44,17 @@ class Sources:
     gpu: bool = False
 
     def options(self, includes: Sequence[Path]) -> list[str]:
-        """The compiler's options: standard, macros, and the given include folders."""
-        folders = [part for folder in includes for part in ("-I", str(folder))]
-        return [f"-std={self.standard}", *(f"-D{one}" for one in self.definitions), *folders]
+        """nvcc's options: standard, macros, and the given include folders."""
+        return [f"-std={self.standard}", *(f"-D{one}" for one in self.definitions), *_folders(includes)]
+
+    def write_definitions(self, path: Path) -> None:
+        """Write the macros to a file, to be read after the runtime's headers, which they must not change: -D N=512."""
+        pairs = (one.partition("=") for one in self.definitions)
+        path.write_text("".join(f"#define {name} {value if equals else 1}\n" for name, equals, value in pairs))
+
+
+def _folders(includes: Sequence[Path]) -> list[str]:
+    return [part for folder in includes for part in ("-I", str(folder))]
 
 
 @dataclass(frozen=True)
@@ -74,35 +83,46 @@ def build(sources: Sources, folder: Path) -> Program:
     for file in sources.files:
         if not file.is_file():
             raise InputError(file, "file", "does not exist; give CUDA C++ source")
+    sources.write_definitions(folder / DEFINITIONS)
     includes = [one.absolute() for one in sources.includes if not (one / "cuda_runtime.h").exists()]
-    parsed = [*sources.options(includes), ARCHITECTURE, "-isystem", str(FOLDER), "-include", "cuda_runtime.h"]
     sites: list[Site] = []
     objects = []
     for number, file in enumerate(sources.files):
-        own = folder / str(number)
-        copied = file.absolute()
-        if file.suffix in CUDA_SUFFIXES:
-            done = instrument(file, parsed, first=len(sites) + 1, gpu=sources.gpu)
-            sites += done.sites
-            for path, text in done.texts.items():
-                _write(_inside(own, path), f'#line 1 "{path}"\n{text}')
-            copied = _inside(own, done.path)
-        folders = [part for one in includes for part in (_inside(own, one), one)]
+        copied, more = _instrument(sources, includes, file, folder, number, len(sites) + 1)
+        sites += more
+        folders = [part for one in includes for part in (_inside(folder / str(number), one), one)]
         objects.append(folder / f"{number}.o")
-        _run(_compile(sources, folders, copied, objects[-1]), folder, file)
+        _run([*_compiler(sources, file, folder, folders), "-c", str(copied), "-o", str(objects[-1])], folder, file)
     program = folder / "program"
-    linker = "nvcc" if sources.gpu else "g++"
+    linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread"]
     libraries = [f"-l{one}" for one in sources.libraries]
-    flags = [] if sources.gpu else ["-no-pie", "-pthread"]
-    _run([linker, *flags, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
+    _run([*linker, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
     return Program(program, sites)
 
 
-def _compile(sources: Sources, includes: Sequence[Path], file: Path, result: Path) -> list[str]:
-    common = [*sources.options(includes), "-include", "memsim_probe.h", "-c", str(file), "-o", str(result)]
+def _instrument(
+    sources: Sources, includes: Sequence[Path], file: Path, folder: Path, number: int, first: int
+) -> tuple[Path, list[Site]]:
+    """Write a file's instrumented copy, and those of what it includes; C++ of the host stays as it is."""
+    if file.suffix not in CUDA_SUFFIXES:
+        return file.absolute(), []
+    runtime = ["-isystem", str(FOLDER), "-include", "cuda_runtime.h", "-include", str(folder / DEFINITIONS)]
+    options = [f"-std={sources.standard}", ARCHITECTURE, *_folders(includes), *runtime]
+    done = instrument(file, options, first=first, gpu=sources.gpu)
+    for path, text in done.texts.items():
+        _write(_inside(folder / str(number), path), f'#line 1 "{path}"\n{text}')
+    return _inside(folder / str(number), done.path), done.sites
+
+
+def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Path]) -> list[str]:
+    """The command that compiles a file, up to the file; host code in C goes to the C compiler, as with nvcc."""
+    definitions = ["-include", str(folder / DEFINITIONS)]
+    if file.suffix == ".c":
+        return ["gcc", "-O1", "-w", "-fno-pie", *_folders(includes), "-isystem", str(FOLDER), *definitions]
+    common = [f"-std={sources.standard}", *_folders(includes), "-include", "memsim_probe.h", *definitions]
     if sources.gpu:
         return ["nvcc", "-w", "-DMEMSIM_GPU", "-x", "cu", f"-I{FOLDER}", *common]
-    return ["g++", *_HOST, "-isystem", str(FOLDER), "-x", "c++", *common]
+    return ["g++", *_HOST, "-isystem", str(FOLDER), *common, "-x", "c++"]
 
 
 def _inside(folder: Path, path: Path) -> Path:

@@ -89,8 +89,7 @@ def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUn
     for cursor in declarations.collect(unit, files).device.values():
         file, start = file_position(cursor.extent.start)
         device_code.setdefault(file, []).append((start, file_position(cursor.extent.end)[1]))
-    definitions = [one for one in arguments if one.startswith("-D")]
-    if macros.expand(unit, files, device_code, definitions):
+    if macros.expand(unit, files, device_code):
         unit = parse(path, arguments, {Path(name): file.text for name, file in files.items()})
     return unit, files
 

@@ -37,7 +37,6 @@ def expand(
     unit: TranslationUnit,
     files: Mapping[str, SourceFile],
     device_code: Mapping[str, Sequence[tuple[int, int]]],
-    definitions: Sequence[str],
 ) -> bool:
     """Expand in the files' texts what hides accesses, launches or declarations.
 
@@ -45,15 +44,14 @@ def expand(
         unit: the files, parsed.
         files: the user's files by name.
         device_code: by file, the extents of device functions.
-        definitions: ``-DNAME=VALUE`` of the command line.
 
     Returns:
         Whether anything was expanded, so that the files must be parsed again.
     """
-    script, uses = _script(unit, files, {option[2:].partition("=")[0].strip() for option in definitions})
+    script, uses = _script(unit, files)
     if not uses:
         return False
-    expansions = _preprocess(script, definitions)
+    expansions = _preprocess(script)
     chosen: dict[str, list[tuple[int, int, str]]] = {}
     for number, use in enumerate(uses):
         text = expansions[number]
@@ -65,7 +63,7 @@ def expand(
     return bool(chosen)
 
 
-def _script(unit: TranslationUnit, files: Mapping[str, SourceFile], given: set[str]) -> tuple[str, list[_Use]]:
+def _script(unit: TranslationUnit, files: Mapping[str, SourceFile]) -> tuple[str, list[_Use]]:
     """The text to preprocess, and the uses that it marks, by number."""
     lines: list[str] = []
     uses: list[_Use] = []
@@ -81,18 +79,17 @@ def _script(unit: TranslationUnit, files: Mapping[str, SourceFile], given: set[s
         file, end = files[name], file_position(cursor.extent.end)[1]
         if cursor.kind == CursorKind.MACRO_DEFINITION:
             lines += [f"#undef {cursor.spelling}", f"#define {file.text[start:end]}"]
-        elif start >= inside.get(name, 0) and _is_users(cursor, files, given) and not _in_directive(file.text, start):
+        elif start >= inside.get(name, 0) and _is_users(cursor, files) and not _in_directive(file.text, start):
             inside[name] = end
             lines.append(f"{_MARK}_{len(uses)}_begin {file.text[start:end]} {_MARK}_{len(uses)}_end")
             uses.append(_Use(file, start, end))
     return "\n".join([*lines, ""]), uses
 
 
-def _is_users(use: Cursor, files: Mapping[str, SourceFile], given: set[str]) -> bool:
-    """Whether the user defined the macro, in a file or on the command line."""
+def _is_users(use: Cursor, files: Mapping[str, SourceFile]) -> bool:
     definition = use.referenced
     file = definition.location.file if definition is not None else None
-    return file.name in files if file is not None else use.spelling in given
+    return file is not None and file.name in files
 
 
 def _in_directive(text: str, offset: int) -> bool:
@@ -103,10 +100,9 @@ def _in_directive(text: str, offset: int) -> bool:
     return text[start:offset].lstrip().startswith("#")
 
 
-def _preprocess(script: str, definitions: Sequence[str]) -> dict[int, str]:
+def _preprocess(script: str) -> dict[int, str]:
     """The expansion of every use, on as many lines as it was written on."""
-    command = [*_PREPROCESSOR[:-1], *definitions, "-"]
-    done = subprocess.run(command, input=script, capture_output=True, text=True, encoding="latin-1")
+    done = subprocess.run(_PREPROCESSOR, input=script, capture_output=True, text=True, encoding="latin-1")
     if done.returncode != 0:
         first = next((line for line in done.stderr.splitlines() if "error" in line), "no reason given")
         raise InputError("memsim capture", "macros", f"cannot be expanded: {first}")
