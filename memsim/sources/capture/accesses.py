@@ -35,7 +35,7 @@ class Sites(NamedTuple):
     access_of: np.ndarray  # i4 [variants]
     width: np.ndarray  # i4 [accesses], bytes
     returns: np.ndarray  # bool [sites], whether anything may wait for the value: loads and atomics
-    unrolled: np.ndarray  # bool [sites], latches of loops without a back-edge
+    unrolled: np.ndarray  # bool [TAG_MASK + 1], latches of loops without a back-edge, by site
     gap: np.ndarray  # i4 [sites]
     first_wait: np.ndarray  # i4 [sites + 1], index into ``waits``
     waits: np.ndarray  # i4, the sites that a site waits for

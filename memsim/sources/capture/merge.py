@@ -109,6 +109,8 @@ class Merger:
         shape = self.launch_shape()
         if (message.words[message.starts[:-1] + 1] != shape.threads_per_block).any():
             raise self._foreign("a block has too many threads, or too few")
+        if message.ids.min() < 0 or message.ids.max() >= shape.n_blocks:
+            raise self._foreign("a block is outside the grid")
         n_warps = len(message.ids) * shape.warps_per_block
         self._log.clear()
         self._merge(message, n_warps, shape.warps_per_block)

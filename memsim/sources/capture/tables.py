@@ -9,7 +9,7 @@ import numpy as np
 
 from memsim.sources.capture.accesses import LOCAL_START, PAGE_BYTES, THREAD_PAGE_BYTES, Memory, Sites
 from memsim.sources.capture.log import Array, Free, Variant
-from memsim.sources.capture.positions import LATCH
+from memsim.sources.capture.positions import LATCH, TAG_MASK
 from memsim.sources.capture.sites import LAST_SITE, Site
 from memsim.trace.schema import NO_OP, ArrayInfo, Kind, Space
 
@@ -38,7 +38,7 @@ class SiteTable:
             access_of=np.zeros(0, np.int32),
             width=np.zeros(0, np.int32),
             returns=_column(self.by_id, n, bool, lambda site: site.kind in (Kind.load, Kind.atomic)),
-            unrolled=_column(self.by_id, n, bool, lambda site: site.unrolled),
+            unrolled=_column(self.by_id, TAG_MASK + 1, bool, lambda site: site.unrolled),
             gap=_column(self.by_id, n, np.int32, lambda site: site.gap if gaps else 0),
             first_wait=first_wait,
             waits=waits,
