@@ -7,6 +7,7 @@
 #pragma clang force_cuda_host_device begin
 #define _GLIBCXX_INCLUDE_NEXT_C_HEADERS
 #include <assert.h>
+#include <malloc.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,6 +43,7 @@
 #include "memsim/warp.h"
 #include "memsim/atomics.h"
 #include "memsim/device_api.h"
+#include "memsim/textures.h"
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end

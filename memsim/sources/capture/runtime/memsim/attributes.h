@@ -18,16 +18,21 @@
 #define __managed__
 #define __launch_bounds__(...)
 // __noinline__ is not defined here: libstdc++ writes __attribute__((__noinline__)). The front end rewrites it.
+#ifndef __CUDA_ARCH__
+#define __CUDA_ARCH__ 800
+#endif
+#endif
+
 #ifndef __CUDACC__
 #define __CUDACC__ 1
 #endif
 #ifndef __NVCC__
 #define __NVCC__ 1
 #endif
-#ifndef __CUDA_ARCH__
-#define __CUDA_ARCH__ 800
-#endif
-#endif
+// By which the samples' headers know what was included.
+#define __CUDA_RUNTIME_H__
+#define __DRIVER_TYPES_H__
+#define CUDART_VERSION 12000
 
 #ifndef __CUDACC_VER_MAJOR__
 #define __CUDACC_VER_MAJOR__ 12

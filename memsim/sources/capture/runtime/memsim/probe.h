@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include "block.h"
+#include "textures.h"
 #include "variants.h"
 
 namespace memsim_probe {
@@ -109,11 +109,10 @@ MEMSIM_INLINE decltype(auto) call(F&& function) {
     return function();
 }
 
-// A read through a texture object: the texture functions remember the address.
-inline const void* texel = nullptr;
+// A read through a texture object: the texture functions remember the address. The border is in no memory.
 template <uint32_t Site, class T>
 MEMSIM_INLINE T fetch(T value) {
-    log_word(Variant<Site, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(texel));
+    if (texel) log_word(Variant<Site, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(texel));
     return value;
 }
 
