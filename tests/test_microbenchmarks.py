@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+import machines
 import numpy as np
 import pytest
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
 
 import memsim
 from experiments.microbenchmarks import discover, study
-from experiments.microbenchmarks.chase import QUIET, laps, within
+from experiments.microbenchmarks.chase import QUIET, Device
+from memsim.config import GPU, Inclusion
 from memsim.hierarchy.system import System
 from memsim.presets import load_gpu, override
 from memsim.trace.coalesce import coalesce
-
-
-def differing(rows: list[study.Row]) -> dict[str, object]:
-    """Found values that are not the configured ones."""
-    return {parameter: found for parameter, configured, found in rows if found != configured}
 
 
 @pytest.mark.parametrize("order", ["sequential", "random"])
@@ -31,48 +30,81 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
     if order == "random":
         path = np.concatenate([[0], 1 + np.random.default_rng(1).permutation(elements - 1)])
     base = next(array.base for array in trace.arrays if array.name == "links")
-    walked = laps(gpu, base + path * stride)
+    walked = Device(gpu).laps(base + path * stride)
     mean = trial.times[links]["sum"] / trial.times[links]["count"]
     assert trial.times[links]["count"] == 3 * elements
     assert mean == pytest.approx(np.mean([lap.mean for lap in walked]), rel=0.01)  # DRAM's clock may stand elsewhere
 
 
-def test_the_c2050_is_found_as_the_paper_measured_it():
-    gpu = load_gpu("tesla-c2050")
-    assert differing(study.first_level(gpu) + study.second_level(gpu)) == {}
-    rows = {parameter: found for parameter, _, found in study.inclusion(gpu)}
-    assert rows["second reader of a list, cycles"] == 288 < rows["reader of its own list, cycles"]
-    assert rows["L2 inclusive"] is True
+@pytest.mark.parametrize(
+    "name", ["tesla-c2050", "gtx480", "tesla-v100", pytest.param("quadro-gv100", marks=pytest.mark.slow)]
+)
+def test_the_walks_find_every_parameter_of_a_preset(name):
+    gpu = load_gpu(name)
+    rows = study.table(gpu)
+    found = {parameter: value for parameter, _, value in rows}
+    assert study.differing(rows) == {}
+    assert found["second reader of a list, cycles"] < found["reader of a list of its own, cycles"]
+    assert found["the same with L1 off, cycles"] <= found["L2 hit latency, cycles"]
+    lost = discover.TURNS if gpu.l2.inclusion is Inclusion.inclusive else 0
+    assert found["lines that L1 loses with L2"] == f"{lost} of {discover.TURNS}"
 
 
-def test_the_c2050_would_be_found_not_inclusive():
-    gpu = override(load_gpu("tesla-c2050"), {"l2.inclusion": "non_inclusive"})
-    assert not discover.back_invalidates(gpu, gpu.l2.size_bytes, 128)
+@pytest.mark.parametrize("name", ["tesla-c2050", "gtx480"])
+def test_fermi_would_be_found_not_inclusive(name):
+    """Though the C2050's lines that share a set of L2 overfill a set of its L1, and the GTX 480's L1 is random."""
+    device = Device(override(load_gpu(name), {"l2.inclusion": "non_inclusive"}))
+    l2 = discover.nearest_cache(device.without_l1())
+    assert discover.back_invalidated(device, l2.rivals, discover.hit_latency(device)) == 0
 
 
-def test_the_gtx480_is_found_but_for_its_hash():
-    """Its hashed sets are not filled alike by an odd stride, so fewer lines fit and a line looks longer."""
-    gpu = load_gpu("gtx480")
-    assert list(differing(study.first_level(gpu) + study.second_level(gpu))) == ["L1 line, bytes"]
+def test_the_48_kb_of_fermi_are_found():
+    """The other option of its L1: 64 sets, whose hash differs (Nugteren et al., HPCA 2014)."""
+    device = Device(override(load_gpu("gtx480"), {"l1.size_bytes": 49152, "l1.ways": 6}))
+    l1 = discover.included_cache(device, discover.nearest_cache(device.without_l1()))
+    assert (l1.line_bytes, l1.ways, l1.size_bytes) == (128, 6, 49152)
 
 
-def test_the_v100_is_found_at_the_edges():
-    """The quick form: sizes are confirmed, not searched for."""
-    gpu = load_gpu("tesla-v100")
-    hit = discover.hit_latency(gpu)
-    assert hit == gpu.l1.hit_latency_cycles
-    assert discover.fetch_bytes(gpu) == gpu.l1.sector_bytes
-    lines = gpu.l1.size_bytes // 128
-    assert discover.fits(gpu, np.arange(lines) * 128, hit) and not discover.fits(gpu, np.arange(lines + 1) * 128, hit)
-    off = override(gpu, {"l1.enabled": False})
-    assert discover.fetch_bytes(off) == gpu.l2.sector_bytes
-    beyond_l1 = laps(gpu, np.arange(16 * lines) * 128, 2)[-1]
-    assert beyond_l1.mean == gpu.l2.hit_latency_cycles and within(beyond_l1.slowest, gpu.l2.hit_latency_cycles)
+@st.composite
+def two_caches(draw) -> GPU:
+    """Any two caches: sectors, lines, ways, sets, slices, hashes, replacement and inclusion."""
+
+    def of(*values):
+        return draw(st.sampled_from(values))
+
+    line = of(64, 128)
+    l2_line = of(*(size for size in (32, 64, 128) if size <= line))
+    ways, l2_ways = of(1, 2, 3, 4, 8), of(2, 4, 6, 8, 16)
+    slices = of(1, 2, 3, 4, 6)
+    policies = ["lru", "fifo", "random"]
+    l1_bytes = ways * line * of(1, 2, 4, 16)
+    l2_bytes = l2_ways * l2_line * slices * of(4, 8, 16)
+    return machines.gpu(
+        sm__count=of(2, 3),
+        l1__line_bytes=line,
+        l1__sector_bytes=of(*(size for size in (32, 64, 128) if size <= line)),
+        l1__ways=ways,
+        l1__size_bytes=l1_bytes,
+        l1__set_hash=of("modulo", "xor_fold"),
+        l1__replacement=of(*policies, *["tree_plru"] * (ways != 3)),
+        l2__line_bytes=l2_line,
+        l2__sector_bytes=of(*(size for size in (32, 64, 128) if size <= l2_line)),
+        l2__ways=l2_ways,
+        l2__slices=slices,
+        l2__size_bytes=l2_bytes * max(1, 2 ** (2 * l1_bytes // l2_bytes).bit_length()),  # at least twice L1
+        l2__slice_hash=of("modulo", *["xor_fold"] * (slices not in (3, 6))),
+        l2__set_hash=of("modulo", "xor_fold"),
+        l2__replacement=of(*policies, *["tree_plru"] * (l2_ways != 6)),
+        l2__inclusion=of("inclusive", "non_inclusive"),
+    )
 
 
-@pytest.mark.slow
-def test_the_v100_is_found():
-    """L2's sets are hashed: lines that share one do not lie at one stride, and the walk does not find its ways."""
-    gpu = load_gpu("tesla-v100")
-    assert differing(study.first_level(gpu) + study.second_level(gpu)) == {"L2 ways": None}
-    assert dict((row[0], row[2]) for row in study.inclusion(gpu))["L2 inclusive"] is False
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(two_caches(), st.integers(0, 99))
+def test_the_walks_find_any_two_caches(gpu, seed):
+    try:
+        rows = study.table(gpu, seed)
+    except RuntimeError:  # no list fills a set of L1 but not one of L2
+        assert gpu.l2.inclusion is Inclusion.inclusive
+        reject()
+    assert study.differing(rows) == {}

@@ -2,59 +2,55 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
 
 from experiments.microbenchmarks import discover
-from experiments.microbenchmarks.chase import laps
-from memsim.config import GPU, Inclusion
-from memsim.presets import override
+from experiments.microbenchmarks.chase import Device
+from experiments.microbenchmarks.discover import Cache
+from memsim.config import GPU, L1, L2, Inclusion
 
-ODD = 33  # a stride of so many fetches visits all sets of a cache without hash alike, and no line twice
 Row = tuple[str, object, object]  # parameter, configured, found
 
 
-def first_level(gpu: GPU) -> list[Row]:
-    """Of L1."""
-    hit = discover.hit_latency(gpu)
-    fetch = discover.fetch_bytes(gpu)
-    size = discover.capacity(gpu, fetch, hit) * fetch
-    lines = discover.capacity(gpu, ODD * fetch, hit)
+def table(gpu: GPU, seed: int = 0) -> list[Row]:
+    """All rows. Configured values stand beside the found ones; no walk is told them.
+
+    Raises:
+        RuntimeError: as :func:`discover.included_cache`.
+    """
+    device = Device(gpu, seed)
+    l2 = discover.nearest_cache(device.without_l1())
+    lost = discover.back_invalidated(device, l2.rivals, discover.hit_latency(device))
+    l1 = discover.included_cache(device, l2) if lost else discover.nearest_cache(device)
     return [
-        ("L1 hit latency, cycles", gpu.l1.hit_latency_cycles, hit),
-        ("L1 sector, bytes", gpu.l1.sector_bytes, fetch),
-        ("L1 size, bytes", gpu.l1.size_bytes, size),
-        ("L1 line, bytes", gpu.l1.line_bytes, round(size / lines)),
-        ("L1 ways", gpu.l1.ways, discover.ways(gpu, np.arange(1024) * size, hit)),
+        ("L1 hit latency, cycles", gpu.l1.hit_latency_cycles, l1.hit_cycles),
+        *_cache("L1", gpu.l1, l1),
+        *_cache("L2", gpu.l2, l2),
+        *_latencies(gpu, device, l1, l2),
+        ("lines that L1 loses with L2", "all or none", f"{lost} of {discover.TURNS}"),
+        ("L2 inclusive", gpu.l2.inclusion is Inclusion.inclusive, lost > 0),
     ]
 
 
-def second_level(gpu: GPU) -> list[Row]:
-    """Of L2: its block with L1 off, as in the paper; the rest behind an L1 that always misses."""
-    off = override(gpu, {"l1.enabled": False})
-    stride = gpu.l1.line_bytes
-    l1_size = gpu.l1.size_bytes
-    hit = laps(gpu, np.arange(16 * l1_size // stride) * stride)[-1].mean
-    size = discover.capacity(gpu, stride, hit, step=256) * stride
-    ways = discover.ways(off, np.arange(512) * size, discover.hit_latency(off))
-    return [
-        ("L2 hit latency, cycles", gpu.l2.hit_latency_cycles, hit),
-        ("L2 sector, bytes", gpu.l2.sector_bytes, discover.fetch_bytes(off)),
-        ("L2 size, bytes", gpu.l2.size_bytes, size),
-        ("L2 ways", gpu.l2.ways, ways),
-    ]
+def differing(rows: list[Row]) -> dict[str, object]:
+    """Found values that are not the configured ones; descriptions (text) are compared with nothing."""
+    return {name: found for name, configured, found in rows if not isinstance(configured, str) and configured != found}
 
 
-def inclusion(gpu: GPU) -> list[Row]:
-    """The paper's test, and one that tells an inclusive L2 from one that merely gets every line."""
-    again, own = discover.second_reader(gpu, gpu.l1.size_bytes, gpu.l1.line_bytes)
-    lost = discover.back_invalidates(gpu, gpu.l2.size_bytes, gpu.l1.line_bytes)
-    return [
-        ("second reader of a list, cycles", gpu.l2.hit_latency_cycles, round(again, 1)),
-        ("reader of its own list, cycles", "DRAM", round(own, 1)),
-        ("L2 inclusive", gpu.l2.inclusion == Inclusion.inclusive, lost),
-    ]
+def _cache(name: str, given: L1 | L2, found: Cache) -> Iterator[Row]:
+    yield f"{name} sector, bytes", given.sector_bytes, found.fetch_bytes
+    yield f"{name} line, bytes", given.line_bytes, found.line_bytes
+    yield f"{name} ways", given.ways, found.ways
+    yield f"{name} size, bytes", given.size_bytes, found.size_bytes
 
 
-def table(gpu: GPU) -> list[Row]:
-    """All rows."""
-    return first_level(gpu) + second_level(gpu) + inclusion(gpu)
+def _latencies(gpu: GPU, device: Device, l1: Cache, l2: Cache) -> Iterator[Row]:
+    """Of L2, and of a block whose list another SM has read before."""
+    list_bytes = min(16 * l1.size_bytes, l2.size_bytes)
+    behind = discover.latency_behind(device, list_bytes, l1.line_bytes, l1.hit_cycles)
+    yield "L2 hit latency, cycles", gpu.l2.hit_latency_cycles, behind
+    yield "the same with L1 off, cycles", "no more", l2.hit_cycles  # less to reply with than a sector of L1
+    list_bytes = min(l1.size_bytes, l2.size_bytes // (device.sms + 1))
+    again, own = discover.second_reader(device, list_bytes, l1.line_bytes, l1.hit_cycles)
+    yield "second reader of a list, cycles", gpu.l2.hit_latency_cycles, again
+    yield "reader of a list of its own, cycles", "memory", round(own, 1)
