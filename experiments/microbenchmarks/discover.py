@@ -3,7 +3,8 @@
 Each function answers one question. The walks know a :class:`Device`, which tells how many SMs it has and can switch
 its L1 off; they see no configuration. None assumes how addresses are mapped to sets, nor which line a full set gives
 up. The argument is always the same: where no set is asked for more lines than it has ways, everything hits from the
-second time on (empty ways are filled first); where one is, whenever its lines are asked for again, one at least is gone.
+second time on (empty ways are filled first); where one is, one of its lines at least is gone when they are asked for
+again.
 """
 
 from __future__ import annotations
