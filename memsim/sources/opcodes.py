@@ -6,6 +6,7 @@ import numpy as np
 
 from memsim.sources.compiled import loop
 from memsim.sources.sass import WIDTHS, Opcode, decode
+from memsim.sources.text import printable
 from memsim.sources.tokens import SPACE
 
 MOST, _SLOTS = 1 << 11, 1 << 12
@@ -86,7 +87,7 @@ class Opcodes:
         text = bytes(block[self.spot[_FROM] : self.spot[_TO]])
         if len(self._known) == MOST:
             raise ValueError(f"is another than the {MOST} before it; no code has so many")
-        opcode = decode(text.decode("utf-8", "replace"), binary_version)
+        opcode = decode(printable(text), binary_version)
         if opcode.width not in WIDTHS:
             raise ValueError(f"accesses {opcode.width} bytes a lane; a trace holds accesses of 1, 2, 4, 8 or 16")
         row = self.slots[self.spot[_FREE]]

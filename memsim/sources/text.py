@@ -140,6 +140,15 @@ def _fill(text: BinaryIO, block: bytearray, filled: int) -> int:
     return filled
 
 
+def printable(text: bytes) -> str:
+    """Bytes of an untrusted file as text that can be stored and shown.
+
+    >>> printable(b"csr\\x00")
+    'csr\ufffd'
+    """
+    return "".join(c if c.isprintable() else "\ufffd" for c in text.decode("utf-8", "replace"))
+
+
 def as_array(block: bytearray) -> np.ndarray:
     """A block as u1 for compiled loops, without a copy."""
     return np.frombuffer(block, np.uint8)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.errors import InputError
+from memsim.sources.text import printable
 from memsim.trace.schema import LaunchShape
 
 MOST_THREADS = 1024  # of a block, on every GPU so far (CUDA C Programming Guide, "Compute Capabilities")
@@ -59,7 +60,7 @@ def read_header(path: Path, text: bytes | bytearray) -> tuple[Header, int, int]:
             after = (at, line) if content.startswith(_BEGIN) else (stop + 1, line + 1)
             return (_header(path, values), *after)
         if content:
-            key, equals, value = content.decode("utf-8", "replace").partition("=")
+            key, equals, value = printable(content).partition("=")
             if not key.startswith("-") or not equals:
                 problem = f"is {content[:40]!r}; the header of a trace has '-key = value' lines, then one with '#'"
                 raise InputError(path, f"line {line}", problem)

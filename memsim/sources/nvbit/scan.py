@@ -60,7 +60,7 @@ _START, _ACCESS, _LAUNCH, _CTA, _WARP, _DASH = (
     np.frombuffer(word, np.uint8)
     for word in (b"MEMTRACE: CTX 0x", b"- grid_launch_id ", b"- LAUNCH", b"- CTA ", b"- warp ", b"- ")
 )
-_M, _COMMA, _X = (ord(c) for c in "M,x")
+_M, _COMMA, _MINUS, _X = (ord(c) for c in "M,-x")
 _ALL = (1 << WARP_SIZE) - 1
 _SEQUENCE, _LISTED = int(Flag.sequence), int(EXPLICIT)
 _DOES_ACCESS = int(Does.access)
@@ -97,6 +97,8 @@ def scan(text, state, launches, spot, slots, pool, lanes, rows, addresses, curso
             ended = TEXT_USED
             if begins_with(text, at, _ACCESS):
                 ended = _access(text, at, s, launches, spot, slots, pool, lanes, rows, addresses, cursor)
+            elif text[at] in (_MINUS, LINE_FEED):  # else "Inspecting ...", which a verbose tool says
+                ended = UNFINISHED
             if ended != TEXT_USED:
                 return ended
         s.at = skip_line(text, at)
