@@ -2,17 +2,16 @@
 
 import io
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import InputError
 from memsim.sources.capture import merge
-from memsim.sources.capture.accesses import LOCAL_START
 from memsim.sources.capture.log import read_log
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.sites import Role, Site
+from memsim.sources.local_memory import local_address
 from memsim.trace.schema import EXPLICIT, NO_OP, Kind, Space
 from tests import capture_logs as log
 from tests.oracles import ipdom, simt
@@ -212,7 +211,7 @@ def test_words_of_local_memory_lie_side_by_side():
     ]
     _, found = accessed(threads, local, grid=3)
     (_, words, name), (_, doubles, _) = found
-    assert name == "local" and words[0] - LOCAL_START == 2 * 2048 + 128  # the third warp's page, its second word
+    assert name == "local" and words[0] == local_address(2, 0, 132, 4)
     assert [words[lane] - words[0] for lane in words] == [4 * lane for lane in range(32)]
     assert [doubles[lane] - doubles[0] for lane in doubles] == [8 * lane for lane in range(32)]
     assert not set(words.values()) & set(doubles.values())

@@ -1,4 +1,4 @@
-"""How the importers' loops over text are compiled."""
+"""How the loops of sources are compiled."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from numba import njit
 # Without counting references: nothing here allocates, and counting those to the arrays of a tuple at every call made
 # reading a trace twice as long (measured).
 loop = njit(cache=True, nogil=True, _nrt=False, error_model="numpy")  # type: ignore[call-overload]
+# Also into the caller: for functions that get many arrays and are called for every word of a log.
+inlined = njit(cache=True, nogil=True, _nrt=False, error_model="numpy", forceinline=True)  # type: ignore[call-overload]
 
-_FOLDERS = (".", "accelsim", "nvbit")
+_FOLDERS = (".", "accelsim", "nvbit", "capture", "describe")
 
 
 def _drop_stale() -> None:

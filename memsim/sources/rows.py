@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from memsim.sources.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 
@@ -22,7 +23,7 @@ LONGEST_STRIDE = 2**31 - 1
 LISTED = int(EXPLICIT)
 
 
-@njit(cache=True)
+@loop
 def place_lanes(row, addresses, cursor, lanes, elements, count, low, base, element_bytes):
     """Encode the addresses base + element_bytes * elements[i] of ``count`` lanes: a stride, or else a list.
 
@@ -43,7 +44,7 @@ def place_lanes(row, addresses, cursor, lanes, elements, count, low, base, eleme
     cursor[1] += count
 
 
-@njit(cache=True)
+@loop
 def lane_stride(lanes, elements, count):
     """Elements from each lane to the next if the same for all, else a number too large for any stride."""
     if count == 1:
@@ -59,7 +60,7 @@ def lane_stride(lanes, elements, count):
     return step
 
 
-@njit(cache=True)
+@loop
 def begin_row(row, state, warp, since, data, issued, active):
     """Fill what every row has, and start a sequence when one is due or the access waits for the current one."""
     flags = 0
@@ -76,7 +77,7 @@ def begin_row(row, state, warp, since, data, issued, active):
     state[warp, GAP] = 0
 
 
-@njit(cache=True)
+@loop
 def log_barrier(rows, cursor, state, bits, warps, issued):
     """Log a barrier of every active warp; it ends their sequences."""
     for r in range(len(warps)):
@@ -93,7 +94,7 @@ def log_barrier(rows, cursor, state, bits, warps, issued):
         cursor[0] += 1
 
 
-@njit(cache=True)
+@loop
 def log_trailing(rows, cursor, state):
     """Log the non-memory instructions after each warp's last access."""
     for warp in range(len(state)):
@@ -107,7 +108,7 @@ def log_trailing(rows, cursor, state):
             cursor[0] += 1
 
 
-@njit(cache=True)
+@loop
 def count_rows(rows, first_instruction, first_address):
     """Make the per-warp indexes [n_warps + 1] from the log: rows, and addresses of explicit rows."""
     for i in range(len(rows)):

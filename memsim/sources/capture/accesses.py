@@ -1,9 +1,7 @@
 """What the lanes of a warp access together becomes memory instructions of the trace: compiled.
 
-Addresses are those the program saw, except that shared memory counts from the start of its array and local memory is
-laid out as on a GPU: pages of :data:`PAGE_WORDS` words a thread, a warp's page in one piece with the words of its lanes
-side by side. (The CUDA C++ Programming Guide, "Local Memory", promises consecutive words to consecutive threads; which
-warp's lie where is not documented.) As many warps as a large GPU holds have pages of their own; others reuse them.
+Addresses are those the program saw, but shared memory counts from the start of its array, and local memory is laid out
+as importers do (:mod:`memsim.sources.local_memory`), by the offset in the thread's stack.
 """
 
 from __future__ import annotations
@@ -12,20 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.sources.capture.positions import DONE, TAG_SHIFT, TOO_MANY_OPS, WARP_SIZE, called, inlined
+from memsim.sources.capture.positions import DONE, TAG_SHIFT, TOO_MANY_OPS
+from memsim.sources.compiled import inlined, loop
+from memsim.sources.local_memory import local_address
 from memsim.sources.rows import SEQUENCE, begin_row, place_lanes
 from memsim.trace.schema import NO_OP, Space
 
 ADDRESS_MASK = (1 << TAG_SHIFT) - 1
 FARTHEST = 2**32  # bytes an instruction's lowest address and highest can lie apart
 SHARED, LOCAL = int(Space.shared), int(Space.local)
-# Local memory.
-WORD, PAGE_WORDS = 4, 16  # bytes of a word; words a thread has in a page
-RESIDENT_WARPS = 1 << 13
-THREAD_PAGE_BYTES = WORD * PAGE_WORDS
-WARP_PAGE_BYTES = THREAD_PAGE_BYTES * WARP_SIZE
-PAGE_BYTES = WARP_PAGE_BYTES * RESIDENT_WARPS  # of all warps
-LOCAL_START = 1 << 40  # an address where no array is
 
 
 class Sites(NamedTuple):
@@ -52,8 +45,6 @@ class Memory(NamedTuple):
     space: np.ndarray  # i4
     recent: np.ndarray  # i4 [accesses], the row where the access last was
     stack_bytes: np.ndarray  # i8 [1], of one thread
-    pages: np.ndarray  # i4 [pages of a stack], the number of each in local memory, -1 before its first use
-    n_pages: np.ndarray  # i8 [1]
 
 
 class Ops(NamedTuple):
@@ -113,7 +104,7 @@ def newest(issued, sites, first, last):
     return sequence
 
 
-@called
+@loop
 def find(memory, address):
     """The row of the array that an address lies in, or the last row."""
     nowhere = len(memory.start) - 1
@@ -127,7 +118,7 @@ def find(memory, address):
     return low - 1 if low > 0 and address < memory.stop[low - 1] else nowhere
 
 
-@called
+@loop
 def split(warp, global_warp, access, site, lanes, address, count, since, data, sites, memory, ops, out):
     """Log lanes as one instruction for each array, and for each stretch that one instruction can reach."""
     out.left[:count] = True
@@ -161,13 +152,7 @@ def placed(memory, row, global_warp, lane, address, width):
     if memory.space[row] != LOCAL:
         return address
     offset = (address - memory.start[row]) % memory.stack_bytes[0]
-    page, byte = divmod(offset, THREAD_PAGE_BYTES)
-    if memory.pages[page] < 0:
-        memory.pages[page] = memory.n_pages[0]
-        memory.n_pages[0] += 1
-    start = LOCAL_START + memory.pages[page] * PAGE_BYTES + global_warp % RESIDENT_WARPS * WARP_PAGE_BYTES
-    words = -(-width // WORD)  # a wider access finds its words side by side, as if lanes were interleaved by it
-    return start + byte // WORD * (WORD * WARP_SIZE) + lane * (words * WORD) + byte % WORD
+    return local_address(global_warp, lane, offset, np.int64(width))
 
 
 @inlined

@@ -14,19 +14,18 @@ from memsim.sources.capture.positions import (
     TAG_MASK,
     TAG_SHIFT,
     WARP_SIZE,
-    called,
     compare,
-    inlined,
     next_group,
     note,
     settle,
 )
+from memsim.sources.compiled import inlined, loop
 from memsim.sources.rows import START, log_barrier
 
 HEADER_WORDS = 2  # of a message, before each block but the first
 
 
-@called
+@loop
 def merge_warps(words, starts, first_warp, progress, last, sites, memory, ops, out, lane, calls, group, barrier):
     """Merge some warps of blocks; returns DONE, or what stopped it at warp ``progress[0]``, which leaves no trace.
 

@@ -10,7 +10,8 @@ others wait as well or have left the loop, and then go back to smaller positions
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from memsim.sources.compiled import inlined, loop
 
 WARP_SIZE = 32
 TAG_SHIFT, TAG_MASK = 48, 0xFFFF
@@ -36,10 +37,6 @@ LANE = np.dtype(
         ("site", "i8"),
     ]
 )
-
-# Nothing here allocates. Without reference counts, and inlined, tuples of arrays cost nothing to hand on.
-called = njit(cache=True, _nrt=False)  # type: ignore[call-overload]
-inlined = njit(cache=True, _nrt=False, forceinline=True)  # type: ignore[call-overload]
 
 
 @inlined
@@ -121,7 +118,7 @@ def next_group(lane, calls, n_lanes, group):
     return kept
 
 
-@called
+@loop
 def compare(lane, calls, i, j):
     """-1, 0 or 1 as lane i's position, which is no barrier, is before, at or after lane j's."""
     depth_i, depth_j = lane[i]["depth"], lane[j]["depth"]

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.capture.accesses import LOCAL_START, PAGE_BYTES, THREAD_PAGE_BYTES, Memory, Sites
+from memsim.sources import local_memory
+from memsim.sources.capture.accesses import Memory, Sites
 from memsim.sources.capture.log import Array, Free, Variant
 from memsim.sources.capture.positions import LATCH, TAG_MASK
 from memsim.sources.capture.sites import LAST_SITE, Site
@@ -77,7 +78,6 @@ class ArrayTable:
         self.known: list[Array] = [UNKNOWN]
         self._live: dict[int, int] = {}  # base -> number
         self._memory: Memory | None = None
-        self._pages, self._n_pages = np.zeros(0, np.int32), np.zeros(1, np.int64)
         self._stack_bytes = 0
 
     def add(self, array: Array) -> None:
@@ -87,7 +87,6 @@ class ArrayTable:
         self._memory = None
         if array.space is Space.local:
             self._stack_bytes = array.stack_bytes
-            self._pages = np.full(-(-array.stack_bytes // THREAD_PAGE_BYTES), -1, np.int32)
 
     def free(self, message: Free) -> None:
         """Forget where an array lay."""
@@ -101,7 +100,7 @@ class ArrayTable:
         if array.space is Space.shared:
             base = shared_start
         elif array.space is Space.local:
-            base, size = LOCAL_START, int(self._n_pages[0]) * PAGE_BYTES
+            base, size = local_memory.START, 0  # as importers say where the extent is not known
         return ArrayInfo(array.name, array.space, base, size, min(array.element_bytes, NO_OP))
 
     def loop(self, n_accesses: int) -> Memory:
@@ -120,8 +119,6 @@ class ArrayTable:
             space=np.array([*(array.space for array in arrays), UNKNOWN.space], np.int32),
             recent=np.full(n_accesses, len(arrays), np.int32),
             stack_bytes=np.array([self._stack_bytes], np.int64),
-            pages=self._pages,
-            n_pages=self._n_pages,
         )
 
 
