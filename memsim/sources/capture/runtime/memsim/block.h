@@ -238,7 +238,7 @@ class Block {
              blockIdx.x, blockIdx.y, blockIdx.z, waiting_at_barrier, in_meetings);
     }
 
-    static constexpr unsigned most_spins = 50'000'000;
+    static constexpr unsigned most_spins = 20'000'000;
 
     Warp warps[max_threads / 32] = {};
     uint32_t runnable_warps = 0;

@@ -125,11 +125,11 @@ class Stacks {
         if (!base) map();
         char* slot = base + i * slot_bytes;
         char* guard = reinterpret_cast<char*>(round_up(reinterpret_cast<uintptr_t>(slot), page_bytes));
-        protect(guard, page_bytes, PROT_NONE);
+        protect(guard, guard_bytes, PROT_NONE);
         return slot + slot_bytes;
     }
 
-    size_t usable_bytes() const { return slot_bytes - 2 * page_bytes; }
+    size_t usable_bytes() const { return slot_bytes - guard_bytes - page_bytes; }
 
     bool holds(uintptr_t address) const {
         return address - reinterpret_cast<uintptr_t>(base) < slot_bytes * max_stacks;
@@ -144,12 +144,13 @@ class Stacks {
 
   private:
     static constexpr unsigned max_stacks = 1024;
+    static constexpr size_t guard_bytes = 16 * page_bytes;
 
     void map() {
         const char* wanted = getenv("MEMSIM_STACK");
         size_t bytes = wanted ? strtoull(wanted, nullptr, 0) : 256 << 10;
         // 192: slots a multiple of the page apart would meet in the same few sets of the host's caches.
-        slot_bytes = round_up(bytes, page_bytes) + 2 * page_bytes + 192;
+        slot_bytes = round_up(bytes, page_bytes) + guard_bytes + page_bytes + 192;
         base = reserve(stack_region, slot_bytes * max_stacks, PROT_READ | PROT_WRITE);
     }
 
