@@ -207,8 +207,9 @@ def faults(build):
 
 
 FAULTS = {
-    "outside": "outside, block (0,0,0), thread (1,0,0): illegal address, 61536 bytes past the end of `field` (4000 bytes)",
-    "before": "outside, block (0,0,0), thread (1,0,0): illegal address, 4 bytes before `field`",
+    "outside": "outside, block (0,0,0), thread (1,0,0): illegal address, 1044576 bytes past the end of `field` "
+    "(4000 bytes)",
+    "before": "outside, block (0,0,0), thread (1,0,0): illegal address, 524288 bytes before `field`",
     "divides": "divides, block (0,0,0), thread (0,0,0): integer division by zero",
     "diverges": "diverges: deadlock in block (0,0,0): 8 threads wait at a barrier, 24 for other lanes of their warp, "
     "none can run",

@@ -27,8 +27,8 @@ int main(int argc, char** argv) {
     int* field = nullptr;
     cudaMalloc((void**)&field, 4000);
     const char* what = argv[1];
-    if (!strcmp(what, "outside")) RUN(outside, (dim3(1, 2), 32), field, 1L << 14);
-    if (!strcmp(what, "before")) RUN(outside, (1, 32), field, -1L);
+    if (!strcmp(what, "outside")) RUN(outside, (dim3(1, 2), 32), field, 1L << 18);
+    if (!strcmp(what, "before")) RUN(outside, (1, 32), field, -(1L << 17));
     if (!strcmp(what, "divides")) RUN(divides, (1, 1), field);
     if (!strcmp(what, "diverges")) RUN(diverges, (1, 32), field);
     if (!strcmp(what, "foreign_mask")) RUN(foreign_mask, (1, 32), field);

@@ -1,5 +1,6 @@
-// Device memory: arrays in one reserved range, each on pages of its own with unmapped pages between, so that an access far
-// outside an array faults. Lowest free place first: the same program gets the same addresses every time.
+// Device memory: arrays in one reserved range, each on pages of its own. Programs that read a little beyond an array run on a
+// GPU, which maps memory in large pages, so each array has a margin of mapped memory; beyond that an access faults. Lowest
+// free place first: the same program gets the same addresses every time.
 #pragma once
 
 #include "arrays.h"
@@ -9,7 +10,8 @@ namespace memsim_probe {
 class Arena {
   public:
     static constexpr size_t capacity = size_t{16} << 30;  // bytes in use at a time
-    static constexpr size_t gap = 16 * page_bytes;        // between arrays
+    // Before and after an array; no power of two, lest all arrays begin in the same sets of a cache.
+    static constexpr size_t margin = 65 * page_bytes;
 
     // Null if the device's memory is used up.
     void* allocate(size_t bytes, const char* name, size_t element_bytes) {
@@ -24,7 +26,7 @@ class Arena {
         if (offset + pages + gap > region) return nullptr;
         insert(index, {offset, pages});
         used += pages;
-        protect(base + offset, pages, PROT_READ | PROT_WRITE);
+        protect(base + offset - margin, pages + 2 * margin, PROT_READ | PROT_WRITE);
         arrays.add(name, global_, base + offset, bytes ? bytes : 1, element_bytes);
         return base + offset;
     }
@@ -34,8 +36,8 @@ class Arena {
         for (size_t i = 0; i < count; ++i)
             if (base + ranges[i].offset == address) {
                 char* start = base + ranges[i].offset;
-                protect(start, ranges[i].bytes, PROT_NONE);
-                madvise(start, ranges[i].bytes, MADV_DONTNEED);
+                protect(start - margin, ranges[i].bytes + 2 * margin, PROT_NONE);
+                madvise(start - margin, ranges[i].bytes + 2 * margin, MADV_DONTNEED);
                 used -= ranges[i].bytes;
                 memmove(ranges + i, ranges + i + 1, (--count - i) * sizeof *ranges);
                 arrays.remove(address);
@@ -51,6 +53,7 @@ class Arena {
 
   private:
     static constexpr size_t region = size_t{1} << 40;
+    static constexpr size_t gap = 2 * margin + 16 * page_bytes;  // from one array to the next
     struct Range { size_t offset, bytes; };
 
     void insert(size_t index, Range range) {
