@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import struct
 import subprocess
 from collections.abc import Iterable
@@ -249,3 +250,14 @@ def test_a_reader_that_goes_away_ends_the_program(logged):
     done = subprocess.run([logged], env=environment, pass_fds=(writing,), capture_output=True, text=True, timeout=60)
     os.close(writing)
     assert done.returncode == -13 and done.stdout == ""
+
+
+@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+def test_the_probes_compile_for_a_gpu(tmp_path):
+    ptx = tmp_path / "on_gpu.ptx"
+    options = ["-std=c++17", "-arch=sm_80", "-DMEMSIM_GPU", "-include", str(FOLDER / "memsim_probe.h"), "-ptx"]
+    subprocess.run(["nvcc", *options, str(DATA / "on_gpu.cu"), "-o", str(ptx)], check=True, timeout=120)
+    text = ptx.read_text()
+    # Each probe reserves room and counts what is dropped: 12 accesses and 4 marks, some of them inlined twice.
+    assert text.count("atom.add.u64") >= 2 * 16 and text.count("match.any.sync") >= 12
+    assert text.count("bar.sync") == 1 and text.count("bar.red.or") == 1, "barriers stay barriers"

@@ -3,7 +3,10 @@
 #pragma once
 
 #ifdef MEMSIM_GPU
-#include "memsim/gpu.h"
+#include <cuda_runtime.h>
+
+#include "memsim/gpu_device.h"
+#include "memsim/gpu_host.h"
 #else
 #include "cuda_runtime.h"
 
