@@ -46,12 +46,15 @@ inline GpuVariants gpu_variants;
 class Records {
   public:
     Recorder begin(unsigned first, unsigned last) {
+        wanted = first < last;
+        if (!wanted) return {};
         if (!words) allocate();
         need(cudaMemset(counters, 0, 2 * sizeof *counters), "clearing the records");
         return {counters, counters + 1, words, capacity, first, last};
     }
 
     void send() {
+        if (!wanted) return;
         unsigned long long counts[2];
         need(cudaMemcpy(counts, counters, sizeof counts, cudaMemcpyDeviceToHost), "reading the records' number");
         if (counts[1])
@@ -90,6 +93,7 @@ class Records {
     uint32_t* words = nullptr;
     unsigned long long* counters = nullptr;
     unsigned long long capacity = 0;
+    bool wanted = false;
 };
 inline Records records;
 
