@@ -23,16 +23,22 @@ if TYPE_CHECKING:
     from memsim.analysis.result import Result
     from memsim.presets import load_gpu
     from memsim.sources import Launch, Thread, workload
+    from memsim.sources.accelsim import export_accelsim, import_accelsim
+    from memsim.sources.nvbit import import_nvbit
 
 __version__ = "0.1.0"
 __all__ = [
-    "workload", "Launch", "Thread", "trace", "capture", "load_gpu", "simulate", "Result", "InputError", "__version__",
+    "workload", "Launch", "Thread", "trace", "capture", "import_accelsim", "import_nvbit", "export_accelsim",
+    "load_gpu", "simulate", "Result", "InputError", "__version__",
 ]  # fmt: skip
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not
     "Launch": "memsim.sources",
     "Result": "memsim.analysis.result",
     "Thread": "memsim.sources",
+    "export_accelsim": "memsim.sources.accelsim",
+    "import_accelsim": "memsim.sources.accelsim",
+    "import_nvbit": "memsim.sources.nvbit",
     "load_gpu": "memsim.presets",
     "workload": "memsim.sources",
 }

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from fake_trace import ALL, FakeTrace, machine, static_op
 
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Kind, Space
-from memsim.trace.transactions import Transactions
+from memsim.trace.transactions import PAST_L1, Transactions
 
 
 def one(gpu, addresses: list[int], width: int = 4, kind: Kind = Kind.load, mask: int = ALL, space=Space.global_):
@@ -155,3 +156,14 @@ def test_shared_memory_passes(capability, addresses, width, passes):
 def test_constant_memory_takes_a_pass_a_distinct_address():
     assert one(machine("2.0"), [64, 68] * 16, space=Space.constant) == ({}, 2)
     assert one(machine("1.3"), [64] * 32, space=Space.constant) == ({}, 2)
+
+
+def test_loads_past_l1_are_looked_at_as_without_it():
+    """One transaction a sector, marked for the SM; L1's sectors of the others stay what they are."""
+    gpu = machine("7.0", sector=64)
+    usual = static_op(4)
+    ops = [usual, replace(usual, bypass_l1=True)]
+    result = coalesce(FakeTrace(ops, [(0, ALL, SEQUENTIAL), (1, ALL, SEQUENTIAL)]), gpu)
+    assert result.instructions["count"].tolist() == [1, 4]
+    assert (result.instructions["flags"] & PAST_L1 != 0).tolist() == [False, True]
+    assert result.masks.tolist() == [0b1111, 0b0001, 0b0010, 0b0100, 0b1000]

@@ -150,6 +150,13 @@ def test_damaged_files_are_refused_by_name(path, damage, field):
     assert str(error.value).startswith(f"{path}: {field}") and "\n" not in str(error.value)
 
 
+def test_files_of_version_1_0_have_no_bypassing_ops(path):
+    with h5py.File(path, "r+") as file:
+        del file["ops/bypass_l1"]
+        file.attrs["version"] = np.array([1, 0], "<i4")
+    assert Trace.open(path).ops == tuple(OPS)
+
+
 def test_a_lane_beyond_the_warp_is_refused(tmp_path):
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="kernel.py", parameters={}) as writer:
         writer.append(np.arange(1), chunk(ROWS))

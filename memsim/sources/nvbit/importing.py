@@ -23,7 +23,7 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import INSTRUCTION_COLUMNS, Chunk, Space
 from memsim.trace.writer import TraceWriter
 
-HELD_RECORDS, HELD_ADDRESSES, BATCH_RECORDS = 1 << 20, 1 << 23, 1 << 18  # before sorting to disk; of one write
+HELD_RECORDS, HELD_ADDRESSES, BATCH_RECORDS = 1 << 19, 1 << 22, 1 << 17  # before sorting to disk; of one write
 _VOLTA = 70  # the text does not tell the GPU; from Maxwell on opcodes mean the same
 
 
