@@ -1,11 +1,10 @@
 // Kernels whose results the host knows by other means. Each check prints its name and `ok` or `WRONG`.
-#include <cuda_runtime.h>
+#include "memsim_probe.h"
+
 #include <cooperative_groups.h>
 #include <cooperative_groups/reduce.h>
 #include <cooperative_groups/scan.h>
 #include <cuda_fp16.h>
-
-#include "memsim_probe.h"
 
 namespace cg = cooperative_groups;
 #define RUN(kernel, config, ...) \

@@ -40,7 +40,11 @@ struct __half {
     __host__ __device__ operator __half_raw() const { return {bits}; }
 };
 typedef __half half;
-struct __attribute__((aligned(4))) __half2 { __half x, y; };
+struct __attribute__((aligned(4))) __half2 {
+    __half x, y;
+    __half2() = default;
+    __host__ __device__ __half2(__half x, __half y) : x(x), y(y) {}
+};
 typedef __half2 half2;
 
 #define MEMSIM_OPERATOR(op)                                                                                    \

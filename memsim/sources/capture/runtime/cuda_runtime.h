@@ -35,15 +35,18 @@
 #pragma clang force_cuda_host_device begin
 #endif
 
-#include "memsim/math.h"
-
-#include "memsim/indices.h"
-#include "memsim/intrinsics.h"
-#include "memsim/sync.h"
-#include "memsim/warp.h"
-#include "memsim/atomics.h"
 #include "memsim/device_api.h"
 #include "memsim/textures.h"
+
+// As with nvcc, C++ files of the host see the API alone.
+#if defined(__CUDACC__)
+#include "memsim/atomics.h"
+#include "memsim/indices.h"
+#include "memsim/intrinsics.h"
+#include "memsim/math.h"
+#include "memsim/sync.h"
+#include "memsim/warp.h"
+#endif
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end

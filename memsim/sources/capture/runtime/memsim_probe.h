@@ -8,6 +8,9 @@
 #include "memsim/gpu_device.h"
 #include "memsim/gpu_host.h"
 #else
+#ifndef __CUDACC__
+#define __CUDACC__ 1
+#endif
 #include "cuda_runtime.h"
 
 #include "memsim/probe.h"

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "arrays.h"
+#include "lock.h"
 #include "names.h"
 
 namespace memsim_probe {
@@ -16,6 +17,7 @@ class Arena {
 
     // Null if the device's memory is used up.
     void* allocate(size_t bytes, const char* name, size_t element_bytes) {
+        Alone alone;
         size_t pages = round_up(bytes ? bytes : 1, page_bytes);
         if (pages > capacity - used) return nullptr;
         if (!base) base = reserve(array_region, region, PROT_NONE);
@@ -34,6 +36,7 @@ class Arena {
 
     // False: nothing was allocated there.
     bool release(const void* address) {
+        Alone alone;
         for (size_t i = 0; i < count; ++i)
             if (base + ranges[i].offset == address) {
                 char* start = base + ranges[i].offset;

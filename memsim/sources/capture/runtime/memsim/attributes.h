@@ -18,16 +18,16 @@
 #define __managed__
 #define __launch_bounds__(...)
 // __noinline__ is not defined here: libstdc++ writes __attribute__((__noinline__)). The front end rewrites it.
-#ifndef __CUDA_ARCH__
-#define __CUDA_ARCH__ 800
-#endif
 #endif
 
-#ifndef __CUDACC__
+#if defined(__CUDA__) && !defined(__CUDACC__)
 #define __CUDACC__ 1
 #endif
-#ifndef __NVCC__
+#if defined(__CUDACC__) && !defined(__NVCC__)
 #define __NVCC__ 1
+#endif
+#if defined(__CUDACC__) && !defined(__CUDA_ARCH__)
+#define __CUDA_ARCH__ 800
 #endif
 // By which the samples' headers know what was included.
 #define __CUDA_RUNTIME_H__

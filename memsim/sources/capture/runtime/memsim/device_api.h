@@ -45,7 +45,8 @@ enum cudaDeviceAttr {
     cudaDevAttrComputeCapabilityMajor = 75, cudaDevAttrComputeCapabilityMinor, cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
     cudaDevAttrMaxRegistersPerMultiprocessor, cudaDevAttrManagedMemory, cudaDevAttrPageableMemoryAccess = 88,
     cudaDevAttrConcurrentManagedAccess,
-    cudaDevAttrCooperativeLaunch = 95, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97, cudaDevAttrMaxBlocksPerMultiprocessor = 106
+    cudaDevAttrCooperativeLaunch = 95, cudaDevAttrMaxSharedMemoryPerBlockOptin = 97, cudaDevAttrMaxBlocksPerMultiprocessor = 106,
+    cudaDevAttrMemoryPoolsSupported = 115
 };
 enum cudaFuncCache { cudaFuncCachePreferNone, cudaFuncCachePreferShared, cudaFuncCachePreferL1, cudaFuncCachePreferEqual };
 enum cudaSharedMemConfig { cudaSharedMemBankSizeDefault, cudaSharedMemBankSizeFourByte, cudaSharedMemBankSizeEightByte };
@@ -53,6 +54,13 @@ enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8, cudaFu
 enum cudaLimit {
     cudaLimitStackSize, cudaLimitPrintfFifoSize, cudaLimitMallocHeapSize, cudaLimitDevRuntimeSyncDepth,
     cudaLimitDevRuntimePendingLaunchCount, cudaLimitMaxL2FetchGranularity, cudaLimitPersistingL2CacheSize
+};
+enum cudaAccessProperty { cudaAccessPropertyNormal, cudaAccessPropertyStreaming, cudaAccessPropertyPersisting };
+struct cudaAccessPolicyWindow { void* base_ptr; size_t num_bytes; float hitRatio; cudaAccessProperty hitProp, missProp; };
+enum cudaStreamAttrID { cudaStreamAttributeAccessPolicyWindow = 1, cudaStreamAttributeSynchronizationPolicy = 3 };
+struct cudaStreamAttrValue { cudaAccessPolicyWindow accessPolicyWindow; };
+enum cudaDeviceP2PAttr {
+    cudaDevP2PAttrPerformanceRank = 1, cudaDevP2PAttrAccessSupported, cudaDevP2PAttrNativeAtomicSupported, cudaDevP2PAttrCudaArrayAccessSupported
 };
 enum cudaComputeMode { cudaComputeModeDefault, cudaComputeModeExclusive, cudaComputeModeProhibited, cudaComputeModeExclusiveProcess };
 enum { cudaDeviceScheduleAuto = 0, cudaDeviceScheduleSpin = 1, cudaDeviceScheduleYield = 2, cudaDeviceScheduleBlockingSync = 4,
@@ -88,7 +96,7 @@ inline void describe_device(cudaDeviceProp* p) {
     p->major = 8;
     p->textureAlignment = pitch_unit;
     p->texturePitchAlignment = 32;
-    p->clockRate = 1400000;
+    p->clockRate = 1000000;  // kHz: clock64() counts nanoseconds
     p->memoryClockRate = 1200000;
     p->memoryBusWidth = 5120;
     p->l2CacheSize = 40 << 20;
@@ -178,6 +186,8 @@ MEMSIM_DONE(cudaDeviceEnablePeerAccess, int, unsigned)
 MEMSIM_DONE(cudaDeviceDisablePeerAccess, int)
 MEMSIM_DONE(cudaProfilerStart)
 MEMSIM_DONE(cudaProfilerStop)
+MEMSIM_DONE(cudaCtxResetPersistingL2Cache)
+MEMSIM_DONE(cudaStreamSetAttribute, cudaStream_t, cudaStreamAttrID, const cudaStreamAttrValue*)
 MEMSIM_DONE(cudaStreamDestroy, cudaStream_t)
 MEMSIM_DONE(cudaStreamSynchronize, cudaStream_t)
 MEMSIM_DONE(cudaStreamQuery, cudaStream_t)
@@ -189,6 +199,7 @@ MEMSIM_CUDA cudaError_t cudaSetDevice(int device) { return memsim_result(device 
 MEMSIM_CUDA cudaError_t cudaSetValidDevices(int*, int) { return cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp*) { return *device = 0, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *can = 0, cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) { return *value = 0, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaDriverGetVersion(int* version) { return *version = 12000, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 12000, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaGetDeviceFlags(unsigned* flags) { return *flags = cudaDeviceMapHost, cudaSuccess; }

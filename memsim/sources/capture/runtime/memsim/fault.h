@@ -31,12 +31,15 @@ inline void on_fault(int signal, siginfo_t* info, void*) {
     leave(message);
 }
 
-// Once, before the first kernel.
+// Before a kernel; the handler's stack is each OS thread's own.
 inline void catch_faults() {
-    static char stack[1 << 16];
+    static thread_local char* stack = nullptr;
+    if (stack) return;
+    constexpr size_t bytes = 1 << 16;
+    stack = static_cast<char*>(malloc(bytes));
     stack_t alternative{};
     alternative.ss_sp = stack;
-    alternative.ss_size = sizeof stack;
+    alternative.ss_size = bytes;
     sigaltstack(&alternative, nullptr);
     struct sigaction action {};
     action.sa_sigaction = on_fault;

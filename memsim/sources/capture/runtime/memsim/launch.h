@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fault.h"
+#include "lock.h"
 #include "variables.h"
 #include "variants.h"
 
@@ -37,6 +38,7 @@ class Grid {
   public:
     // False: the shape is not allowed, and nothing ran.
     bool run(const Place& at, const Shape& wanted, void (*body)(void*), void* context) {
+        Alone alone;
         if (block.inside()) fail("%s:%d: a kernel launches %s", at.file, at.line, at.kernel);
         if (!wanted.valid()) return false;
         shape = wanted;
@@ -50,7 +52,7 @@ class Grid {
 
   private:
     void prepare() {
-        if (!faults_caught) catch_faults(), faults_caught = true;
+        catch_faults();
         blockDim = shape.block;
         gridDim = shape.grid;
         unsigned t = 0;
@@ -117,7 +119,7 @@ class Grid {
 
     Shape shape{};
     Window window;
-    bool any_logged = false, faults_caught = false;
+    bool any_logged = false;
     unsigned long long n_launches = 0;
 };
 inline Grid grid_runner;

@@ -23,12 +23,20 @@ MEMSIM_CUDA void __threadfence() { asm volatile("" ::: "memory"); }
 MEMSIM_CUDA void __threadfence_block() { __threadfence(); }
 MEMSIM_CUDA void __threadfence_system() { __threadfence(); }
 
-MEMSIM_CUDA long long int clock64() {
+MEMSIM_CUDA long long int clock64() {  // of an SM at 1 GHz
     timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000000000LL + now.tv_nsec;
 }
-MEMSIM_CUDA clock_t __clock() { return static_cast<int>(clock64()); }
+#if !defined(__clang__)
+// Kernels mean the SM's clock, host code means C's: processor time.
+extern "C" inline clock_t clock() noexcept {
+    if (memsim_probe::block.inside()) return static_cast<int>(clock64());
+    timespec used;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+    return used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (1000000000L / CLOCKS_PER_SEC);
+}
+#endif
 MEMSIM_CUDA unsigned long long globaltimer() { return clock64(); }
 MEMSIM_CUDA void __nanosleep(unsigned) { memsim_probe::block.spin(); }
 [[noreturn]] MEMSIM_CUDA void __trap() { memsim_probe::fail("__trap() in thread (%u,%u,%u)", threadIdx.x, threadIdx.y, threadIdx.z); }
