@@ -68,7 +68,7 @@ class Out(NamedTuple):
     left: np.ndarray  # bool [WARP_SIZE], those still to come
 
 
-@inlined
+@loop
 def issue(warp, global_warp, access, site, lanes, address, count, sites, memory, ops, out):
     """Log one access of some lanes of a warp: one instruction, or several if they access several arrays.
 
@@ -125,7 +125,7 @@ def split(warp, global_warp, access, site, lanes, address, count, since, data, s
     for first in range(count):
         if not out.left[first]:
             continue
-        row, taken = find(memory, address[first]), 0
+        row, taken = find(memory, address[first]), np.int64(0)
         at = low = placed(memory, row, global_warp, lanes[first], address[first], sites.width[access])
         for i in range(first, count):
             if not out.left[i] or find(memory, address[i]) != row:
@@ -136,7 +136,7 @@ def split(warp, global_warp, access, site, lanes, address, count, since, data, s
                 low = min(low, place)
                 taken += 1
         result = log(
-            warp, access, site, row, out.some, out.place, taken, low, 0, since, data, sites, memory, ops, out
+            warp, access, site, row, out.some, out.place, taken, low, np.int64(0), since, data, sites, memory, ops, out
         )
         if result != DONE:
             return result
@@ -155,7 +155,7 @@ def placed(memory, row, global_warp, lane, address, width):
     return local_address(global_warp, lane, offset, np.int64(width))
 
 
-@inlined
+@loop
 def log(warp, access, site, row, lanes, address, count, low, base, since, data, sites, memory, ops, out):
     """Log one instruction; ``low`` is the lowest address, ``base`` is added to all."""
     array = memory.number[row]

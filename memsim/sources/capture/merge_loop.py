@@ -40,7 +40,7 @@ def merge_warps(words, starts, first_warp, progress, last, sites, memory, ops, o
         group: i8 [3, WARP_SIZE].
         barrier: u4 [2], room for one warp's mask and number.
     """
-    warp = 0
+    warp = np.int64(0)  # typed, or all that gets it would be compiled twice, once for a constant
     for b in range(len(starts) - 1):
         start, stop = starts[b], starts[b + 1] - HEADER_WORDS
         n_threads = words[start + 1]
@@ -129,7 +129,7 @@ def access(words, warp, number, lane, together, count, sites, memory, ops, out, 
     lanes, address = group[1], group[2]
     done = np.int64(0)  # lanes of `together`, as bits
     while done != (np.int64(1) << count) - 1:
-        taken, wanted = 0, np.int64(-1)
+        taken, wanted = np.int64(0), np.int64(-1)
         for i in range(count):
             word = words[lane[together[i]]["at"]]
             kind = np.int64(sites.access_of[(word >> TAG_SHIFT) & TAG_MASK])

@@ -97,8 +97,8 @@ def next_group(lane, calls, n_lanes, group):
     for i in range(1, n_lanes):
         key = min(key, lane[i]["key"])
     if key == ENDED_KEY:
-        return 0
-    count, deep = 0, False
+        return np.int64(0)
+    count, deep = np.int64(0), False
     for i in range(n_lanes):
         if lane[i]["key"] == key:
             group[count] = i
@@ -110,7 +110,7 @@ def next_group(lane, calls, n_lanes, group):
     for i in range(1, count):
         if compare(lane, calls, group[i], first) < 0:
             first = group[i]
-    kept = 0
+    kept = np.int64(0)
     for i in range(count):
         if compare(lane, calls, group[i], first) == 0:
             group[kept] = group[i]
