@@ -116,13 +116,17 @@ def _instrument(
 
 def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Path]) -> list[str]:
     """The command that compiles a file, up to the file; host code in C goes to the C compiler, as with nvcc."""
+    common = [*_folders(includes), "-isystem", str(FOLDER)]
     definitions = ["-include", str(folder / DEFINITIONS)]
     if file.suffix == ".c":
-        return ["gcc", "-O1", "-w", "-fno-pie", *_folders(includes), "-isystem", str(FOLDER), *definitions]
-    common = [f"-std={sources.standard}", *_folders(includes), "-include", "memsim_probe.h", *definitions]
+        return ["gcc", "-O1", "-w", "-fno-pie", *common, *definitions]
+    standard = f"-std={sources.standard}"
+    if file.suffix not in CUDA_SUFFIXES:
+        return ["g++", *_HOST, standard, *common, *definitions]
+    probes = ["-include", "memsim_probe.h", *definitions]
     if sources.gpu:
-        return ["nvcc", "-w", "-DMEMSIM_GPU", "-x", "cu", f"-I{FOLDER}", *common]
-    return ["g++", *_HOST, "-isystem", str(FOLDER), *common, "-x", "c++"]
+        return ["nvcc", "-w", "-DMEMSIM_GPU", standard, *common, *probes, "-x", "cu"]
+    return ["g++", *_HOST, standard, *common, *probes, "-x", "c++"]
 
 
 def _inside(folder: Path, path: Path) -> Path:

@@ -203,8 +203,11 @@ class _Recorder:
 
     def _shape(self) -> LaunchShape:
         assert self._launch is not None
-        given = self.wanted.registers
-        return self.merger.launch_shape(self.resources.registers(self._launch.kernel) if given is None else given)
+        if self.wanted.registers is not None:
+            return self.merger.launch_shape(self.wanted.registers)
+        threads = self.merger.launch_shape().warps_per_block * self.gpu.sm.warp_size
+        most = self.gpu.sm.registers // threads  # nvcc would make do with so many for this GPU
+        return self.merger.launch_shape(min(self.resources.registers(self._launch.kernel), most))
 
     def _add(self, message: Blocks, chunk: Chunk) -> str:
         """Write blocks; the first one's accesses decide on how many there will be."""

@@ -40,6 +40,8 @@ class Calls(Expressions):
         return self._evaluate(node, named, callee, arguments, users)
 
     def returns_reference(self, node: Node) -> bool:
+        if node.kind != CursorKind.CALL_EXPR:
+            return False
         named = node.cursor.referenced
         if named is None or named.kind not in (CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD):
             return False
@@ -117,16 +119,13 @@ class Calls(Expressions):
     def _argument(self, node: Node, wanted: Type | None, is_users: bool) -> Deps:
         """Evaluate an argument: by value, or bound to a reference, through which the callee may access it."""
         inner = node.inner
-        if wanted is None or not is_reference(wanted) or not (is_lvalue(inner) or self._is_reference_call(inner)):
+        if wanted is None or not is_reference(wanted) or not self.is_place(inner):
             return self.value(node)
         if is_users:
             return self._bound(inner)
         if wanted.get_pointee().is_const_qualified() or wanted.kind == TypeKind.RVALUEREFERENCE:
             return self.value(node)
         return self.modify(self.place(inner), NOTHING)
-
-    def _is_reference_call(self, node: Node) -> bool:
-        return node.kind == CursorKind.CALL_EXPR and self.returns_reference(node)
 
     def _bound(self, node: Node) -> Deps:
         """Bind a reference to an lvalue, which accesses nothing."""

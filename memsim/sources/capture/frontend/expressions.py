@@ -7,7 +7,7 @@ from abc import abstractmethod
 from clang.cindex import CursorKind
 
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol
-from memsim.sources.capture.frontend.places import THIS, Place, Places, Probe, is_lvalue
+from memsim.sources.capture.frontend.places import THIS, Place, Places, Probe
 from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary
 from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
@@ -28,7 +28,7 @@ class Expressions(Places):
 
     def value(self, node: Node, used: bool = True) -> Deps:
         node = node.inner
-        if is_lvalue(node):
+        if self.is_place(node):
             return self._read(self.place(node), used)
         if node.kind in _UNEVALUATED:
             return NOTHING

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,7 @@ from clang.cindex import CursorKind, TranslationUnit
 from memsim.sources.capture.frontend import declarations, macros
 from memsim.sources.capture.frontend.launches import rewrite_launch, rewrite_launch_function
 from memsim.sources.capture.frontend.numbering import number
-from memsim.sources.capture.frontend.parsing import file_position, parse, user_files
+from memsim.sources.capture.frontend.parsing import check, file_position, parse, user_files
 from memsim.sources.capture.frontend.probing import Context
 from memsim.sources.capture.frontend.source import Edits, SourceFile
 from memsim.sources.capture.frontend.statements import Statements
@@ -76,7 +76,7 @@ def instrument(
         _rewrite_host(context, Node.of(cursor))
     shown = {name: _shown(Path(name), path) for name in files}
     sites = number(context, first, shown)
-    texts = {Path(os.path.abspath(name)): _final(context, name) for name in files}
+    texts = {file.path: _final(context, name) for name, file in files.items()}
     kernels = [cursor.spelling for cursor in found.device.values() if declarations.is_kernel(cursor)]
     return Instrumented(path, texts, sites, kernels)
 
@@ -84,14 +84,22 @@ def instrument(
 def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUnit, dict[str, SourceFile]]:
     """Parse a file; again if macros had to be expanded."""
     unit = parse(path, arguments)
-    files = {name: SourceFile.read(Path(name)) for name in user_files(unit)}
+    files = {name: SourceFile.read(name) for name in user_files(unit)}
+    if any(file.differs for file in files.values()):
+        unit = _parse_again(path, arguments, files)
+    check(unit)
     device_code: dict[str, list[tuple[int, int]]] = {}
     for cursor in declarations.collect(unit, files).device.values():
         file, start = file_position(cursor.extent.start)
         device_code.setdefault(file, []).append((start, file_position(cursor.extent.end)[1]))
     if macros.expand(unit, files, device_code):
-        unit = parse(path, arguments, {Path(name): file.text for name, file in files.items()})
+        unit = _parse_again(path, arguments, files)
+        check(unit)
     return unit, files
+
+
+def _parse_again(path: Path, arguments: Sequence[str], files: Mapping[str, SourceFile]) -> TranslationUnit:
+    return parse(path, arguments, {name: file.text for name, file in files.items()})
 
 
 def _is_constexpr(file: SourceFile, function: Node) -> bool:

@@ -21,7 +21,7 @@ def rewrite_launch(context: Context, node: Node) -> None:
     assert brackets is not None
     kernel = file.text[node.start : brackets.start].strip()
     name = kernel.partition("<")[0].split("::")[-1].strip()
-    line, _ = file.line_column(node.start)
+    line = file.written_as(node.start, node.end).line
     before = f'{PROBE}launch("{name}", {json.dumps(str(file.path))}, {line}, MEMSIM_KERNEL('
     edits.wrap(node.start, brackets.start, lambda: before, lambda: f"), {PROBE}shape(")
     edits.remove(brackets.start, brackets.start + len("<<<"))

@@ -55,7 +55,7 @@ def expand(
     chosen: dict[str, list[tuple[int, int, str]]] = {}
     for number, use in enumerate(uses):
         text = expansions[number]
-        name = str(use.file.path)
+        name = use.file.name
         if _TELLING.search(text) or any(start <= use.start < end for start, end in device_code.get(name, ())):
             chosen.setdefault(name, []).append((use.start, use.end, text))
     for name, replacements in chosen.items():

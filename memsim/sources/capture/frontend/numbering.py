@@ -36,16 +36,15 @@ def number(context: Context, first: int, shown: Mapping[str, str]) -> list[Site]
 
 
 def _site(context: Context, draft: Draft, shown: Mapping[str, str]) -> Site:
-    file = context.files[draft.file]
-    line, column = file.line_column(draft.start)
+    written = context.files[draft.file].written_as(draft.start, draft.end)
     return Site(
         id=draft.id,
         role=draft.role,
         kind=draft.kind,
         file=shown.get(draft.file) or Path(draft.file).name,
-        line=line,
-        column=column,
-        text=file.shown(draft.start, draft.end) if draft.role is not Role.latch else "",
+        line=written.line,
+        column=written.column,
+        text=written.text if draft.role is not Role.latch else "",
         waits_for=_ids(context, draft.waits_for),
         data_from=_ids(context, draft.data_from),
         gap=draft.gap,

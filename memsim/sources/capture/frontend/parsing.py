@@ -32,7 +32,7 @@ from memsim.errors import InputError
 FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-everything", "-Wno-c++11-narrowing")
 
 
-def parse(path: Path, arguments: Sequence[str], texts: Mapping[Path, str] | None = None) -> TranslationUnit:
+def parse(path: Path, arguments: Sequence[str], texts: Mapping[str, str] | None = None) -> TranslationUnit:
     """Parse one CUDA file.
 
     Args:
@@ -41,20 +41,28 @@ def parse(path: Path, arguments: Sequence[str], texts: Mapping[Path, str] | None
         texts: what files contain instead of what is on the disk, a character a byte (latin-1).
 
     Raises:
-        InputError: clang reports an error; names the file, the line, and what clang did not understand.
+        InputError: there is no such file.
     """
-    unsaved = [(str(name), text.encode("latin-1")) for name, text in (texts or {}).items()]
+    unsaved = [(name, text.encode("latin-1")) for name, text in (texts or {}).items()]
     options = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
     try:
-        unit = Index.create().parse(str(path), [*FLAGS, *arguments, *_system_folders()], unsaved, options)
+        return Index.create().parse(str(path), [*FLAGS, *arguments, *_system_folders()], unsaved, options)
     except TranslationUnitLoadError as error:
         raise InputError(path, "file", "cannot be parsed; give CUDA C++ source") from error
+
+
+def check(unit: TranslationUnit) -> None:
+    """Refuse what clang did not understand.
+
+    Raises:
+        InputError: names the file, the line, and clang's reason.
+    """
     for message in unit.diagnostics:
-        if message.severity >= Diagnostic.Error:
-            place = message.location
-            where = f"{place.file.name}:{place.line}" if place.file else str(path)
+        place = message.location
+        foreign = _library.clang_Location_isInSystemHeader(place)  # g++'s libraries use what only g++ knows
+        if message.severity == Diagnostic.Fatal or (message.severity == Diagnostic.Error and not foreign):
+            where = f"{place.file.name}:{place.line}" if place.file else unit.spelling
             raise InputError(where, "code", f"is not understood: {message.spelling}")
-    return unit
 
 
 @cache

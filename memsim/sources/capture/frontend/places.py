@@ -100,14 +100,20 @@ class Places(Probing, ABC):
             return self.place(node.children[1])
         if node.kind == CursorKind.CONDITIONAL_OPERATOR:
             return Place(node, Probe.unless_stack, self.conditional(node, used=False))
-        if node.kind in _CASTS and node.children and is_lvalue(node.children[-1].inner) and self._casts_place(node):
+        if self._casts_place(node):
             return replace(self.place(node.children[-1]), node=node, whole=False)
-        if node.kind == CursorKind.CALL_EXPR and self.returns_reference(node):
+        if self.returns_reference(node):
             return Place(node, Probe.unless_stack, self.call(node, used=True))
         return Place(node, Probe.never, self.value(node))
 
+    def is_place(self, node: Node) -> bool:
+        """Whether an expression is an lvalue, reference casts and calls that return a reference included."""
+        return is_lvalue(node) or self._casts_place(node) or self.returns_reference(node)
+
     def _casts_place(self, node: Node) -> bool:
-        """Whether a cast is to a reference."""
+        """Whether an expression casts an lvalue to a reference."""
+        if node.kind not in _CASTS or not node.children or not self.is_place(node.children[-1].inner):
+            return False
         return "&" in self.file.text[node.start : node.children[-1].start]
 
     def _named(self, node: Node) -> Place:

@@ -54,7 +54,7 @@ class Context:
 
     def refuse(self, node: Node, what: str, instead: str) -> InputError:
         file = self.files[node.file]
-        line, _ = file.line_column(node.start)
+        line = file.written_as(node.start, node.end).line
         return InputError(f"{file.path}:{line}", what, f"cannot be captured; {instead}")
 
 

@@ -5,13 +5,17 @@ Texts hold a character a byte (latin-1), so that clang's byte offsets are indice
 
 from __future__ import annotations
 
+import os
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 _SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
+# nvcc takes launches whose brackets are apart, `k<< <g, b>> >(x)`; clang does not.
+_LAUNCH = re.compile(r"<<(\s+)<(?!<)([^;]*?)>>(\s+)>(?=\s*\()")
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -25,48 +29,67 @@ class Replaced:
     written_end: int
 
 
+class Written(NamedTuple):
+    """Line and column, from 1, and the text there, with white space made single blanks."""
+
+    line: int
+    column: int
+    text: str
+
+
 @dataclass
 class SourceFile:
     """One file of the user's.
 
     Attributes:
-        path: where it lies.
+        name: as clang has it.
         written: as the user wrote it.
         text: with macros expanded where they hide accesses; what clang has parsed.
         replaced: where `text` differs from `written`, ascending.
     """
 
-    path: Path
+    name: str
     written: str
     text: str
     replaced: list[Replaced] = field(default_factory=list)
 
     @classmethod
-    def read(cls, path: Path) -> SourceFile:
-        text = path.read_bytes().decode("latin-1")
-        return cls(path, text, text)
+    def read(cls, name: str) -> SourceFile:
+        text = Path(name).read_bytes().decode("latin-1")
+        return cls(name, text, _LAUNCH.sub(_joined, text))
+
+    @property
+    def path(self) -> Path:
+        return Path(os.path.abspath(self.name))
 
     def expand(self, expansions: list[tuple[int, int, str]]) -> None:
-        """Put (start, end, text) in place of what is written there; ascending, apart, and only once."""
+        """Put (start, end, text) in place of what is there; ascending, apart, and only once."""
         assert not self.replaced
         parts, done, length = [], 0, 0
         for start, end, new in expansions:
-            parts += [self.written[done:start], new]
+            parts += [self.text[done:start], new]
             length += start - done
             self.replaced.append(Replaced(length, length + len(new), start, end))
             length += len(new)
             done = end
-        self.text = "".join([*parts, self.written[done:]])
+        self.text = "".join([*parts, self.text[done:]])
 
-    def shown(self, start: int, end: int) -> str:
-        """What the user wrote where the text now has [start, end), as UTF-8, white space made single blanks."""
-        text = self.written[self._written(start, before=True) : self._written(end, before=False)]
-        return " ".join(text.encode("latin-1").decode("utf-8", "replace").split())
+    @property
+    def differs(self) -> bool:
+        """Whether the text is not what is on the disk."""
+        return self.text != self.written
 
-    def line_column(self, offset: int) -> tuple[int, int]:
-        """Line and column, from 1, in what the user wrote."""
-        before = self.written[: self._written(offset, before=True)]
-        return before.count("\n") + 1, len(before) - before.rfind("\n")
+    def written_as(self, start: int, end: int) -> Written:
+        """Where the user wrote what stands at [start, end) of the text: in a macro's argument, or as a macro's use."""
+        first, last = self._written(start, before=True), self._written(end, before=False)
+        for one in self.replaced:
+            if one.start <= start and end <= one.end:
+                argument = self.written.find(self.text[start:end], one.written_start, one.written_end)
+                if argument >= 0:
+                    first, last = argument, argument + end - start
+        before = self.written[:first]
+        shown = self.written[first:last].encode("latin-1").decode("utf-8", "replace")
+        return Written(before.count("\n") + 1, len(before) - before.rfind("\n"), " ".join(shown.split()))
 
     def _written(self, offset: int, *, before: bool) -> int:
         """The written offset of one in the text; inside an expansion, where the macro's use starts or ends."""
@@ -133,6 +156,11 @@ def code(text: str, start: int, end: int | None = None) -> Iterator[tuple[int, s
         if not text[start].isspace():
             yield start, text[start]
         start += 1
+
+
+def _joined(launch: re.Match[str]) -> str:
+    """A launch with its brackets joined, as long as it was."""
+    return f"<<<{launch[1]}{launch[2]}>>>{launch[3]}"
 
 
 def _separator(text: str, offset: int) -> bool:

@@ -11,7 +11,7 @@ from memsim.sources.capture.frontend import loops, variables
 from memsim.sources.capture.frontend.calls import Calls
 from memsim.sources.capture.frontend.declarations import attributes
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol, Values
-from memsim.sources.capture.frontend.places import THIS, is_lvalue, is_reference
+from memsim.sources.capture.frontend.places import THIS, is_reference
 from memsim.sources.capture.frontend.probing import PROBE, Context, Loaded
 from memsim.sources.capture.frontend.source import find
 from memsim.sources.capture.frontend.tree import Node
@@ -76,7 +76,7 @@ class Statements(Calls):
         if attributes(node.cursor):
             return
         initial = [child for child in node.children if child.kind.is_expression()]
-        if initial and is_reference(node.cursor.type) and is_lvalue(initial[-1].inner):
+        if initial and is_reference(node.cursor.type) and self.is_place(initial[-1].inner):
             self.values.set(variable, self._bound(initial[-1].inner))
             return
         if initial and initial[-1].inner.kind == CursorKind.LAMBDA_EXPR:
@@ -191,7 +191,7 @@ class Statements(Calls):
             if child.kind == CursorKind.VAR_DECL:
                 self._variable(child)
             elif child.kind.is_expression():
-                self._bound(child.inner) if is_lvalue(child.inner) else self.value(child)
+                self._bound(child.inner) if self.is_place(child.inner) else self.value(child)
         end = self._statement_end(body)
 
         def once() -> None:
@@ -258,7 +258,7 @@ class Statements(Calls):
 
     def _return(self, node: Node) -> None:
         for child in node.children:
-            bound = self._returns_reference and is_lvalue(child.inner)
+            bound = self._returns_reference and self.is_place(child.inner)
             known = self._bound(child.inner) if bound else self.value(child)
             self.context.facts.add(Symbol("return", self.key), known | self.control)
         self._returning |= self.control
