@@ -144,6 +144,19 @@ def test_wrong_logs(tmp_path, text, message):
     assert [path.name for path in tmp_path.iterdir()] == ["mem_trace.log"]
 
 
+@pytest.mark.parametrize(
+    ("out", "message"),
+    [("no/such", "folder {}/no does not exist; make it first"), ("one.h5", "file is one file for 2 kernels")],
+)
+def test_places_that_do_not_fit(tmp_path, out, message):
+    path = tmp_path / "mem_trace.log"
+    path.write_text(LOG)
+    with pytest.raises(InputError) as error:
+        import_nvbit(path, tmp_path / out)
+    assert str(error.value).startswith(f"{tmp_path / out}: {message.format(tmp_path)}")
+    assert list(tmp_path.iterdir()) == [path]
+
+
 def test_the_command(tmp_path):
     (tmp_path / "mem_trace.log").write_text(LOG)
     done = CliRunner().invoke(app, ["import", "nvbit", str(tmp_path / "mem_trace.log"), "-o", str(tmp_path / "out")])

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from memsim.errors import InputError
+from memsim.files import check_writable
 from memsim.sources.lane_rows import WARP_SIZE
 from memsim.sources.nvbit import scan
 from memsim.sources.nvbit.launches import Launch, read_launch
@@ -49,7 +50,10 @@ def import_nvbit(
     """
     source = Path(source)
     folder = Path(out or ".")
-    with TemporaryDirectory(prefix=".memsim-", dir=folder if folder.is_dir() else folder.parent) as temporary:
+    if not folder.is_dir():
+        check_writable(folder)
+        folder = folder.parent
+    with TemporaryDirectory(prefix=".memsim-", dir=folder) as temporary:
         log = _Log(source, Path(temporary))
         for block in line_blocks(source, progress):
             log.read(block)
