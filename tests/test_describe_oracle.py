@@ -12,6 +12,8 @@ from tests.oracles import describe as oracle
 WORKLOADS = [
     ("spmv", dict(rows=300, nnz_per_row=9, block=96)),
     ("spmv", dict(rows=256, nnz_per_row=4, distribution="fixed", structure="block_diagonal", block=64)),
+    ("spmv", dict(rows=200, nnz_per_row=5, distribution="spread", structure="hashed", block=64)),
+    ("stencil", dict(n=32, planes=4)),
     ("saxpy", dict(n=1000, block=100)),
     ("transpose", dict(n=64)),
     ("transpose", dict(n=64, variant="tiled")),

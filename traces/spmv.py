@@ -18,12 +18,20 @@ def csr(t: Thread, row_ptr, indices, val, y, x, rows):
         x[row] = acc
 
 
+def hashed(n: np.ndarray) -> np.ndarray:
+    """SplitMix64's n-th numbers (Steele, Lea and Flood, OOPSLA 2014): the same in every language."""
+    z = n.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
 @workload
 def spmv(
     rows: int = 86016,
     nnz_per_row: int = 51,
-    distribution: Literal["poisson", "fixed"] = "poisson",
-    structure: Literal["random", "block_diagonal"] = "random",
+    distribution: Literal["poisson", "fixed", "spread"] = "poisson",
+    structure: Literal["random", "block_diagonal", "hashed"] = "random",
     block: int = 256,
     data_seed: int = 1,
 ) -> Launch:
@@ -31,14 +39,20 @@ def spmv(
 
     The nonzeros of a row lie anywhere (``random``) or within a square block on the diagonal four times as wide as the
     row is full (``block_diagonal``); sorted by column, as CSR usually is. Row lengths are Poisson-distributed, as when
-    nonzeros are thrown at random, or all the same (``fixed``).
+    nonzeros are thrown at random, or all the same (``fixed``). ``spread`` lengths, from 0 to twice the average, and
+    ``hashed`` columns, anywhere, are those of ``cuda/spmv.cu``.
     """
     rng = np.random.default_rng(data_seed)
-    lengths = np.full(rows, nnz_per_row) if distribution == "fixed" else rng.poisson(nnz_per_row, rows)
+    if distribution == "spread":
+        lengths = (hashed(np.arange(rows)) % np.uint64(2 * nnz_per_row + 1)).astype(np.int64)
+    else:
+        lengths = np.full(rows, nnz_per_row) if distribution == "fixed" else rng.poisson(nnz_per_row, rows)
     row_ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     owner = np.repeat(np.arange(rows), lengths)
     if structure == "random":
         indices = rng.integers(0, rows, owner.size)
+    elif structure == "hashed":
+        indices = (hashed(rows + np.arange(owner.size)) % np.uint64(rows)).astype(np.int64)
     else:
         width = min(4 * nnz_per_row, rows)
         start = np.minimum(owner // width * width, rows - width)
