@@ -116,17 +116,17 @@ def _instrument(
 
 def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Path]) -> list[str]:
     """The command that compiles a file, up to the file; host code in C goes to the C compiler, as with nvcc."""
-    common = [*_folders(includes), "-isystem", str(FOLDER)]
     definitions = ["-include", str(folder / DEFINITIONS)]
+    standard = f"-std={sources.standard}"
+    if sources.gpu and file.suffix in CUDA_SUFFIXES:  # with CUDA's own headers, not the runtime's
+        probes = ["-include", str(FOLDER / "memsim_probe.h"), *definitions]
+        return ["nvcc", "-w", "-DMEMSIM_GPU", standard, *_folders(includes), *probes, "-x", "cu"]
+    common = [*_folders(includes), *([] if sources.gpu else ["-isystem", str(FOLDER)])]
     if file.suffix == ".c":
         return ["gcc", "-O1", "-w", "-fno-pie", *common, *definitions]
-    standard = f"-std={sources.standard}"
     if file.suffix not in CUDA_SUFFIXES:
         return ["g++", *_HOST, standard, *common, *definitions]
-    probes = ["-include", "memsim_probe.h", *definitions]
-    if sources.gpu:
-        return ["nvcc", "-w", "-DMEMSIM_GPU", standard, *common, *probes, "-x", "cu"]
-    return ["g++", *_HOST, standard, *common, *probes, "-x", "c++"]
+    return ["g++", *_HOST, standard, *common, "-include", "memsim_probe.h", *definitions, "-x", "c++"]
 
 
 def _inside(folder: Path, path: Path) -> Path:

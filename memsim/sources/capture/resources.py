@@ -17,13 +17,13 @@ DEFAULT_REGISTERS = 32  # of a thread, where nobody knows
 class Resources:
     """nvcc's resource report on the user's own files; it is made while the instrumented program is built and runs."""
 
-    def __init__(self, sources: Sources) -> None:
+    def __init__(self, sources: Sources, ask: bool = True) -> None:
         self._told = TemporaryFile()  # noqa: SIM115  lives as long as the process that writes to it
         self._process: subprocess.Popen | None = None
         self._registers: dict[str, int] | None = None
         files = [str(file) for file in sources.files if file.suffix in CUDA_SUFFIXES]
         compiler = shutil.which("nvcc")
-        if compiler and files:
+        if ask and compiler and files:
             report = [compiler, "-w", "--resource-usage", "-cubin", "-o", "/dev/null", files[0]]
             command = [*report, *sources.options(sources.includes)]
             self._process = subprocess.Popen(command, stdout=self._told, stderr=self._told)

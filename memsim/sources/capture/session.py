@@ -100,12 +100,12 @@ def capture(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="memsim-"))) if keep is None else keep
         folder.mkdir(parents=True, exist_ok=True)
-        resources = Resources(sources)
+        resources = Resources(sources, ask=wanted.registers is None)
         stack.callback(resources.close)
         program = build(sources, folder)
         shown = str(sources.files[0])
         merger = Merger(program.sites, wanted.gaps, shown)
-        recorder = _Recorder(shown, arguments, Path(out), gpu, wanted, merger, resources, progress)
+        recorder = _Recorder(shown, arguments, Path(out), gpu, wanted, merger, resources, sources.gpu, progress)
         process = stack.enter_context(Process(program.path, arguments, shown))
         for message in process.messages():
             if answer := recorder.take(message):
@@ -138,6 +138,7 @@ class _Recorder:
     wanted: Wanted
     merger: Merger
     resources: Resources
+    on_gpu: bool = False
     progress: Progress | None = None
     launches: Counter[str] = field(default_factory=Counter)
     written: list[Path] = field(default_factory=list)
@@ -189,6 +190,9 @@ class _Recorder:
             TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=about)
         )
         self.written.append(path)
+        if self.on_gpu:  # all at once, before anything is known of what a block accesses
+            self._blocks = self._given() if self.wanted.blocks is not None else self._wave()
+            return self._answer(self._blocks.start, self._blocks.stop)
         self._first = self._given().start if self.wanted.blocks is not None else 0
         return self._answer(self._first, self._first + 1)
 
@@ -200,6 +204,10 @@ class _Recorder:
     def _given(self) -> range:
         assert self.wanted.blocks is not None
         return snapshot.given_blocks(self.wanted.blocks, self._shape(), self.gpu)
+
+    def _wave(self) -> range:
+        """As many blocks as the GPU holds at a time."""
+        return snapshot.given_blocks("1x", self._shape(), self.gpu)
 
     def _shape(self) -> LaunchShape:
         assert self._launch is not None
