@@ -150,7 +150,7 @@ def test_every_form_of_probe_logs_what_it_should(whole_log):
     base = {name: array["base"] for name, array in arrays.items()}
     variants = variants_of(whole_log)
     widths = {site: sorted(width for s, width in variants.values() if s == site) for site, _ in variants.values()}
-    of_four_bytes = dict.fromkeys([1, 2, 3, 11, 13, 14, 16, 18, 21], [4])
+    of_four_bytes = dict.fromkeys([1, 2, 3, 11, 13, 14, 16, 18, 21, 30], [4])
     assert widths == of_four_bytes | {10: [2], 17: [2], 19: [8], 20: [4, 8]}
     _, lanes = block_words([payload for kind, payload in whole_log if kind == BLOCK][-1])
     for t, lane in enumerate(lanes):
@@ -171,6 +171,7 @@ def test_every_form_of_probe_logs_what_it_should(whole_log):
             ((16, 4), stack[0]),
             *(constant + wide),
             ((21, 4), base["a"]),
+            *[((30, 4), base["d_y"] + 12 * t + 4 * part) for part in range(3)],  # a struct goes by its alignment
             (LATCH, 22),
         ]  # site 18 is silent: the thread's own stack
     stores = [low for lane in lanes for mark, low in lane if variants.get(mark) == (16, 4)]

@@ -17,7 +17,8 @@ __device__ T twice(const T* p) {
 // Every form once: barrier, call, loops, update, pointer, shared memory of both kinds, the thread's own stack.
 __constant__ double scale[2] = {1, 2};
 static Symbol scale_symbol("scale", &scale, sizeof scale, sizeof(double), constant);
-__global__ void forms(int* a, double* d) {
+struct Triple { int x, y, z; };
+__global__ void forms(int* a, double* d, const Triple* triples) {
     __shared__ short s[4];
     Shared shared_s("s", &s, sizeof s, sizeof(short));
     int* dynamic = dynamic_shared<int>("dyn");
@@ -30,6 +31,8 @@ __global__ void forms(int* a, double* d) {
     memory<18>(*&local[0]) = 1;
     d[0] = access<19>(scale[1]) + call<15>([&] { return twice(&d[t]); });
     atomicAdd(pointer<21>(&a[0]), 1);
+    Triple copied = access<30>(triples[t]);
+    (void)copied;
     do {
     } while (latched<22>(false));
 }
@@ -45,7 +48,7 @@ int main() {
     cudaFree(x);
     cudaMallocManaged(&a, 16);
     cudaMalloc(reinterpret_cast<void**>(&d), 32);
-    RUN(forms, (2, 4, 12), a, d);
+    RUN(forms, (2, 4, 12), a, d, reinterpret_cast<Triple*>(d_y));
     bool good = d_y[999] == 1999;
     puts(good ? "passed" : "failed");
 }

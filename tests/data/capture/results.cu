@@ -145,6 +145,8 @@ __global__ void groups(int* wrong) {
     cg::thread_group four = cg::tiled_partition(block, 4);
     four.sync();
     expect(four.thread_rank() == t % 4 && four.size() == 4);
+    auto whole = cg::tiled_partition<64>(block);
+    expect(whole.thread_rank() == t && whole.shfl(t, 40) == 40 && cg::reduce(whole, t, cg::greater<int>()) == 63);
     auto halves = cg::binary_partition(warp, t % 32 < 10);
     expect(halves.size() == (t % 32 < 10 ? 10 : 22));
     cg::sync(block);

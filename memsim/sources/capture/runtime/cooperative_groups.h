@@ -103,10 +103,54 @@ static __attribute__((noinline, unused)) coalesced_group coalesced_threads() {
     return coalesced_group(memsim_probe::vote(0, MEMSIM_HERE, true, "coalesced_threads()").present);
 }
 
-// `Size` consecutive lanes.
-template <unsigned Size, class Parent = void>
-class thread_block_tile : public warp_group {
-    static_assert(Size <= 32 && (Size & (Size - 1)) == 0, "tiles of 1, 2, 4, 8, 16 or 32 threads");
+// Scratch memory for tiles of several warps, which these need not.
+template <unsigned Threads = 1024>
+struct block_tile_memory {
+    char unused;
+};
+template <unsigned Threads>
+thread_block this_thread_block(block_tile_memory<Threads>&) { return {}; }
+
+// `Size` consecutive threads: lanes of a warp, or several warps.
+template <unsigned Size, class Parent = void, bool OneWarp = (Size <= 32)>
+class thread_block_tile;
+
+template <unsigned Size, class Parent>
+class thread_block_tile<Size, Parent, false> {
+    static_assert((Size & (Size - 1)) == 0 && Size <= 1024, "tiles of a power of two threads");
+
+  public:
+    static void sync() { memsim_probe::block.part_barrier(Size, "a tile's sync()"); }
+    static unsigned thread_rank() { return memsim_probe::block.thread() & (Size - 1); }
+    static constexpr unsigned long long size() { return Size; }
+    static constexpr unsigned long long num_threads() { return Size; }
+    static unsigned meta_group_rank() { return memsim_probe::block.thread() / Size; }
+    static unsigned meta_group_size() { return (thread_block::size() + Size - 1) / Size; }
+
+    template <class T>
+    T shfl(T value, unsigned rank) const {
+        static_assert(sizeof(T) <= slot_bytes, "values of at most 32 bytes");
+        memcpy(slots[memsim_probe::block.thread()], &value, sizeof value);
+        sync();
+        memcpy(&value, slots[meta_group_rank() * Size + (rank & (Size - 1))], sizeof value);
+        sync();
+        return value;
+    }
+    int any(int predicate) const {
+        int found = 0;
+        for (unsigned rank = 0; rank < Size; ++rank) found |= shfl(predicate, rank) != 0;
+        return found;
+    }
+    int all(int predicate) const { return !any(!predicate); }
+
+  private:
+    static constexpr unsigned slot_bytes = 32;
+    static inline char slots[1024][slot_bytes];
+};
+
+template <unsigned Size, class Parent>
+class thread_block_tile<Size, Parent, true> : public warp_group {
+    static_assert((Size & (Size - 1)) == 0, "tiles of 1, 2, 4, 8, 16 or 32 threads");
 
   public:
     thread_block_tile() : warp_group((Size == 32 ? ~0u : (1u << Size % 32) - 1) << (memsim_probe::block.lane() & ~(Size - 1))) {}

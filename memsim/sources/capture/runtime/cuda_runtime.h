@@ -1,6 +1,8 @@
 // CUDA C++ on the host: what nvcc includes before every file. See memsim/ for the parts.
 #pragma once
 
+#include "memsim/attributes.h"
+
 #if defined(__clang__)
 // Clang would not let kernels call what the host's C library declares, so its headers come first, without libstdc++'s
 // wrappers: the C++ library stays the host's.
@@ -32,6 +34,8 @@
 #include <utility>
 
 #if defined(__clang__)
+inline __device__ void* operator new(size_t, void* place) noexcept { return place; }
+inline __device__ void* operator new[](size_t, void* place) noexcept { return place; }
 #pragma clang force_cuda_host_device begin
 #endif
 

@@ -40,7 +40,7 @@
 #define __CUDACC_VER_BUILD__ 0
 #endif
 
-#define __forceinline__ inline __attribute__((always_inline))
+#define __forceinline__ inline  // always_inline would forbid recursion
 #define __inline_hint__
 #define __grid_constant__
 #define __maxnreg__(n)

@@ -51,6 +51,17 @@ class Block {
         return barrier_sum;
     }
 
+    // A barrier of `size` consecutive threads, the multiple of a warp.
+    __attribute__((noinline)) void part_barrier(unsigned size, const char* caller) {
+        need_kernel(caller);
+        Part& part = parts[current / size];
+        unsigned phase = part.phase;
+        ++part.arrived;
+        while (part.phase == phase)
+            if (part.arrived >= alive_in(current / size * size, size)) part.arrived = 0, ++part.phase;
+            else spin();
+    }
+
     __attribute__((noinline)) void meet(Meeting& meeting, const char* caller) {
         need_kernel(caller);
         Warp& warp = warps[current / 32];
@@ -73,10 +84,17 @@ class Block {
     }
 
   private:
+    struct Part { unsigned arrived, phase; };
     struct Warp {
         uint32_t alive, runnable, at_barrier, at_meeting;
         Meeting* meetings[32];
     };
+
+    unsigned alive_in(unsigned first, unsigned size) const {
+        unsigned count = 0;
+        for (unsigned w = first / 32; w < (first + size) / 32 && w < max_threads / 32; ++w) count += __builtin_popcount(warps[w].alive);
+        return count;
+    }
 
     void need_kernel(const char* caller) const {
         if (!running) fail("%s is called outside a kernel", caller);
@@ -241,6 +259,7 @@ class Block {
     static constexpr unsigned most_spins = 20'000'000;
 
     Warp warps[max_threads / 32] = {};
+    Part parts[max_threads / 32] = {};
     uint32_t runnable_warps = 0;
     unsigned alive = 0, current = 0, waiting_at_barrier = 0, n_fibers = 0, spins = 0;
     int sum = 0, barrier_sum = 0;

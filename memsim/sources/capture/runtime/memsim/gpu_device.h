@@ -72,6 +72,14 @@ __device__ inline void record_access(unsigned site, unsigned width, const volati
     record[header_words + 2 * rank + 1] = static_cast<uint32_t>(within >> 32);
 }
 
+// A whole object, as the compiler moves it: in pieces as wide as its alignment allows, 16 bytes at most.
+template <class T>
+__device__ __forceinline__ void record_object(unsigned site, T* address) {
+    constexpr unsigned width = alignof(T) < 16 ? alignof(T) : 16;
+    auto start = reinterpret_cast<const volatile char*>(address);
+    for (unsigned offset = 0; offset < sizeof(T); offset += width) record_access(site, width, start + offset);
+}
+
 __device__ inline void record_mark(unsigned mark, unsigned site) {
     if (recorded()) reserve_record(__activemask(), mark, site, header_words);
 }
@@ -89,7 +97,7 @@ using Rvalue = std::enable_if_t<!std::is_lvalue_reference_v<T>>;
 
 template <uint32_t Site, class T>
 MEMSIM_BOTH T& access(T& value) {
-    MEMSIM_ON_DEVICE(record_access(Site, sizeof(T), &reinterpret_cast<const volatile char&>(value));)
+    MEMSIM_ON_DEVICE(record_object(Site, reinterpret_cast<T*>(&const_cast<char&>(reinterpret_cast<const volatile char&>(value))));)
     return value;
 }
 template <uint32_t Load, uint32_t Store, class T>
@@ -116,7 +124,7 @@ MEMSIM_BOTH T memory_update(T&& value) { return static_cast<T&&>(value); }
 
 template <uint32_t Site, class T>
 MEMSIM_BOTH T* pointer(T* address) {
-    MEMSIM_ON_DEVICE(record_access(Site, sizeof(T), address);)
+    MEMSIM_ON_DEVICE(record_object(Site, address);)
     return address;
 }
 template <uint32_t Site, class T>

@@ -199,6 +199,22 @@ inline cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
     return cudaSuccess;
 }
 
+// Memory pools: there is one, and what is freed goes back to it at once.
+typedef struct CUmemPoolHandle_st* cudaMemPool_t;
+enum cudaMemPoolAttr {
+    cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic, cudaMemPoolReuseAllowInternalDependencies,
+    cudaMemPoolAttrReleaseThreshold, cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrReservedMemHigh,
+    cudaMemPoolAttrUsedMemCurrent, cudaMemPoolAttrUsedMemHigh
+};
+MEMSIM_CUDA cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) { return *pool = nullptr, cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int) { return *pool = nullptr, cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaDeviceSetMemPool(int, cudaMemPool_t) { return cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, void*) { return cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value) {
+    return *static_cast<unsigned long long*>(value) = 0, cudaSuccess;
+}
+MEMSIM_CUDA cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
+
 // Hints about managed memory: nothing to do.
 template <class... Ignored>
 inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, Ignored...) { return cudaSuccess; }

@@ -19,10 +19,18 @@ inline void lockstep(uint64_t site) {
     block.meet(meeting, "volatile access");
 }
 
+// A whole object, as a compiler moves it: in pieces as wide as its alignment allows, 16 bytes at most.
+template <uint32_t Site, class T>
+MEMSIM_INLINE void log_object(T* address) {
+    constexpr size_t width = alignof(T) < 16 ? alignof(T) : 16;
+    auto start = reinterpret_cast<uintptr_t>(address);
+    for (size_t offset = 0; offset < sizeof(T); offset += width) log_word(Variant<Site, width>::tag | (start + offset));
+}
+
 template <uint32_t Site, class T>
 MEMSIM_INLINE void log_access(T* address) {
     if constexpr (std::is_volatile_v<T>) lockstep(Site);
-    log_word(Variant<Site, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(address));
+    log_object<Site>(address);
 }
 
 template <class T>
@@ -45,7 +53,7 @@ MEMSIM_INLINE T access(T&& value) {
 template <uint32_t Load, uint32_t Store, class T>
 MEMSIM_INLINE T& update(T& value) {
     log_access<Load>(__builtin_addressof(value));
-    log_word(Variant<Store, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(__builtin_addressof(value)));
+    log_object<Store>(__builtin_addressof(value));
     return value;
 }
 template <uint32_t Load, uint32_t Store, class T, class = Rvalue<T>>
@@ -75,7 +83,7 @@ MEMSIM_INLINE T memory_update(T&& value) {
 // An access by a function that gets a pointer.
 template <uint32_t Site, class T>
 MEMSIM_INLINE T* pointer(T* address) {
-    log_word(Variant<Site, sizeof(T)>::tag | reinterpret_cast<uintptr_t>(address));
+    log_object<Site>(address);
     return address;
 }
 
