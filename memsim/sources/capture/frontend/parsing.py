@@ -6,6 +6,7 @@ makes clang drop the expression around it silently, so any error it reports is r
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from ctypes import POINTER, byref, c_uint
@@ -30,6 +31,16 @@ from memsim.errors import InputError
 
 # -fms-extensions and the like stay off; nvcc lets a narrowing conversion in braces pass.
 FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-everything", "-Wno-c++11-narrowing")
+
+_ADVICE = (
+    ("'texture'", "texture references are gone from CUDA 12; use a texture object, or an array in global memory"),
+    ("'surface'", "surfaces are not known; use an array in global memory"),
+    (
+        r"'(thrust/|cub/|cuda/|cublas|cufft|curand|cusparse|cusolver|npp|nvrtc|mma\.h|cuda_gl|GL/).*' file not found",
+        "CUDA's libraries are not known; capture the kernels without them",
+    ),
+    ("file not found", "give its folder with -I"),
+)
 
 
 def parse(path: Path, arguments: Sequence[str], texts: Mapping[str, str] | None = None) -> TranslationUnit:
@@ -62,7 +73,11 @@ def check(unit: TranslationUnit) -> None:
         foreign = _library.clang_Location_isInSystemHeader(place)  # g++'s libraries use what only g++ knows
         if message.severity == Diagnostic.Fatal or (message.severity == Diagnostic.Error and not foreign):
             where = f"{place.file.name}:{place.line}" if place.file else unit.spelling
-            raise InputError(where, "code", f"is not understood: {message.spelling}")
+            raise InputError(where, "code", f"is not understood: {message.spelling}{_advice(message.spelling)}")
+
+
+def _advice(complaint: str) -> str:
+    return next((f"; {advice}" for pattern, advice in _ADVICE if re.search(pattern, complaint)), "")
 
 
 @cache
