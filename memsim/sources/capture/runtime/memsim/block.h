@@ -202,6 +202,8 @@ class Block {
         set_current(thread);
         Fiber* to = fiber_of[thread];
         if (!to) to = fiber_of[thread] = free_fiber();
+        // Mostly the thread after it is next; its stack has left the fastest cache since it last ran.
+        if (Fiber* then = fiber_of[(thread + 1) % max_threads]) then->prefetch();
         if (to != running) switch_to(to);
     }
 
