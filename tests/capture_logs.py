@@ -30,9 +30,9 @@ def message(kind, payload):
     return HEADER.pack(kind, 0, len(payload)) + payload
 
 
-def launch(grid=(1, 1, 1), block=(32, 1, 1), kernel="k", index=0, dynamic_shared=0):
+def launch(grid=(1, 1, 1), block=(32, 1, 1), kernel="k", index=0, **more):
     fields = dict(kernel=kernel, file="app.cu", line=1, index=index, grid=grid, block=block)
-    return message(MessageKind.launch, json.dumps(fields | {"dynamic_shared": dynamic_shared}).encode())
+    return message(MessageKind.launch, json.dumps(fields | more).encode())
 
 
 def array(name, base, size, space="global", element_bytes=4, **more):
@@ -53,6 +53,14 @@ def block(number, threads):
     offsets = np.cumsum([0, *map(len, threads)])
     words = [word for thread in threads for word in thread]
     return message(MessageKind.block, np.array([number, len(threads), *offsets, *words], np.uint64).tobytes())
+
+
+def records(*rows):
+    """Records of a GPU: (block, warp, variant or mark, mask, space or site, addresses)."""
+    words = []
+    for number, warp, what, mask, last, addresses in rows:
+        words += [number, warp | what << 16, mask, last, *(half for at in addresses for half in (at % 2**32, at >> 32))]
+    return message(MessageKind.records, np.array(words, np.uint32).tobytes())
 
 
 def end(index=0):

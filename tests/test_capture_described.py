@@ -1,4 +1,4 @@
-"""The same kernel described in Python and captured from CUDA C++ is one trace, with one set of counters when replayed."""
+"""A kernel described in Python and captured from CUDA C++ is one trace, with one set of counters when replayed."""
 
 import numpy as np
 import pytest

@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 
 from memsim.errors import InputError
 from memsim.sources.capture import merge
-from memsim.sources.capture.log import read_log
+from memsim.sources.capture.log import Records, read_log
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.sites import Role, Site
 from memsim.sources.local_memory import local_address
-from memsim.trace.schema import EXPLICIT, NO_OP, Kind, Space
+from memsim.trace.schema import EXPLICIT, NO_OP, Flag, Kind, Space
 from tests import capture_logs as log
 from tests.oracles import ipdom, simt
 from tests.oracles.simt_programs import (
@@ -215,6 +215,55 @@ def test_words_of_local_memory_lie_side_by_side():
     assert [words[lane] - words[0] for lane in words] == [4 * lane for lane in range(32)]
     assert [doubles[lane] - doubles[0] for lane in doubles] == [8 * lane for lane in range(32)]
     assert not set(words.values()) & set(doubles.values())
+
+
+# Records of a GPU.
+
+LATCH = Site(3, Role.latch, None, "app.cu", 3, 1, "for (...)")
+GLOBAL, SHARED, LOCAL = 0, 2, 3
+
+
+def recorded(blocks, *rows):
+    """The merger, and the chunk of what a GPU recorded of two warps a block."""
+    merger = Merger([LOAD, STORE, LATCH])
+    start = log.launch(grid=(4, 1, 1), block=(64, 1, 1), gpu=True)
+    for message in read_log(io.BytesIO(b"".join([*VARIANTS, ARRAY, start, log.records(*rows), log.end()])), "app.cu"):
+        if isinstance(message, Records):
+            chunk = merger.records(message, blocks)
+        else:
+            merger.take(message)
+    return merger, chunk
+
+
+def test_records_of_warps_are_put_in_order():
+    rows = [
+        (3, 1, 1, 0b11, GLOBAL, [BASE, BASE + 8]),
+        (2, 0, 3, 1 << 31, SHARED, [24]),
+        (3, 1, log.BARRIER, 0xFFFFFFFF, 0, []),
+        (2, 0, 2, 0b101, LOCAL, [64, 68]),
+    ]
+    merger, chunk = recorded(range(2, 4), *rows)
+    assert [instructions(merger, chunk, warp) for warp in range(4)] == [
+        [(1, {31: 24}, 1), (2, {0: local_address(4, 0, 64, 4), 2: local_address(4, 2, 68, 4)}, 0)],
+        [],
+        [],
+        [(1, {0: BASE, 1: BASE + 8}, 1), (simt.BARRIER, dict.fromkeys(range(32), 0), Flag.barrier | Flag.sequence)],
+    ]
+    assert [(array.name, array.bytes) for array in merger.arrays] == [("a", SIZE), ("shared", 0), ("local", 0)]
+    assert merger.launch_shape().shared_bytes == 0
+
+
+def test_a_recorded_latch_ends_a_sequence_where_the_loop_goes_on():
+    one = (0, 0, 1, 1, GLOBAL, [BASE])
+    after = (0, 0, 2, 1, GLOBAL, [BASE])  # within the loop; a site before the latch
+    latch = (0, 0, log.LATCH, 1, 3, [])
+    merger, chunk = recorded(range(1), one, after, latch, latch, one, after, latch)
+    assert [flags for _, _, flags in instructions(merger, chunk)] == [1, 0, 1, 0]
+
+
+def test_records_of_blocks_nobody_asked_for_are_refused():
+    with pytest.raises(InputError, match="records outside the blocks asked for"):
+        recorded(range(2), (2, 0, 1, 1, GLOBAL, [BASE]))
 
 
 # Streams.

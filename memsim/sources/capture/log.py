@@ -42,7 +42,10 @@ class MessageKind(IntEnum):
 
 @dataclass(frozen=True)
 class Launch:
-    """A kernel is about to run; the program waits for an answer. ``index`` counts all launches from 0."""
+    """A kernel is about to run; the program waits for an answer.
+
+    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow.
+    """
 
     kernel: str
     file: str
@@ -51,6 +54,7 @@ class Launch:
     grid: tuple[int, int, int]
     block: tuple[int, int, int]
     dynamic_shared: int = 0
+    gpu: bool = False
 
 
 @dataclass(frozen=True)
@@ -102,7 +106,7 @@ class Blocks:
 
 @dataclass(frozen=True)
 class Records:
-    """Warp instructions from a GPU: the payload, u4."""
+    """Warp instructions from a GPU: the payload, u4; good until the next message is asked for."""
 
     words: np.ndarray
 
@@ -288,5 +292,5 @@ _PARSERS: dict[MessageKind, Callable[[memoryview], Message]] = {
     MessageKind.variant: _variant,
     MessageKind.end: lambda payload: End(int(_fields(payload)["index"])),
     MessageKind.failed: lambda payload: Failed(" ".join(bytes(payload).decode(errors="replace").split())),
-    MessageKind.records: lambda payload: Records(np.frombuffer(payload, "<u4").copy()),
+    MessageKind.records: lambda payload: Records(np.require(np.frombuffer(payload, "<u4"), requirements="A")),
 }

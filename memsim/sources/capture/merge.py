@@ -7,13 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from memsim.errors import InputError
-from memsim.sources.capture.accesses import Out
-from memsim.sources.capture.log import Array, Blocks, Free, Launch, Message, Variant
+from memsim.sources.capture.accesses import Memory, Ops, Out, Sites
+from memsim.sources.capture.log import Array, Blocks, Free, Launch, Message, Records, Variant
 from memsim.sources.capture.merge_loop import merge_warps
 from memsim.sources.capture.positions import BAD_BLOCK, BAD_WORD, DONE, LANE, TOO_DEEP, TOO_MANY_OPS, WARP_SIZE
+from memsim.sources.capture.records import HEADER_WORDS, find_records, merge_records
 from memsim.sources.capture.sites import Site
 from memsim.sources.capture.static_ops import StaticOps, static_op
-from memsim.sources.capture.tables import ArrayTable, SiteTable
+from memsim.sources.capture.tables import WINDOWS, ArrayTable, SiteTable
 from memsim.sources.log import Log
 from memsim.trace.schema import NO_OP, ArrayInfo, Chunk, LaunchShape, Space, StaticOp
 
@@ -25,8 +26,8 @@ DEEPEST = 16  # calls a lane can be in at first
 class Merger:
     """The state of a capture: the program's sites and arrays, and the trace of the launch under way.
 
-    Messages other than blocks go to :meth:`take`, those of one launch after its :class:`Launch`. Blocks come back as a
-    chunk of the launch's trace.
+    Messages go to :meth:`take`, in the order in which they come; blocks come back as chunks of their launch's trace,
+    and so do the records of a GPU from :meth:`records`.
 
     Args:
         sites: the front end's table.
@@ -114,6 +115,29 @@ class Merger:
         n_warps = len(message.ids) * shape.warps_per_block
         self._log.clear()
         self._merge(message, n_warps, shape.warps_per_block)
+        return self._chunk(n_warps)
+
+    def records(self, message: Records, blocks: range) -> Chunk:
+        """The instructions of the blocks that a GPU was asked for, all at once."""
+        assert self._launch is not None
+        for window in WINDOWS:
+            self._arrays.add(window)
+        shape, words = self.launch_shape(), message.words
+        starts, warps = np.empty((2, len(words) // HEADER_WORDS), np.int64)
+        n = find_records(words, blocks.start, len(blocks), shape.warps_per_block, starts, warps)
+        if n < 0:
+            raise self._foreign("records outside the blocks asked for")
+        n_warps, n_lanes = len(blocks) * shape.warps_per_block, (len(words) - HEADER_WORDS * n) // 2
+        order, first_warp = np.argsort(warps[:n], kind="stable"), blocks.start * shape.warps_per_block
+        self._log.clear()
+        self._log.reserve(n + n_lanes, n_lanes)
+        scratch, barrier = np.empty((2, WARP_SIZE), np.int64), np.empty(2, np.uint32)
+        tables, out = self._tables(), self._out(np.zeros((n_warps, 3), np.int64))
+        self._check(merge_records(words, starts, warps, order, first_warp, *tables, out, *scratch, barrier))
+        return self._chunk(n_warps)
+
+    def _chunk(self, n_warps: int) -> Chunk:
+        """What was logged, as the next warps of the trace."""
         chunk = self._log.sorted_by_warp(n_warps, self._n_warps)
         self._n_warps += n_warps
         self._place_shared(chunk)
@@ -122,51 +146,46 @@ class Merger:
     def _merge(self, message: Blocks, n_warps: int, warps_per_block: int) -> None:
         """Log the warps' instructions, all by one call unless that took too much room."""
         state, progress = np.zeros((n_warps, 3), np.int64), np.zeros(1, np.int64)
-        whole = len(message.words) <= PIECE_WORDS
+        first_warp, whole = message.ids * warps_per_block, len(message.words) <= PIECE_WORDS
+        lane, group, barrier = np.zeros(WARP_SIZE + 1, LANE), np.empty((3, WARP_SIZE), np.int64), np.empty(2, np.uint32)
         while (warp := int(progress[0])) < n_warps:
             n_words = len(message.words) if whole else _words_of_warp(message, *divmod(warp, warps_per_block))
             last = n_warps if whole else warp + 1
             self._log.reserve(n_words, n_words)
-            result = self._merge_piece(message, progress, last, message.ids * warps_per_block, state)
+            where = message.words, message.starts, first_warp, progress, last
+            tables, out = self._tables(), self._out(state)
+            result = merge_warps(*where, *tables, out, lane, self._calls, group, barrier)
             if result == TOO_DEEP:
                 self._calls = np.zeros((WARP_SIZE + 1, 2 * self._calls.shape[1]), np.int32)
-            elif result == TOO_MANY_OPS:
-                raise InputError(self._program, "kernel", f"accesses more than {NO_OP} pairs of expression and array")
-            elif result != DONE:
-                wrong = {BAD_BLOCK: "threads' words overlap", BAD_WORD: "a variant or mark nobody announced"}
-                raise self._foreign(wrong[result])
+            else:
+                self._check(result)
 
-    def _merge_piece(
-        self, message: Blocks, progress: np.ndarray, last: int, first_warp: np.ndarray, state: np.ndarray
-    ) -> int:
-        """Merge up to a warp; see :func:`merge_warps`."""
-        sites, n_accesses = self._sites.loop, len(self._sites.accesses)
-        log, n_sites = self._log, len(self._sites.loop.gap)
-        out = Out(
-            rows=log.rows,
-            addresses=log.addresses,
-            cursor=log.cursor,
-            state=state,
-            issued=np.empty(n_sites, np.int32),
+    def _tables(self) -> tuple[Sites, Memory, Ops]:
+        """What the compiled loops look up."""
+        n_accesses = len(self._sites.accesses)
+        ops = self._ops.loop(n_accesses, len(self._arrays.known))
+        return self._sites.loop, self._arrays.loop(n_accesses), ops
+
+    def _out(self, state: np.ndarray) -> Out:
+        """Where the compiled loops log instructions of warps with a state."""
+        return Out(
+            self._log.rows,
+            self._log.addresses,
+            self._log.cursor,
+            state,
+            issued=np.empty(len(self._sites.loop.gap), np.int32),
             some=np.empty(WARP_SIZE, np.int64),
             place=np.empty(WARP_SIZE, np.int64),
             left=np.empty(WARP_SIZE, np.bool_),
         )
-        return merge_warps(
-            message.words,
-            message.starts,
-            first_warp,
-            progress,
-            last,
-            sites,
-            self._arrays.loop(n_accesses),
-            self._ops.loop(n_accesses, len(self._arrays.known)),
-            out,
-            np.zeros(WARP_SIZE + 1, LANE),
-            self._calls,
-            np.empty((3, WARP_SIZE), np.int64),
-            np.empty(2, np.uint32),
-        )
+
+    def _check(self, result: int) -> None:
+        """Raise what a compiled loop returned, unless it is done."""
+        if result == TOO_MANY_OPS:
+            raise InputError(self._program, "kernel", f"accesses more than {NO_OP} pairs of expression and array")
+        if result != DONE:
+            wrong = {BAD_BLOCK: "threads' words overlap", BAD_WORD: "a variant or mark nobody announced"}
+            raise self._foreign(wrong[result])
 
     def _place_shared(self, chunk: Chunk) -> None:
         """Give newly met shared arrays a place in the block's memory, in order of declaration; move accesses there."""
@@ -174,7 +193,7 @@ class Merger:
         for number in self._ops.arrays:
             if known[number].space is Space.shared and number not in self._shared:
                 self._shared[number] = -(-self._shared_bytes // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
-                self._shared_bytes = self._shared[number] + known[number].bytes
+                self._shared_bytes = self._shared[number] + (0 if known[number] in WINDOWS else known[number].bytes)
         if any(self._shared.values()):
             starts = np.zeros(NO_OP + 1, np.uint64)
             starts[: len(self._ops.made)] = [self._shared.get(array, 0) for array in self._ops.made[:, 1].tolist()]

@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import numpy as np
+
 from memsim.config import GPU
 from memsim.errors import InputError
 from memsim.files import check_writable
 from memsim.sources import snapshot
 from memsim.sources.capture.build import Sources, build
-from memsim.sources.capture.log import Blocks, End, Failed, Launch, Message
+from memsim.sources.capture.log import Blocks, End, Failed, Launch, Message, Records
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.process import Process
 from memsim.sources.capture.resources import Resources
@@ -158,6 +160,9 @@ class _Recorder:
         if isinstance(message, Blocks):
             assert chunk is not None
             return self._add(message, chunk)
+        if isinstance(message, Records):
+            assert self._writer is not None
+            self._writer.append(np.array(self._blocks), self.merger.records(message, self._blocks))
         if isinstance(message, End):
             self._end()
         return ""

@@ -11,11 +11,17 @@ from memsim.sources import local_memory
 from memsim.sources.capture.accesses import Memory, Sites
 from memsim.sources.capture.log import Array, Free, Variant
 from memsim.sources.capture.positions import LATCH, TAG_MASK
+from memsim.sources.capture.records import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from memsim.sources.capture.sites import LAST_SITE, Site
 from memsim.trace.schema import NO_OP, ArrayInfo, Kind, Space
 
 NOWHERE = 2**62  # no address
 UNKNOWN = Array("(unknown)", Space.global_, 0, 0)  # what addresses outside every array belong to
+# What a GPU's probes give as offsets: nothing says which array of the block's or the thread's it is.
+WINDOWS = (
+    Array("shared", Space.shared, SHARED_WINDOW, WINDOW_BYTES),
+    Array("local", Space.local, LOCAL_WINDOW, WINDOW_BYTES, stack_bytes=local_memory.WINDOW),
+)
 
 
 class SiteTable:
@@ -81,7 +87,9 @@ class ArrayTable:
         self._stack_bytes = 0
 
     def add(self, array: Array) -> None:
-        """Know an array from now on; it replaces one at the same base."""
+        """Know an array from now on; it replaces another at the same base."""
+        if self.known[self._live.get(array.base, 0)] == array:
+            return
         self._live[array.base] = len(self.known)
         self.known.append(array)
         self._memory = None
@@ -96,7 +104,7 @@ class ArrayTable:
     def info(self, number: int, shared_start: int) -> ArrayInfo:
         """How the trace shows an array; ``shared_start`` is where a shared one lies in its block's memory."""
         array = self.known[number]
-        base, size = array.base, array.bytes
+        base, size = array.base, 0 if array in WINDOWS else array.bytes
         if array.space is Space.shared:
             base = shared_start
         elif array.space is Space.local:
