@@ -91,6 +91,8 @@ BODIES: dict[str, tuple[str, list[str]]] = {
     "macro argument": ("a[i] = ADD(b[i], c[i]);", ["load b[i]", "load c[i]", "store a[i]"]),
     "macro body": ("AT(a, i, j) = AT(b, j, i);", ["load AT(b, j, i)", "store AT(a, i, j)"]),
     "macro statement": ("BOTH(i, j);", ["load BOTH(i, j)", "store BOTH(i, j)", "latch"]),
+    "shift": ("j = c[i] << c[j] >> 3; j >>= i; a[j << (i - 1)] = 0;",
+              ["load c[i]", "load c[j]", "store a[j << (i - 1)]"]),
     "redundant": ("a[i] = b[i] * b[i] + b[ i ]; j = b[i];", ["load b[i]", "store a[i]", "load b[i]"]),
     "redundant behind a barrier": ("float x = b[i]; __syncthreads(); x += b[i]; a[i] = x;",
                                    ["load b[i]", "load b[i]", "store a[i]"]),
@@ -173,9 +175,17 @@ def test_every_text_stands_at_its_line_and_column(all_kernels):
             assert there.startswith(site.text), site
 
 
+# PTX ISA, shl and shr: distances are clamped to the width.
+SHIFTS = """
+using namespace memsim_probe;
+static_assert(shift_left(1u, 31) == 1u << 31 && shift_left(1u, 32) == 0u && shift_left(1u, -1) == 0u);
+static_assert(shift_right(-8, 1) == -4 && shift_right(-8, 32) == -1 && shift_right(8u, 40) == 0u);
+static_assert(shift_left(1ull, 40) == 1ull << 40 && sizeof(shift_left((char)1, 1)) == sizeof(int));
+"""
+
+
 def test_the_instrumented_text_compiles(all_kernels, tmp_path):
-    text = all_kernels.texts[all_kernels.path]
-    path = write(tmp_path / "all.cu", text)
+    path = write(tmp_path / "all.cu", all_kernels.texts[all_kernels.path] + SHIFTS)
     command = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-isystem", str(FOLDER), "-include", "memsim_probe.h"]
     done = subprocess.run([*command, "-x", "c++", str(path)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[:2000]

@@ -8,10 +8,12 @@ from clang.cindex import CursorKind
 
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol
 from memsim.sources.capture.frontend.places import THIS, Place, Places, Probe
+from memsim.sources.capture.frontend.probing import PROBE
 from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary
 from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
+_SHIFTS = (Binary.shift_left, Binary.shift_right)
 _UNEVALUATED = (CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_TYPEID_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
 
 
@@ -164,7 +166,21 @@ class Expressions(Places):
             return decision | self.branch(decision, [right])
         known = self.value(left) | self.value(right)
         self.arithmetic += 1
+        if node.operator in _SHIFTS and not right.is_constant():
+            self._shift(node, left, right)
         return known
+
+    def _shift(self, node: Node, left: Node, right: Node) -> None:
+        """Let the host shift as a GPU does where the distance may be too long."""
+        here = node.file, left.end
+        if self.context.gpu or here in self.context.rewritten:
+            return
+        self.context.rewritten.add(here)
+        form = f"{PROBE}{Binary(node.operator).name}("
+        lines = self.file.text.count("\n", left.end, right.start)
+        self.edits.wrap(node.start, node.end, lambda: form, lambda: ")")
+        self.edits.remove(left.end, right.start)
+        self.edits.insert(right.start, lambda: ", " + "\n" * lines)
 
     def conditional(self, node: Node, used: bool) -> Deps:
         condition, *ways = node.children

@@ -25,8 +25,8 @@ class Unary(IntEnum):
 class Binary(IntEnum):
     """Numbers of CXBinaryOperatorKind (clang-c/Index.h)."""
 
-    first_arithmetic = 3
-    last_arithmetic = 19
+    shift_left = 8
+    shift_right = 9
     logical_and = 20
     logical_or = 21
     assign = 22

@@ -14,4 +14,5 @@
 #include "cuda_runtime.h"
 
 #include "memsim/probe.h"
+#include "memsim/shifts.h"
 #endif

@@ -1,0 +1,33 @@
+// Shifts as a GPU does them: by the width or more they shift everything out (PTX ISA, shl and shr). C++ leaves that
+// undefined, and the host's processor takes the distance modulo the width; programs rely on the former.
+#pragma once
+
+#include <type_traits>
+
+#include "attributes.h"
+
+namespace memsim_probe {
+
+template <class T, class D>
+MEMSIM_INLINE constexpr auto shift_left(const T& value, const D& distance) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<D>) {
+        using Promoted = decltype(+value);
+        return static_cast<unsigned long long>(distance) < 8 * sizeof(Promoted) ? +value << distance : Promoted{0};
+    } else {
+        return value << distance;
+    }
+}
+
+template <class T, class D>
+MEMSIM_INLINE constexpr auto shift_right(const T& value, const D& distance) {
+    if constexpr (std::is_integral_v<T> && std::is_integral_v<D>) {
+        using Promoted = decltype(+value);
+        constexpr unsigned long long last = 8 * sizeof(Promoted) - 1;
+        if (static_cast<unsigned long long>(distance) <= last) return static_cast<Promoted>(+value >> distance);
+        return std::is_signed_v<Promoted> ? static_cast<Promoted>(+value >> last) : Promoted{0};
+    } else {
+        return value >> distance;
+    }
+}
+
+}  // namespace memsim_probe
