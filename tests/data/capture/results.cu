@@ -221,6 +221,9 @@ __global__ void uses_textures(cudaTextureObject_t line, cudaTextureObject_t plan
     out[3] = tex2D<float>(plane, 2.5f, 1.5f), out[4] = tex2D<float>(plane, -4, 9), out[5] = tex2D<float>(plane, 4, 2);
 }
 
+texture<float, cudaTextureType1D, cudaReadModeElementType> reference;
+__global__ void uses_reference(float* out) { out[threadIdx.x] = tex1Dfetch(reference, threadIdx.x); }
+
 static void memory() {
     float values[4] = {1, 2, 3, 4}, *out = device<float>(8);
     cudaMemcpyToSymbol(coefficients, values, sizeof values);
@@ -264,7 +267,9 @@ static void memory() {
     what.res.array.array = array;
     cudaCreateTextureObject(&two, &what, &how, nullptr);
     RUN(uses_textures, (1, 1), one, two, out);
-    check("textures", out[0] == 4 && out[1] == 0 && out[2] == 0 && out[3] == 7 && out[4] == 10 && out[5] == 14);
+    cudaBindTexture(nullptr, reference, line, 12);
+    RUN(uses_reference, (1, 2), out + 6);
+    check("textures", out[6] == 1 && out[7] == 2 && out[0] == 4 && out[1] == 0 && out[2] == 0 && out[3] == 7 && out[4] == 10 && out[5] == 14);
 }
 
 // Launches: arguments once and by value, templates, errors, cudaLaunchKernel.

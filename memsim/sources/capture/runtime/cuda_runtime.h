@@ -40,7 +40,7 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 #endif
 
 #include "memsim/device_api.h"
-#include "memsim/textures.h"
+#include "memsim/texture_references.h"
 
 // As with nvcc, C++ files of the host see the API alone.
 #if defined(__CUDACC__)

@@ -100,6 +100,8 @@ inline void describe_device(cudaDeviceProp* p) {
     p->memoryClockRate = 1200000;
     p->memoryBusWidth = 5120;
     p->l2CacheSize = 40 << 20;
+    p->persistingL2CacheMaxSize = 30 << 20;
+    p->accessPolicyMaxWindowSize = 128 << 20;
     p->multiProcessorCount = host_multiprocessors;
     p->maxThreadsPerMultiProcessor = 2048;
     p->maxBlocksPerMultiProcessor = 32;
@@ -137,7 +139,7 @@ inline int device_attribute(cudaDeviceAttr which) {
         case cudaDevAttrAsyncEngineCount: return p.asyncEngineCount;
         case cudaDevAttrGpuOverlap: case cudaDevAttrCanMapHostMemory:
         case cudaDevAttrConcurrentKernels: case cudaDevAttrUnifiedAddressing: case cudaDevAttrManagedMemory:
-        case cudaDevAttrConcurrentManagedAccess: return 1;
+        case cudaDevAttrConcurrentManagedAccess: case cudaDevAttrMemoryPoolsSupported: return 1;
         default: return 0;
     }
 }

@@ -85,6 +85,18 @@ MEMSIM_CHANNELS(uint, unsigned)
 MEMSIM_CHANNELS(float, float)
 #undef MEMSIM_CHANNELS
 
+template <class T>
+struct Format {
+    static constexpr cudaChannelFormatDesc make() {
+        using Channel = typename Channels<T>::Type;
+        constexpr int bits = sizeof(Channel) * 8, count = Channels<T>::count;
+        auto kind = std::is_floating_point_v<Channel> ? cudaChannelFormatKindFloat
+                    : std::is_signed_v<Channel>       ? cudaChannelFormatKindSigned
+                                                      : cudaChannelFormatKindUnsigned;
+        return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0, kind};
+    }
+};
+
 // A stored integer of `bits` bits as a part of its largest value.
 inline float normalized_channel(const char* data, int bits, bool is_signed) {
     long value = 0;
@@ -117,6 +129,47 @@ T read_texel(const Texture& texture, long x, long y) {
     return result;
 }
 
+template <class T>
+T fetch_1d(const Texture& texture, int x) {
+    bool outside = x < 0 || static_cast<size_t>(x) >= texture.width;
+    return read_texel<T>(texture, outside ? -1 : x, 0);
+}
+template <class T>
+T read_1d(const Texture& texture, float x) {
+    return read_texel<T>(texture, element(x, texture.width, texture.how.addressMode[0], texture.how.normalizedCoords), 0);
+}
+template <class T>
+T read_2d(const Texture& texture, float x, float y) {
+    const cudaTextureDesc& how = texture.how;
+    return read_texel<T>(texture, element(x, texture.width, how.addressMode[0], how.normalizedCoords),
+                         element(y, texture.height, how.addressMode[1], how.normalizedCoords));
+}
+
+inline Texture make_texture(const cudaResourceDesc& what, const cudaTextureDesc& how) {
+    if (how.filterMode == cudaFilterModeLinear) fail("a texture with linear filtering: only point reads are supported");
+    Texture texture{};
+    texture.how = how;
+    auto set = [&](void* data, const cudaChannelFormatDesc& format, size_t width, size_t height, size_t pitch) {
+        texture.data = static_cast<char*>(data);
+        texture.format = format;
+        texture.element_bytes = bytes_of(format);
+        texture.width = width, texture.height = height, texture.pitch = pitch;
+    };
+    if (what.resType == cudaResourceTypeLinear) {
+        const auto& line = what.res.linear;
+        set(line.devPtr, line.desc, line.sizeInBytes / bytes_of(line.desc), 1, 0);
+    } else if (what.resType == cudaResourceTypePitch2D) {
+        const auto& plane = what.res.pitch2D;
+        set(plane.devPtr, plane.desc, plane.width, plane.height, plane.pitchInBytes);
+    } else if (what.resType == cudaResourceTypeArray) {
+        const cudaArray& array = *what.res.array.array;
+        set(array.data, array.format, array.width, array.height ? array.height : 1, array.pitch());
+    } else {
+        fail("a mipmapped texture: only 1-D and 2-D textures are supported");
+    }
+    return texture;
+}
+
 inline const Texture& texture_of(cudaTextureObject_t object) { return *reinterpret_cast<const Texture*>(object); }
 
 inline cudaError_t allocate_array(const char* text, cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width,
@@ -132,14 +185,7 @@ inline cudaError_t allocate_array(const char* text, cudaArray_t* array, const cu
 
 MEMSIM_CUDA cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f) { return {x, y, z, w, f}; }
 template <class T>
-inline cudaChannelFormatDesc cudaCreateChannelDesc() {
-    using Channel = typename memsim_probe::Channels<T>::Type;
-    constexpr int bits = sizeof(Channel) * 8, count = memsim_probe::Channels<T>::count;
-    auto kind = std::is_floating_point_v<Channel> ? cudaChannelFormatKindFloat
-                : std::is_signed_v<Channel>       ? cudaChannelFormatKindSigned
-                                                  : cudaChannelFormatKindUnsigned;
-    return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0, kind};
-}
+inline cudaChannelFormatDesc cudaCreateChannelDesc() { return memsim_probe::Format<T>::make(); }
 
 inline cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format, size_t width, size_t height = 0, unsigned = 0) {
     return memsim_probe::allocate_array("array", array, format, width, height);
@@ -169,32 +215,7 @@ MEMSIM_CUDA cudaError_t cudaMemcpy2DFromArray(void* to, size_t pitch, cudaArray_
 
 MEMSIM_CUDA cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, const cudaResourceDesc* what, const cudaTextureDesc* how,
                                                 const cudaResourceViewDesc*) {
-    if (how->filterMode == cudaFilterModeLinear) memsim_probe::fail("a texture with linear filtering: only point reads are supported");
-    memsim_probe::Texture texture{};
-    texture.how = *how;
-    if (what->resType == cudaResourceTypeLinear) {
-        const auto& linear = what->res.linear;
-        size_t bytes = memsim_probe::bytes_of(linear.desc);
-        texture.data = static_cast<char*>(linear.devPtr);
-        texture.format = linear.desc;
-        texture.element_bytes = bytes;
-        texture.width = linear.sizeInBytes / bytes;
-        texture.height = 1;
-    } else if (what->resType == cudaResourceTypePitch2D) {
-        const auto& plane = what->res.pitch2D;
-        texture.data = static_cast<char*>(plane.devPtr);
-        texture.format = plane.desc;
-        texture.element_bytes = memsim_probe::bytes_of(plane.desc);
-        texture.width = plane.width, texture.height = plane.height, texture.pitch = plane.pitchInBytes;
-    } else if (what->resType == cudaResourceTypeArray) {
-        const cudaArray& array = *what->res.array.array;
-        texture.data = static_cast<char*>(array.data);
-        texture.format = array.format;
-        texture.element_bytes = array.element_bytes;
-        texture.width = array.width, texture.height = array.height ? array.height : 1, texture.pitch = array.pitch();
-    } else {
-        memsim_probe::fail("a mipmapped texture: only 1-D and 2-D textures are supported");
-    }
+    memsim_probe::Texture texture = memsim_probe::make_texture(*what, *how);
     *object = reinterpret_cast<cudaTextureObject_t>(new memsim_probe::Texture(texture));
     return cudaSuccess;
 }
@@ -205,22 +226,15 @@ MEMSIM_CUDA cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
 
 template <class T>
 MEMSIM_CUDA_TEMPLATE T tex1Dfetch(cudaTextureObject_t object, int x) {
-    const memsim_probe::Texture& texture = memsim_probe::texture_of(object);
-    bool outside = x < 0 || static_cast<size_t>(x) >= texture.width;
-    return memsim_probe::read_texel<T>(texture, outside ? -1 : x, 0);
+    return memsim_probe::fetch_1d<T>(memsim_probe::texture_of(object), x);
 }
 template <class T>
 MEMSIM_CUDA_TEMPLATE T tex1D(cudaTextureObject_t object, float x) {
-    const memsim_probe::Texture& texture = memsim_probe::texture_of(object);
-    const cudaTextureDesc& how = texture.how;
-    return memsim_probe::read_texel<T>(texture, memsim_probe::element(x, texture.width, how.addressMode[0], how.normalizedCoords), 0);
+    return memsim_probe::read_1d<T>(memsim_probe::texture_of(object), x);
 }
 template <class T>
 MEMSIM_CUDA_TEMPLATE T tex2D(cudaTextureObject_t object, float x, float y) {
-    const memsim_probe::Texture& texture = memsim_probe::texture_of(object);
-    const cudaTextureDesc& how = texture.how;
-    return memsim_probe::read_texel<T>(texture, memsim_probe::element(x, texture.width, how.addressMode[0], how.normalizedCoords),
-                                       memsim_probe::element(y, texture.height, how.addressMode[1], how.normalizedCoords));
+    return memsim_probe::read_2d<T>(memsim_probe::texture_of(object), x, y);
 }
 template <class T>
 MEMSIM_CUDA_TEMPLATE void tex1Dfetch(T* value, cudaTextureObject_t object, int x) { *value = tex1Dfetch<T>(object, x); }
