@@ -119,7 +119,7 @@ class Calls(Expressions):
     def _argument(self, node: Node, wanted: Type | None, is_users: bool) -> Deps:
         """Evaluate an argument: by value, or bound to a reference, through which the callee may access it."""
         inner = node.inner
-        if wanted is None or not is_reference(wanted) or not self.is_place(inner):
+        if wanted is None or not is_reference(wanted) or not self.can_bind(inner):
             return self.value(node)
         if is_users:
             return self._bound(inner)

@@ -110,6 +110,12 @@ class Places(Probing, ABC):
         """Whether an expression is an lvalue, reference casts and calls that return a reference included."""
         return is_lvalue(node) or self._casts_place(node) or self.returns_reference(node)
 
+    def can_bind(self, node: Node) -> bool:
+        """Whether a reference can be bound to what an expression names, which loads nothing."""
+        if node.kind == CursorKind.CONDITIONAL_OPERATOR:
+            return all(self.can_bind(way.inner) for way in node.children[1:])
+        return self.is_place(node)
+
     def _casts_place(self, node: Node) -> bool:
         """Whether an expression casts an lvalue to a reference."""
         if node.kind not in _CASTS or not node.children or not self.is_place(node.children[-1].inner):

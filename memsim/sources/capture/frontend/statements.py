@@ -76,7 +76,7 @@ class Statements(Calls):
         if attributes(node.cursor):
             return
         initial = [child for child in node.children if child.kind.is_expression()]
-        if initial and is_reference(node.cursor.type) and self.is_place(initial[-1].inner):
+        if initial and is_reference(node.cursor.type) and self.can_bind(initial[-1].inner):
             self.values.set(variable, self._bound(initial[-1].inner))
             return
         if initial and initial[-1].inner.kind == CursorKind.LAMBDA_EXPR:
@@ -191,7 +191,7 @@ class Statements(Calls):
             if child.kind == CursorKind.VAR_DECL:
                 self._variable(child)
             elif child.kind.is_expression():
-                self._bound(child.inner) if self.is_place(child.inner) else self.value(child)
+                self._bound(child.inner) if self.can_bind(child.inner) else self.value(child)
         end = self._statement_end(body)
 
         def once() -> None:
@@ -258,7 +258,7 @@ class Statements(Calls):
 
     def _return(self, node: Node) -> None:
         for child in node.children:
-            bound = self._returns_reference and self.is_place(child.inner)
+            bound = self._returns_reference and self.can_bind(child.inner)
             known = self._bound(child.inner) if bound else self.value(child)
             self.context.facts.add(Symbol("return", self.key), known | self.control)
         self._returning |= self.control

@@ -1,0 +1,169 @@
+// Kernels that access memory in the ways that C++ has. What they compute does not matter. Two ways are missing, as g++ -O0
+// is no oracle for them: it reads again what `a[i] = b[i] = c` and `k = --a[i]` have just stored, and its sanitizer does not
+// see a structure that is passed by value straight from memory.
+#include <cstdio>
+
+struct Body {
+    float x, y, z;
+    int next;
+};
+struct Pair {
+    double value;
+    int keys[3];
+    char tag;
+};
+
+__constant__ float weights[16];
+__device__ int counters[64];
+__device__ float scale = 2;
+
+__device__ float weighted(float value, int k) { return value * weights[k & 15] + scale; }
+__device__ void bump(int& what, int by) { what += by; }
+__device__ float norm(Body body) { return body.x * body.x + body.y * body.y; }
+__device__ const float& larger(const float& a, const float& b) { return a < b ? b : a; }
+__device__ int last(const int* list, int n) {
+    if (n <= 0) return -1;
+    return list[n - 1] > 0 ? list[n - 1] : last(list, n - 1);
+}
+
+template <class T>
+struct Plus {
+    __device__ T operator()(T a, T b) const { return a + b; }
+};
+template <class T, class F>
+__device__ void combine(T* out, const T* a, const T* b, int i, F f) {
+    out[i] = f(a[i], b[i]);
+}
+
+__global__ void assignments(const float* x, float* y, int* n, int size) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i >= size) return;
+    float a = 2.5f;
+    y[i] = a * x[i] + y[i];
+    y[i] += x[i];
+    y[i] /= 2, n[i] <<= 1;
+    n[i]++;
+    int before = n[i]--;
+    --n[i];
+    n[(i + before) & 63] = before;
+    y[i] = x[i] > 1 ? x[(i + 1) % size] : -x[i];
+    const float* p = x + i;
+    float sum = *p++;
+    if (i + 1 < size) sum += *p, sum += p[-1];
+    float& mine = y[i];
+    mine = sum;
+    mine -= 1;
+    y[i] = larger(x[i], y[i]) + larger(sum, a);
+    size_t bytes = sizeof(x[i]) + sizeof n[0];
+    y[i] += float(bytes) + float(&x[i] - x);
+}
+
+__global__ void loops(const int* next, const int* lengths, int* out) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x, total = 0;
+    for (int j = next[i], steps = 0; next[j] != j && steps < 20; j = next[j], ++steps) {
+        if (lengths[j] == 7) break;
+        if (lengths[j] & 1) continue;
+        total += lengths[j];
+    }
+    int k = 0;
+    while (k < lengths[i] && out[i] >= 0) out[i] -= k++;
+    do {
+        total += next[k];
+    } while (lengths[k & 63] > ++k && k < 40);
+    switch (lengths[i] & 3) {
+        case 0: total += next[i];
+        case 1: total += out[i]; break;
+        case 2: out[i] = 5;
+        default: total--;
+    }
+    if ((next[i] > 3 && lengths[i] > 4) || out[i]) out[i] = total + last(lengths, i & 7);
+    bump(out[i], next[i]);
+    out[i] = out[next[lengths[i] & 63] & 63];
+}
+
+__global__ void structures(Body* bodies, Pair* pairs, float* out, float4* quads, const short* shorts, const double* wide) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    Body* body = bodies + i;
+    body->x = bodies[(i + 1) & 63].y + 1;
+    bodies[i].z += body->x;
+    bodies[i] = bodies[body->next & 63];
+    Body copy = *body;
+    out[i] = norm(copy);
+    copy.y = pairs[i].value;
+    pairs[i].keys[i % 3] = copy.next;
+    pairs[i].tag = 'x';
+    pairs[i].value += wide[i] + shorts[i];
+    float4 quad = quads[i];
+    quad.x += quad.w;
+    quads[i] = quad;
+    quads[i].y = quads[(i + 5) & 63].z;
+    out[i] += weighted(out[i], i);
+    counters[i & 63] = counters[(i + 1) & 63] + 1;
+}
+
+__global__ void shared_memory(const float* a, float* b, const int* rows) {
+    __shared__ float tile[8][9];
+    __shared__ int count;
+    extern __shared__ float more[];
+    int x = threadIdx.x, y = threadIdx.y, at = y * 8 + x;
+    if (at == 0) count = rows[0];
+    tile[y][x] = a[at];
+    more[at] = weights[x];
+    __syncthreads();
+    atomicAdd(&count, rows[at]);
+    for (int step = 4; step > 0; step /= 2) {
+        if (x < step) tile[y][x] += tile[y][x + step] * more[at ^ 1];
+        __syncthreads();
+    }
+    float* row = tile[y];
+    float(*all)[9] = tile;
+    b[at] = row[0] + all[x][y] + count + *more;
+    combine(b, a, more, at, Plus<float>());
+}
+
+__global__ void atomics(const int* keys, int* bins, unsigned* most, float* sums, int* seen) {
+    __shared__ int local_bins[8];
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x < 8) local_bins[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&local_bins[keys[i] & 7], 1);
+    atomicAdd(bins + (keys[i] & 15), keys[i]);
+    atomicMax(most, unsigned(keys[i]));
+    int old = atomicExch(&seen[i], keys[i]);
+    if (old & 1) atomicAdd(&sums[old & 7], 0.5f);
+    if (atomicCAS(&seen[i], keys[i], -1) == keys[i]) seen[i]++;
+    __syncthreads();
+    if (threadIdx.x < 8) atomicAdd(&bins[threadIdx.x], local_bins[threadIdx.x]);
+}
+
+template <class T>
+static T* zeros(int n = 64) {
+    T* pointer;
+    cudaMalloc(&pointer, n * sizeof(T));
+    return pointer;
+}
+// Numbers from 0 to 60: good as indices, too.
+template <class T>
+static T* numbers(int factor, int n = 64) {
+    T* pointer = zeros<T>(n);
+    for (int i = 0; i < n; ++i) {
+        T value = (i * factor + factor) % 61;
+        cudaMemcpy(pointer + i, &value, sizeof value, cudaMemcpyHostToDevice);
+    }
+    return pointer;
+}
+
+int main() {
+    float host[16];
+    for (int k = 0; k < 16; ++k) host[k] = 0.25f * k;
+    cudaMemcpyToSymbol(weights, host, sizeof host);
+    int *a = numbers<int>(3), *b = numbers<int>(7);
+    float *x = numbers<float>(11), *y = numbers<float>(13);
+    assignments<<<2, 32>>>(x, y, numbers<int>(5), 50);
+    loops<<<1, 64>>>(a, b, numbers<int>(17));
+    structures<<<2, 32>>>(zeros<Body>(), zeros<Pair>(), y, zeros<float4>(), numbers<short>(2), numbers<double>(9));
+    shared_memory<<<1, dim3(8, 8), 64 * sizeof(float)>>>(x, y, a);
+    atomics<<<2, 32>>>(a, numbers<int>(19), zeros<unsigned>(), x, numbers<int>(23));
+    cudaDeviceSynchronize();
+    return 0;
+}
