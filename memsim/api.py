@@ -70,6 +70,7 @@ def capture(
     standard: str = "c++17",
     target: str = "cpu",
     snapshot_only: bool = False,
+    stop: bool = False,
     gaps: bool = False,
     keep: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
@@ -88,6 +89,7 @@ def capture(
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
+        stop: end the program as soon as the trace is complete.
         gaps: estimate the instructions between accesses.
         keep: a folder for the instrumented source and the build's log.
         progress: told the blocks done, and all.
@@ -112,7 +114,7 @@ def capture(
         tuple(libraries),
         gpu=target == "gpu",
     )
-    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps)
+    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps, stop)
     place = Path(keep) if keep is not None else None
     return run_captured(sources, arguments, _out(out), _gpu(gpu), wanted, keep=place, progress=progress)
 

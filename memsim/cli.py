@@ -241,6 +241,7 @@ def capture(
     snapshot_only: Annotated[
         bool, typer.Option("--snapshot-only", help="Run no other blocks of the launch; later launches see wrong data.")
     ] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="End the program as soon as the trace is complete.")] = False,
     gaps: Annotated[bool, typer.Option("--gaps", help="Estimate the instructions between accesses.")] = False,
     keep: Annotated[Path | None, typer.Option(help="Keep the instrumented source and the build's log there.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")] = False,
@@ -274,6 +275,7 @@ def capture(
             standard=std,
             target=target.value,
             snapshot_only=snapshot_only,
+            stop=stop,
             gaps=gaps,
             keep=keep,
             progress=advance,

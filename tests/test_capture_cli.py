@@ -118,6 +118,12 @@ def test_a_program_that_fails_leaves_no_trace(app, tmp_path):
     assert done.stderr == "memsim: app.cu: run ended with exit code 7; no trace was kept\n"
 
 
+def test_a_program_may_be_stopped_when_its_trace_is_complete(app, tmp_path):
+    done = captured(app, "-o", str(tmp_path / "t.h5"), "-q", "--stop", "--", "4", "7")
+    assert (done.returncode, done.stdout) == (0, ""), done.stderr
+    assert len(Trace.open(tmp_path / "t.h5").block_ids) == 4
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [

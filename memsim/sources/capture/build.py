@@ -19,7 +19,7 @@ DEFINITIONS = "definitions.h"
 CUDA_SUFFIXES = (".cu", ".cuh")
 ARCHITECTURE = "-D__CUDA_ARCH__=800"  # device code's newest branches
 # Device code that overflows or reinterprets must do what it does on a GPU; addresses must be the same in every run.
-_HOST = ("-O1", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-pie", "-no-pie", ARCHITECTURE)
+_HOST = ("-O2", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-pie", "-no-pie", ARCHITECTURE)
 _ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE)
 
 

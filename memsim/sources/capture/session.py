@@ -41,6 +41,7 @@ class Wanted:
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
         registers: of a thread; None: as nvcc reports, where there is nvcc.
         gaps: estimate the instructions between accesses.
+        stop: end the program as soon as the one trace is complete, whatever it would have done or found later.
     """
 
     kernel: str | None = None
@@ -49,6 +50,7 @@ class Wanted:
     snapshot_only: bool = False
     registers: int | None = None
     gaps: bool = False
+    stop: bool = False
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,10 @@ def capture(
         for message in process.messages():
             if answer := recorder.take(message):
                 process.answer(answer)
-        process.check()
+            if wanted.stop and recorder.is_complete:
+                break
+        else:
+            process.check()
         recorder.close()
     traces = [Trace.open(path) for path in recorder.written]
     return Captured(traces, dict(recorder.launches), _notes(recorder.launches, traces, wanted))
@@ -166,6 +171,11 @@ class _Recorder:
         if isinstance(message, End):
             self._end()
         return ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is nothing more to capture."""
+        return bool(self.written) and self._launch is None and not self.out.is_dir()
 
     def close(self) -> None:
         """The program is done, and well: keep the traces.
