@@ -24,7 +24,7 @@ static inline void omp_destroy_lock(omp_lock_t*) {}
 static inline void omp_set_lock(omp_lock_t*) {}
 static inline void omp_unset_lock(omp_lock_t*) {}
 static inline double omp_get_wtime() {
-    timespec now;
+    struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec + now.tv_nsec * 1e-9;
 }
