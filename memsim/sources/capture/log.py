@@ -21,7 +21,7 @@ from memsim.trace.schema import Space
 
 HEADER = struct.Struct("<IIQ")
 LARGEST_PAYLOAD = 1 << 40  # more than any block can log: the stream is not ours
-BATCH_BYTES = 1 << 20  # of blocks handed on together, so that small blocks cost no call each
+BATCH_BYTES = 1 << 22  # of blocks handed on together: a call and an append cost as much for one block as for many
 SHORTEST_BLOCK = HEADER.size // 8 + 3  # words: number, threads (none), the one offset
 ADDRESS_BITS = 48  # of a word
 SPACES = {"global": Space.global_, "shared": Space.shared, "local": Space.local, "constant": Space.constant}

@@ -19,7 +19,7 @@ from memsim.sources.log import Log
 from memsim.trace.schema import NO_OP, ArrayInfo, Chunk, LaunchShape, Space, StaticOp
 
 SHARED_ALIGNMENT = 16  # of the widest vector access
-PIECE_WORDS = 1 << 18  # merged by one call; the words of a longer block are merged warp by warp
+PIECE_WORDS = 1 << 20  # merged by one call; the words of a longer block are merged warp by warp
 DEEPEST = 16  # calls a lane can be in at first
 
 
