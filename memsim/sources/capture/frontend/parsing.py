@@ -33,7 +33,6 @@ from memsim.errors import InputError
 FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-everything", "-Wno-c++11-narrowing")
 
 _ADVICE = (
-    ("'texture'", "texture references are gone from CUDA 12; use a texture object, or an array in global memory"),
     ("'surface'", "surfaces are not known; use an array in global memory"),
     (
         r"'(thrust/|cub/|cuda/|cublas|cufft|curand|cusparse|cusolver|npp|nvrtc|mma\.h|cuda_gl|GL/).*' file not found",
