@@ -5,6 +5,7 @@
 
 #include "arena.h"
 #include "errors.h"
+#include "variables.h"
 #include "vectors.h"
 
 typedef struct CUstream_st* cudaStream_t;
@@ -171,12 +172,12 @@ MEMSIM_CUDA cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent ex
 template <class T>
 inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
                                       cudaMemcpyKind = cudaMemcpyHostToDevice) {
-    return memsim_probe::copy(const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol)) + offset, from, bytes);
+    return memsim_probe::copy(memsim_probe::Symbol::address_of(symbol) + offset, from, bytes);
 }
 template <class T>
 inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
                                         cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-    return memsim_probe::copy(to, const_cast<const char*>(reinterpret_cast<const volatile char*>(&symbol)) + offset, bytes);
+    return memsim_probe::copy(to, memsim_probe::Symbol::address_of(symbol) + offset, bytes);
 }
 template <class T>
 inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
@@ -190,7 +191,7 @@ inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t b
 }
 template <class P, class T>
 inline cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
-    *pointer = reinterpret_cast<P*>(const_cast<char*>(reinterpret_cast<const volatile char*>(&symbol)));
+    *pointer = reinterpret_cast<P*>(memsim_probe::Symbol::address_of(symbol));
     return cudaSuccess;
 }
 template <class T>

@@ -95,6 +95,7 @@ struct Symbol {
     const void* base;
     size_t bytes, element_bytes;
     Space space;
+    bool announced = false;
     Symbol* next;
     static inline Symbol* list = nullptr;
 
@@ -104,8 +105,22 @@ struct Symbol {
     }
 
     static void announce() {
-        for (Symbol* s = list; s; s = s->next) arrays.add(s->name, s->space, s->base, s->bytes, s->element_bytes);
-        list = nullptr;
+        for (Symbol* s = list; s && !s->announced; s = s->next) {
+            arrays.add(s->name, s->space, s->base, s->bytes, s->element_bytes);
+            s->announced = true;
+        }
+    }
+
+    // Where the variable that a call names lies: CUDA before 5 had names as strings.
+    template <class T>
+    static char* address_of(const T& variable) {
+        auto address = const_cast<char*>(reinterpret_cast<const volatile char*>(&variable));
+        if constexpr (std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char>)
+            for (Symbol* s = list; s; s = s->next) {
+                if (s->base == address) break;
+                if (!strncmp(s->name, address, sizeof(T))) return static_cast<char*>(const_cast<void*>(s->base));
+            }
+        return address;
     }
 };
 
