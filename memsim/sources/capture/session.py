@@ -110,6 +110,7 @@ def capture(
         shown = str(sources.files[0])
         merger = Merger(program.sites, wanted.gaps, shown)
         recorder = _Recorder(shown, arguments, Path(out), gpu, wanted, merger, resources, sources.gpu, progress)
+        stack.enter_context(recorder.writers)
         process = stack.enter_context(Process(program.path, arguments, shown))
         for message in process.messages():
             if answer := recorder.take(message):
@@ -149,11 +150,11 @@ class _Recorder:
     progress: Progress | None = None
     launches: Counter[str] = field(default_factory=Counter)
     written: list[Path] = field(default_factory=list)
+    writers: ExitStack = field(default_factory=ExitStack)  # they remove what they wrote if anything fails
     _launch: Launch | None = None  # that is being captured
     _writer: TraceWriter | None = None
     _first: int | None = None  # the first block, until its accesses have told how many blocks to take
     _blocks: range = range(0)
-    _open: ExitStack = field(default_factory=ExitStack)
 
     def take(self, message: Message) -> str:
         """Use a message of the program; returns the answer that it waits for, if it does."""
@@ -183,6 +184,8 @@ class _Recorder:
         Raises:
             InputError: nothing was captured.
         """
+        if self._launch is not None:
+            raise InputError(self.program, "run", f"ended inside kernel {self._launch.kernel}; no trace was kept")
         if not self.written:
             kernel, seen = self.wanted.kernel, ", ".join(f"{one} ({n})" for one, n in self.launches.items())
             if not self.launches:
@@ -190,7 +193,7 @@ class _Recorder:
             if kernel is not None and kernel not in self.launches:
                 raise InputError("--kernel", kernel, f"was never launched; launched were {seen}")
             raise InputError("--launch", str(self.wanted.launch), f"never came; launches, counted from 0: {seen}")
-        self._open.close()
+        self.writers.close()
 
     def _begin(self, launch: Launch) -> str:
         """A launch is about to run: which of its blocks to log."""
@@ -201,7 +204,7 @@ class _Recorder:
         self._launch = launch
         path = self.out / f"{launch.kernel}.h5" if self.out.is_dir() else self.out
         about = {"arguments": shlex.join(self.arguments), "launch": index}
-        self._writer = self._open.enter_context(
+        self._writer = self.writers.enter_context(
             TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=about)
         )
         self.written.append(path)
