@@ -328,7 +328,24 @@ def test_launch_brackets_may_be_apart(tmp_path):
     assert re.search(r"launch\(.*MEMSIM_KERNEL\(k ?\), memsim_probe::shape\(", done.texts[done.path])
 
 
+def test_declarations_over_several_lines_keep_the_lines_behind(tmp_path):
+    text = "__global__ void k(float *a) {\n  extern __shared__\n    float s[];\n  a[1 <<\n    (int)s[0]] = 1;\n}\n"
+    done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
+    assert done.texts[done.path].count("\n") == text.count("\n")
+    assert [site.line for site in done.sites] == [5, 4]
+
+
 # -- refusals
+
+
+def test_inline_ptx_that_no_kernel_reaches_is_let_pass(tmp_path):
+    unused = '__device__ int lane() { int r; asm("mov.u32 %0, %laneid;" : "=r"(r)); return r; }\n'
+    path = write(tmp_path / "k.cu", unused + "__global__ void k(int *a) { a[0] = 1; }")
+    done = instrument(path, ARGUMENTS)
+    assert [site.text for site in done.sites] == ["a[0]"] and "laneid" not in done.texts[path]
+    used = write(tmp_path / "used.cu", unused + "__global__ void k(int *a) {\n  a[0] = lane();\n}")
+    with pytest.raises(InputError, match="used.cu:1: inline PTX"):
+        instrument(used, ARGUMENTS)
 
 
 @pytest.mark.parametrize(

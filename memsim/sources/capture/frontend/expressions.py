@@ -47,11 +47,18 @@ class Expressions(Places):
         if node.kind == CursorKind.CXX_THIS_EXPR:
             return self.values.get(THIS)
         if node.kind == CursorKind.ASM_STMT:
-            raise self.context.refuse(node, "inline PTX", "write it in CUDA C++")
+            return self._assembly(node)
         if node.kind.is_statement():
             return self.statement(node)
         used = used and not self.text(node).startswith("(void)")
         return self.all_of(node.children, used)
+
+    def _assembly(self, node: Node) -> Deps:
+        """Inline PTX; headers are full of it, so it is refused only if a kernel gets here."""
+        self.context.refused.append((self.key, self.context.refuse(node, "inline PTX", "write it in CUDA C++")))
+        self.edits.remove(node.start, node.end)
+        self.edits.insert(node.end, lambda: "__builtin_trap()")
+        return NOTHING
 
     def all_of(self, nodes: list[Node], used: bool = True) -> Deps:
         return NOTHING.union(*(self.value(node, used) for node in nodes))
@@ -177,10 +184,9 @@ class Expressions(Places):
             return
         self.context.rewritten.add(here)
         form = f"{PROBE}{Binary(node.operator).name}("
-        lines = self.file.text.count("\n", left.end, right.start)
         self.edits.wrap(node.start, node.end, lambda: form, lambda: ")")
         self.edits.remove(left.end, right.start)
-        self.edits.insert(right.start, lambda: ", " + "\n" * lines)
+        self.edits.insert(right.start, lambda: ", ")
 
     def conditional(self, node: Node, used: bool) -> Deps:
         condition, *ways = node.children

@@ -74,6 +74,7 @@ def instrument(
         rewrite_global(context, Node.of(cursor))
     for cursor in found.host:
         _rewrite_host(context, Node.of(cursor))
+    context.check()
     shown = {name: _shown(Path(name), path) for name in files}
     sites = number(context, first, shown)
     texts = {file.path: _final(context, name) for name, file in files.items()}

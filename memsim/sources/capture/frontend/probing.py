@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from clang.cindex import Cursor
 
 from memsim.errors import InputError
-from memsim.sources.capture.frontend.declarations import Key
+from memsim.sources.capture.frontend.declarations import Key, is_kernel
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Facts, Symbol, Values
 from memsim.sources.capture.frontend.source import Edits, SourceFile
 from memsim.sources.capture.frontend.tree import Node
@@ -35,6 +35,7 @@ class Context:
         drafts: by function, its sites in order.
         calls: by function, the functions it calls.
         lambdas: of variables that hold a lambda, the lambda's key.
+        refused: functions that cannot be captured, and why.
         registered: how many variables the runtime was told of.
         rewritten: declarations that were, by file and offset.
     """
@@ -49,8 +50,26 @@ class Context:
     drafts: dict[Key, list[Draft]] = field(default_factory=dict)
     calls: dict[Key, set[Key]] = field(default_factory=dict)
     lambdas: dict[int, Key] = field(default_factory=dict)
+    refused: list[tuple[Key, InputError]] = field(default_factory=list)
     registered: int = 0
     rewritten: set[tuple[str, int]] = field(default_factory=set)
+
+    def check(self) -> None:
+        """Refuse what a kernel cannot do without.
+
+        Raises:
+            InputError: names the file and the line.
+        """
+        reached: set[Key] = set()
+        waiting = [key for key, function in self.functions.items() if is_kernel(function)]
+        while waiting:
+            key = waiting.pop()
+            if key not in reached:
+                reached.add(key)
+                waiting += self.calls.get(key, ())
+        for key, refusal in self.refused:
+            if key in reached:
+                raise refusal
 
     def refuse(self, node: Node, what: str, instead: str) -> InputError:
         file = self.files[node.file]

@@ -140,8 +140,8 @@ class Edits:
         removed = {offset for start, end in self._removed for offset in range(start, end)}
         done = 0
         for offset in sorted({*put, *(edge for pair in self._removed for edge in pair), len(text)}):
-            if done not in removed:
-                yield text[done:offset]
+            between = text[done:offset]
+            yield between if done not in removed else "\n" * between.count("\n")  # lines keep their numbers
             yield from (late() for late in put.get(offset, ()))
             done = offset
 
