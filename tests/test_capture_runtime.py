@@ -253,6 +253,20 @@ def test_a_reader_that_goes_away_ends_the_program(logged):
     assert done.returncode == -13 and done.stdout == ""
 
 
+def test_host_files_in_c_and_cpp_share_the_device(tmp_path):
+    objects = []
+    compilers = {"parts_main.c": ["gcc"], "parts_host.cpp": ["g++"], "parts_kernel.cu": ["g++", "-x", "c++"]}
+    for name, compiler in compilers.items():
+        objects.append(str(tmp_path / f"{name}.o"))
+        source = str(DATA / name)
+        subprocess.run([*compiler, "-w", "-fno-pie", f"-I{FOLDER}", "-c", source, "-o", objects[-1]], check=True)
+    program = tmp_path / "program"
+    subprocess.run(["g++", "-no-pie", *objects, "-o", str(program)], check=True)
+    code, output, found = run_logged(program, ["0 1", "0 1"], tmp_path)
+    assert (code, output) == (0, "10 3 7 invalid device ordinal\n")
+    assert {payload["name"] for kind, payload in found if kind == ARRAY} == {"device", "out", "local"}
+
+
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 def test_the_probes_compile_for_a_gpu(tmp_path):
     ptx = tmp_path / "on_gpu.ptx"

@@ -1,6 +1,10 @@
 // CUDA C++ on the host: what nvcc includes before every file. See memsim/ for the parts.
 #pragma once
 
+#ifndef __cplusplus
+#include "memsim/c_functions.h"
+#else
+
 #include "memsim/attributes.h"
 
 #if defined(__clang__)
@@ -54,4 +58,10 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end
+#endif
+
+#if defined(__CUDACC__) && !defined(__clang__)
+#include "memsim/c_functions.h"
+#endif
+
 #endif
