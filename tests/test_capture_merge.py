@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 
 from memsim.errors import InputError
 from memsim.sources.capture import merge
-from memsim.sources.capture.log import Records, read_log
+from memsim.sources.capture.log import Array, Free, Records, read_log
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.sites import Role, Site
+from memsim.sources.capture.tables import ArrayTable
 from memsim.sources.local_memory import local_address
 from memsim.trace.schema import EXPLICIT, NO_OP, Flag, Kind, Space
 from tests import capture_logs as log
@@ -181,6 +182,14 @@ def test_an_array_at_a_freed_ones_place_is_another():
     again = log.free(BASE), log.array("new", BASE, 64)
     merger, _ = merged([LOAD], VARIANTS[0], ARRAY, one, block, log.end(), *again, two, block, log.end(1))
     assert [(array.name, array.bytes) for array in merger.arrays] == [("new", 64)]
+
+
+def test_an_array_that_comes_again_is_the_same():
+    table = ArrayTable()
+    for _ in range(1000):  # as when every iteration of a program allocates its scratch
+        table.add(Array("scratch", Space.global_, BASE, 64))
+        table.free(Free(BASE))
+    assert len(table.known) == 2
 
 
 def test_shared_arrays_lie_one_after_the_other_from_0():

@@ -164,7 +164,7 @@ class Merger:
         """What the compiled loops look up."""
         n_accesses = len(self._sites.accesses)
         ops = self._ops.loop(n_accesses, len(self._arrays.known))
-        return self._sites.loop, self._arrays.loop(n_accesses), ops
+        return self._sites.loop(), self._arrays.loop(n_accesses), ops
 
     def _out(self, state: np.ndarray) -> Out:
         """Where the compiled loops log instructions of warps with a state."""
@@ -173,7 +173,7 @@ class Merger:
             self._log.addresses,
             self._log.cursor,
             state,
-            issued=np.empty(len(self._sites.loop.gap), np.int32),
+            issued=np.empty(len(self._sites.loop().gap), np.int32),
             some=np.empty(WARP_SIZE, np.int64),
             place=np.empty(WARP_SIZE, np.int64),
             left=np.empty(WARP_SIZE, np.bool_),

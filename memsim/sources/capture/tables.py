@@ -28,19 +28,20 @@ class SiteTable:
     """Sites, and the variants that words name.
 
     Attributes:
+        by_id: the sites.
         accesses: site and width of each access; several variants may be one.
-        loop: for the compiled merge.
     """
 
     def __init__(self, sites: Sequence[Site], gaps: bool) -> None:
         self.by_id = {site.id: site for site in sites}
         self.accesses: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
+        self._variants: dict[int, Variant] = {}
         n = max(self.by_id, default=0) + 1
         assert n <= LAST_SITE + 1
         first_wait, waits = _lists(self.by_id, n, lambda site: site.waits_for)
         first_datum, data = _lists(self.by_id, n, lambda site: site.data_from)
-        self.loop = Sites(
+        self._loop = Sites(
             site_of=np.zeros(0, np.int32),
             access_of=np.zeros(0, np.int32),
             width=np.zeros(0, np.int32),
@@ -52,46 +53,59 @@ class SiteTable:
             first_datum=first_datum,
             data=data,
         )
+        self._whole = True  # whether `_loop` has every variant
 
     def add(self, variant: Variant) -> None:
         """Know a variant from now on.
 
         Raises:
-            ValueError: its site is none, or it has the number of a mark.
+            ValueError: its site accesses nothing, or it has the number of a mark.
         """
-        if variant.site not in self.by_id or not 0 < variant.number < LATCH or not 0 < variant.width <= NO_OP:
+        site = self.by_id.get(variant.site)
+        if site is None or site.kind is None or not 0 < variant.number < LATCH or not 0 < variant.width <= NO_OP:
             raise ValueError(f"variant {variant.number} of {variant.width} bytes at site {variant.site}")
         access = (variant.site, variant.width)
         if access not in self._numbers:
             self._numbers[access] = len(self.accesses)
             self.accesses.append(access)
-        more = max(0, variant.number + 1 - len(self.loop.site_of))
-        site_of = np.append(self.loop.site_of, np.zeros(more, np.int32))
-        access_of = np.append(self.loop.access_of, np.zeros(more, np.int32))
-        site_of[variant.number], access_of[variant.number] = variant.site, self._numbers[access]
-        width = np.array([width for _, width in self.accesses], np.int32)
-        self.loop = self.loop._replace(site_of=site_of, access_of=access_of, width=width)
+        self._variants[variant.number] = variant
+        self._whole = False
+
+    def loop(self) -> Sites:
+        """For the compiled merge."""
+        if not self._whole:
+            site_of, access_of = np.zeros((2, max(self._variants) + 1), np.int32)
+            for number, variant in self._variants.items():
+                site_of[number], access_of[number] = variant.site, self._numbers[variant.site, variant.width]
+            width = np.array([width for _, width in self.accesses], np.int32)
+            self._loop = self._loop._replace(site_of=site_of, access_of=access_of, width=width)
+            self._whole = True
+        return self._loop
 
 
 class ArrayTable:
     """The program's arrays as they come and go.
 
     Attributes:
-        known: every array there ever was; the first stands for addresses outside of all.
+        known: every array there ever was; the first stands for addresses outside of all. One that is freed and comes
+            again, all the same, is one.
     """
 
     def __init__(self) -> None:
         self.known: list[Array] = [UNKNOWN]
+        self._numbers: dict[Array, int] = {}
         self._live: dict[int, int] = {}  # base -> number
         self._memory: Memory | None = None
         self._stack_bytes = 0
 
     def add(self, array: Array) -> None:
         """Know an array from now on; it replaces another at the same base."""
-        if self.known[self._live.get(array.base, 0)] == array:
+        if array not in self._numbers:
+            self._numbers[array] = len(self.known)
+            self.known.append(array)
+        if self._live.get(array.base) == self._numbers[array]:
             return
-        self._live[array.base] = len(self.known)
-        self.known.append(array)
+        self._live[array.base] = self._numbers[array]
         self._memory = None
         if array.space is Space.local:
             self._stack_bytes = array.stack_bytes
