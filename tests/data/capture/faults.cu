@@ -1,7 +1,7 @@
 // What ends a capture, by the program's argument.
 #include "memsim_probe.h"
 
-#define RUN(kernel, config, ...) \
+#define RUN(kernel, config, ...)                                                                                       \
     memsim_probe::launch(#kernel, "faults.cu", 9, MEMSIM_KERNEL(kernel), memsim_probe::shape config, __VA_ARGS__)
 
 __global__ void outside(int* p, long i) { p[i * threadIdx.x] = 1; }
@@ -18,8 +18,7 @@ __device__ int depth(volatile int n) {
 }
 __global__ void deep(int* p) { p[0] = depth(p[0]); }
 __global__ void waits(int* p) {
-    while (atomicCAS(p, 1, 1) != 1) {
-    }
+    while (atomicCAS(p, 1, 1) != 1) {}
 }
 __global__ void traps(int* p) { __trap(); }
 

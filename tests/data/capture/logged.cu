@@ -17,7 +17,9 @@ __device__ T twice(const T* p) {
 // Every form once: barrier, call, loops, update, pointer, shared memory of both kinds, the thread's own stack.
 __constant__ double scale[2] = {1, 2};
 static Symbol scale_symbol("scale", &scale, sizeof scale, sizeof(double), constant);
-struct Triple { int x, y, z; };
+struct Triple {
+    int x, y, z;
+};
 __global__ void forms(int* a, double* d, const Triple* triples) {
     __shared__ short s[4];
     Shared shared_s("s", &s, sizeof s, sizeof(short));
@@ -33,9 +35,7 @@ __global__ void forms(int* a, double* d, const Triple* triples) {
     atomicAdd(pointer<21>(&a[0]), 1);
     Triple copied = access<30>(triples[t]);
     (void)copied;
-    do {
-    } while (latched<22>(false));
-}
+    do { } while (latched<22>(false)); }
 
 int main() {
     float *x, *d_y;

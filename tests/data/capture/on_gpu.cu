@@ -8,7 +8,10 @@ __host__ __device__ T twice(const T* p) {
     return 2 * probe::memory<20>(*p);
 }
 
-struct Pair { int x; float y; };
+struct Pair {
+    int x;
+    float y;
+};
 
 template <class T>
 __global__ void forms(T* a, double* d, volatile int* v, Pair* pairs) {
@@ -25,9 +28,7 @@ __global__ void forms(T* a, double* d, volatile int* v, Pair* pairs) {
     probe::access<23>(pairs[t]).y = probe::access<24>(t + 1);
     atomicAdd(probe::pointer<21>(&a[0]), T(local[t & 1]));
     if (__syncthreads_or(t == 3)) return;
-    do {
-        probe::Latch<25> latch;
-    } while (probe::latched<22>(false));
+    do { probe::Latch<25> latch; } while (probe::latched<22>(false));
 }
 
 int main() {

@@ -7,7 +7,7 @@
 #include <cuda_fp16.h>
 
 namespace cg = cooperative_groups;
-#define RUN(kernel, config, ...) \
+#define RUN(kernel, config, ...)                                                                                       \
     memsim_probe::launch(#kernel, __FILE__, __LINE__, MEMSIM_KERNEL(kernel), memsim_probe::shape config, __VA_ARGS__)
 
 static void check(const char* name, bool good) { printf("%s %s\n", name, good ? "ok" : "WRONG"); }
@@ -42,7 +42,8 @@ __global__ void early_exit(int* out, int n) {
 
 __global__ void counted(int* out) {
     int odd = threadIdx.x & 1;
-    int count = __syncthreads_count(odd), any = __syncthreads_or(threadIdx.x == 77), all = __syncthreads_and(threadIdx.x < 99);
+    int count = __syncthreads_count(odd), any = __syncthreads_or(threadIdx.x == 77),
+        all = __syncthreads_and(threadIdx.x < 99);
     out[threadIdx.x] = count * 100 + any * 10 + all;
 }
 
@@ -63,7 +64,9 @@ static void barriers() {
 // Shuffles, votes and matches against plain arithmetic on lane numbers.
 __global__ void shuffles(int* wrong) {
     int lane = threadIdx.x % 32;
-    auto expect = [&](bool good) { if (!good) ++*wrong; };
+    auto expect = [&](bool good) {
+        if (!good) ++*wrong;
+    };
     expect(__shfl_sync(~0u, lane * 3, 5) == 15);
     expect(__shfl_sync(~0u, lane, 9, 8) == lane / 8 * 8 + 1);
     expect(__shfl_up_sync(~0u, lane, 3) == (lane < 3 ? lane : lane - 3));
@@ -128,7 +131,9 @@ static void warps() {
 }
 
 __global__ void groups(int* wrong) {
-    auto expect = [&](bool good) { if (!good) ++*wrong; };
+    auto expect = [&](bool good) {
+        if (!good) ++*wrong;
+    };
     cg::thread_block block = cg::this_thread_block();
     int t = block.thread_rank();
     auto warp = cg::tiled_partition<32>(block);
@@ -154,8 +159,10 @@ __global__ void groups(int* wrong) {
 
 __global__ void atomics(int* i, unsigned* u, float* f, double* d, unsigned long long* l) {
     int t = threadIdx.x;
-    atomicAdd(i, 2), atomicSub(i + 1, 1), atomicMin(i + 2, 50 - t), atomicMax(i + 3, t), atomicAnd(i + 4, ~(1 << t % 20));
-    atomicOr(i + 5, 1 << t % 20), atomicXor(i + 6, t), atomicInc(u, 9), atomicDec(u + 1, 6), atomicAdd(f, 0.5f), atomicAdd(d, 0.25);
+    atomicAdd(i, 2), atomicSub(i + 1, 1), atomicMin(i + 2, 50 - t), atomicMax(i + 3, t),
+        atomicAnd(i + 4, ~(1 << t % 20));
+    atomicOr(i + 5, 1 << t % 20), atomicXor(i + 6, t), atomicInc(u, 9), atomicDec(u + 1, 6), atomicAdd(f, 0.5f),
+        atomicAdd(d, 0.25);
     atomicAdd(l, 1ull << 40);
     if (atomicExch(u + 2, t + 1) == 0) atomicAdd(u + 3, 1);
     unsigned old = u[4], seen;
@@ -182,14 +189,18 @@ static void more_groups() {
 }
 
 static void intrinsics() {
-    bool good = __clz(1) == 31 && __clz(0) == 32 && __clzll(1) == 63 && __popc(0xF0F0) == 8 && __ffs(8) == 4 && __ffs(0) == 0;
+    bool good =
+        __clz(1) == 31 && __clz(0) == 32 && __clzll(1) == 63 && __popc(0xF0F0) == 8 && __ffs(8) == 4 && __ffs(0) == 0;
     good &= __brev(1) == 0x80000000 && __brev(0x12345678) == 0x1E6A2C48 && __brevll(1) == 1ull << 63;
     good &= __mulhi(-1, 2) == -1 && __umulhi(1u << 31, 6) == 3 && __umul24(0x1000003, 5) == 15 && __mul24(-3, 7) == -21;
     good &= __byte_perm(0x33221100, 0x77665544, 0x7530) == 0x77553300 && __funnelshift_l(0x80000000, 1, 1) == 3;
     good &= __sad(-5, 3, 1) == 9 && __hadd(-3, 2) == -1 && __fns(0b10110, 0, 2) == 2;
-    good &= __float_as_int(1.0f) == 0x3F800000 && __hiloint2double(0x40000000, 0) == 2.0 && __double2hiint(2.0) == 0x40000000;
-    good &= __float2int_rn(2.5f) == 2 && __float2int_rz(-2.7f) == -2 && __float2int_ru(2.1f) == 3 && __float2int_rd(-2.1f) == -3;
-    good &= min(3, 4u) == 3 && max(2.0f, 3.0) == 3.0 && rsqrtf(16) == 0.25f && __saturatef(-1) == 0 && __fdividef(6, 3) == 2;
+    good &= __float_as_int(1.0f) == 0x3F800000 && __hiloint2double(0x40000000, 0) == 2.0 &&
+            __double2hiint(2.0) == 0x40000000;
+    good &= __float2int_rn(2.5f) == 2 && __float2int_rz(-2.7f) == -2 && __float2int_ru(2.1f) == 3 &&
+            __float2int_rd(-2.1f) == -3;
+    good &= min(3, 4u) == 3 && max(2.0f, 3.0) == 3.0 && rsqrtf(16) == 0.25f && __saturatef(-1) == 0 &&
+            __fdividef(6, 3) == 2;
     check("intrinsics", good);
 
     good = true;  // the compiler's own half precision knows better
@@ -242,7 +253,8 @@ static void memory() {
     check("pitch", pitch % 512 == 0 && !memcmp(back, "xxyyyxxxxxxxyyyxxxxxxxxxxxxxxx", 30));
 
     void* huge = nullptr;
-    bool failed = cudaMalloc(&huge, size_t{1} << 50) == cudaErrorMemoryAllocation && cudaGetLastError() == cudaErrorMemoryAllocation;
+    bool failed = cudaMalloc(&huge, size_t{1} << 50) == cudaErrorMemoryAllocation &&
+                  cudaGetLastError() == cudaErrorMemoryAllocation;
     check("out_of_memory", failed && cudaGetLastError() == cudaSuccess && cudaFree(values) == cudaErrorInvalidValue);
     cudaGetLastError();
 
@@ -269,7 +281,8 @@ static void memory() {
     RUN(uses_textures, (1, 1), one, two, out);
     cudaBindTexture(nullptr, reference, line, 12);
     RUN(uses_reference, (1, 2), out + 6);
-    check("textures", out[6] == 1 && out[7] == 2 && out[0] == 4 && out[1] == 0 && out[2] == 0 && out[3] == 7 && out[4] == 10 && out[5] == 14);
+    check("textures", out[6] == 1 && out[7] == 2 && out[0] == 4 && out[1] == 0 && out[2] == 0 && out[3] == 7 &&
+                          out[4] == 10 && out[5] == 14);
 }
 
 // Launches: arguments once and by value, templates, errors, cudaLaunchKernel.
@@ -279,13 +292,15 @@ __global__ void adds(T* out, T value) {
     atomicAdd(out, value);
 }
 __global__ void where(uint3* out) {
-    if (threadIdx.x == 1 && threadIdx.y == 1) out[(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = blockIdx;
+    if (threadIdx.x == 1 && threadIdx.y == 1)
+        out[(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = blockIdx;
 }
 
 static void launches() {
     int* sum = device<int>(1);
     int evaluated = 0;
-    memsim_probe::launch("adds", __FILE__, __LINE__, MEMSIM_KERNEL(adds<int, 5>), memsim_probe::shape(3, 100), sum, ++evaluated);
+    memsim_probe::launch("adds", __FILE__, __LINE__, MEMSIM_KERNEL(adds<int, 5>), memsim_probe::shape(3, 100), sum,
+                         ++evaluated);
     check("arguments", evaluated == 1 && *sum == 300 * 6);
     int value = 10;
     void* arguments[] = {&sum, &value};
@@ -306,6 +321,4 @@ static void launches() {
     check("events", ms >= 0);
 }
 
-int main() {
-    barriers(), warps(), more_groups(), intrinsics(), memory(), launches();
-}
+int main() { barriers(), warps(), more_groups(), intrinsics(), memory(), launches(); }

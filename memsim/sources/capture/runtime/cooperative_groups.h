@@ -1,5 +1,5 @@
-// Cooperative groups (CUDA C++ Programming Guide, "Cooperative Groups"): blocks, tiles of a warp, coalesced threads. A grid can be
-// asked for its ranks but not synchronised, as its blocks run one after another.
+// Cooperative groups (CUDA C++ Programming Guide, "Cooperative Groups"): blocks, tiles of a warp, coalesced threads. A
+// grid can be asked for its ranks but not synchronised, as its blocks run one after another.
 #pragma once
 
 #include "cuda_runtime.h"
@@ -21,29 +21,41 @@ class warp_group {
     unsigned long long num_threads() const { return size(); }
 
     template <class T>
-    T shfl(T value, int rank) const { return from(value, rank); }
+    T shfl(T value, int rank) const {
+        return from(value, rank);
+    }
     template <class T>
-    T shfl_up(T value, unsigned delta) const { return from(value, thread_rank() < delta ? thread_rank() : thread_rank() - delta); }
+    T shfl_up(T value, unsigned delta) const {
+        return from(value, thread_rank() < delta ? thread_rank() : thread_rank() - delta);
+    }
     template <class T>
     T shfl_down(T value, unsigned delta) const {
         return from(value, thread_rank() + delta < size() ? thread_rank() + delta : thread_rank());
     }
     template <class T>
-    T shfl_xor(T value, unsigned bits) const { return from(value, (thread_rank() ^ bits) < size() ? thread_rank() ^ bits : thread_rank()); }
+    T shfl_xor(T value, unsigned bits) const {
+        return from(value, (thread_rank() ^ bits) < size() ? thread_rank() ^ bits : thread_rank());
+    }
 
     unsigned ballot(int predicate) const { return ranks(memsim_probe::vote(mask, 0, predicate, "ballot()").votes); }
     int any(int predicate) const { return ballot(predicate) != 0; }
     int all(int predicate) const { return ballot(!predicate) == 0; }
     template <class T>
-    unsigned match_any(T value) const { return ranks(memsim_probe::match(mask, value, "match_any()").equal); }
+    unsigned match_any(T value) const {
+        return ranks(memsim_probe::match(mask, value, "match_any()").equal);
+    }
     template <class T>
-    unsigned match_all(T value, int& predicate) const { return ranks(__match_all_sync(mask, value, &predicate)); }
+    unsigned match_all(T value, int& predicate) const {
+        return ranks(__match_all_sync(mask, value, &predicate));
+    }
 
     unsigned lanes() const { return mask; }
 
   protected:
     template <class T>
-    T from(T value, unsigned rank) const { return memsim_probe::shuffle(mask, 0, value, lane_of(rank), "a group's shuffle"); }
+    T from(T value, unsigned rank) const {
+        return memsim_probe::shuffle(mask, 0, value, lane_of(rank), "a group's shuffle");
+    }
 
     // The lane that has `rank`.
     unsigned lane_of(unsigned rank) const {
@@ -82,9 +94,13 @@ class grid_group {
   public:
     static bool is_valid() { return false; }
     static void sync() { memsim_probe::fail("grid-wide synchronisation: blocks run one after another"); }
-    static unsigned long long block_rank() { return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
+    static unsigned long long block_rank() {
+        return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+    }
     static unsigned long long num_blocks() { return 1ull * gridDim.x * gridDim.y * gridDim.z; }
-    static unsigned long long thread_rank() { return block_rank() * thread_block::size() + thread_block::thread_rank(); }
+    static unsigned long long thread_rank() {
+        return block_rank() * thread_block::size() + thread_block::thread_rank();
+    }
     static unsigned long long size() { return num_blocks() * thread_block::size(); }
     static unsigned long long num_threads() { return size(); }
     static dim3 group_dim() { return gridDim; }
@@ -109,7 +125,9 @@ struct block_tile_memory {
     char unused;
 };
 template <unsigned Threads>
-thread_block this_thread_block(block_tile_memory<Threads>&) { return {}; }
+thread_block this_thread_block(block_tile_memory<Threads>&) {
+    return {};
+}
 
 // `Size` consecutive threads: lanes of a warp, or several warps.
 template <unsigned Size, class Parent = void, bool OneWarp = (Size <= 32)>
@@ -153,7 +171,8 @@ class thread_block_tile<Size, Parent, true> : public warp_group {
     static_assert((Size & (Size - 1)) == 0, "tiles of 1, 2, 4, 8, 16 or 32 threads");
 
   public:
-    thread_block_tile() : warp_group((Size == 32 ? ~0u : (1u << Size % 32) - 1) << (memsim_probe::block.lane() & ~(Size - 1))) {}
+    thread_block_tile()
+        : warp_group((Size == 32 ? ~0u : (1u << Size % 32) - 1) << (memsim_probe::block.lane() & ~(Size - 1))) {}
     template <class Other>
     thread_block_tile(const thread_block_tile<Size, Other>& other) : warp_group(other.lanes()) {}
     static constexpr unsigned long long size() { return Size; }
@@ -164,7 +183,9 @@ class thread_block_tile<Size, Parent, true> : public warp_group {
 };
 
 template <unsigned Size, class Parent>
-thread_block_tile<Size, Parent> tiled_partition(const Parent&) { return {}; }
+thread_block_tile<Size, Parent> tiled_partition(const Parent&) {
+    return {};
+}
 
 // Of a size known at run time, or any group.
 class thread_group {
@@ -178,9 +199,13 @@ class thread_group {
     bool is_block() const { return whole; }
     unsigned lanes() const { return part.lanes(); }
     template <class T>
-    T shfl(T value, int rank) const { return part.shfl(value, rank); }
+    T shfl(T value, int rank) const {
+        return part.shfl(value, rank);
+    }
     template <class T>
-    T shfl_down(T value, unsigned delta) const { return part.shfl_down(value, delta); }
+    T shfl_down(T value, unsigned delta) const {
+        return part.shfl_down(value, delta);
+    }
 
   private:
     bool whole;
@@ -206,11 +231,17 @@ coalesced_group labeled_partition(const Group& group, Label label) {
 }
 
 template <class Group>
-void sync(const Group& group) { group.sync(); }
+void sync(const Group& group) {
+    group.sync();
+}
 template <class Group>
-unsigned thread_rank(const Group& group) { return group.thread_rank(); }
+unsigned thread_rank(const Group& group) {
+    return group.thread_rank();
+}
 template <class Group>
-unsigned long long group_size(const Group& group) { return group.size(); }
+unsigned long long group_size(const Group& group) {
+    return group.size();
+}
 
 }  // namespace cooperative_groups
 

@@ -27,7 +27,9 @@ inline float half_value(unsigned short bits) {
 
 }  // namespace memsim_probe
 
-struct __half_raw { unsigned short x; };
+struct __half_raw {
+    unsigned short x;
+};
 struct __half {
     unsigned short bits;
     __half() = default;
@@ -47,18 +49,18 @@ struct __attribute__((aligned(4))) __half2 {
 };
 typedef __half2 half2;
 
-#define MEMSIM_OPERATOR(op)                                                                                    \
-    MEMSIM_CUDA __half operator op(__half a, __half b) { return __half(float(a) op float(b)); }                \
-    MEMSIM_CUDA __half& operator op##=(__half& a, __half b) { return a = a op b; }                             \
-    MEMSIM_CUDA __half2 operator op(__half2 a, __half2 b) { return {a.x op b.x, a.y op b.y}; }                 \
-    MEMSIM_CUDA __half2& operator op##=(__half2& a, __half2 b) { return a = a op b; }
+#define MEMSIM_OPERATOR(op)                                                                                            \
+    MEMSIM_CUDA __half operator op(__half a, __half b) { return __half(float(a) op float(b)); }                        \
+    MEMSIM_CUDA __half& operator op##=(__half & a, __half b) { return a = a op b; }                                    \
+    MEMSIM_CUDA __half2 operator op(__half2 a, __half2 b) { return {a.x op b.x, a.y op b.y}; }                         \
+    MEMSIM_CUDA __half2& operator op##=(__half2 & a, __half2 b) { return a = a op b; }
 MEMSIM_OPERATOR(+)
 MEMSIM_OPERATOR(-)
 MEMSIM_OPERATOR(*)
 MEMSIM_OPERATOR(/)
 #undef MEMSIM_OPERATOR
 MEMSIM_CUDA __half operator-(__half a) { return __half(-float(a)); }
-#define MEMSIM_COMPARE(op)                                                                                     \
+#define MEMSIM_COMPARE(op)                                                                                             \
     MEMSIM_CUDA bool operator op(__half a, __half b) { return float(a) op float(b); }
 MEMSIM_COMPARE(==)
 MEMSIM_COMPARE(!=)
@@ -88,8 +90,8 @@ MEMSIM_CUDA __half __low2half(__half2 v) { return v.x; }
 MEMSIM_CUDA __half __high2half(__half2 v) { return v.y; }
 MEMSIM_CUDA float __low2float(__half2 v) { return v.x; }
 MEMSIM_CUDA float __high2float(__half2 v) { return v.y; }
-#define MEMSIM_HALF(name, expression)                                                                          \
-    MEMSIM_CUDA __half name(__half a, __half b) { return expression; }                                         \
+#define MEMSIM_HALF(name, expression)                                                                                  \
+    MEMSIM_CUDA __half name(__half a, __half b) { return expression; }                                                 \
     MEMSIM_CUDA __half2 name##2(__half2 v, __half2 w) { return {name(v.x, w.x), name(v.y, w.y)}; }
 MEMSIM_HALF(__hadd, a + b)
 MEMSIM_HALF(__hsub, a - b)

@@ -44,6 +44,9 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 #endif
 
 #include "memsim/device_api.h"
+#include "memsim/kernels.h"
+#include "memsim/streams.h"
+#include "memsim/symbols.h"
 #include "memsim/texture_references.h"
 
 // As with nvcc, C++ files of the host see the API alone.

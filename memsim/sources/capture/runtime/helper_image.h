@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-inline bool memsim_load_image(const char* file, unsigned char** data, unsigned* width, unsigned* height, unsigned* channels) {
+inline bool memsim_load_image(const char* file, unsigned char** data, unsigned* width, unsigned* height,
+                              unsigned* channels) {
     FILE* in = fopen(file, "rb");
     char kind = 0;
     unsigned most = 0;
@@ -24,7 +25,8 @@ inline bool memsim_load_image(const char* file, unsigned char** data, unsigned* 
     return good;
 }
 
-inline bool memsim_save_image(const char* file, const unsigned char* data, unsigned width, unsigned height, unsigned channels) {
+inline bool memsim_save_image(const char* file, const unsigned char* data, unsigned width, unsigned height,
+                              unsigned channels) {
     FILE* out = fopen(file, "wb");
     if (!out) return false;
     fprintf(out, "P%d\n%u %u\n255\n", channels == 1 ? 5 : 6, width, height);
@@ -40,7 +42,8 @@ inline bool sdkLoadPGM(const char* file, T** data, unsigned* width, unsigned* he
     if (!memsim_load_image(file, &bytes, width, height, &channels) || channels != 1) return false;
     size_t count = size_t{*width} * *height;
     if (!*data) *data = static_cast<T*>(malloc(count * sizeof(T)));
-    for (size_t i = 0; i < count; ++i) (*data)[i] = sizeof(T) == 1 ? static_cast<T>(bytes[i]) : static_cast<T>(bytes[i] / 255.0);
+    for (size_t i = 0; i < count; ++i)
+        (*data)[i] = sizeof(T) == 1 ? static_cast<T>(bytes[i]) : static_cast<T>(bytes[i] / 255.0);
     free(bytes);
     return true;
 }

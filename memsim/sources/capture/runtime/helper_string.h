@@ -27,11 +27,14 @@ inline const char* memsim_option(int argc, const char** argv, const char* name) 
         const char* text = argv[i];
         if (*text != '-') continue;
         while (*text == '-') ++text;
-        if (!strncasecmp(text, name, length) && (text[length] == '=' || !text[length])) return text + length + (text[length] == '=');
+        if (!strncasecmp(text, name, length) && (text[length] == '=' || !text[length]))
+            return text + length + (text[length] == '=');
     }
     return nullptr;
 }
-inline int checkCmdLineFlag(const int argc, const char** argv, const char* name) { return memsim_option(argc, argv, name) != nullptr; }
+inline int checkCmdLineFlag(const int argc, const char** argv, const char* name) {
+    return memsim_option(argc, argv, name) != nullptr;
+}
 inline int getCmdLineArgumentInt(const int argc, const char** argv, const char* name) {
     const char* text = memsim_option(argc, argv, name);
     return text ? atoi(text) : 0;

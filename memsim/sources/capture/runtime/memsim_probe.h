@@ -1,5 +1,5 @@
-// What the front end puts first in an instrumented file: CUDA on the host, and the probes. With MEMSIM_GPU the file goes
-// through nvcc, and the probes write their records on the device.
+// What the front end puts first in an instrumented file: CUDA on the host, and the probes. With MEMSIM_GPU the file
+// goes through nvcc, and the probes write their records on the device.
 #pragma once
 
 #ifdef MEMSIM_GPU

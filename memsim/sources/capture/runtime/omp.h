@@ -1,5 +1,5 @@
-// OpenMP of the host's part. Kernels run on one OS thread, and so does what launches them: unless the build turns OpenMP on,
-// its functions answer for a team of one.
+// OpenMP of the host's part. Kernels run on one OS thread, and so does what launches them: unless the build turns
+// OpenMP on, its functions answer for a team of one.
 #pragma once
 
 #if defined(_OPENMP) && !defined(__clang__)

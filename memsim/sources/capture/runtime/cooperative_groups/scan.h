@@ -19,7 +19,9 @@ T inclusive_scan(const Group& group, T value, Operation operation = {}) {
     return result;
 }
 template <class Group, class T>
-T exclusive_scan(const Group& group, T value) { return inclusive_scan(group, value) - value; }
+T exclusive_scan(const Group& group, T value) {
+    return inclusive_scan(group, value) - value;
+}
 
 }  // namespace cooperative_groups
 

@@ -1,6 +1,6 @@
-// Device memory: arrays in one reserved range, each on pages of its own. Programs that read a little beyond an array run on a
-// GPU, which maps memory in large pages, so each array has a margin of mapped memory; beyond that an access faults. Lowest
-// free place first: the same program gets the same addresses every time.
+// Device memory: arrays in one reserved range, each on pages of its own. Programs that read a little beyond an array
+// run on a GPU, which maps memory in large pages, so each array has a margin of mapped memory; beyond that an access
+// faults. Lowest free place first: the same program gets the same addresses every time.
 #pragma once
 
 #include "arrays.h"
@@ -58,7 +58,9 @@ class Arena {
   private:
     static constexpr size_t region = size_t{1} << 40;
     static constexpr size_t gap = 2 * margin + 16 * page_bytes;  // from one array to the next
-    struct Range { size_t offset, bytes; };
+    struct Range {
+        size_t offset, bytes;
+    };
 
     void insert(size_t index, Range range) {
         if (count == room) ranges = static_cast<Range*>(realloc(ranges, (room = 2 * room + 64) * sizeof *ranges));

@@ -18,7 +18,8 @@ struct Array {
 
 class Arrays {
   public:
-    void add(const char* name, Space space, const void* base, size_t bytes, size_t element_bytes, const char* more = "") {
+    void add(const char* name, Space space, const void* base, size_t bytes, size_t element_bytes,
+             const char* more = "") {
         if (count == room) list = static_cast<Array*>(realloc(list, (room = 2 * room + 64) * sizeof *list));
         Array& array = list[count++];
         snprintf(array.name, sizeof array.name, "%s", name);
@@ -57,8 +58,9 @@ class Arrays {
     static void announce(const Array& array) {
         char name[512], json[1024];
         escape(array.name, name, sizeof name);
-        snprintf(json, sizeof json, "{\"name\":\"%s\",\"space\":\"%s\",\"base\":%llu,\"bytes\":%zu,\"element_bytes\":%zu%s}",
-                 name, space_names[array.space], static_cast<unsigned long long>(array.base), array.bytes,
+        snprintf(json, sizeof json,
+                 "{\"name\":\"%s\",\"space\":\"%s\",\"base\":%llu,\"bytes\":%zu,\"element_bytes\":%zu%s}", name,
+                 space_names[array.space], static_cast<unsigned long long>(array.base), array.bytes,
                  array.element_bytes, array.more);
         stream.text(Message::array, json);
     }

@@ -1,5 +1,5 @@
-// Atomic functions (CUDA C++ Programming Guide, "Atomic Functions"). Only one thread runs at a time, so plain code does;
-// one that fails to change anything may be waiting for another thread, which gets its turn.
+// Atomic functions (CUDA C++ Programming Guide, "Atomic Functions"). Only one thread runs at a time, so plain code
+// does; one that fails to change anything may be waiting for another thread, which gets its turn.
 #pragma once
 
 #include "block.h"
@@ -14,20 +14,20 @@ using Same = typename Exactly<T>::Type;  // converts to the pointer's type, take
 }  // namespace memsim_probe
 
 // Each exists for the whole device, for the system and for the block.
-#define MEMSIM_ATOMIC(name, expression)                                                                        \
-    template <class T>                                                                                         \
-    MEMSIM_CUDA_TEMPLATE T name(T* address, memsim_probe::Same<T> value) {                                     \
-        T old = *address;                                                                                      \
-        *address = static_cast<T>(expression);                                                                 \
-        return old;                                                                                            \
-    }                                                                                                          \
-    template <class T>                                                                                         \
-    MEMSIM_CUDA_TEMPLATE T name##_system(T* address, memsim_probe::Same<T> value) {                            \
-        return name(address, value);                                                                           \
-    }                                                                                                          \
-    template <class T>                                                                                         \
-    MEMSIM_CUDA_TEMPLATE T name##_block(T* address, memsim_probe::Same<T> value) {                             \
-        return name(address, value);                                                                           \
+#define MEMSIM_ATOMIC(name, expression)                                                                                \
+    template <class T>                                                                                                 \
+    MEMSIM_CUDA_TEMPLATE T name(T* address, memsim_probe::Same<T> value) {                                             \
+        T old = *address;                                                                                              \
+        *address = static_cast<T>(expression);                                                                         \
+        return old;                                                                                                    \
+    }                                                                                                                  \
+    template <class T>                                                                                                 \
+    MEMSIM_CUDA_TEMPLATE T name##_system(T* address, memsim_probe::Same<T> value) {                                    \
+        return name(address, value);                                                                                   \
+    }                                                                                                                  \
+    template <class T>                                                                                                 \
+    MEMSIM_CUDA_TEMPLATE T name##_block(T* address, memsim_probe::Same<T> value) {                                     \
+        return name(address, value);                                                                                   \
     }
 MEMSIM_ATOMIC(atomicAdd, old + value)
 MEMSIM_ATOMIC(atomicSub, old - value)
@@ -55,9 +55,13 @@ MEMSIM_CUDA_TEMPLATE T atomicCAS(T* address, memsim_probe::Same<T> compare, mems
     return old;
 }
 template <class T>
-MEMSIM_CUDA_TEMPLATE T atomicExch_system(T* address, memsim_probe::Same<T> value) { return atomicExch(address, value); }
+MEMSIM_CUDA_TEMPLATE T atomicExch_system(T* address, memsim_probe::Same<T> value) {
+    return atomicExch(address, value);
+}
 template <class T>
-MEMSIM_CUDA_TEMPLATE T atomicExch_block(T* address, memsim_probe::Same<T> value) { return atomicExch(address, value); }
+MEMSIM_CUDA_TEMPLATE T atomicExch_block(T* address, memsim_probe::Same<T> value) {
+    return atomicExch(address, value);
+}
 template <class T>
 MEMSIM_CUDA_TEMPLATE T atomicCAS_system(T* address, memsim_probe::Same<T> compare, memsim_probe::Same<T> value) {
     return atomicCAS(address, compare, value);

@@ -1,5 +1,5 @@
-// The threads of one block, one fiber each once they wait. A thread runs until it ends or waits; then the next runnable one
-// after it runs. Threads that never wait share one fiber, one after another.
+// The threads of one block, one fiber each once they wait. A thread runs until it ends or waits; then the next runnable
+// one after it runs. Threads that never wait share one fiber, one after another.
 #pragma once
 
 #include "fiber.h"
@@ -8,8 +8,8 @@
 
 namespace memsim_probe {
 
-// Lanes of a warp that exchange something. `finish` gets the meetings of all lanes that take part, and sees to it that each
-// has its result, before any of them goes on.
+// Lanes of a warp that exchange something. `finish` gets the meetings of all lanes that take part, and sees to it that
+// each has its result, before any of them goes on.
 struct Meeting {
     uint32_t mask;  // the lanes that must come; 0: those that are there when no lane of the warp can run
     uint64_t key;   // of a meeting without mask: lanes with the same key meet, the smallest key first
@@ -66,7 +66,8 @@ class Block {
         need_kernel(caller);
         Warp& warp = warps[current / 32];
         uint32_t self = 1u << lane();
-        if (meeting.mask && !(meeting.mask & self)) fail("%s: thread %u is not in its own mask %#x", caller, current, meeting.mask);
+        if (meeting.mask && !(meeting.mask & self))
+            fail("%s: thread %u is not in its own mask %#x", caller, current, meeting.mask);
         warp.meetings[lane()] = &meeting;
         warp.at_meeting |= self;
         stop();
@@ -78,13 +79,15 @@ class Block {
     __attribute__((noinline)) void spin() {
         if (!running) return;
         if (++spins > most_spins)
-            fail("block (%u,%u,%u) waits for ever for a lock or another block (blocks run one after another)", blockIdx.x,
-                 blockIdx.y, blockIdx.z);
+            fail("block (%u,%u,%u) waits for ever for a lock or another block (blocks run one after another)",
+                 blockIdx.x, blockIdx.y, blockIdx.z);
         go_on();
     }
 
   private:
-    struct Part { unsigned arrived, phase; };
+    struct Part {
+        unsigned arrived, phase;
+    };
     struct Warp {
         uint32_t alive, runnable, at_barrier, at_meeting;
         Meeting* meetings[32];
@@ -92,7 +95,8 @@ class Block {
 
     unsigned alive_in(unsigned first, unsigned size) const {
         unsigned count = 0;
-        for (unsigned w = first / 32; w < (first + size) / 32 && w < max_threads / 32; ++w) count += __builtin_popcount(warps[w].alive);
+        for (unsigned w = first / 32; w < (first + size) / 32 && w < max_threads / 32; ++w)
+            count += __builtin_popcount(warps[w].alive);
         return count;
     }
 
@@ -138,8 +142,8 @@ class Block {
         finish(warp, needed);
     }
 
-    // No lane of the warp can run: the meetings without mask have all who will come. The smallest key goes first, so that
-    // lanes ahead wait for those behind, as where diverged lanes reconverge.
+    // No lane of the warp can run: the meetings without mask have all who will come. The smallest key goes first, so
+    // that lanes ahead wait for those behind, as where diverged lanes reconverge.
     void finish_converged(Warp& warp) {
         const Meeting* first = nullptr;
         for (uint32_t left = warp.at_meeting; left; left &= left - 1) {
@@ -254,8 +258,10 @@ class Block {
     [[noreturn]] void stuck() const {
         unsigned in_meetings = 0;
         for (const Warp& warp : warps) in_meetings += __builtin_popcount(warp.at_meeting);
-        fail("deadlock in block (%u,%u,%u): %u threads wait at a barrier, %u for other lanes of their warp, none can run",
-             blockIdx.x, blockIdx.y, blockIdx.z, waiting_at_barrier, in_meetings);
+        fail(
+            "deadlock in block (%u,%u,%u): %u threads wait at a barrier, %u for other lanes of their warp, none can "
+            "run",
+            blockIdx.x, blockIdx.y, blockIdx.z, waiting_at_barrier, in_meetings);
     }
 
     static constexpr unsigned most_spins = 20'000'000;

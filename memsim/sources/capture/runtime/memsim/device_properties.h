@@ -3,7 +3,9 @@
 
 #include <stddef.h>
 
-typedef struct cudaUUID_t { char bytes[16]; } cudaUUID_t;
+typedef struct cudaUUID_t {
+    char bytes[16];
+} cudaUUID_t;
 typedef struct cudaDeviceProp {
     char name[256];
     cudaUUID_t uuid;
@@ -18,7 +20,8 @@ typedef struct cudaDeviceProp {
     int maxTexture1D, maxTexture1DLinear, maxTexture2D[2], maxTexture2DLinear[3], maxTexture3D[3];
     int maxTexture1DLayered[2], maxTexture2DLayered[3];
     size_t surfaceAlignment;
-    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount, unifiedAddressing;
+    int concurrentKernels, ECCEnabled, pciBusID, pciDeviceID, pciDomainID, tccDriver, asyncEngineCount,
+        unifiedAddressing;
     int memoryClockRate, memoryBusWidth, l2CacheSize, persistingL2CacheMaxSize, maxThreadsPerMultiProcessor;
     int streamPrioritiesSupported, globalL1CacheSupported, localL1CacheSupported;
     size_t sharedMemPerMultiprocessor;

@@ -6,21 +6,22 @@
 
 MEMSIM_CUDA const char* cudaGetErrorString(cudaError_t error) {
     switch (error) {
-#define MEMSIM_ENTRY(name, number, text) case name: return text;
-        MEMSIM_ERRORS(MEMSIM_ENTRY)
-#undef MEMSIM_ENTRY
+#define MEMSIM_ERROR(name, number, text)                                                                               \
+    case name: return text;
+#include "error_list.h"
+#undef MEMSIM_ERROR
     }
     return "unrecognized error code";
 }
 MEMSIM_CUDA const char* cudaGetErrorName(cudaError_t error) {
     switch (error) {
-#define MEMSIM_ENTRY(name, number, text) case name: return #name;
-        MEMSIM_ERRORS(MEMSIM_ENTRY)
-#undef MEMSIM_ENTRY
+#define MEMSIM_ERROR(name, number, text)                                                                               \
+    case name: return #name;
+#include "error_list.h"
+#undef MEMSIM_ERROR
     }
     return "unrecognized error code";
 }
-#undef MEMSIM_ERRORS
 
 inline cudaError_t memsim_last_error = cudaSuccess;
 MEMSIM_CUDA cudaError_t memsim_result(cudaError_t error) {

@@ -11,8 +11,11 @@ inline void describe_address(uintptr_t address, char* out, size_t room) {
     const Array* array = arrays.nearest(address);
     size_t end = array ? array->base + array->bytes : 0;
     if (!array || array->space != global_) snprintf(out, room, "illegal address %#zx", address);
-    else if (address < array->base) snprintf(out, room, "illegal address, %zu bytes before `%s`", array->base - address, array->name);
-    else snprintf(out, room, "illegal address, %zu bytes past the end of `%s` (%zu bytes)", address - end, array->name, array->bytes);
+    else if (address < array->base)
+        snprintf(out, room, "illegal address, %zu bytes before `%s`", array->base - address, array->name);
+    else
+        snprintf(out, room, "illegal address, %zu bytes past the end of `%s` (%zu bytes)", address - end, array->name,
+                 array->bytes);
 }
 
 inline void on_fault(int signal, siginfo_t* info, void*) {
@@ -26,8 +29,8 @@ inline void on_fault(int signal, siginfo_t* info, void*) {
     else if (block_log.overrun(address)) snprintf(what, sizeof what, "one block makes more accesses than a log holds");
     else if (stacks.holds(address)) snprintf(what, sizeof what, "stack overflow: raise MEMSIM_STACK (bytes a thread)");
     else describe_address(address, what, sizeof what);
-    snprintf(message, sizeof message, "%s:%d: kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", place.file, place.line,
-             place.kernel, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what);
+    snprintf(message, sizeof message, "%s:%d: kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", place.file,
+             place.line, place.kernel, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what);
     leave(message);
 }
 

@@ -1,5 +1,5 @@
-// Fibers: stacks that one OS thread runs in turn. A switch saves what a called function must keep and nothing else (about
-// 3 ns; swapcontext asks the kernel for signal masks and takes a hundred times as long).
+// Fibers: stacks that one OS thread runs in turn. A switch saves what a called function must keep and nothing else
+// (about 3 ns; swapcontext asks the kernel for signal masks and takes a hundred times as long).
 #pragma once
 
 #include "arrays.h"
@@ -123,8 +123,8 @@ inline void prepare(Fiber& fiber, char* top, size_t, void (*entry)()) {
 
 #endif
 
-// Stacks for the threads of a block, each with unmapped pages below. A thread's local variables lie at the same distance
-// from its stack's end whichever stack it got, so the log's reader needs the address modulo `slot_bytes` only.
+// Stacks for the threads of a block, each with unmapped pages below. A thread's local variables lie at the same
+// distance from its stack's end whichever stack it got, so the log's reader needs the address modulo `slot_bytes` only.
 class Stacks {
   public:
     char* top(unsigned i) {

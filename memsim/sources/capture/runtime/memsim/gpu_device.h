@@ -1,9 +1,9 @@
-// The probes on a GPU. The active lanes of a warp write one record together: their leader reserves the room with one atomic
-// addition in a buffer of fixed size; what does not fit is counted and left out.
+// The probes on a GPU. The active lanes of a warp write one record together: their leader reserves the room with one
+// atomic addition in a buffer of fixed size; what does not fit is counted and left out.
 //
-// A record is u32 {block, warp | site << 16, mask, space | width << 8} and a u64 address for each lane of the mask, lowest
-// lane first. Where the site is a mark (0xFF00 and above), the last word of the header is the site it stands for and no
-// addresses follow.
+// A record is u32 {block, warp | site << 16, mask, space | width << 8} and a u64 address for each lane of the mask,
+// lowest lane first. Where the site is a mark (0xFF00 and above), the last word of the header is the site it stands for
+// and no addresses follow.
 #pragma once
 
 #include <stdint.h>
@@ -24,7 +24,9 @@ constexpr unsigned gpu_latch = 0xFF00, gpu_barrier = 0xFF03, header_words = 4;
 enum GpuSpace : unsigned { gpu_global, gpu_constant, gpu_shared, gpu_local };
 
 __device__ inline unsigned linear_block() { return (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x; }
-__device__ inline unsigned linear_thread() { return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x; }
+__device__ inline unsigned linear_thread() {
+    return (threadIdx.z * blockDim.y + threadIdx.y) * blockDim.x + threadIdx.x;
+}
 
 __device__ inline unsigned space_of(const volatile void* address) {
     const void* p = const_cast<const void*>(address);
@@ -97,7 +99,8 @@ using Rvalue = std::enable_if_t<!std::is_lvalue_reference_v<T>>;
 
 template <uint32_t Site, class T>
 MEMSIM_BOTH T& access(T& value) {
-    MEMSIM_ON_DEVICE(record_object(Site, reinterpret_cast<T*>(&const_cast<char&>(reinterpret_cast<const volatile char&>(value))));)
+    MEMSIM_ON_DEVICE(
+        record_object(Site, reinterpret_cast<T*>(&const_cast<char&>(reinterpret_cast<const volatile char&>(value))));)
     return value;
 }
 template <uint32_t Load, uint32_t Store, class T>
@@ -106,7 +109,8 @@ MEMSIM_BOTH T& update(T& value) {
 }
 template <uint32_t Site, class T>
 MEMSIM_BOTH T& memory(T& value) {
-    MEMSIM_ON_DEVICE(if (__isLocal(const_cast<const char*>(&reinterpret_cast<const volatile char&>(value)))) return value;)
+    MEMSIM_ON_DEVICE(
+        if (__isLocal(const_cast<const char*>(&reinterpret_cast<const volatile char&>(value)))) return value;)
     return access<Site>(value);
 }
 template <uint32_t Load, uint32_t Store, class T>
@@ -114,13 +118,21 @@ MEMSIM_BOTH T& memory_update(T& value) {
     return memory<Store>(memory<Load>(value));
 }
 template <uint32_t Site, class T, class = Rvalue<T>>
-MEMSIM_BOTH T access(T&& value) { return static_cast<T&&>(value); }
+MEMSIM_BOTH T access(T&& value) {
+    return static_cast<T&&>(value);
+}
 template <uint32_t Site, class T, class = Rvalue<T>>
-MEMSIM_BOTH T memory(T&& value) { return static_cast<T&&>(value); }
+MEMSIM_BOTH T memory(T&& value) {
+    return static_cast<T&&>(value);
+}
 template <uint32_t Load, uint32_t Store, class T, class = Rvalue<T>>
-MEMSIM_BOTH T update(T&& value) { return static_cast<T&&>(value); }
+MEMSIM_BOTH T update(T&& value) {
+    return static_cast<T&&>(value);
+}
 template <uint32_t Load, uint32_t Store, class T, class = Rvalue<T>>
-MEMSIM_BOTH T memory_update(T&& value) { return static_cast<T&&>(value); }
+MEMSIM_BOTH T memory_update(T&& value) {
+    return static_cast<T&&>(value);
+}
 
 template <uint32_t Site, class T>
 MEMSIM_BOTH T* pointer(T* address) {
@@ -128,7 +140,9 @@ MEMSIM_BOTH T* pointer(T* address) {
     return address;
 }
 template <uint32_t Site, class T>
-MEMSIM_BOTH T fetch(T value) { return value; }  // a texture's address is not known here
+MEMSIM_BOTH T fetch(T value) {
+    return value;
+}  // a texture's address is not known here
 
 template <uint32_t Site>
 MEMSIM_BOTH void latch() {

@@ -1,5 +1,5 @@
-// The host's part of a capture on a GPU: launches, the buffer of records, the names of arrays. The stream is that of a capture
-// on the host, with RECORDS in place of BLOCKs; the window is asked for once, before the kernel runs.
+// The host's part of a capture on a GPU: launches, the buffer of records, the names of arrays. The stream is that of a
+// capture on the host, with RECORDS in place of BLOCKs; the window is asked for once, before the kernel runs.
 #pragma once
 
 #include "arrays.h"
@@ -17,7 +17,9 @@ struct Shape {
     size_t shared;
     cudaStream_t stream;
 };
-inline Shape shape(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) { return {grid, block, shared, stream}; }
+inline Shape shape(dim3 grid, dim3 block, size_t shared = 0, cudaStream_t stream = nullptr) {
+    return {grid, block, shared, stream};
+}
 
 // Numbers for (site, width) pairs, given as they come up.
 class GpuVariants {
@@ -35,7 +37,9 @@ class GpuVariants {
     }
 
   private:
-    struct Pair { uint32_t site, width; };
+    struct Pair {
+        uint32_t site, width;
+    };
     static constexpr uint32_t most = 0xFEFF;
     Pair* list = nullptr;
     uint32_t count = 0;
@@ -58,8 +62,10 @@ class Records {
         unsigned long long counts[2];
         need(cudaMemcpy(counts, counters, sizeof counts, cudaMemcpyDeviceToHost), "reading the records' number");
         if (counts[1])
-            fail("%llu of its warps' accesses found no room in %llu MB; choose fewer blocks or raise MEMSIM_GPU_BUFFER (in MB)",
-                 counts[1], capacity >> 18);
+            fail(
+                "%llu of its warps' accesses found no room in %llu MB; choose fewer blocks or raise MEMSIM_GPU_BUFFER "
+                "(in MB)",
+                counts[1], capacity >> 18);
         uint32_t* copy = static_cast<uint32_t*>(malloc(counts[0] * sizeof *copy));
         need(cudaMemcpy(copy, words, counts[0] * sizeof *copy, cudaMemcpyDeviceToHost), "reading the records");
         name_variants(copy, counts[0]);
@@ -126,9 +132,10 @@ inline void finish() {
     place = {};
 }
 
-#define MEMSIM_KERNEL(...)                                                                                     \
-    [&](const auto& memsim_shape, auto&... memsim_arguments) {                                                 \
-        __VA_ARGS__<<<memsim_shape.grid, memsim_shape.block, memsim_shape.shared, memsim_shape.stream>>>(memsim_arguments...); \
+#define MEMSIM_KERNEL(...)                                                                                             \
+    [&](const auto& memsim_shape, auto&... memsim_arguments) {                                                         \
+        __VA_ARGS__<<<memsim_shape.grid, memsim_shape.block, memsim_shape.shared, memsim_shape.stream>>>(              \
+            memsim_arguments...);                                                                                      \
     }
 
 template <class Kernel, class... Arguments>
@@ -140,13 +147,20 @@ void launch(const char* name, const char* file, int line, Kernel kernel, const S
     finish();
 }
 
-template <class T> struct ElementBytes { static constexpr size_t value = sizeof(T); };
-template <> struct ElementBytes<void> { static constexpr size_t value = 0; };
+template <class T>
+struct ElementBytes {
+    static constexpr size_t value = sizeof(T);
+};
+template <>
+struct ElementBytes<void> {
+    static constexpr size_t value = 0;
+};
 
 template <class T>
 cudaError_t named(cudaError_t error, const char* text, T** pointer, size_t bytes) {
     char name[64];
-    if (error == cudaSuccess) arrays.add(name_in(text, name, sizeof name), global_, *pointer, bytes, ElementBytes<T>::value);
+    if (error == cudaSuccess)
+        arrays.add(name_in(text, name, sizeof name), global_, *pointer, bytes, ElementBytes<T>::value);
     return error;
 }
 template <class T>

@@ -1,4 +1,5 @@
-// Integer intrinsics, bit casts and cache-hinted loads (CUDA Math API, "Integer Intrinsics", "Type Casting Intrinsics").
+// Integer intrinsics, bit casts and cache-hinted loads (CUDA Math API, "Integer Intrinsics", "Type Casting
+// Intrinsics").
 #pragma once
 
 #include "vectors.h"
@@ -19,7 +20,8 @@ MEMSIM_CUDA unsigned __brev(unsigned x) {
     return __builtin_bswap32(x);
 }
 MEMSIM_CUDA unsigned long long __brevll(unsigned long long x) {
-    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 | __brev(static_cast<unsigned>(x >> 32));
+    return static_cast<unsigned long long>(__brev(static_cast<unsigned>(x))) << 32 |
+           __brev(static_cast<unsigned>(x >> 32));
 }
 MEMSIM_CUDA unsigned __fns(unsigned mask, unsigned base, int offset) {
     int step = offset < 0 ? -1 : 1, left = offset < 0 ? -offset : offset;
@@ -79,9 +81,11 @@ MEMSIM_CUDA double __hiloint2double(int high, int low) {
     return __longlong_as_double(static_cast<long long>(high) << 32 | static_cast<unsigned>(low));
 }
 
-#define MEMSIM_LOAD(name)                                                                                      \
-    template <class T>                                                                                         \
-    MEMSIM_CUDA_TEMPLATE T name(const T* address) { return *address; }
+#define MEMSIM_LOAD(name)                                                                                              \
+    template <class T>                                                                                                 \
+    MEMSIM_CUDA_TEMPLATE T name(const T* address) {                                                                    \
+        return *address;                                                                                               \
+    }
 MEMSIM_LOAD(__ldg)
 MEMSIM_LOAD(__ldca)
 MEMSIM_LOAD(__ldcg)
@@ -89,9 +93,11 @@ MEMSIM_LOAD(__ldcs)
 MEMSIM_LOAD(__ldcv)
 MEMSIM_LOAD(__ldlu)
 #undef MEMSIM_LOAD
-#define MEMSIM_STORE(name)                                                                                     \
-    template <class T, class V>                                                                                \
-    MEMSIM_CUDA_TEMPLATE void name(T* address, V value) { *address = value; }
+#define MEMSIM_STORE(name)                                                                                             \
+    template <class T, class V>                                                                                        \
+    MEMSIM_CUDA_TEMPLATE void name(T* address, V value) {                                                              \
+        *address = value;                                                                                              \
+    }
 MEMSIM_STORE(__stwb)
 MEMSIM_STORE(__stcg)
 MEMSIM_STORE(__stcs)

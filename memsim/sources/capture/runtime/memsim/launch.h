@@ -27,9 +27,9 @@ struct Shape {
     size_t shared_bytes;
 
     bool valid() const {
-        return grid.x && grid.y && grid.z && grid.x <= 0x7FFFFFFF && grid.y <= 65535 && grid.z <= 65535 &&
-               block.x && block.y && block.z && block.x <= 1024 && block.y <= 1024 && block.z <= 64 &&
-               threads() <= max_threads && shared_bytes <= dynamic_shared_bytes;
+        return grid.x && grid.y && grid.z && grid.x <= 0x7FFFFFFF && grid.y <= 65535 && grid.z <= 65535 && block.x &&
+               block.y && block.z && block.x <= 1024 && block.y <= 1024 && block.z <= 64 && threads() <= max_threads &&
+               shared_bytes <= dynamic_shared_bytes;
     }
     uint64_t threads() const { return uint64_t{block.x} * block.y * block.z; }
 };
@@ -76,11 +76,12 @@ class Grid {
         static char kernel[512], file[2048], json[4096];
         escape(place.kernel, kernel, sizeof kernel);
         escape(place.file, file, sizeof file);
-        snprintf(json, sizeof json,
-                 "{\"kernel\":\"%s\",\"file\":\"%s\",\"line\":%d,\"index\":%llu,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],"
-                 "\"dynamic_shared\":%zu}",
-                 kernel, file, place.line, n_launches, shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x,
-                 shape.block.y, shape.block.z, shape.shared_bytes);
+        snprintf(
+            json, sizeof json,
+            "{\"kernel\":\"%s\",\"file\":\"%s\",\"line\":%d,\"index\":%llu,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],"
+            "\"dynamic_shared\":%zu}",
+            kernel, file, place.line, n_launches, shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x,
+            shape.block.y, shape.block.z, shape.shared_bytes);
         stream.text(Message::launch, json);
     }
 
@@ -133,8 +134,8 @@ void run_grid(const Place& at, const Shape& shape, Body& body) {
     if (!grid_runner.run(at, shape, call, &body)) launch_error = invalid_configuration;
 }
 
-// `k<<<...>>>(arguments)` is launch(..., MEMSIM_KERNEL(k), shape(...), arguments): the arguments are evaluated once, and each
-// thread gets copies, converted to the parameters' types.
+// `k<<<...>>>(arguments)` is launch(..., MEMSIM_KERNEL(k), shape(...), arguments): the arguments are evaluated once,
+// and each thread gets copies, converted to the parameters' types.
 #define MEMSIM_KERNEL(...) [&](auto&... memsim_arguments) { __VA_ARGS__(memsim_arguments...); }
 
 inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* stream = nullptr) {

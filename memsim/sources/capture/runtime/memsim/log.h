@@ -1,5 +1,6 @@
-// What the lanes of one block do, as 64-bit words: tag << 48 | address (or a mark). Threads take turns on one OS thread, so
-// there is one cursor for all of them; each turn is a segment, and the segments are put in thread order at the end.
+// What the lanes of one block do, as 64-bit words: tag << 48 | address (or a mark). Threads take turns on one OS
+// thread, so there is one cursor for all of them; each turn is a segment, and the segments are put in thread order at
+// the end.
 #pragma once
 
 #include "address_space.h"
@@ -62,7 +63,8 @@ class BlockLog {
         stream.put(offsets, (n_threads + 1) * 8);
         if (ordered) return stream.put(words, (end - words) * 8);
         for (unsigned t = 0; t < n_threads; ++t)
-            for (uint32_t i = first[t]; i != no_turn; i = turns[i].next) stream.put(turns[i].start, words_of(i, end) * 8);
+            for (uint32_t i = first[t]; i != no_turn; i = turns[i].next)
+                stream.put(turns[i].start, words_of(i, end) * 8);
     }
 
     bool overrun(uintptr_t address) const {
@@ -77,7 +79,9 @@ class BlockLog {
     };
     static constexpr uint32_t no_turn = ~0u;
 
-    uint64_t words_of(uint32_t i, uint64_t* end) const { return (i + 1 < n_turns ? turns[i + 1].start : end) - turns[i].start; }
+    uint64_t words_of(uint32_t i, uint64_t* end) const {
+        return (i + 1 < n_turns ? turns[i + 1].start : end) - turns[i].start;
+    }
 
     uint64_t* words = nullptr;
     Turn* turns = nullptr;

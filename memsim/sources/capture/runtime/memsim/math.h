@@ -22,21 +22,21 @@
 #endif
 
 // min and max: of two types as C's usual conversions have it.
-#define MEMSIM_MIN_MAX(a_type, b_type, type)                                                                   \
-    MEMSIM_CUDA type min(a_type a, b_type b) { return static_cast<type>(a) < static_cast<type>(b) ? a : b; }   \
+#define MEMSIM_MIN_MAX(a_type, b_type, type)                                                                           \
+    MEMSIM_CUDA type min(a_type a, b_type b) { return static_cast<type>(a) < static_cast<type>(b) ? a : b; }           \
     MEMSIM_CUDA type max(a_type a, b_type b) { return static_cast<type>(a) > static_cast<type>(b) ? a : b; }
-#define MEMSIM_MIN_MAX_SIGNS(type)                                                                             \
-    MEMSIM_MIN_MAX(type, type, type)                                                                           \
-    MEMSIM_MIN_MAX(unsigned type, unsigned type, unsigned type)                                                \
-    MEMSIM_MIN_MAX(type, unsigned type, unsigned type)                                                         \
+#define MEMSIM_MIN_MAX_SIGNS(type)                                                                                     \
+    MEMSIM_MIN_MAX(type, type, type)                                                                                   \
+    MEMSIM_MIN_MAX(unsigned type, unsigned type, unsigned type)                                                        \
+    MEMSIM_MIN_MAX(type, unsigned type, unsigned type)                                                                 \
     MEMSIM_MIN_MAX(unsigned type, type, unsigned type)
 MEMSIM_MIN_MAX_SIGNS(int)
 MEMSIM_MIN_MAX_SIGNS(long)
 MEMSIM_MIN_MAX_SIGNS(long long)
 #undef MEMSIM_MIN_MAX_SIGNS
 #undef MEMSIM_MIN_MAX
-#define MEMSIM_MIN_MAX(a_type, b_type, type, minimum, maximum)                                                 \
-    MEMSIM_CUDA type min(a_type a, b_type b) { return minimum(a, b); }                                         \
+#define MEMSIM_MIN_MAX(a_type, b_type, type, minimum, maximum)                                                         \
+    MEMSIM_CUDA type min(a_type a, b_type b) { return minimum(a, b); }                                                 \
     MEMSIM_CUDA type max(a_type a, b_type b) { return maximum(a, b); }
 MEMSIM_MIN_MAX(float, float, float, fminf, fmaxf)
 MEMSIM_MIN_MAX(double, double, double, fmin, fmax)
@@ -49,11 +49,11 @@ MEMSIM_CUDA long long llmin(long long a, long long b) { return min(a, b); }
 MEMSIM_CUDA long long llmax(long long a, long long b) { return max(a, b); }
 
 // f(double) and f(float), the latter under two names; newer C libraries bring some of them.
-#define MEMSIM_FLOAT(name, expression)                                                                         \
+#define MEMSIM_FLOAT(name, expression)                                                                                 \
     MEMSIM_CUDA float name(float x) { return static_cast<float>(expression); }
-#define MEMSIM_REAL(name, expression)                                                                          \
-    MEMSIM_CUDA double name(double x) { return expression; }                                                   \
-    MEMSIM_FLOAT(name, expression)                                                                             \
+#define MEMSIM_REAL(name, expression)                                                                                  \
+    MEMSIM_CUDA double name(double x) { return expression; }                                                           \
+    MEMSIM_FLOAT(name, expression)                                                                                     \
     MEMSIM_FLOAT(name##f, expression)
 #if __GLIBC_PREREQ(2, 41)
 MEMSIM_FLOAT(sinpi, sinpif(x))
@@ -105,27 +105,27 @@ MEMSIM_CUDA float __saturatef(float x) { return x > 0 ? fminf(x, 1) : 0; }
 MEMSIM_CUDA float saturate(float x) { return __saturatef(x); }
 
 // With a rounding mode in the name: nearest-even is what the host does; the others differ in the last bit.
-#define MEMSIM_ROUNDED(mode)                                                                                   \
-    MEMSIM_CUDA float __fadd_##mode(float a, float b) { return a + b; }                                        \
-    MEMSIM_CUDA float __fsub_##mode(float a, float b) { return a - b; }                                        \
-    MEMSIM_CUDA float __fmul_##mode(float a, float b) { return a * b; }                                        \
-    MEMSIM_CUDA float __fdiv_##mode(float a, float b) { return a / b; }                                        \
-    MEMSIM_CUDA float __fmaf_##mode(float a, float b, float c) { return fmaf(a, b, c); }                       \
-    MEMSIM_CUDA float __frcp_##mode(float a) { return 1 / a; }                                                 \
-    MEMSIM_CUDA float __fsqrt_##mode(float a) { return sqrtf(a); }                                             \
-    MEMSIM_CUDA double __dadd_##mode(double a, double b) { return a + b; }                                     \
-    MEMSIM_CUDA double __dsub_##mode(double a, double b) { return a - b; }                                     \
-    MEMSIM_CUDA double __dmul_##mode(double a, double b) { return a * b; }                                     \
-    MEMSIM_CUDA double __ddiv_##mode(double a, double b) { return a / b; }                                     \
-    MEMSIM_CUDA double __fma_##mode(double a, double b, double c) { return fma(a, b, c); }                     \
-    MEMSIM_CUDA double __drcp_##mode(double a) { return 1 / a; }                                               \
-    MEMSIM_CUDA double __dsqrt_##mode(double a) { return sqrt(a); }                                            \
-    MEMSIM_CUDA float __int2float_##mode(int a) { return a; }                                                  \
-    MEMSIM_CUDA float __uint2float_##mode(unsigned a) { return a; }                                            \
-    MEMSIM_CUDA float __ll2float_##mode(long long a) { return a; }                                             \
-    MEMSIM_CUDA float __ull2float_##mode(unsigned long long a) { return a; }                                   \
-    MEMSIM_CUDA float __double2float_##mode(double a) { return static_cast<float>(a); }                        \
-    MEMSIM_CUDA double __ll2double_##mode(long long a) { return a; }                                           \
+#define MEMSIM_ROUNDED(mode)                                                                                           \
+    MEMSIM_CUDA float __fadd_##mode(float a, float b) { return a + b; }                                                \
+    MEMSIM_CUDA float __fsub_##mode(float a, float b) { return a - b; }                                                \
+    MEMSIM_CUDA float __fmul_##mode(float a, float b) { return a * b; }                                                \
+    MEMSIM_CUDA float __fdiv_##mode(float a, float b) { return a / b; }                                                \
+    MEMSIM_CUDA float __fmaf_##mode(float a, float b, float c) { return fmaf(a, b, c); }                               \
+    MEMSIM_CUDA float __frcp_##mode(float a) { return 1 / a; }                                                         \
+    MEMSIM_CUDA float __fsqrt_##mode(float a) { return sqrtf(a); }                                                     \
+    MEMSIM_CUDA double __dadd_##mode(double a, double b) { return a + b; }                                             \
+    MEMSIM_CUDA double __dsub_##mode(double a, double b) { return a - b; }                                             \
+    MEMSIM_CUDA double __dmul_##mode(double a, double b) { return a * b; }                                             \
+    MEMSIM_CUDA double __ddiv_##mode(double a, double b) { return a / b; }                                             \
+    MEMSIM_CUDA double __fma_##mode(double a, double b, double c) { return fma(a, b, c); }                             \
+    MEMSIM_CUDA double __drcp_##mode(double a) { return 1 / a; }                                                       \
+    MEMSIM_CUDA double __dsqrt_##mode(double a) { return sqrt(a); }                                                    \
+    MEMSIM_CUDA float __int2float_##mode(int a) { return a; }                                                          \
+    MEMSIM_CUDA float __uint2float_##mode(unsigned a) { return a; }                                                    \
+    MEMSIM_CUDA float __ll2float_##mode(long long a) { return a; }                                                     \
+    MEMSIM_CUDA float __ull2float_##mode(unsigned long long a) { return a; }                                           \
+    MEMSIM_CUDA float __double2float_##mode(double a) { return static_cast<float>(a); }                                \
+    MEMSIM_CUDA double __ll2double_##mode(long long a) { return a; }                                                   \
     MEMSIM_CUDA double __ull2double_##mode(unsigned long long a) { return a; }
 MEMSIM_ROUNDED(rn)
 MEMSIM_ROUNDED(rz)
@@ -136,14 +136,14 @@ MEMSIM_CUDA float __frsqrt_rn(float a) { return 1 / sqrtf(a); }
 MEMSIM_CUDA double __int2double_rn(int a) { return a; }
 MEMSIM_CUDA double __uint2double_rn(unsigned a) { return a; }
 
-#define MEMSIM_TO_INTEGER(mode, round)                                                                         \
-    MEMSIM_CUDA int __float2int_##mode(float a) { return static_cast<int>(round(a)); }                         \
-    MEMSIM_CUDA unsigned __float2uint_##mode(float a) { return static_cast<unsigned>(round(a)); }              \
-    MEMSIM_CUDA long long __float2ll_##mode(float a) { return static_cast<long long>(round(a)); }              \
-    MEMSIM_CUDA unsigned long long __float2ull_##mode(float a) { return static_cast<unsigned long long>(round(a)); } \
-    MEMSIM_CUDA int __double2int_##mode(double a) { return static_cast<int>(round(a)); }                       \
-    MEMSIM_CUDA unsigned __double2uint_##mode(double a) { return static_cast<unsigned>(round(a)); }            \
-    MEMSIM_CUDA long long __double2ll_##mode(double a) { return static_cast<long long>(round(a)); }            \
+#define MEMSIM_TO_INTEGER(mode, round)                                                                                 \
+    MEMSIM_CUDA int __float2int_##mode(float a) { return static_cast<int>(round(a)); }                                 \
+    MEMSIM_CUDA unsigned __float2uint_##mode(float a) { return static_cast<unsigned>(round(a)); }                      \
+    MEMSIM_CUDA long long __float2ll_##mode(float a) { return static_cast<long long>(round(a)); }                      \
+    MEMSIM_CUDA unsigned long long __float2ull_##mode(float a) { return static_cast<unsigned long long>(round(a)); }   \
+    MEMSIM_CUDA int __double2int_##mode(double a) { return static_cast<int>(round(a)); }                               \
+    MEMSIM_CUDA unsigned __double2uint_##mode(double a) { return static_cast<unsigned>(round(a)); }                    \
+    MEMSIM_CUDA long long __double2ll_##mode(double a) { return static_cast<long long>(round(a)); }                    \
     MEMSIM_CUDA unsigned long long __double2ull_##mode(double a) { return static_cast<unsigned long long>(round(a)); }
 MEMSIM_TO_INTEGER(rn, rint)
 MEMSIM_TO_INTEGER(rz, trunc)

@@ -5,42 +5,76 @@
 
 #include "arena.h"
 #include "errors.h"
-#include "variables.h"
 #include "vectors.h"
 
 typedef struct CUstream_st* cudaStream_t;
 
 enum cudaMemcpyKind {
-    cudaMemcpyHostToHost, cudaMemcpyHostToDevice, cudaMemcpyDeviceToHost, cudaMemcpyDeviceToDevice, cudaMemcpyDefault
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault
 };
 enum {
-    cudaHostAllocDefault = 0, cudaHostAllocPortable = 1, cudaHostAllocMapped = 2, cudaHostAllocWriteCombined = 4,
-    cudaHostRegisterDefault = 0, cudaHostRegisterPortable = 1, cudaHostRegisterMapped = 2, cudaHostRegisterReadOnly = 8,
-    cudaMemAttachGlobal = 1, cudaMemAttachHost = 2, cudaMemAttachSingle = 4
+    cudaHostAllocDefault = 0,
+    cudaHostAllocPortable = 1,
+    cudaHostAllocMapped = 2,
+    cudaHostAllocWriteCombined = 4,
+    cudaHostRegisterDefault = 0,
+    cudaHostRegisterPortable = 1,
+    cudaHostRegisterMapped = 2,
+    cudaHostRegisterReadOnly = 8,
+    cudaMemAttachGlobal = 1,
+    cudaMemAttachHost = 2,
+    cudaMemAttachSingle = 4
 };
 enum cudaMemoryAdvise {
-    cudaMemAdviseSetReadMostly = 1, cudaMemAdviseUnsetReadMostly, cudaMemAdviseSetPreferredLocation,
-    cudaMemAdviseUnsetPreferredLocation, cudaMemAdviseSetAccessedBy, cudaMemAdviseUnsetAccessedBy
+    cudaMemAdviseSetReadMostly = 1,
+    cudaMemAdviseUnsetReadMostly,
+    cudaMemAdviseSetPreferredLocation,
+    cudaMemAdviseUnsetPreferredLocation,
+    cudaMemAdviseSetAccessedBy,
+    cudaMemAdviseUnsetAccessedBy
 };
-enum cudaMemoryType {
-    cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged
-};
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
 constexpr int cudaCpuDeviceId = -1, cudaInvalidDeviceId = -2;
 
-struct cudaPointerAttributes { cudaMemoryType type; int device; void *devicePointer, *hostPointer; };
-struct cudaExtent { size_t width, height, depth; };
-struct cudaPos { size_t x, y, z; };
-struct cudaPitchedPtr { void* ptr; size_t pitch, xsize, ysize; };
-struct cudaMemLocation { int type, id; };
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+    int device;
+    void *devicePointer, *hostPointer;
+};
+struct cudaExtent {
+    size_t width, height, depth;
+};
+struct cudaPos {
+    size_t x, y, z;
+};
+struct cudaPitchedPtr {
+    void* ptr;
+    size_t pitch, xsize, ysize;
+};
+struct cudaMemLocation {
+    int type, id;
+};
 enum { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
 MEMSIM_CUDA cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
 MEMSIM_CUDA cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
-MEMSIM_CUDA cudaPitchedPtr make_cudaPitchedPtr(void* p, size_t pitch, size_t xsize, size_t ysize) { return {p, pitch, xsize, ysize}; }
+MEMSIM_CUDA cudaPitchedPtr make_cudaPitchedPtr(void* p, size_t pitch, size_t xsize, size_t ysize) {
+    return {p, pitch, xsize, ysize};
+}
 
 namespace memsim_probe {
 
-template <class T> struct ElementBytes { static constexpr size_t value = sizeof(T); };
-template <> struct ElementBytes<void> { static constexpr size_t value = 0; };
+template <class T>
+struct ElementBytes {
+    static constexpr size_t value = sizeof(T);
+};
+template <>
+struct ElementBytes<void> {
+    static constexpr size_t value = 0;
+};
 
 constexpr size_t pitch_unit = 512;
 
@@ -54,10 +88,14 @@ cudaError_t allocate(const char* text, T** pointer, size_t bytes) {
 }
 
 template <class T>
-cudaError_t allocate_flags(const char* text, T** pointer, size_t bytes, unsigned = 0) { return allocate(text, pointer, bytes); }
+cudaError_t allocate_flags(const char* text, T** pointer, size_t bytes, unsigned = 0) {
+    return allocate(text, pointer, bytes);
+}
 
 template <class T>
-cudaError_t allocate_stream(const char* text, T** pointer, size_t bytes, cudaStream_t) { return allocate(text, pointer, bytes); }
+cudaError_t allocate_stream(const char* text, T** pointer, size_t bytes, cudaStream_t) {
+    return allocate(text, pointer, bytes);
+}
 
 template <class T>
 cudaError_t allocate_pitch(const char* text, T** pointer, size_t* pitch, size_t width, size_t height) {
@@ -76,10 +114,12 @@ inline cudaError_t copy(void* to, const void* from, size_t bytes) {
     return cudaSuccess;
 }
 
-inline cudaError_t copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height) {
+inline cudaError_t copy_2d(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                           size_t height) {
     if (width > to_pitch || width > from_pitch) return memsim_result(cudaErrorInvalidPitchValue);
     for (size_t row = 0; row < height; ++row)
-        if (cudaError_t error = copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width))
+        if (cudaError_t error =
+                copy(static_cast<char*>(to) + row * to_pitch, static_cast<const char*>(from) + row * from_pitch, width))
             return error;
     return cudaSuccess;
 }
@@ -87,9 +127,11 @@ inline cudaError_t copy_2d(void* to, size_t to_pitch, const void* from, size_t f
 }  // namespace memsim_probe
 
 // Allocations also tell the array's name, so they are macros around functions of the same meaning.
-#define MEMSIM_ALLOCATION(name, function)                                                                      \
-    template <class T, class... More>                                                                          \
-    inline cudaError_t name(T* pointer, More... more) { return memsim_probe::function(#name, pointer, more...); }
+#define MEMSIM_ALLOCATION(name, function)                                                                              \
+    template <class T, class... More>                                                                                  \
+    inline cudaError_t name(T* pointer, More... more) {                                                                \
+        return memsim_probe::function(#name, pointer, more...);                                                        \
+    }
 MEMSIM_ALLOCATION(cudaMalloc, allocate)
 MEMSIM_ALLOCATION(cudaMallocManaged, allocate_flags)
 MEMSIM_ALLOCATION(cudaMallocHost, allocate_flags)
@@ -134,15 +176,19 @@ MEMSIM_CUDA cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* out, con
 MEMSIM_CUDA cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cudaMemcpyKind) {
     return memsim_probe::copy(to, from, bytes);
 }
-MEMSIM_CUDA cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind, cudaStream_t = nullptr) {
+MEMSIM_CUDA cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
+                                        cudaStream_t = nullptr) {
     return memsim_probe::copy(to, from, bytes);
 }
-MEMSIM_CUDA cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) { return memsim_probe::copy(to, from, bytes); }
-MEMSIM_CUDA cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes, cudaStream_t = nullptr) {
+MEMSIM_CUDA cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
     return memsim_probe::copy(to, from, bytes);
 }
-MEMSIM_CUDA cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width, size_t height,
-                                     cudaMemcpyKind) {
+MEMSIM_CUDA cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes,
+                                            cudaStream_t = nullptr) {
+    return memsim_probe::copy(to, from, bytes);
+}
+MEMSIM_CUDA cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
+                                     size_t height, cudaMemcpyKind) {
     return memsim_probe::copy_2d(to, to_pitch, from, from_pitch, width, height);
 }
 MEMSIM_CUDA cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
@@ -154,58 +200,35 @@ MEMSIM_CUDA cudaError_t cudaMemset(void* to, int value, size_t bytes) {
     if (bytes) memset(to, value, bytes);
     return cudaSuccess;
 }
-MEMSIM_CUDA cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t = nullptr) { return cudaMemset(to, value, bytes); }
+MEMSIM_CUDA cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t = nullptr) {
+    return cudaMemset(to, value, bytes);
+}
 MEMSIM_CUDA cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
     for (size_t row = 0; row < height; ++row) memset(static_cast<char*>(to) + row * pitch, value, width);
     return cudaSuccess;
 }
-MEMSIM_CUDA cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height, cudaStream_t = nullptr) {
+MEMSIM_CUDA cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
+                                          cudaStream_t = nullptr) {
     return cudaMemset2D(to, pitch, value, width, height);
 }
 MEMSIM_CUDA cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
     for (size_t z = 0; z < extent.depth; ++z)
-        cudaMemset2D(static_cast<char*>(to.ptr) + z * to.pitch * to.ysize, to.pitch, value, extent.width, extent.height);
-    return cudaSuccess;
-}
-
-// Variables at namespace scope.
-template <class T>
-inline cudaError_t cudaMemcpyToSymbol(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                      cudaMemcpyKind = cudaMemcpyHostToDevice) {
-    return memsim_probe::copy(memsim_probe::Symbol::address_of(symbol) + offset, from, bytes);
-}
-template <class T>
-inline cudaError_t cudaMemcpyFromSymbol(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                        cudaMemcpyKind = cudaMemcpyDeviceToHost) {
-    return memsim_probe::copy(to, memsim_probe::Symbol::address_of(symbol) + offset, bytes);
-}
-template <class T>
-inline cudaError_t cudaMemcpyToSymbolAsync(const T& symbol, const void* from, size_t bytes, size_t offset = 0,
-                                           cudaMemcpyKind kind = cudaMemcpyHostToDevice, cudaStream_t = nullptr) {
-    return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
-}
-template <class T>
-inline cudaError_t cudaMemcpyFromSymbolAsync(void* to, const T& symbol, size_t bytes, size_t offset = 0,
-                                             cudaMemcpyKind kind = cudaMemcpyDeviceToHost, cudaStream_t = nullptr) {
-    return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
-}
-template <class P, class T>
-inline cudaError_t cudaGetSymbolAddress(P** pointer, const T& symbol) {
-    *pointer = reinterpret_cast<P*>(memsim_probe::Symbol::address_of(symbol));
-    return cudaSuccess;
-}
-template <class T>
-inline cudaError_t cudaGetSymbolSize(size_t* bytes, const T&) {
-    *bytes = sizeof(T);
+        cudaMemset2D(static_cast<char*>(to.ptr) + z * to.pitch * to.ysize, to.pitch, value, extent.width,
+                     extent.height);
     return cudaSuccess;
 }
 
 // Memory pools: there is one, and what is freed goes back to it at once.
 typedef struct CUmemPoolHandle_st* cudaMemPool_t;
 enum cudaMemPoolAttr {
-    cudaMemPoolReuseFollowEventDependencies = 1, cudaMemPoolReuseAllowOpportunistic, cudaMemPoolReuseAllowInternalDependencies,
-    cudaMemPoolAttrReleaseThreshold, cudaMemPoolAttrReservedMemCurrent, cudaMemPoolAttrReservedMemHigh,
-    cudaMemPoolAttrUsedMemCurrent, cudaMemPoolAttrUsedMemHigh
+    cudaMemPoolReuseFollowEventDependencies = 1,
+    cudaMemPoolReuseAllowOpportunistic,
+    cudaMemPoolReuseAllowInternalDependencies,
+    cudaMemPoolAttrReleaseThreshold,
+    cudaMemPoolAttrReservedMemCurrent,
+    cudaMemPoolAttrReservedMemHigh,
+    cudaMemPoolAttrUsedMemCurrent,
+    cudaMemPoolAttrUsedMemHigh
 };
 MEMSIM_CUDA cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int) { return *pool = nullptr, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int) { return *pool = nullptr, cudaSuccess; }
@@ -218,7 +241,13 @@ MEMSIM_CUDA cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSu
 
 // Hints about managed memory: nothing to do.
 template <class... Ignored>
-inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, Ignored...) { return cudaSuccess; }
+inline cudaError_t cudaMemPrefetchAsync(const void*, size_t, Ignored...) {
+    return cudaSuccess;
+}
 template <class... Ignored>
-inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, Ignored...) { return cudaSuccess; }
-MEMSIM_CUDA cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = cudaMemAttachSingle) { return cudaSuccess; }
+inline cudaError_t cudaMemAdvise(const void*, size_t, cudaMemoryAdvise, Ignored...) {
+    return cudaSuccess;
+}
+MEMSIM_CUDA cudaError_t cudaStreamAttachMemAsync(cudaStream_t, void*, size_t = 0, unsigned = cudaMemAttachSingle) {
+    return cudaSuccess;
+}

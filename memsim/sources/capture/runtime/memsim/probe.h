@@ -61,8 +61,8 @@ MEMSIM_INLINE T update(T&& value) {
     return static_cast<T&&>(value);
 }
 
-// The same through pointers and references, silent on the stack: what they point to there, a compiler that has inlined the
-// function keeps in registers.
+// The same through pointers and references, silent on the stack: what they point to there, a compiler that has inlined
+// the function keeps in registers.
 template <uint32_t Site, class T>
 MEMSIM_INLINE T& memory(T& value) {
     return on_stack(__builtin_addressof(value)) ? value : access<Site>(value);

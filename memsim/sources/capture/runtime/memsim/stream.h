@@ -28,7 +28,10 @@ class Stream {
     }
 
     void begin(Message type, uint64_t payload_bytes) {
-        struct { uint32_t type, zero; uint64_t bytes; } header{static_cast<uint32_t>(type), 0, payload_bytes};
+        struct {
+            uint32_t type, zero;
+            uint64_t bytes;
+        } header{static_cast<uint32_t>(type), 0, payload_bytes};
         put(&header, sizeof header);
     }
 

@@ -39,6 +39,8 @@ extern "C" inline clock_t clock() noexcept {
 #endif
 MEMSIM_CUDA unsigned long long globaltimer() { return clock64(); }
 MEMSIM_CUDA void __nanosleep(unsigned) { memsim_probe::block.spin(); }
-[[noreturn]] MEMSIM_CUDA void __trap() { memsim_probe::fail("__trap() in thread (%u,%u,%u)", threadIdx.x, threadIdx.y, threadIdx.z); }
+[[noreturn]] MEMSIM_CUDA void __trap() {
+    memsim_probe::fail("__trap() in thread (%u,%u,%u)", threadIdx.x, threadIdx.y, threadIdx.z);
+}
 MEMSIM_CUDA void __brkpt() {}
 MEMSIM_CUDA void __prof_trigger(int) {}

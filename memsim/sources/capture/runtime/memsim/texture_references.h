@@ -41,15 +41,16 @@ inline cudaError_t bind(textureReference& reference, const cudaResourceDesc& wha
 }  // namespace memsim_probe
 
 // Each binding exists for a reference with the format given or its own, and for a pointer, as C has it.
-inline cudaError_t cudaBindTexture(size_t* offset, textureReference& reference, const void* data, const cudaChannelFormatDesc& format,
-                                   size_t bytes = 0xFFFFFFFF) {
+inline cudaError_t cudaBindTexture(size_t* offset, textureReference& reference, const void* data,
+                                   const cudaChannelFormatDesc& format, size_t bytes = 0xFFFFFFFF) {
     if (offset) *offset = 0;
     cudaResourceDesc what{};
     what.resType = cudaResourceTypeLinear;
     what.res.linear = {const_cast<void*>(data), format, bytes};
     return memsim_probe::bind(reference, what);
 }
-inline cudaError_t cudaBindTexture(size_t* offset, textureReference& reference, const void* data, size_t bytes = 0xFFFFFFFF) {
+inline cudaError_t cudaBindTexture(size_t* offset, textureReference& reference, const void* data,
+                                   size_t bytes = 0xFFFFFFFF) {
     return cudaBindTexture(offset, reference, data, reference.channelDesc, bytes);
 }
 inline cudaError_t cudaBindTexture(size_t* offset, const textureReference* reference, const void* data,
@@ -65,8 +66,8 @@ inline cudaError_t cudaBindTexture2D(size_t* offset, textureReference& reference
     what.res.pitch2D = {const_cast<void*>(data), format, width, height, pitch};
     return memsim_probe::bind(reference, what);
 }
-inline cudaError_t cudaBindTexture2D(size_t* offset, textureReference& reference, const void* data, size_t width, size_t height,
-                                     size_t pitch) {
+inline cudaError_t cudaBindTexture2D(size_t* offset, textureReference& reference, const void* data, size_t width,
+                                     size_t height, size_t pitch) {
     return cudaBindTexture2D(offset, reference, data, reference.channelDesc, width, height, pitch);
 }
 inline cudaError_t cudaBindTexture2D(size_t* offset, const textureReference* reference, const void* data,
@@ -74,7 +75,8 @@ inline cudaError_t cudaBindTexture2D(size_t* offset, const textureReference* ref
     return cudaBindTexture2D(offset, const_cast<textureReference&>(*reference), data, *format, width, height, pitch);
 }
 
-inline cudaError_t cudaBindTextureToArray(textureReference& reference, cudaArray_const_t array, const cudaChannelFormatDesc&) {
+inline cudaError_t cudaBindTextureToArray(textureReference& reference, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc&) {
     cudaResourceDesc what{};
     what.resType = cudaResourceTypeArray;
     what.res.array.array = const_cast<cudaArray_t>(array);
@@ -83,7 +85,8 @@ inline cudaError_t cudaBindTextureToArray(textureReference& reference, cudaArray
 inline cudaError_t cudaBindTextureToArray(textureReference& reference, cudaArray_const_t array) {
     return cudaBindTextureToArray(reference, array, reference.channelDesc);
 }
-inline cudaError_t cudaBindTextureToArray(const textureReference* reference, cudaArray_const_t array, const cudaChannelFormatDesc* format) {
+inline cudaError_t cudaBindTextureToArray(const textureReference* reference, cudaArray_const_t array,
+                                          const cudaChannelFormatDesc* format) {
     return cudaBindTextureToArray(const_cast<textureReference&>(*reference), array, *format);
 }
 

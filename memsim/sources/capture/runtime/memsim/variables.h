@@ -9,7 +9,8 @@ namespace memsim_probe {
 
 constexpr size_t dynamic_shared_bytes = 256 << 10;
 
-// The shared arrays of the launch under way. Every thread passes their declarations, so knowing one again must be cheap.
+// The shared arrays of the launch under way. Every thread passes their declarations, so knowing one again must be
+// cheap.
 class SharedArrays {
   public:
     MEMSIM_INLINE void declare(const char* name, const void* base, size_t bytes, size_t element_bytes) {
@@ -58,7 +59,8 @@ class SharedArrays {
         if (dynamic_bytes) add(name, dynamic_base(), dynamic_bytes, element_bytes, ",\"dynamic\":true");
     }
 
-    __attribute__((noinline)) void add(const char* name, const void* base, size_t bytes, size_t element_bytes, const char* more) {
+    __attribute__((noinline)) void add(const char* name, const void* base, size_t bytes, size_t element_bytes,
+                                       const char* more) {
         for (size_t i = 0; i < count; ++i)
             if (list[i] == base) return;
         if (count == most) fail("more than %zu shared arrays", most);

@@ -1,5 +1,5 @@
-// Static (site, width) pairs. A word of the log has 16 bits for what happened, so each pair the program can produce gets a
-// number before main(); templates make several widths of one site.
+// Static (site, width) pairs. A word of the log has 16 bits for what happened, so each pair the program can produce
+// gets a number before main(); templates make several widths of one site.
 #pragma once
 
 #include "log.h"
@@ -8,7 +8,9 @@ namespace memsim_probe {
 
 struct Variants {
     static constexpr uint32_t most = 0xFEFF;
-    struct Entry { uint32_t variant, site, bytes; };
+    struct Entry {
+        uint32_t variant, site, bytes;
+    };
     Entry* list = nullptr;
     uint32_t count = 0;
 

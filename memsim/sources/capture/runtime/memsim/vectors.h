@@ -9,20 +9,30 @@
 #define MEMSIM_CONSTEXPR
 #endif
 
-#define MEMSIM_VECTOR(name, type, align2, align4)                                                              \
-    typedef struct name##1 { type x; } name##1;                                                                \
-    typedef struct __attribute__((aligned(align2))) name##2 { type x, y; } name##2;                            \
-    typedef struct name##3 { type x, y, z; } name##3;                                                          \
-    typedef struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; } name##4;                      \
-    MEMSIM_CUDA MEMSIM_CONSTEXPR name##1 make_##name##1(type x) { name##1 v = {x}; return v; }                 \
-    MEMSIM_CUDA MEMSIM_CONSTEXPR name##2 make_##name##2(type x, type y) { name##2 v = {x, y}; return v; }      \
-    MEMSIM_CUDA MEMSIM_CONSTEXPR name##3 make_##name##3(type x, type y, type z) {                              \
-        name##3 v = {x, y, z};                                                                                 \
-        return v;                                                                                              \
-    }                                                                                                          \
-    MEMSIM_CUDA MEMSIM_CONSTEXPR name##4 make_##name##4(type x, type y, type z, type w) {                      \
-        name##4 v = {x, y, z, w};                                                                              \
-        return v;                                                                                              \
+#define MEMSIM_VECTOR(name, type, align2, align4)                                                                      \
+    typedef struct name##1 { type x; }                                                                                 \
+    name##1;                                                                                                           \
+    typedef struct __attribute__((aligned(align2))) name##2 { type x, y; }                                             \
+    name##2;                                                                                                           \
+    typedef struct name##3 { type x, y, z; }                                                                           \
+    name##3;                                                                                                           \
+    typedef struct __attribute__((aligned(align4))) name##4 { type x, y, z, w; }                                       \
+    name##4;                                                                                                           \
+    MEMSIM_CUDA MEMSIM_CONSTEXPR name##1 make_##name##1(type x) {                                                      \
+        name##1 v = {x};                                                                                               \
+        return v;                                                                                                      \
+    }                                                                                                                  \
+    MEMSIM_CUDA MEMSIM_CONSTEXPR name##2 make_##name##2(type x, type y) {                                              \
+        name##2 v = {x, y};                                                                                            \
+        return v;                                                                                                      \
+    }                                                                                                                  \
+    MEMSIM_CUDA MEMSIM_CONSTEXPR name##3 make_##name##3(type x, type y, type z) {                                      \
+        name##3 v = {x, y, z};                                                                                         \
+        return v;                                                                                                      \
+    }                                                                                                                  \
+    MEMSIM_CUDA MEMSIM_CONSTEXPR name##4 make_##name##4(type x, type y, type z, type w) {                              \
+        name##4 v = {x, y, z, w};                                                                                      \
+        return v;                                                                                                      \
     }
 
 MEMSIM_VECTOR(char, signed char, 2, 4)
@@ -47,5 +57,7 @@ struct dim3 {
     __host__ __device__ constexpr operator uint3() const { return {x, y, z}; }
 };
 #else
-typedef struct dim3 { unsigned int x, y, z; } dim3;
+typedef struct dim3 {
+    unsigned int x, y, z;
+} dim3;
 #endif

@@ -96,14 +96,14 @@ inline unsigned shuffle_xor(int bits, int width) {
 
 }  // namespace memsim_probe
 
-#define MEMSIM_SHUFFLE(name, type, which)                                                                      \
-    template <class T>                                                                                         \
-    MEMSIM_CUDA_TEMPLATE T name##_sync(unsigned mask, T value, type source, int width = 32) {                  \
-        return memsim_probe::shuffle(mask, 0, value, memsim_probe::which(source, width), #name "_sync()");     \
-    }                                                                                                          \
-    template <class T>                                                                                         \
-    __attribute__((noinline)) __host__ __device__ T name(T value, type source, int width = 32) {               \
-        return memsim_probe::shuffle(0, MEMSIM_HERE, value, memsim_probe::which(source, width), #name "()");   \
+#define MEMSIM_SHUFFLE(name, type, which)                                                                              \
+    template <class T>                                                                                                 \
+    MEMSIM_CUDA_TEMPLATE T name##_sync(unsigned mask, T value, type source, int width = 32) {                          \
+        return memsim_probe::shuffle(mask, 0, value, memsim_probe::which(source, width), #name "_sync()");             \
+    }                                                                                                                  \
+    template <class T>                                                                                                 \
+    __attribute__((noinline)) __host__ __device__ T name(T value, type source, int width = 32) {                       \
+        return memsim_probe::shuffle(0, MEMSIM_HERE, value, memsim_probe::which(source, width), #name "()");           \
     }
 MEMSIM_SHUFFLE(__shfl, int, shuffle_index)
 MEMSIM_SHUFFLE(__shfl_up, unsigned, shuffle_up)
@@ -127,7 +127,9 @@ MEMSIM_CUDA int __all_sync(unsigned mask, int predicate) {
 MEMSIM_HERE_ONLY unsigned __ballot(int predicate) {
     return memsim_probe::vote(0, MEMSIM_HERE, predicate, "__ballot()").votes;
 }
-MEMSIM_HERE_ONLY int __any(int predicate) { return memsim_probe::vote(0, MEMSIM_HERE, predicate, "__any()").votes != 0; }
+MEMSIM_HERE_ONLY int __any(int predicate) {
+    return memsim_probe::vote(0, MEMSIM_HERE, predicate, "__any()").votes != 0;
+}
 MEMSIM_HERE_ONLY int __all(int predicate) {
     memsim_probe::Ballot result = memsim_probe::vote(0, MEMSIM_HERE, predicate, "__all()");
     return result.votes == result.present;
@@ -146,18 +148,18 @@ MEMSIM_CUDA_TEMPLATE unsigned __match_all_sync(unsigned mask, T value, int* pred
     return *predicate ? result.present : 0;
 }
 
-#define MEMSIM_REDUCE(name, expression)                                                                        \
-    template <class T>                                                                                         \
-    MEMSIM_CUDA_TEMPLATE T __reduce_##name##_sync(unsigned mask, T value) {                                    \
-        T a = 0;                                                                                               \
-        bool first = true;                                                                                     \
-        for (unsigned lane = 0; lane < 32; ++lane) {                                                           \
-            if (!(mask & memsim_probe::block.alive_lanes() & 1u << lane)) continue;                            \
-            T b = memsim_probe::shuffle(mask, 0, value, lane, "__reduce_" #name "_sync()");                    \
-            a = first ? b : static_cast<T>(expression);                                                        \
-            first = false;                                                                                     \
-        }                                                                                                      \
-        return a;                                                                                              \
+#define MEMSIM_REDUCE(name, expression)                                                                                \
+    template <class T>                                                                                                 \
+    MEMSIM_CUDA_TEMPLATE T __reduce_##name##_sync(unsigned mask, T value) {                                            \
+        T a = 0;                                                                                                       \
+        bool first = true;                                                                                             \
+        for (unsigned lane = 0; lane < 32; ++lane) {                                                                   \
+            if (!(mask & memsim_probe::block.alive_lanes() & 1u << lane)) continue;                                    \
+            T b = memsim_probe::shuffle(mask, 0, value, lane, "__reduce_" #name "_sync()");                            \
+            a = first ? b : static_cast<T>(expression);                                                                \
+            first = false;                                                                                             \
+        }                                                                                                              \
+        return a;                                                                                                      \
     }
 MEMSIM_REDUCE(add, a + b)
 MEMSIM_REDUCE(min, a < b ? a : b)

@@ -1,0 +1,112 @@
+// What the CUDA runtime API tells of kernels, and launches that are calls.
+#pragma once
+
+#include "device_api.h"
+
+namespace memsim_probe {
+
+// Threads that occupy an SM at most: of a block size and its shared bytes, registers unknown.
+inline int blocks_per_sm(int threads, size_t shared_bytes) {
+    if (threads <= 0 || threads > 1024) return 0;
+    int blocks = 2048 / ((threads + 31) / 32 * 32);
+    if (shared_bytes && blocks * shared_bytes > 164 << 10) blocks = (164 << 10) / shared_bytes;
+    return blocks < 32 ? blocks : 32;
+}
+
+}  // namespace memsim_probe
+
+// Kernels: attributes and occupancy.
+template <class K>
+inline cudaError_t cudaFuncSetCacheConfig(K*, cudaFuncCache) {
+    return cudaSuccess;
+}
+template <class K>
+inline cudaError_t cudaFuncSetSharedMemConfig(K*, cudaSharedMemConfig) {
+    return cudaSuccess;
+}
+template <class K>
+inline cudaError_t cudaFuncSetAttribute(K*, cudaFuncAttribute, int) {
+    return cudaSuccess;
+}
+template <class K>
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* out, K*) {
+    *out = {0, 0, 0, 1024, 32, 80, 80, 0, 48 << 10, -1};
+    return cudaSuccess;
+}
+template <class K>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, K*, int threads, size_t shared_bytes) {
+    return *blocks = memsim_probe::blocks_per_sm(threads, shared_bytes), cudaSuccess;
+}
+template <class K>
+inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, K*, int threads,
+                                                                          size_t shared_bytes, unsigned) {
+    return *blocks = memsim_probe::blocks_per_sm(threads, shared_bytes), cudaSuccess;
+}
+template <class K>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int* grid, int* threads, K*, size_t = 0, int limit = 0) {
+    *threads = limit > 0 && limit < 1024 ? limit : 1024;
+    *grid = memsim_probe::host_multiprocessors * memsim_probe::blocks_per_sm(*threads, 0);
+    return cudaSuccess;
+}
+template <class F, class K>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int* threads, K* kernel, F,
+                                                                  int limit = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(grid, threads, kernel, 0, limit);
+}
+
+// A launch from an array of pointers to the arguments.
+namespace memsim_probe {
+template <size_t... I>
+struct Indices {};
+template <size_t N, size_t... I>
+struct MakeIndices : MakeIndices<N - 1, N - 1, I...> {};
+template <size_t... I>
+struct MakeIndices<0, I...> {
+    using Type = Indices<I...>;
+};
+
+template <class... P, size_t... I>
+void launch_from(const Place& at, const Shape& shape, void (*kernel)(P...), void** arguments, Indices<I...>) {
+    (void)arguments;
+    auto body = [=](std::remove_const_t<P>... values) {
+        auto each = [&] { kernel(values...); };
+        run_grid(at, shape, each);
+    };
+    body(*static_cast<std::remove_const_t<P>*>(arguments[I])...);
+}
+template <class... P>
+cudaError_t launch_kernel(const Place& at, void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
+                          size_t shared_bytes) {
+    launch_from(at, {grid, block, shared_bytes}, kernel, arguments, typename MakeIndices<sizeof...(P)>::Type{});
+    return memsim_peek();
+}
+inline cudaError_t launch_kernel(const Place& at, const void*, dim3, dim3, void**, size_t) {
+    fail("%s:%d: cudaLaunchKernel() of a kernel whose type is not known here (cast to void*)", at.file, at.line);
+}
+}  // namespace memsim_probe
+
+template <class K>
+inline cudaError_t cudaLaunchKernel(K kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+                                    cudaStream_t = nullptr) {
+    return memsim_probe::launch_kernel({"kernel", "", 0}, kernel, grid, block, arguments, shared_bytes);
+}
+// Blocks run one after another: a cooperative launch works as long as no thread waits for another block.
+template <class K>
+inline cudaError_t cudaLaunchCooperativeKernel(K kernel, dim3 grid, dim3 block, void** arguments,
+                                               size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
+    return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+}
+#if !defined(__clang__)
+template <class K>
+inline cudaError_t memsim_launch_kernel(const char* name, const char* file, int line, K kernel, dim3 grid, dim3 block,
+                                        void** arguments, size_t shared_bytes = 0, cudaStream_t = nullptr) {
+    return memsim_probe::launch_kernel({name, file, line}, kernel, grid, block, arguments, shared_bytes);
+}
+#define cudaLaunchKernel(kernel, ...) memsim_launch_kernel(#kernel, __FILE__, __LINE__, kernel, __VA_ARGS__)
+#define cudaLaunchCooperativeKernel(kernel, ...) memsim_launch_kernel(#kernel, __FILE__, __LINE__, kernel, __VA_ARGS__)
+#endif
+
+// How clang understands <<<...>>>.
+extern "C" cudaError_t cudaConfigureCall(dim3 grid, dim3 block, size_t shared_bytes = 0, cudaStream_t stream = nullptr);
+extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, size_t shared_bytes = 0,
+                                                cudaStream_t stream = nullptr);
