@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from numba import config, njit
+from numba import config, njit, types
 
 # The loops get named tuples of some thirty arrays and hand them on to small functions. Counting references to each
 # array at each call made a trial four times as long (nothing here allocates, so nothing needs counting: `_nrt`), and
@@ -27,6 +28,25 @@ def _drop_stale() -> None:
 _drop_stale()
 
 
+@contextmanager
+def _indices_from_the_start() -> Iterator[None]:
+    """Compile without Numba's check of every index for being negative, which Python would count from the end.
+
+    No index of the loops is negative (tests run them as plain Python and look), and the checks took a fifth of a trial.
+    """
+    from numba.np import arrayobj
+
+    def as_it_is(context: Any, builder: Any, kind: Any, index: Any, size: Any) -> Any:
+        return context.cast(builder, index, kind, types.intp if kind.signed else types.uintp)
+
+    checked = arrayobj.fix_integer_index
+    arrayobj.fix_integer_index = as_it_is
+    try:
+        yield
+    finally:
+        arrayobj.fix_integer_index = checked
+
+
 def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     """The machine code of a loop for arguments of these types, compiled if need be.
 
@@ -38,6 +58,7 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
         return function
     import numba
 
-    types = tuple(numba.typeof(argument) for argument in arguments)
-    function.compile(types)
-    return function.overloads[types].entry_point
+    signature = tuple(numba.typeof(argument) for argument in arguments)
+    with _indices_from_the_start():
+        function.compile(signature)
+    return function.overloads[signature].entry_point

@@ -14,7 +14,7 @@ import numpy as np
 
 from memsim.config import DramPolicy
 from memsim.hierarchy.compiled import loop
-from memsim.hierarchy.requests import FETCH, append, deliver, pop, schedule
+from memsim.hierarchy.requests import FETCH, append, pop, schedule, take_bucket
 from memsim.hierarchy.sm_state import NEVER
 
 CHANNEL = np.dtype(
@@ -353,21 +353,21 @@ def begin_run(m):
 
 
 @loop
-def log_requests(m, start, end):
-    """Log what is due in [start, end), in the order in which it comes."""
-    wrap = len(m.from_l2) - 1
+def accept(m, start, end):
+    """Hand what is due in [start, end) to the channels, and log it, in the order in which it comes."""
     for time in range(start, end):
-        r = m.from_l2[time & wrap].head
+        r = take_bucket(m.from_l2, time)
         while r >= 0:
+            after = m.requests[r].next
             log_request(m, m.requests[r].line, np.int64(m.requests[r].mask))
-            r = m.requests[r].next
+            append(m.queues, m.requests[r].place, m.requests, r)
+            r = after
 
 
 @loop
 def advance_channels(m, start, end):
     """Advance every channel over the SM cycles [start, end)."""
-    log_requests(m, start, end)
-    deliver(m.from_l2, start, end, m.requests, m.queues)
+    accept(m, start, end)
     clock_end = to_clock(m.p[0], end)
     for c in range(len(m.channels)):
         advance_channel(m, c, clock_end)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache import drop, find, replace, touch, victim
+from memsim.hierarchy.cache import drop, find, reindex, replace, touch, victim
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
+from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.random import WORD, hash32
 from memsim.hierarchy.requests import ATOMIC, BYPASS, LOAD, REDUCTION, STORE, give, schedule, take
 from memsim.hierarchy.sm_state import ALL, ATOMICS, BACK, EVICT, HIT, MERGE, MISS, READS, SECTOR_MISS, SLOTS, WRITES
@@ -41,6 +42,7 @@ def end_flight(m, sm, f):
         m.warps[w].waiting = 0
         push(m, sm, slot, m.warps[w].wake)
         m.warps[w].wake = 0
+        prefetch(m.instructions, m.warps[w].pc)
 
 
 @loop
@@ -104,7 +106,7 @@ def invalidate(m, sm, way, line, mask, time):
         send(m, sm, STORE, line, lost, m.writers[way], time)
     if m.ways[way].valid == 0 and m.ways[way].pending == 0:
         s = sm * m.p[0].l1_sets + m.place[line].l1_set
-        drop(m.buckets, m.ways, m.sets, sm, m.p[0].l1_bits, s, way, m.p[0].l1_ways)
+        drop(m.buckets, m.chains, m.ways, m.sets, sm, m.p[0].l1_bits, s, way)
 
 
 @loop
@@ -176,18 +178,20 @@ def allocate(m, sm, line, op, time):
     if p.write_policy == BACK and m.sms[sm].stores >= p.max_stores:
         return -1  # a dirty victim could not leave; asked first, so that trying again draws nothing
     s = sm * p.l1_sets + m.place[line].l1_set
-    way = victim(m.ways, m.sets, s, p.l1_ways, p.l1_policy, p.key)
+    way = victim(m.ways, m.sets, s, p.l1_ways, 0, p.l1_policy, p.key)
     if way < 0:
         return way
     old = m.ways[way].tag
     if p.inclusive and old >= 0:
-        word = sm >> 5
-        m.sharers[old, word] = m.sharers[old, word] & (WORD ^ 1 << (sm & 31))
+        at = old * p.sharer_words + (sm >> 5)
+        m.sharers[at] = m.sharers[at] & (WORD ^ 1 << (sm & 31))
     dirty = np.int64(m.ways[way].dirty)
     if dirty:
         m.sms[sm].stores += 1
         send(m, sm, STORE, m.ways[way].tag, dirty, m.writers[way], time)
-    replace(m.buckets, m.ways, m.sets, sm, p.l1_bits, s, way, p.l1_ways, p.l1_policy, line)
+    reindex(m.buckets, m.chains, m.ways, sm, p.l1_bits, way, line)
+    replace(m.ways, m.sets, s, way, p.l1_ways, 0, p.l1_policy, line)
+    prefetch(m.ways, m.sets[s].oldest)  # the next victim
     m.waiting[way] = -1
     m.writers[way] = op
     m.born[way] = time
@@ -198,7 +202,7 @@ def allocate(m, sm, line, op, time):
 def load(m, sm, line, mask, op, time):
     """Look a load's transaction up in L1; False when it must be tried again."""
     p = m.p[0]
-    way = find(m.buckets, m.ways, sm, p.l1_bits, line)
+    way = find(m.buckets, m.chains, m.ways, sm, p.l1_bits, line)
     new = mask
     event = MISS
     valid = 0
@@ -206,7 +210,7 @@ def load(m, sm, line, mask, op, time):
     if way >= 0:
         valid = mask & np.int64(m.ways[way].valid)
         if valid == mask:
-            touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, p.l1_policy)
+            touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
             m.counters[op, READS + HIT, 0] += 1
             m.counters[op, READS + HIT, 1] += m.sectors[mask]
             complete(m, sm, op, time + p.l1_latency, p.l1_latency)
@@ -227,7 +231,7 @@ def load(m, sm, line, mask, op, time):
         m.requests[r].way = way
         m.ways[way].pending = m.ways[way].pending | new
     if event != MISS:
-        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, p.l1_policy)
+        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
     f = join_flight(m, sm, op)
     if pending:
         wait_at(m, way, f, new | pending, time)
@@ -264,7 +268,7 @@ def past_l1(m, sm, kind, line, mask, op, time):
 @loop
 def evict_own_copy(m, sm, line, mask, time):
     """L2 changes the data, so this SM's copy goes."""
-    way = find(m.buckets, m.ways, sm, m.p[0].l1_bits, line)
+    way = find(m.buckets, m.chains, m.ways, sm, m.p[0].l1_bits, line)
     if way >= 0:
         invalidate(m, sm, way, line, mask, time)
 
@@ -274,7 +278,7 @@ def store(m, sm, kind, line, mask, op, time):
     """A store or reduction; False when it must be tried again."""
     p = m.p[0]
     keep = kind == STORE and p.write_policy == BACK and p.l1_enabled
-    way = find(m.buckets, m.ways, sm, p.l1_bits, line)
+    way = find(m.buckets, m.chains, m.ways, sm, p.l1_bits, line)
     hits = 0
     event = MISS
     if way >= 0:
@@ -297,6 +301,6 @@ def store(m, sm, kind, line, mask, op, time):
         m.sms[sm].stores += 1
         send(m, sm, kind, line, mask, op, time)
     if way >= 0:
-        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, p.l1_policy)
+        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
     return True

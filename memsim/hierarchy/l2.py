@@ -12,10 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.config import WriteHit, WriteMiss
-from memsim.hierarchy.cache import find, replace, touch, victim
+from memsim.hierarchy.cache import recall, replace, touch, victim
 from memsim.hierarchy.compiled import loop
+from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.requests import (
-    ATOMIC,
     BYPASS,
     FETCH,
     INVALIDATE,
@@ -23,11 +23,12 @@ from memsim.hierarchy.requests import (
     REDUCTION,
     STORE,
     WRITE_BACK,
-    deliver,
+    append,
     give,
     pop,
     schedule,
     take,
+    take_bucket,
 )
 from memsim.hierarchy.sm_state import ALL, ATOMICS, HIT, MERGE, MISS, NEVER, READS, SECTOR_MISS, WRITES
 
@@ -42,8 +43,7 @@ SLICE = np.dtype(
         ("pad", "<i4"),
     ]
 )
-# Severity of an event, and back: hit < merge < sector miss < miss.
-SEVERITY = np.array([0, 3, 2, 1])
+# Events by severity.
 WORST = np.array([HIT, MERGE, SECTOR_MISS, MISS])
 AGAIN = -2  # a request that cannot be carried out yet
 FETCH_MISS, VALIDATE, UPDATE_MEMORY, NO_ALLOCATE = range(4)
@@ -66,10 +66,11 @@ class Slices(NamedTuple):
     ways: np.ndarray
     writers: np.ndarray  # [way] static op that last wrote there
     sets: np.ndarray
-    buckets: np.ndarray  # of the cache's index
+    way_of: np.ndarray  # way of every L2 line (see cache.recall)
     fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
     spots: np.ndarray  # [position] way of each L2 line of the packet being looked up
-    sharers: np.ndarray  # [line, word]: SMs that hold the L1 line (inclusive L2 only)
+    brings: np.ndarray  # [request, position] way that a fetch brings each L2 line to
+    sharers: np.ndarray  # [line * sharer_words + word]: SMs that hold the L1 line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray
     from_sms: np.ndarray  # calendar
@@ -120,8 +121,9 @@ def invalidate_sharers(m, s, line, mask, time):
     """An inclusive L2 takes the line out of the L1s that got it."""
     if m.p[0].l1_whole:
         mask = m.p[0].all_sectors
-    for word in range(m.sharers.shape[1]):
-        bits = np.int64(m.sharers[line, word])
+    for word in range(m.p[0].sharer_words):
+        at = line * m.p[0].sharer_words + word
+        bits = np.int64(m.sharers[at])
         sm = word << 5
         while bits:
             if bits & 1:
@@ -135,7 +137,7 @@ def invalidate_sharers(m, s, line, mask, time):
             bits >>= 1
             sm += 1
         if m.p[0].l1_whole or m.p[0].lines_per_packet == 1:
-            m.sharers[line, word] = 0
+            m.sharers[at] = 0
 
 
 @loop
@@ -158,85 +160,149 @@ def allocate(m, s, tag, time):
     """A way for an L2 line, or -1 when all of its set wait for DRAM."""
     p = m.p[0]
     at = m.sets_of[tag]
-    way = victim(m.ways, m.sets, at, p.l2_ways, p.l2_policy, p.key)
+    way = victim(m.ways, m.sets, at, p.l2_ways, p.group_bits, p.l2_policy, p.key)
     if way >= 0:
         if m.ways[way].tag >= 0:
             evict(m, s, way, time)
-        replace(m.buckets, m.ways, m.sets, 0, p.l2_bits, at, way, p.l2_ways, p.l2_policy, tag)
+        m.way_of[tag] = way
+        replace(m.ways, m.sets, at, way, p.l2_ways, p.group_bits, p.l2_policy, tag)
     return way
 
 
 @loop
-def read_sectors(m, way, mask):
-    """(hits, sectors to fetch, sectors under way) of a read or an atomic."""
-    hits = mask & np.int64(m.ways[way].valid)
-    pending = (mask ^ hits) & np.int64(m.ways[way].pending)
-    return hits, mask ^ hits ^ pending, pending
+def find_lines(m, tag, asked):
+    """Note the ways of the L2 lines that the sectors `asked` lie in; returns the sectors whose line is absent."""
+    p = m.p[0]
+    absent = 0
+    for position in range(p.lines_per_packet):
+        part = asked & p.line_mask << position * p.sectors_per_line
+        if part:
+            way = recall(m.way_of, m.ways, tag + position)
+            m.spots[position] = way
+            absent |= part if way < 0 else 0
+    return absent
 
 
 @loop
-def write_sectors(m, s, way, mask, line, shift, op, time):
-    """A store's sectors of one L2 line: (hits, sectors to fetch, sectors under way)."""
-    valid = np.int64(m.ways[way].valid)
-    activated = np.int64(m.ways[way].activated)
-    hits = mask & valid
-    if m.p[0].write_hit:
+def allocate_lines(m, s, tag, absent, time):
+    """Give ways to the lines of the sectors `absent`, in order; returns the sectors from the first without one on."""
+    p = m.p[0]
+    for position in range(p.lines_per_packet):
+        shift = position * p.sectors_per_line
+        if absent & p.line_mask << shift:
+            way = allocate(m, s, tag + position, time)
+            if way < 0:
+                return ALL & ALL << shift
+            m.spots[position] = way
+    return 0
+
+
+@loop
+def gather(m, tag, asked, absent):
+    """What the ways of a packet hold, as masks of the packet: (valid, pending, activated). They were used now."""
+    p = m.p[0]
+    valid = 0
+    pending = 0
+    activated = 0
+    for position in range(p.lines_per_packet):
+        shift = position * p.sectors_per_line
+        way = m.spots[position]
+        if asked & p.line_mask << shift and way >= 0:
+            valid |= np.int64(m.ways[way].valid) << shift
+            pending |= np.int64(m.ways[way].pending) << shift
+            activated |= np.int64(m.ways[way].activated) << shift
+            if not absent & p.line_mask << shift:
+                touch(m.ways, m.sets, m.sets_of[tag + position], way, p.l2_ways, p.group_bits, p.l2_policy)
+    return valid, pending, activated
+
+
+@loop
+def write(m, s, r, asked, valid, pending, activated, time):
+    """Carry a write of the sectors `asked` out; returns (hits, sectors to fetch).
+
+    What the policy does not keep goes on to DRAM, a request an L2 line.
+    """
+    p = m.p[0]
+    policy = p.write_miss if m.requests[r].kind == STORE else FETCH_MISS
+    op = m.requests[r].op
+    missing = asked & (ALL ^ valid) & (ALL ^ pending)
+    through = missing if policy == UPDATE_MEMORY or policy == NO_ALLOCATE else 0
+    active = asked ^ missing if policy == NO_ALLOCATE else asked
+    for position in range(p.lines_per_packet):
+        shift = position * p.sectors_per_line
+        part = asked >> shift & p.line_mask
+        if part:
+            past = through >> shift & p.line_mask
+            if past:
+                to_memory(m, s, WRITE_BACK, m.requests[r].line, past << shift, op, time)
+            way = m.spots[position]
+            if way >= 0:
+                if policy == VALIDATE:
+                    m.ways[way].valid = m.ways[way].valid | missing >> shift & p.line_mask
+                m.ways[way].dirty = m.ways[way].dirty | part ^ past
+                m.ways[way].activated = m.ways[way].activated | active >> shift & p.line_mask
+                m.writers[way] = op
+    hits = asked & valid
+    if p.write_hit and m.requests[r].kind == STORE:
         hits &= activated
-    pending = mask & (ALL ^ valid) & np.int64(m.ways[way].pending)
-    absent = mask & (ALL ^ valid) & (ALL ^ pending)
-    policy = m.p[0].write_miss
-    dirty = mask
-    fetch = 0
-    if absent and policy == VALIDATE:
-        m.ways[way].valid = valid | absent
-    elif absent:
-        if policy != FETCH_MISS:
-            dirty = mask ^ absent
-            to_memory(m, s, WRITE_BACK, line, absent << shift, op, time)
-        if policy != NO_ALLOCATE:
-            fetch = absent
-    m.ways[way].dirty = m.ways[way].dirty | dirty
-    m.ways[way].activated = activated | (dirty if policy == NO_ALLOCATE else mask)
-    m.writers[way] = op
-    return hits, fetch, pending
+    return hits, missing if policy == FETCH_MISS or policy == UPDATE_MEMORY else 0
 
 
 @loop
-def look_up_line(m, s, r, tag, mask, shift, time):
-    """Look the sectors `mask` of one L2 line up: (way, hits, to fetch, to wait for, event).
+def await_sectors(m, fetch):
+    """Mark the sectors that a fetch brings as pending."""
+    p = m.p[0]
+    for position in range(p.lines_per_packet):
+        part = fetch >> position * p.sectors_per_line & p.line_mask
+        if part:
+            way = m.spots[position]
+            m.ways[way].pending = m.ways[way].pending | part
 
-    The way is -1 for a store that allocates nothing; the event is AGAIN when it must be tried again.
+
+@loop
+def look_up_lines(m, s, r, asked, time):
+    """Look sectors of a packet up whose L2 lines lie in different sets: (sectors looked up, sectors to fetch).
+
+    All lines are found, then ways given to those that are absent, then the outcome worked out for all at once on masks
+    of the packet: loads that do not wait for each other, and few branches. When a line finds all ways of its set
+    pending, it and those after it are left.
     """
     p = m.p[0]
     kind = m.requests[r].kind
-    line = m.requests[r].line
-    way = find(m.buckets, m.ways, 0, p.l2_bits, tag)
-    absent = way < 0
-    if absent:
-        if kind == STORE and p.write_miss == NO_ALLOCATE:
-            to_memory(m, s, WRITE_BACK, line, mask << shift, m.requests[r].op, time)
-            return -1, 0, 0, 0, MISS
-        way = allocate(m, s, tag, time)
-        if way < 0:
-            return -1, 0, 0, 0, AGAIN
-    else:
-        touch(m.ways, m.sets, m.sets_of[tag], way, p.l2_ways, p.l2_policy)
-    if kind == STORE:
-        hits, fetch, pending = write_sectors(m, s, way, mask, line, shift, m.requests[r].op, time)
-    else:
-        hits, fetch, pending = read_sectors(m, way, mask)
-        if kind == ATOMIC or kind == REDUCTION:
-            m.ways[way].dirty = m.ways[way].dirty | mask
-            m.ways[way].activated = m.ways[way].activated | mask
-            m.writers[way] = m.requests[r].op
-    if hits == mask:
-        return way, hits, 0, 0, HIT
-    if hits | pending == mask:
-        return way, hits, 0, pending, MERGE
+    op = m.requests[r].op
+    tag = m.requests[r].line << p.packet_bits
+    absent = find_lines(m, tag, asked)
+    if absent and not (kind == STORE and p.write_miss == NO_ALLOCATE):
+        left = allocate_lines(m, s, tag, absent, time)
+        asked &= ALL ^ left
+        absent &= ALL ^ left
+    valid, pending, activated = gather(m, tag, asked, absent)
+    hits = asked & valid
+    fetch = asked & (ALL ^ valid) & (ALL ^ pending)
+    if kind > BYPASS:
+        hits, fetch = write(m, s, r, asked, valid, pending, activated, time)
+    merges = asked & (ALL ^ valid) & pending
+    rest = asked ^ hits ^ merges
     if fetch:
-        fetch = np.int64(m.whole[fetch]) & (ALL ^ np.int64(m.ways[way].valid)) & (ALL ^ np.int64(m.ways[way].pending))
-        m.ways[way].pending = m.ways[way].pending | fetch
-    return way, hits, fetch, pending, MISS if absent or p.sectors_per_line == 1 else SECTOR_MISS
+        fetch = np.int64(m.whole[fetch]) & (ALL ^ valid) & (ALL ^ pending)
+        await_sectors(m, fetch)
+    m.requests[r].need = m.requests[r].need | asked & (fetch | merges)
+    first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
+    missed = rest if p.sectors_per_line == 1 else rest & absent
+    worst = 0
+    if hits:
+        m.counters[op, first + HIT, 1] += m.sectors[hits]
+    if merges:
+        m.counters[op, first + MERGE, 1] += m.sectors[merges]
+        worst = 1
+    if rest ^ missed:
+        m.counters[op, first + SECTOR_MISS, 1] += m.sectors[rest ^ missed]
+        worst = 2
+    if missed:
+        m.counters[op, first + MISS, 1] += m.sectors[missed]
+        worst = 3
+    m.slices[s].worst = max(m.slices[s].worst, worst)
+    return asked, fetch
 
 
 @loop
@@ -258,7 +324,7 @@ def newest_fetch(m, line, need):
         if need >> sector & 1:
             position = sector // p.sectors_per_line
             within = sector - position * p.sectors_per_line
-            way = find(m.buckets, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
+            way = recall(m.way_of, m.ways, (line << p.packet_bits) + position)
             if way >= 0 and m.ways[way].pending >> within & 1:
                 newest = max(newest, m.fetch_of[way * p.sectors_per_line + within])
     return newest if newest < 0 else newest & 0xFFFFFFFF
@@ -274,46 +340,31 @@ def serve(m, s, r, time):
     line = m.requests[r].line
     op = m.requests[r].op
     kind = m.requests[r].kind
-    first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
-    line_mask = (1 << p.sectors_per_line) - 1
     todo = np.int64(m.requests[r].mask) & (ALL ^ m.slices[s].done)
-    need = np.int64(m.requests[r].need)
-    worst = m.slices[s].worst
     fetch = 0
     if p.inclusive and kind == LOAD:
         sm = m.requests[r].sm
-        m.sharers[line, sm >> 5] = m.sharers[line, sm >> 5] | 1 << (sm & 31)
-    position = 0
-    while todo >> position * p.sectors_per_line:
-        shift = position * p.sectors_per_line
-        part = todo >> shift & line_mask
-        if part:
-            way, hits, miss, pending, event = look_up_line(
-                m, s, r, (line << p.packet_bits) + position, part, shift, time
-            )
-            if event == AGAIN:
+        at = line * p.sharer_words + (sm >> 5)
+        m.sharers[at] = m.sharers[at] | 1 << (sm & 31)
+    step = p.step_mask  # the sectors looked up at once: all, or those of one L2 line
+    while todo:
+        asked = todo & step
+        if asked:
+            looked_up, brings = look_up_lines(m, s, r, asked, time)
+            fetch |= brings
+            todo ^= looked_up
+            if looked_up != asked:
                 break
-            m.spots[position] = way
-            todo ^= part << shift
-            worst = max(worst, SEVERITY[event])
-            fetch |= miss << shift
-            need |= (part & (miss | pending)) << shift
-            if hits:
-                m.counters[op, first + HIT, 1] += m.sectors[hits]
-            if pending:
-                m.counters[op, first + MERGE, 1] += m.sectors[pending]
-            if hits | pending != part:
-                m.counters[op, first + event, 1] += m.sectors[part ^ hits ^ pending]
-        position += 1
-    m.requests[r].need = need
+        step <<= p.sectors_per_line
     last = send_fetch(m, s, line, fetch, op, time) if fetch else -1
     if todo:
         m.slices[s].done = np.int64(m.requests[r].mask) ^ todo
-        m.slices[s].worst = worst
         return AGAIN
-    m.counters[op, first + WORST[worst], 0] += 1
+    first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
+    m.counters[op, first + WORST[m.slices[s].worst], 0] += 1
     m.slices[s].done = 0
     m.slices[s].worst = 0
+    need = np.int64(m.requests[r].need)
     if kind == STORE or kind == REDUCTION or need == 0:
         return -1
     return last if last >= 0 else newest_fetch(m, line, need)
@@ -330,7 +381,9 @@ def send_fetch(m, s, line, mask, op, time):
     while mask >> sector:
         if mask >> sector & 1:
             position = sector >> p.sector_bits
-            m.fetch_of[(m.spots[position] << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
+            way = m.spots[position]
+            m.brings[f, position] = way
+            m.fetch_of[(way << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
         sector += 1
     return f
 
@@ -346,11 +399,10 @@ def arrive(m, s, time):
     p = m.p[0]
     m.slices[s].fetches -= 1
     mask = np.int64(m.requests[f].mask)
-    line = m.requests[f].line
     for position in range(p.lines_per_packet):
-        part = mask >> position * p.sectors_per_line & ((1 << p.sectors_per_line) - 1)
+        part = mask >> position * p.sectors_per_line & p.line_mask
         if part:
-            way = find(m.buckets, m.ways, 0, p.l2_bits, (line << p.packet_bits) + position)
+            way = m.brings[f, position]
             m.ways[way].valid = m.ways[way].valid | part
             m.ways[way].pending = m.ways[way].pending & (ALL ^ part)
     r = m.requests[f].waiters
@@ -359,6 +411,16 @@ def arrive(m, s, time):
         reply(m, r, time)
         r = after
     give(m.free_requests, f)
+
+
+@loop
+def foresee(m, r):
+    """Ask the host for the ways that a request will find or replace."""
+    p = m.p[0]
+    tag = m.requests[r].line << p.packet_bits
+    prefetch(m.ways, m.way_of[tag])
+    for position in range(0, p.lines_per_packet, 1 << p.group_bits):
+        prefetch(m.ways, m.sets[m.sets_of[tag + position]].oldest)
 
 
 @loop
@@ -380,6 +442,8 @@ def advance_slice(m, s, end):
                 blocked = False
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
+        if m.requests[r].next >= 0:
+            foresee(m, m.requests[r].next)
         last = serve(m, s, r, request) if room else AGAIN
         if last == AGAIN:
             blocked = True
@@ -393,9 +457,31 @@ def advance_slice(m, s, end):
 
 
 @loop
+def accept(m, start, end):
+    """Hand the requests and answers of a window to their slices, and ask the host for what they will need, so that it
+    comes while others are handled."""
+    p = m.p[0]
+    for time in range(start, end):
+        r = take_bucket(m.from_sms, time)
+        while r >= 0:
+            line = m.requests[r].line
+            prefetch(m.way_of, line << p.packet_bits)
+            prefetch(m.sets_of, line << p.packet_bits)
+            prefetch(m.sharers, line * p.sharer_words)
+            after = m.requests[r].next
+            append(m.queues, m.requests[r].place, m.requests, r)
+            r = after
+        r = take_bucket(m.from_dram, time)
+        while r >= 0:
+            prefetch(m.ways, m.brings[r, 0])
+            after = m.requests[r].next
+            append(m.answers, m.requests[r].place, m.requests, r)
+            r = after
+
+
+@loop
 def advance_slices(m, start, end):
     """Advance every slice over [start, end)."""
-    deliver(m.from_sms, start, end, m.requests, m.queues)
-    deliver(m.from_dram, start, end, m.requests, m.answers)
+    accept(m, start, end)
     for s in range(len(m.slices)):
         advance_slice(m, s, end)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.config import GPU, Inclusion
+from memsim.config import GPU
 from memsim.hierarchy import cache, dram, l2, parameters, sm_state
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.latencies import horizon
@@ -41,7 +41,8 @@ class Machine:
         while free[0] < least:
             requests, free = grow_pool(requests, free)
         self.sms = self.sms._replace(requests=requests, free_requests=free)
-        self.slices = self.slices._replace(requests=requests, free_requests=free)
+        brings = np.resize(self.slices.brings, (len(requests), self.slices.brings.shape[1]))
+        self.slices = self.slices._replace(requests=requests, free_requests=free, brings=brings)
         self.channels = self.channels._replace(requests=requests)
 
     def grow_nodes(self, least: int) -> None:
@@ -98,7 +99,6 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
         key: of the trial's hashed draws, below 2**31.
         commands: DRAM commands to log.
     """
-    words = (gpu.sm.count + 31) // 32 if gpu.l2.inclusion is Inclusion.inclusive else 0
     requests, free_requests = new_pool(REQUEST, 4096)
     size = 1 << (2 * horizon(gpu)).bit_length()
     common = _Common(
@@ -110,7 +110,7 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
         calendars={name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram")},
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
-        sharers=np.zeros((len(layout.place), words), np.uint32),
+        sharers=np.zeros(len(layout.place) * parameters.sharer_words(gpu), np.uint32),
     )
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
     return Machine(level_records(sms), level_records(slices), level_records(channels), common.counters)
@@ -134,7 +134,8 @@ class _Common:
 def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     n = common.gpu.sm.count
     l1 = common.gpu.l1
-    ways, sets, index, bits = cache.new_cache(n, l1.size_bytes // (l1.line_bytes * l1.ways), l1.ways)
+    ways, sets = cache.new_cache(n * l1.size_bytes // (l1.line_bytes * l1.ways), l1.ways, 0)
+    index, chains, bits = cache.new_index(n, l1.size_bytes // l1.line_bytes)
     nodes, free_nodes = new_pool(sm_state.NODE, 1024)
     flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
     state = np.zeros(n, sm_state.SM_STATE)
@@ -156,6 +157,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         sharers=common.sharers,
         sets=sets,
         buckets=index,
+        chains=chains,
         requests=common.requests,
         free_requests=common.free_requests,
         nodes=nodes,
@@ -170,6 +172,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         times=np.zeros(tx.n_ops + 1, sm_state.OP_TIMES),
         bin_of=np.searchsorted(latency_bin_edges(), np.arange(SMALL_LATENCIES), side="right") - 1,
         sectors=common.sectors,
+        link_cycles=-(-common.sectors * 32 // common.gpu.sm.reply_bytes_per_cycle),
         freed=np.zeros(n * sm_state.SLOTS, sm_state.FREED),
         freed_count=np.zeros(1, np.int64),
     )
@@ -177,18 +180,20 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
 
 def _slices(common: _Common) -> l2.Slices:
     own = common.gpu.l2
-    ways, sets, index, bits = cache.new_cache(1, own.size_bytes // (own.line_bytes * own.ways), own.ways)
+    n_sets = own.size_bytes // (own.line_bytes * own.ways)
+    ways, sets = cache.new_cache(n_sets, own.ways, parameters.group_bits(common.gpu))
     return l2.Slices(
-        p=parameters.l2_parameters(common.gpu, common.key, bits),
+        p=parameters.l2_parameters(common.gpu, common.key, common.layout.apart),
         place=shared(common.layout.place),
         sets_of=shared(common.layout.sets),
         slices=np.zeros(common.gpu.l2.slices, l2.SLICE),
         ways=ways,
         writers=np.zeros(len(ways), np.uint16),
         sets=sets,
-        buckets=index,
+        way_of=np.full(len(common.layout.sets), -1, np.int32),
         fetch_of=np.full(len(ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
         spots=np.zeros(8, np.int64),
+        brings=np.zeros((len(common.requests), common.gpu.l1.line_bytes // own.line_bytes), np.int32),
         sharers=common.sharers,
         requests=common.requests,
         free_requests=common.free_requests,

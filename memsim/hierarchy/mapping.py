@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
 
 import numpy as np
 
@@ -104,6 +106,13 @@ class Layout:
 
     place: np.ndarray
     sets: np.ndarray
+
+    @cached_property
+    def apart(self) -> bool:
+        """Whether the L2 lines of one L1 line always lie in different sets."""
+        sets = self.sets.reshape(len(self.place), -1)
+        pairs = combinations(range(sets.shape[1]), 2)
+        return not any((sets[:, one] == sets[:, other]).any() for one, other in pairs)
 
 
 def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None = None) -> Layout:

@@ -24,6 +24,18 @@ def _record(**values: int) -> np.ndarray:
     return out
 
 
+def sharer_words(gpu: GPU) -> int:
+    """32-bit words that name the SMs which share a line; an L2 that is not inclusive keeps none."""
+    return -(-gpu.sm.count // 32) if gpu.l2.inclusion is Inclusion.inclusive else 0
+
+
+def group_bits(gpu: GPU) -> int:
+    """log2 of the L2 sets whose ways lie interleaved: as many as an L1 line has L2 lines, if that divides all sets."""
+    lines = gpu.l1.line_bytes // gpu.l2.line_bytes
+    n_sets = gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways)
+    return gcd(lines, n_sets).bit_length() - 1
+
+
 def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bits: int) -> np.ndarray:
     """Of the SMs and their L1s. `key` is the trial's; `l1_bits` sizes the index of one L1."""
     return _record(
@@ -40,7 +52,6 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         shared_latency=gpu.sm.shared_latency_cycles,
         barrier_cycles=gpu.sm.barrier_cycles,
         max_stores=gpu.sm.max_stores,
-        reply_bytes=gpu.sm.reply_bytes_per_cycle,
         l1_enabled=gpu.l1.enabled,
         l1_bits=l1_bits,
         l1_sets=gpu.l1.size_bytes // (gpu.l1.line_bytes * gpu.l1.ways),
@@ -50,25 +61,30 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         l1_latency=gpu.l1.hit_latency_cycles,
         l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
+        sharer_words=sharer_words(gpu),
         return_cycles=reply_cycles(gpu),
         write_policy=sm_state.WRITE_POLICY[gpu.l1.write_policy],
     )
 
 
-def l2_parameters(gpu: GPU, key: int, l2_bits: int) -> np.ndarray:
-    """Of the L2 slices."""
+def l2_parameters(gpu: GPU, key: int, apart: bool) -> np.ndarray:
+    """Of the L2 slices. `apart`: the L2 lines of one L1 line always lie in different sets."""
     lines = gpu.l1.line_bytes // gpu.l2.line_bytes
+    sectors = gpu.l2.line_bytes // 32
     return _record(
         key=key,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
+        sharer_words=sharer_words(gpu),
         lines_per_packet=lines,
         packet_bits=lines.bit_length() - 1,
-        sectors_per_line=gpu.l2.line_bytes // 32,
-        sector_bits=(gpu.l2.line_bytes // 32).bit_length() - 1,
+        sectors_per_line=sectors,
+        line_mask=(1 << sectors) - 1,
+        step_mask=sm_state.ALL if apart else (1 << sectors) - 1,  # sectors of a packet looked up at once
+        sector_bits=sectors.bit_length() - 1,
         all_sectors=(1 << (gpu.l1.line_bytes // 32)) - 1,
         l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
-        l2_bits=l2_bits,
         l2_ways=gpu.l2.ways,
+        group_bits=group_bits(gpu),
         l2_policy=cache.POLICY[gpu.l2.replacement],
         l2_mshrs=max(gpu.l2.mshrs, 2 * lines),
         most_writes=2 * lines,  # one request may evict and write every L2 line it covers

@@ -24,6 +24,8 @@ class Records(np.ndarray):
     """
 
     def __getitem__(self, index: Any) -> Any:
+        entries = index if isinstance(index, tuple) else (index,)
+        assert all(not isinstance(i, int | np.integer) or i >= 0 for i in entries), "compiled loops do not wrap indices"
         if self.dtype.names and isinstance(index, int | np.integer):
             return _Record(self, int(index))
         return super().__getitem__(index)
@@ -45,8 +47,8 @@ class _Record:
 
 
 def records(array: np.ndarray) -> np.ndarray:
-    """The array as loops take it: itself, but for plain Python a view whose records have attributes."""
-    return array.view(Records) if config.DISABLE_JIT and array.dtype.names else array  # type: ignore[attr-defined]
+    """The array as loops take it: itself; for plain Python a view that checks indices and has records' attributes."""
+    return array.view(Records) if config.DISABLE_JIT else array  # type: ignore[attr-defined]
 
 
 def level_records(level: Level) -> Level:

@@ -136,14 +136,9 @@ def schedule(calendar, requests, r):
 
 
 @loop
-def deliver(calendar, start, end, requests, queues):
-    """Move what is due in [start, end) to the queues of their places, in order."""
-    wrap = len(calendar) - 1
-    for time in range(start, end):
-        r = calendar[time & wrap].head
-        if r >= 0:
-            calendar[time & wrap].head = -1
-            while r >= 0:
-                after = requests[r].next
-                append(queues, requests[r].place, requests, r)
-                r = after
+def take_bucket(calendar, time):
+    """First of the requests that are due at `time`, which leave the calendar; -1 if there is none."""
+    b = time & (len(calendar) - 1)
+    r = calendar[b].head
+    calendar[b].head = -1
+    return r

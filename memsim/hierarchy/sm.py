@@ -13,9 +13,12 @@ import numpy as np
 from memsim.hierarchy.cache import find
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.l1 import answer_own, complete, end_flight, fill, invalidate, load, past_l1, store
-from memsim.hierarchy.requests import ATOMIC, BYPASS, INVALIDATE, LOAD, REDUCTION, STORE, deliver, give, pop
+from memsim.hierarchy.prefetch import prefetch
+from memsim.hierarchy.requests import ATOMIC, BYPASS, INVALIDATE, LOAD, REDUCTION, STORE, append, give, pop, take_bucket
 from memsim.hierarchy.sm_state import NEVER, OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
-from memsim.hierarchy.warps import act, choose, end_sequence, ends_sequence, pop_event, push
+from memsim.hierarchy.warps import act, choose, end_sequence, ends_sequence, make_ready, pop_event, push
+
+AHEAD = 8  # transactions that the host is told of before they are looked up
 
 
 @loop
@@ -33,7 +36,7 @@ def receive(m, sm, time):
         answer_own(m, sm, r, time)
     elif kind == INVALIDATE:
         line = m.requests[r].line
-        way = find(m.buckets, m.ways, sm, m.p[0].l1_bits, line)
+        way = find(m.buckets, m.chains, m.ways, sm, m.p[0].l1_bits, line)
         if way >= 0 and m.born[way] <= m.requests[r].time - m.p[0].return_cycles:
             invalidate(m, sm, way, line, np.int64(m.requests[r].mask), time)
     else:
@@ -49,19 +52,13 @@ def due(m, sm):
         return NEVER
     time = max(m.requests[r].time, m.sms[sm].link_free)
     if m.requests[r].kind <= ATOMIC:
-        width = m.p[0].reply_bytes
-        time += (m.sectors[m.requests[r].mask] * 32 + width - 1) // width
+        time += m.link_cycles[m.requests[r].mask]
     return time
 
 
 @loop
-def look_up(m, sm, time):
-    """The load-store unit's next transaction; False when it must be tried again."""
-    s = m.sms[sm]
-    k = s.next
-    i = m.warps[sm * SLOTS + s.warp].pc
-    kind = m.instructions[i].kind
-    op = m.instructions[i].op
+def look_up(m, sm, k, kind, op, time):
+    """Transaction `k` of the load-store unit's instruction; False when it must be tried again."""
     line = m.lines[k]
     mask = np.int64(m.masks[k])
     if kind == OP_LOAD:
@@ -118,8 +115,7 @@ def finish(m, sm, time):
     if ends_sequence(m, w):
         end_sequence(m, sm, slot, time)
     elif m.instructions[pc + 1].gap == 0 and m.instructions[pc + 1].count + m.instructions[pc + 1].slots > 0:
-        m.warps[w].ready = 1
-        m.sms[sm].ready += 1
+        make_ready(m, sm, w)
     else:
         push(m, sm, slot, time)
 
@@ -150,14 +146,18 @@ def advance_sm(m, sm, end):
             time = min(event, end)
             continue
         limit = min(event, end)
-        stop = m.sms[sm].stop
-        while m.sms[sm].next < stop and time < limit:
-            if not look_up(m, sm, time):
+        i = m.instructions[m.warps[sm * SLOTS + m.sms[sm].warp].pc]
+        kind, op = i.kind, i.op
+        k, stop = m.sms[sm].next, m.sms[sm].stop
+        while k < stop and time < limit:
+            prefetch(m.place, m.lines[min(k + AHEAD, stop - 1)])
+            if not look_up(m, sm, k, kind, op, time):
                 blocked = True
                 break
-            m.sms[sm].next += 1
+            k += 1
             time += step
-        if m.sms[sm].next == stop:
+        m.sms[sm].next = k
+        if k == stop:
             finish(m, sm, time)
     m.sms[sm].time = time
     if m.sms[sm].warp >= 0 or m.sms[sm].ready:
@@ -166,12 +166,25 @@ def advance_sm(m, sm, end):
 
 
 @loop
+def accept(m, start, end):
+    """Hand the replies of a window to their SMs, and ask the host for the ways they fill."""
+    for time in range(start, end):
+        r = take_bucket(m.from_l2, time)
+        while r >= 0:
+            prefetch(m.ways, m.requests[r].way)
+            prefetch(m.waiting, m.requests[r].way)
+            after = m.requests[r].next
+            append(m.replies, m.requests[r].place, m.requests, r)
+            r = after
+
+
+@loop
 def advance_sms(m, start, end):
     """Advance every SM over [start, end).
 
     Returns (earliest time at which one can act next, block slots freed, nodes and flights that can still be taken).
     """
-    deliver(m.from_l2, start, end, m.requests, m.replies)
+    accept(m, start, end)
     m.freed_count[0] = 0
     earliest = NEVER
     for sm in range(len(m.sms)):

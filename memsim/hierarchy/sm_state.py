@@ -94,9 +94,10 @@ class SMs(NamedTuple):
     waiting: np.ndarray  # [way] first node that waits for its fill, or -1
     writers: np.ndarray  # [way] static op that last wrote there
     born: np.ndarray  # [way] when its line was asked for
-    sharers: np.ndarray  # [line, word]: SMs whose L1 may hold the line (inclusive L2 only)
+    sharers: np.ndarray  # [line * sharer_words + word]: SMs whose L1 may hold the line (inclusive L2 only)
     sets: np.ndarray
     buckets: np.ndarray  # of the cache's index
+    chains: np.ndarray  # [way] next way in its bucket, or -1
     requests: np.ndarray
     free_requests: np.ndarray
     nodes: np.ndarray
@@ -111,5 +112,6 @@ class SMs(NamedTuple):
     times: np.ndarray  # OP_TIMES
     bin_of: np.ndarray  # latency bin of small latencies
     sectors: np.ndarray  # number of bits of a mask
+    link_cycles: np.ndarray  # that the data of a mask take on the link from L2
     freed: np.ndarray  # FREED, block slots that became free in this window
     freed_count: np.ndarray  # [1]

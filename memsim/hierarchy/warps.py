@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from memsim.hierarchy.compiled import loop
+from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.random import hash32
+from memsim.hierarchy.requests import HOST_LINE
 from memsim.hierarchy.sm_state import BARRIER, GREEDY, NEVER, RANDOM, SLOTS, WAITS, WEIGHTED
 
 
@@ -97,6 +99,17 @@ def end_sequence(m, sm, slot, time):
 
 
 @loop
+def make_ready(m, sm, w):
+    """A warp may issue its next instruction."""
+    m.warps[w].ready = 1
+    m.sms[sm].ready += 1
+    first = m.instructions[m.warps[w].pc].first
+    prefetch(m.lines, first)
+    prefetch(m.lines, first + HOST_LINE // 4)
+    prefetch(m.masks, first)
+
+
+@loop
 def act(m, sm, slot, time):
     """A warp whose last sequence is answered goes on: its gap, then a barrier or the load-store unit, or its end."""
     w = sm * SLOTS + slot
@@ -124,8 +137,7 @@ def act(m, sm, slot, time):
             release_barrier(m, sm, block, time)
             return
         if m.instructions[pc].count > 0 or m.instructions[pc].slots > 0:
-            m.warps[w].ready = 1
-            m.sms[sm].ready += 1
+            make_ready(m, sm, w)
             return
         m.warps[w].pc = pc + 1
         if ends_sequence(m, w):

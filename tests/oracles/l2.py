@@ -85,6 +85,7 @@ class Slice:
         if packet.kind == "load":
             self.sharers.setdefault(packet.line, set()).add(packet.sm)
         fetch = Fetch(time, packet.line, 0, packet.op, packet.place)
+        self.through: list[Fetch] = []  # what a store's policy does not keep leaves after the lines that had to go
         complete = True
         for position in range(self.per_packet):
             first = position * self.per_line
@@ -96,6 +97,8 @@ class Slice:
                 complete = False
                 break
             self.outcome.looked_up |= {s + first for s in asked}
+        for write in self.through:
+            self.write_memory(write)
         if fetch.brings:
             self.fetches.append(fetch)
             self.world.to_dram(fetch, self.number)
@@ -122,7 +125,7 @@ class Slice:
         absent = way is None
         if absent:
             if store and self.l2.write_miss == WriteMiss.no_allocate:
-                self.write_memory(packet.line, position, asked, packet.op, time, packet.place)
+                self.through.append(self.write_back(packet.line, position, asked, packet.op, time, packet.place))
                 self.outcome.note("miss", 0, 0, len(asked))
                 return True
             way = group.victim()
@@ -156,7 +159,7 @@ class Slice:
         policy = self.l2.write_miss if packet.kind == "store" else WriteMiss.fetch
         through = missing if policy in (WriteMiss.update_memory, WriteMiss.no_allocate) else set()
         if through:
-            self.write_memory(packet.line, way.position, through, packet.op, time, way.place)
+            self.through.append(self.write_back(packet.line, way.position, through, packet.op, time, way.place))
         way.dirty |= asked - through
         way.activated |= asked if policy != WriteMiss.no_allocate else asked - missing
         if policy == WriteMiss.validate:
@@ -171,17 +174,20 @@ class Slice:
         fetch.brings += [(way, s) for s in sorted(whole)]
         fetch.mask |= sum(1 << s + position * self.per_line for s in whole)
 
-    def write_memory(self, line: int, position: int, what: set[int], op: int, time: int, place) -> None:
+    def write_back(self, line: int, position: int, what: set[int], op: int, time: int, place) -> Fetch:
         mask = sum(1 << s + position * self.per_line for s in what)
+        return Fetch(time, line, mask, op, place, write=True)
+
+    def write_memory(self, write: Fetch) -> None:
         self.write_backs += 1
-        self.world.to_dram(Fetch(time, line, mask, op, place, write=True), self.number)
+        self.world.to_dram(write, self.number)
 
     def evict(self, way: Way, time: int) -> None:
         if way.line is None:
             return
         line = way.line // self.per_packet
         if way.dirty:
-            self.write_memory(line, way.position, way.dirty, way.op, time, way.place)
+            self.write_memory(self.write_back(line, way.position, way.dirty, way.op, time, way.place))
         if self.l2.inclusion != Inclusion.inclusive or not way.valid:
             return
         whole = self.gpu.l1.sector_bytes == self.gpu.l1.line_bytes
