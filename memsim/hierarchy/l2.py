@@ -217,11 +217,8 @@ def gather(m, tag, asked, absent):
 
 
 @loop
-def write(m, s, r, asked, valid, pending, activated, time):
-    """Carry a write of the sectors `asked` out; returns (hits, sectors to fetch).
-
-    What the policy does not keep goes on to DRAM, a request an L2 line.
-    """
+def write(m, r, asked, valid, pending, activated):
+    """Carry a write of the sectors `asked` out; returns (hits, sectors to fetch, sectors to write to DRAM)."""
     p = m.p[0]
     policy = p.write_miss if m.requests[r].kind == STORE else FETCH_MISS
     op = m.requests[r].op
@@ -231,21 +228,27 @@ def write(m, s, r, asked, valid, pending, activated, time):
     for position in range(p.lines_per_packet):
         shift = position * p.sectors_per_line
         part = asked >> shift & p.line_mask
-        if part:
-            past = through >> shift & p.line_mask
-            if past:
-                to_memory(m, s, WRITE_BACK, m.requests[r].line, past << shift, op, time)
-            way = m.spots[position]
-            if way >= 0:
-                if policy == VALIDATE:
-                    m.ways[way].valid = m.ways[way].valid | missing >> shift & p.line_mask
-                m.ways[way].dirty = m.ways[way].dirty | part ^ past
-                m.ways[way].activated = m.ways[way].activated | active >> shift & p.line_mask
-                m.writers[way] = op
+        way = m.spots[position]
+        if part and way >= 0:
+            if policy == VALIDATE:
+                m.ways[way].valid = m.ways[way].valid | missing >> shift & p.line_mask
+            m.ways[way].dirty = m.ways[way].dirty | (part & (ALL ^ through >> shift))
+            m.ways[way].activated = m.ways[way].activated | active >> shift & p.line_mask
+            m.writers[way] = op
     hits = asked & valid
     if p.write_hit and m.requests[r].kind == STORE:
         hits &= activated
-    return hits, missing if policy == FETCH_MISS or policy == UPDATE_MEMORY else 0
+    return hits, missing if policy == FETCH_MISS or policy == UPDATE_MEMORY else 0, through
+
+
+@loop
+def write_through(m, s, r, sectors, time):
+    """Send what a store's policy does not keep on to DRAM, a request an L2 line."""
+    p = m.p[0]
+    for position in range(p.lines_per_packet):
+        part = sectors & p.line_mask << position * p.sectors_per_line
+        if part:
+            to_memory(m, s, WRITE_BACK, m.requests[r].line, part, m.requests[r].op, time)
 
 
 @loop
@@ -261,7 +264,7 @@ def await_sectors(m, fetch):
 
 @loop
 def look_up_lines(m, s, r, asked, time):
-    """Look sectors of a packet up whose L2 lines lie in different sets: (sectors looked up, sectors to fetch).
+    """Look sectors of a packet up whose L2 lines lie in different sets: (looked up, to fetch, to write to DRAM).
 
     All lines are found, then ways given to those that are absent, then the outcome worked out for all at once on masks
     of the packet: loads that do not wait for each other, and few branches. When a line finds all ways of its set
@@ -279,8 +282,9 @@ def look_up_lines(m, s, r, asked, time):
     valid, pending, activated = gather(m, tag, asked, absent)
     hits = asked & valid
     fetch = asked & (ALL ^ valid) & (ALL ^ pending)
+    through = 0
     if kind > BYPASS:
-        hits, fetch = write(m, s, r, asked, valid, pending, activated, time)
+        hits, fetch, through = write(m, r, asked, valid, pending, activated)
     merges = asked & (ALL ^ valid) & pending
     rest = asked ^ hits ^ merges
     if fetch:
@@ -302,7 +306,7 @@ def look_up_lines(m, s, r, asked, time):
         m.counters[op, first + MISS, 1] += m.sectors[missed]
         worst = 3
     m.slices[s].worst = max(m.slices[s].worst, worst)
-    return asked, fetch
+    return asked, fetch, through
 
 
 @loop
@@ -342,6 +346,7 @@ def serve(m, s, r, time):
     kind = m.requests[r].kind
     todo = np.int64(m.requests[r].mask) & (ALL ^ m.slices[s].done)
     fetch = 0
+    through = 0
     if p.inclusive and kind == LOAD:
         sm = m.requests[r].sm
         at = line * p.sharer_words + (sm >> 5)
@@ -350,12 +355,15 @@ def serve(m, s, r, time):
     while todo:
         asked = todo & step
         if asked:
-            looked_up, brings = look_up_lines(m, s, r, asked, time)
+            looked_up, brings, passes = look_up_lines(m, s, r, asked, time)
             fetch |= brings
+            through |= passes
             todo ^= looked_up
             if looked_up != asked:
                 break
         step <<= p.sectors_per_line
+    if through:
+        write_through(m, s, r, through, time)
     last = send_fetch(m, s, line, fetch, op, time) if fetch else -1
     if todo:
         m.slices[s].done = np.int64(m.requests[r].mask) ^ todo

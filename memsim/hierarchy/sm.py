@@ -17,6 +17,7 @@ from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.requests import ATOMIC, BYPASS, INVALIDATE, LOAD, REDUCTION, STORE, append, give, pop, take_bucket
 from memsim.hierarchy.sm_state import NEVER, OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.warps import act, choose, end_sequence, ends_sequence, make_ready, pop_event, push
+from memsim.trace.transactions import PAST_L1
 
 AHEAD = 8  # transactions that the host is told of before they are looked up
 
@@ -57,12 +58,12 @@ def due(m, sm):
 
 
 @loop
-def look_up(m, sm, k, kind, op, time):
-    """Transaction `k` of the load-store unit's instruction; False when it must be tried again."""
+def look_up(m, sm, k, kind, op, cached, time):
+    """Look transaction `k` up, of an instruction whose loads L1 serves or not; False when it must be tried again."""
     line = m.lines[k]
     mask = np.int64(m.masks[k])
     if kind == OP_LOAD:
-        if m.p[0].l1_enabled:
+        if cached:
             return load(m, sm, line, mask, op, time)
         return past_l1(m, sm, BYPASS, line, mask, op, time)
     if kind == OP_ATOMIC:
@@ -148,10 +149,11 @@ def advance_sm(m, sm, end):
         limit = min(event, end)
         i = m.instructions[m.warps[sm * SLOTS + m.sms[sm].warp].pc]
         kind, op = i.kind, i.op
+        cached = m.p[0].l1_enabled and i.flags & PAST_L1 == 0
         k, stop = m.sms[sm].next, m.sms[sm].stop
         while k < stop and time < limit:
             prefetch(m.place, m.lines[min(k + AHEAD, stop - 1)])
-            if not look_up(m, sm, k, kind, op, time):
+            if not look_up(m, sm, k, kind, op, cached, time):
                 blocked = True
                 break
             k += 1

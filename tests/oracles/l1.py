@@ -33,7 +33,8 @@ class FirstLevel:
     def look_up(self, flight: Flight, time: int) -> bool:
         line, mask = int(self.world.trace.lines[flight.next]), int(self.world.trace.masks[flight.next])
         if flight.kind == Kind.load:
-            return (self.load if self.gpu.l1.enabled else self.past_l1)(flight, line, mask, time)
+            cached = self.gpu.l1.enabled and not flight.past_l1
+            return (self.load if cached else self.past_l1)(flight, line, mask, time)
         if flight.kind == Kind.atomic:
             return self.past_l1(flight, line, mask, time)
         return self.store(flight, line, mask, time)

@@ -11,6 +11,7 @@ from oracles.warps import Block, Flight, Transaction, Warp
 
 from memsim.config import GPU, WarpScheduler
 from memsim.trace.schema import Flag, Kind
+from memsim.trace.transactions import PAST_L1
 
 
 class SM(FirstLevel):
@@ -169,7 +170,7 @@ class SM(FirstLevel):
         i = self.world.trace.instructions[warp.pc]
         first, count, slots = int(i["first"]), int(i["count"]), int(i["slots"])
         kind = Kind(int(i["kind"]))
-        self.current = Flight(warp, int(i["op"]), kind, time, first + count, first, time)
+        self.current = Flight(warp, int(i["op"]), kind, time, first + count, first, time, bool(i["flags"] & PAST_L1))
         if slots:
             self.free = time + slots
             if kind in (Kind.load, Kind.atomic):
