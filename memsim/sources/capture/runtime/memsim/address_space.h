@@ -15,12 +15,25 @@ constexpr size_t page_bytes = 4096;
 
 constexpr size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Address space at `wanted` (elsewhere if that is taken), without memory behind it until it is touched.
-inline char* reserve(uintptr_t wanted, size_t bytes, int protection) {
+// Address space at `wanted` (elsewhere if that is taken), without memory behind it until it is touched; null if there
+// is not so much.
+inline char* try_reserve(uintptr_t wanted, size_t bytes, int protection) {
     int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void* got = mmap(reinterpret_cast<void*>(wanted), bytes, protection, flags, -1, 0);
-    if (got == MAP_FAILED) fail("cannot reserve %zu bytes of address space: %s", bytes, strerror(errno));
-    return static_cast<char*>(got);
+    return got == MAP_FAILED ? nullptr : static_cast<char*>(got);
+}
+
+inline char* reserve(uintptr_t wanted, size_t bytes, int protection) {
+    char* got = try_reserve(wanted, bytes, protection);
+    if (!got) fail("cannot reserve %zu bytes of address space: %s", bytes, strerror(errno));
+    return got;
+}
+
+// As much as the system allows, `bytes` at most, which becomes what it is.
+inline char* reserve_up_to(uintptr_t wanted, size_t& bytes, int protection) {
+    for (; bytes > page_bytes; bytes /= 2)
+        if (char* got = try_reserve(wanted, bytes, protection)) return got;
+    return reserve(wanted, bytes, protection);
 }
 
 inline void protect(char* start, size_t bytes, int protection) {

@@ -20,7 +20,7 @@ class Arena {
         Alone alone;
         size_t pages = round_up(bytes ? bytes : 1, page_bytes);
         if (pages > capacity - used) return nullptr;
-        if (!base) base = reserve(array_region, region, PROT_NONE);
+        if (!base) base = reserve_up_to(array_region, region, PROT_NONE);
         size_t index = 0, offset = gap;
         while (index < count && offset + pages + gap > ranges[index].offset) {
             offset = ranges[index].offset + ranges[index].bytes + gap;
@@ -56,7 +56,6 @@ class Arena {
     size_t free_bytes() const { return capacity - used; }
 
   private:
-    static constexpr size_t region = size_t{1} << 40;
     static constexpr size_t gap = 2 * margin + 16 * page_bytes;  // from one array to the next
     struct Range {
         size_t offset, bytes;
@@ -69,7 +68,8 @@ class Arena {
     }
 
     char* base = nullptr;
-    Range* ranges = nullptr;  // by offset
+    size_t region = size_t{1} << 40;  // bytes of address space
+    Range* ranges = nullptr;          // by offset
     size_t count = 0, room = 0, used = 0;
 };
 

@@ -2,6 +2,11 @@
 // includes this defines.
 MEMSIM_C_FUNCTION(cudaError_t, memsim_allocate, (const char* text, void** pointer, size_t bytes, unsigned flags),
                   (text, pointer, bytes, flags))
+MEMSIM_C_FUNCTION(cudaError_t, cudaMalloc, (void** pointer, size_t bytes), (pointer, bytes))
+MEMSIM_C_FUNCTION(cudaError_t, cudaMallocHost, (void** pointer, size_t bytes), (pointer, bytes))
+MEMSIM_C_FUNCTION(cudaError_t, cudaMallocManaged, (void** pointer, size_t bytes, unsigned flags),
+                  (pointer, bytes, flags))
+MEMSIM_C_FUNCTION(cudaError_t, cudaHostAlloc, (void** pointer, size_t bytes, unsigned flags), (pointer, bytes, flags))
 MEMSIM_C_FUNCTION(cudaError_t, cudaFree, (void* pointer), (pointer))
 MEMSIM_C_FUNCTION(cudaError_t, cudaFreeHost, (void* pointer), (pointer))
 MEMSIM_C_FUNCTION(cudaError_t, cudaMemcpy, (void* to, const void* from, size_t bytes, enum cudaMemcpyKind kind),

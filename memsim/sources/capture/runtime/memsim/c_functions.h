@@ -1,5 +1,4 @@
-// The runtime API for host files in C. C++ defines the functions under other names, to which C's declarations are
-// bound.
+// The runtime API for host files in C: functions with C's names, beside those of the same names that C++ sees.
 #pragma once
 
 #ifdef __cplusplus
@@ -10,7 +9,8 @@ inline cudaError_t memsim_allocate(const char* text, void** pointer, size_t byte
 
 // Emitted by every file of the program, kept once by the linker.
 #define MEMSIM_C_FUNCTION(result, name, parameters, arguments)                                                         \
-    extern "C" __attribute__((weak, used)) result memsim_c_##name parameters { return name arguments; }
+    extern "C" __attribute__((weak, used)) result memsim_c_##name parameters __asm__(#name);                           \
+    result memsim_c_##name parameters { return name arguments; }
 #include "c_function_list.h"
 #undef MEMSIM_C_FUNCTION
 
@@ -36,7 +36,7 @@ enum cudaMemcpyKind {
     cudaMemcpyDefault
 };
 
-#define MEMSIM_C_FUNCTION(result, name, parameters, arguments) result name parameters __asm__("memsim_c_" #name);
+#define MEMSIM_C_FUNCTION(result, name, parameters, arguments) result name parameters;
 #include "c_function_list.h"
 #undef MEMSIM_C_FUNCTION
 

@@ -12,7 +12,7 @@ constexpr uint64_t tag_of(uint64_t tag) { return tag << 48; }
 constexpr uint64_t latch_mark = tag_of(0xFF00), call_mark = tag_of(0xFF01), return_mark = tag_of(0xFF02);
 constexpr uint64_t barrier_mark = tag_of(0xFF03);
 constexpr unsigned max_threads = 1024;
-constexpr size_t log_bytes = size_t{1} << 36;  // of one block; beyond it lies no memory, and the fault handler says so
+constexpr size_t kept_bytes = size_t{1} << 26;  // what stays mapped for the next block
 
 inline uint64_t* cursor = nullptr;  // where the next word goes; null while nothing is logged
 
@@ -27,7 +27,7 @@ MEMSIM_INLINE void log_word(uint64_t word) {
 class BlockLog {
   public:
     void begin() {
-        if (!words) words = reinterpret_cast<uint64_t*>(reserve(log_region, log_bytes, PROT_READ | PROT_WRITE));
+        if (!words) map();
         cursor = words;
         n_turns = 0;
     }
@@ -61,15 +61,14 @@ class BlockLog {
         stream.begin(Message::block, sizeof head + (n_threads + 1) * 8 + (end - words) * 8);
         stream.put(head, sizeof head);
         stream.put(offsets, (n_threads + 1) * 8);
-        if (ordered) return stream.put(words, (end - words) * 8);
-        for (unsigned t = 0; t < n_threads; ++t)
-            for (uint32_t i = first[t]; i != no_turn; i = turns[i].next)
-                stream.put(turns[i].start, words_of(i, end) * 8);
+        if (ordered) stream.put(words, (end - words) * 8);
+        else put_by_thread(n_threads, first, end);
+        release(end);
     }
 
     bool overrun(uintptr_t address) const {
-        uintptr_t end = reinterpret_cast<uintptr_t>(words) + log_bytes;
-        return words && address >= end && address < end + page_bytes;
+        uintptr_t end = reinterpret_cast<uintptr_t>(words) + bytes;
+        return words && address >= end - page_bytes && address < end;
     }
 
   private:
@@ -79,11 +78,33 @@ class BlockLog {
     };
     static constexpr uint32_t no_turn = ~0u;
 
+    // The last page is never mapped: a block that fills the log faults, and the handler says so.
+    void map() {
+        char* start = reserve_up_to(log_region, bytes, PROT_READ | PROT_WRITE);
+        protect(start + bytes - page_bytes, page_bytes, PROT_NONE);
+        words = reinterpret_cast<uint64_t*>(start);
+    }
+
+    void put_by_thread(unsigned n_threads, const uint32_t* first, uint64_t* end) const {
+        for (unsigned t = 0; t < n_threads; ++t)
+            for (uint32_t i = first[t]; i != no_turn; i = turns[i].next)
+                stream.put(turns[i].start, words_of(i, end) * 8);
+    }
+
+    // A block that logs far more than others gives its memory back.
+    void release(uint64_t* end) const {
+        size_t used = (end - words) * 8;
+        if (used > kept_bytes)
+            madvise(reinterpret_cast<char*>(words) + kept_bytes, round_up(used - kept_bytes, page_bytes),
+                    MADV_DONTNEED);
+    }
+
     uint64_t words_of(uint32_t i, uint64_t* end) const {
         return (i + 1 < n_turns ? turns[i + 1].start : end) - turns[i].start;
     }
 
     uint64_t* words = nullptr;
+    size_t bytes = size_t{1} << 33;  // of one block's words
     Turn* turns = nullptr;
     size_t n_turns = 0, room = 0;
 };
