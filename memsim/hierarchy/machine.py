@@ -170,7 +170,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         counters=common.counters[Level.l1],
         histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),
         times=np.zeros(tx.n_ops + 1, sm_state.OP_TIMES),
-        bin_of=np.searchsorted(latency_bin_edges(), np.arange(SMALL_LATENCIES), side="right") - 1,
+        bin_of=(np.searchsorted(latency_bin_edges(), np.arange(SMALL_LATENCIES), side="right") - 1).astype(np.int16),
         sectors=common.sectors,
         link_cycles=-(-common.sectors * 32 // common.gpu.sm.reply_bytes_per_cycle),
         freed=np.zeros(n * sm_state.SLOTS, sm_state.FREED),
