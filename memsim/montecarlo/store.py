@@ -120,7 +120,7 @@ def save(path: str | Path, trials: Trials) -> None:
             for name, (dtype, shape) in _ARRAYS.items():
                 values = np.asarray(getattr(trials, name), dtype)
                 assert values.shape == (len(trials.trial), *_resolved(shape, len(trials.ops))), name
-                file.create_dataset(f"trials/{name}", data=values, compression="gzip", shuffle=True)
+                file.create_dataset(f"trials/{name}", data=values, **hdf5.COMPRESSED)
         sink.check()
 
 

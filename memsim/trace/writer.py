@@ -172,8 +172,7 @@ def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
         maxshape=(None,),
         dtype=dtype,
         chunks=(CHUNK_BYTES // dtype.itemsize,),
-        shuffle=True,
-        compression="lzf",
+        **hdf5.COMPRESSED,
     )
 
 
