@@ -15,7 +15,6 @@ import numpy as np
 
 from memsim.errors import InputError
 
-
 # How datasets are compressed: bytes of equal rank together, then LZ4. On addresses this writes nine times as fast as
 # h5py's own LZF, reads fifteen times as fast, and takes a tenth more room.
 COMPRESSED: dict[str, Any] = dict(hdf5plugin.Blosc(cname="lz4", shuffle=hdf5plugin.Blosc.SHUFFLE))
