@@ -253,6 +253,18 @@ def test_a_reader_that_goes_away_ends_the_program(logged):
     assert done.returncode == -13 and done.stdout == ""
 
 
+def test_the_runtime_knows_the_system_as_its_headers_do():
+    command = ["g++", "-std=c++17", "-fsyntax-only", f"-I{FOLDER}", str(DATA / "system_page.cpp")]
+    subprocess.run(command, check=True)
+
+
+def test_programs_may_use_names_of_system_headers(tmp_path):
+    program = tmp_path / "names.cu"
+    program.write_text("struct stack_t {}; float* signal; int read, access, link[3], sigaction; void pipe(int);\n")
+    options = ["-std=c++17", "-fsyntax-only", f"-I{FOLDER}", "-include", "memsim_probe.h"]
+    subprocess.run(["g++", "-x", "c++", *options, str(program)], check=True)
+
+
 def test_host_files_in_c_and_cpp_share_the_device(tmp_path):
     objects = []
     compilers = {"parts_main.c": ["gcc"], "parts_host.cpp": ["g++"], "parts_kernel.cu": ["g++", "-x", "c++"]}

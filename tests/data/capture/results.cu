@@ -201,6 +201,10 @@ static void intrinsics() {
             __float2int_rd(-2.1f) == -3;
     good &= min(3, 4u) == 3 && max(2.0f, 3.0) == 3.0 && rsqrtf(16) == 0.25f && __saturatef(-1) == 0 &&
             __fdividef(6, 3) == 2;
+    good &= __vadd4(0xFF010203, 0x02030405) == 0x01040608 && __vaddus4(0xFF010203, 0x02030405) == 0xFF040608;
+    good &= __vabsdiffs2(0x8000FFFF, 0x7FFF0001) == 0xFFFF0002 && __vcmpgts4(0x01FF7F80, 0x00000000) == 0xFF00FF00;
+    good &= __vmaxs2(0x8000FFFF, 0x7FFF0001) == 0x7FFF0001 && __vavgu4(1, 2) == 2 && __vabs4(0xFF80017F) == 0x0180017F;
+    good &= __vsadu4(0x01020304, 0x04030201) == 8 && __dp4a(0x010203FF, 0x01010101, 10) == 15;
     check("intrinsics", good);
 
     good = true;  // the compiler's own half precision knows better

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "cuda_runtime.h"
+#include "memsim/intrinsics.h"
+#include "memsim/small_floats.h"
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device begin
@@ -49,26 +51,7 @@ struct __attribute__((aligned(4))) __half2 {
 };
 typedef __half2 half2;
 
-#define MEMSIM_OPERATOR(op)                                                                                            \
-    MEMSIM_CUDA __half operator op(__half a, __half b) { return __half(float(a) op float(b)); }                        \
-    MEMSIM_CUDA __half& operator op##=(__half & a, __half b) { return a = a op b; }                                    \
-    MEMSIM_CUDA __half2 operator op(__half2 a, __half2 b) { return {a.x op b.x, a.y op b.y}; }                         \
-    MEMSIM_CUDA __half2& operator op##=(__half2 & a, __half2 b) { return a = a op b; }
-MEMSIM_OPERATOR(+)
-MEMSIM_OPERATOR(-)
-MEMSIM_OPERATOR(*)
-MEMSIM_OPERATOR(/)
-#undef MEMSIM_OPERATOR
-MEMSIM_CUDA __half operator-(__half a) { return __half(-float(a)); }
-#define MEMSIM_COMPARE(op)                                                                                             \
-    MEMSIM_CUDA bool operator op(__half a, __half b) { return float(a) op float(b); }
-MEMSIM_COMPARE(==)
-MEMSIM_COMPARE(!=)
-MEMSIM_COMPARE(<)
-MEMSIM_COMPARE(>)
-MEMSIM_COMPARE(<=)
-MEMSIM_COMPARE(>=)
-#undef MEMSIM_COMPARE
+MEMSIM_SMALL_FLOAT(__half, __half2)
 
 MEMSIM_CUDA __half __float2half(float x) { return __half(x); }
 MEMSIM_CUDA __half __float2half_rn(float x) { return __half(x); }
@@ -90,36 +73,6 @@ MEMSIM_CUDA __half __low2half(__half2 v) { return v.x; }
 MEMSIM_CUDA __half __high2half(__half2 v) { return v.y; }
 MEMSIM_CUDA float __low2float(__half2 v) { return v.x; }
 MEMSIM_CUDA float __high2float(__half2 v) { return v.y; }
-#define MEMSIM_HALF(name, expression)                                                                                  \
-    MEMSIM_CUDA __half name(__half a, __half b) { return expression; }                                                 \
-    MEMSIM_CUDA __half2 name##2(__half2 v, __half2 w) { return {name(v.x, w.x), name(v.y, w.y)}; }
-MEMSIM_HALF(__hadd, a + b)
-MEMSIM_HALF(__hsub, a - b)
-MEMSIM_HALF(__hmul, a* b)
-MEMSIM_HALF(__hmin, a < b ? a : b)
-MEMSIM_HALF(__hmax, a < b ? b : a)
-#undef MEMSIM_HALF
-MEMSIM_CUDA __half __hdiv(__half a, __half b) { return a / b; }
-MEMSIM_CUDA __half2 __h2div(__half2 a, __half2 b) { return a / b; }
-MEMSIM_CUDA __half __hneg(__half a) { return -a; }
-MEMSIM_CUDA __half __habs(__half a) { return __half(fabsf(a)); }
-MEMSIM_CUDA __half __hfma(__half a, __half b, __half c) { return __half(fmaf(a, b, c)); }
-MEMSIM_CUDA __half2 __hfma2(__half2 a, __half2 b, __half2 c) { return {__hfma(a.x, b.x, c.x), __hfma(a.y, b.y, c.y)}; }
-MEMSIM_CUDA bool __heq(__half a, __half b) { return a == b; }
-MEMSIM_CUDA bool __hne(__half a, __half b) { return a != b; }
-MEMSIM_CUDA bool __hlt(__half a, __half b) { return a < b; }
-MEMSIM_CUDA bool __hle(__half a, __half b) { return a <= b; }
-MEMSIM_CUDA bool __hgt(__half a, __half b) { return a > b; }
-MEMSIM_CUDA bool __hge(__half a, __half b) { return a >= b; }
-MEMSIM_CUDA bool __hisnan(__half a) { return isnan(float(a)); }
-MEMSIM_CUDA __half hsqrt(__half a) { return __half(sqrtf(a)); }
-MEMSIM_CUDA __half hrsqrt(__half a) { return __half(rsqrtf(a)); }
-MEMSIM_CUDA __half hrcp(__half a) { return __half(1 / float(a)); }
-MEMSIM_CUDA __half hexp(__half a) { return __half(expf(a)); }
-MEMSIM_CUDA __half hlog(__half a) { return __half(logf(a)); }
-MEMSIM_CUDA __half hsin(__half a) { return __half(sinf(a)); }
-MEMSIM_CUDA __half hcos(__half a) { return __half(cosf(a)); }
-MEMSIM_CUDA __half htanh(__half a) { return __half(tanhf(a)); }
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end

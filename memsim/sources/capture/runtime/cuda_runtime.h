@@ -55,6 +55,7 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 #include "memsim/indices.h"
 #include "memsim/intrinsics.h"
 #include "memsim/math.h"
+#include "memsim/simd.h"
 #include "memsim/sync.h"
 #include "memsim/warp.h"
 #endif

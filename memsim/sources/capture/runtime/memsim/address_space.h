@@ -1,8 +1,6 @@
 // Where things lie: fixed addresses, so that two runs of a program log the same ones.
 #pragma once
 
-#include <sys/mman.h>
-
 #include "failure.h"
 
 namespace memsim_probe {
@@ -18,14 +16,13 @@ constexpr size_t round_up(size_t value, size_t unit) { return (value + unit - 1)
 // Address space at `wanted` (elsewhere if that is taken), without memory behind it until it is touched; null if there
 // is not so much.
 inline char* try_reserve(uintptr_t wanted, size_t bytes, int protection) {
-    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-    void* got = mmap(reinterpret_cast<void*>(wanted), bytes, protection, flags, -1, 0);
-    return got == MAP_FAILED ? nullptr : static_cast<char*>(got);
+    void* got = os::memsim_mmap(reinterpret_cast<void*>(wanted), bytes, protection, os::private_memory, -1, 0);
+    return reinterpret_cast<uintptr_t>(got) == ~uintptr_t{0} ? nullptr : static_cast<char*>(got);
 }
 
 inline char* reserve(uintptr_t wanted, size_t bytes, int protection) {
     char* got = try_reserve(wanted, bytes, protection);
-    if (!got) fail("cannot reserve %zu bytes of address space: %s", bytes, strerror(errno));
+    if (!got) fail("cannot reserve %zu bytes of address space: %s", bytes, strerror(*os::memsim_errno()));
     return got;
 }
 
@@ -37,7 +34,8 @@ inline char* reserve_up_to(uintptr_t wanted, size_t& bytes, int protection) {
 }
 
 inline void protect(char* start, size_t bytes, int protection) {
-    if (mprotect(start, bytes, protection)) fail("cannot map %zu bytes: %s", bytes, strerror(errno));
+    if (os::memsim_mprotect(start, bytes, protection))
+        fail("cannot map %zu bytes: %s", bytes, strerror(*os::memsim_errno()));
 }
 
 }  // namespace memsim_probe

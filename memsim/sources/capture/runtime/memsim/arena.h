@@ -20,7 +20,7 @@ class Arena {
         Alone alone;
         size_t pages = round_up(bytes ? bytes : 1, page_bytes);
         if (pages > capacity - used) return nullptr;
-        if (!base) base = reserve_up_to(array_region, region, PROT_NONE);
+        if (!base) base = reserve_up_to(array_region, region, os::no_access);
         size_t index = 0, offset = gap;
         while (index < count && offset + pages + gap > ranges[index].offset) {
             offset = ranges[index].offset + ranges[index].bytes + gap;
@@ -29,7 +29,7 @@ class Arena {
         if (offset + pages + gap > region) return nullptr;
         insert(index, {offset, pages});
         used += pages;
-        protect(base + offset - margin, pages + 2 * margin, PROT_READ | PROT_WRITE);
+        protect(base + offset - margin, pages + 2 * margin, os::read_write);
         arrays.add(name, global_, base + offset, bytes ? bytes : 1, element_bytes);
         return base + offset;
     }
@@ -40,8 +40,8 @@ class Arena {
         for (size_t i = 0; i < count; ++i)
             if (base + ranges[i].offset == address) {
                 char* start = base + ranges[i].offset;
-                protect(start - margin, ranges[i].bytes + 2 * margin, PROT_NONE);
-                madvise(start - margin, ranges[i].bytes + 2 * margin, MADV_DONTNEED);
+                protect(start - margin, ranges[i].bytes + 2 * margin, os::no_access);
+                os::memsim_madvise(start - margin, ranges[i].bytes + 2 * margin, os::give_back);
                 used -= ranges[i].bytes;
                 memmove(ranges + i, ranges + i + 1, (--count - i) * sizeof *ranges);
                 arrays.remove(address);

@@ -20,7 +20,7 @@ inline Place place;
     } else {
         dprintf(2, "%s\n", message);
     }
-    _exit(3);
+    os::memsim_exit(3);
 }
 
 __attribute__((format(printf, 1, 2), noreturn)) inline void fail(const char* format, ...) {

@@ -1,8 +1,6 @@
 // What a fault in a kernel means, in one line that names the array. Faults in host code take their usual course.
 #pragma once
 
-#include <signal.h>
-
 #include "block.h"
 
 namespace memsim_probe {
@@ -18,14 +16,15 @@ inline void describe_address(uintptr_t address, char* out, size_t room) {
                  array->bytes);
 }
 
-inline void on_fault(int signal, siginfo_t* info, void*) {
+inline void on_fault(int signal, os::SignalInfo* info, void*) {
     if (!block.inside()) {
-        ::signal(signal, SIG_DFL);
+        os::SignalAction usual{};
+        os::memsim_sigaction(signal, &usual, nullptr);
         return;  // the instruction faults again
     }
-    auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+    auto address = reinterpret_cast<uintptr_t>(info->address);
     static char what[256], message[1024];
-    if (signal == SIGFPE) snprintf(what, sizeof what, "integer division by zero");
+    if (signal == os::arithmetic_error) snprintf(what, sizeof what, "integer division by zero");
     else if (block_log.overrun(address)) snprintf(what, sizeof what, "one block makes more accesses than a log holds");
     else if (stacks.holds(address)) snprintf(what, sizeof what, "stack overflow: raise MEMSIM_STACK (bytes a thread)");
     else describe_address(address, what, sizeof what);
@@ -40,14 +39,13 @@ inline void catch_faults() {
     if (stack) return;
     constexpr size_t bytes = 1 << 16;
     stack = static_cast<char*>(malloc(bytes));
-    stack_t alternative{};
-    alternative.ss_sp = stack;
-    alternative.ss_size = bytes;
-    sigaltstack(&alternative, nullptr);
-    struct sigaction action {};
-    action.sa_sigaction = on_fault;
-    action.sa_flags = SA_SIGINFO | SA_ONSTACK;
-    for (int signal : {SIGSEGV, SIGBUS, SIGFPE}) sigaction(signal, &action, nullptr);
+    os::SignalStack alternative{stack, 0, bytes};
+    os::memsim_sigaltstack(&alternative, nullptr);
+    os::SignalAction action{};
+    action.handler = on_fault;
+    action.flags = os::with_info | os::on_stack;
+    for (int signal : {os::segmentation_fault, os::bus_error, os::arithmetic_error})
+        os::memsim_sigaction(signal, &action, nullptr);
 }
 
 }  // namespace memsim_probe

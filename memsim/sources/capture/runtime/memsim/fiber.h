@@ -131,7 +131,7 @@ class Stacks {
         if (!base) map();
         char* slot = base + i * slot_bytes;
         char* guard = reinterpret_cast<char*>(round_up(reinterpret_cast<uintptr_t>(slot), page_bytes));
-        protect(guard, guard_bytes, PROT_NONE);
+        protect(guard, guard_bytes, os::no_access);
         return slot + slot_bytes;
     }
 
@@ -157,7 +157,7 @@ class Stacks {
         size_t bytes = wanted ? strtoull(wanted, nullptr, 0) : 256 << 10;
         // 192: slots a multiple of the page apart would meet in the same few sets of the host's caches.
         slot_bytes = round_up(bytes, page_bytes) + guard_bytes + page_bytes + 192;
-        base = reserve(stack_region, slot_bytes * max_stacks, PROT_READ | PROT_WRITE);
+        base = reserve(stack_region, slot_bytes * max_stacks, os::read_write);
     }
 
     char* base = nullptr;

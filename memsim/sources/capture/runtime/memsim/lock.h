@@ -1,15 +1,24 @@
 // One launch or allocation at a time, though a program's host threads may call for several.
 #pragma once
 
-#include <pthread.h>
+#include "system.h"
 
 namespace memsim_probe {
 
-inline pthread_mutex_t one_at_a_time = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+class Alone {
+  public:
+    Alone() {
+        if (depth++) return;
+        while (__atomic_exchange_n(&taken, true, __ATOMIC_ACQUIRE)) os::memsim_yield();
+    }
+    ~Alone() {
+        if (--depth == 0) __atomic_store_n(&taken, false, __ATOMIC_RELEASE);
+    }
+    Alone(const Alone&) = delete;
 
-struct Alone {
-    Alone() { pthread_mutex_lock(&one_at_a_time); }
-    ~Alone() { pthread_mutex_unlock(&one_at_a_time); }
+  private:
+    static inline bool taken = false;
+    static inline thread_local unsigned depth = 0;
 };
 
 }  // namespace memsim_probe

@@ -80,8 +80,8 @@ class BlockLog {
 
     // The last page is never mapped: a block that fills the log faults, and the handler says so.
     void map() {
-        char* start = reserve_up_to(log_region, bytes, PROT_READ | PROT_WRITE);
-        protect(start + bytes - page_bytes, page_bytes, PROT_NONE);
+        char* start = reserve_up_to(log_region, bytes, os::read_write);
+        protect(start + bytes - page_bytes, page_bytes, os::no_access);
         words = reinterpret_cast<uint64_t*>(start);
     }
 
@@ -95,8 +95,8 @@ class BlockLog {
     void release(uint64_t* end) const {
         size_t used = (end - words) * 8;
         if (used > kept_bytes)
-            madvise(reinterpret_cast<char*>(words) + kept_bytes, round_up(used - kept_bytes, page_bytes),
-                    MADV_DONTNEED);
+            os::memsim_madvise(reinterpret_cast<char*>(words) + kept_bytes, round_up(used - kept_bytes, page_bytes),
+                               os::give_back);
     }
 
     uint64_t words_of(uint32_t i, uint64_t* end) const {

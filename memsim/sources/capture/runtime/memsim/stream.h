@@ -2,13 +2,13 @@
 // {u32 type, u32 zero, u64 payload bytes} and its payload; without MEMSIM_LOG_FD nobody listens and nothing is written.
 #pragma once
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "system.h"
 
 namespace memsim_probe {
 
@@ -68,18 +68,18 @@ class Stream {
     }
 
     bool read_one(char* c) {
-        ssize_t got;
-        do got = read(reply_fd, c, 1);
-        while (got < 0 && errno == EINTR);
-        if (got != 1) _exit(3);  // whoever listened has gone
+        long got;
+        do got = os::memsim_read(reply_fd, c, 1);
+        while (got < 0 && *os::memsim_errno() == os::interrupted);
+        if (got != 1) os::memsim_exit(3);  // whoever listened has gone
         return true;
     }
 
     void write_all(const char* data, size_t bytes) {
         while (bytes) {
-            ssize_t written = write(fd, data, bytes);
-            if (written < 0 && errno == EINTR) continue;
-            if (written <= 0) _exit(3);
+            long written = os::memsim_write(fd, data, bytes);
+            if (written < 0 && *os::memsim_errno() == os::interrupted) continue;
+            if (written <= 0) os::memsim_exit(3);
             data += written;
             bytes -= written;
         }

@@ -5,18 +5,18 @@
 
 #include "block.h"
 
-#if !defined(__clang__)  // which knows these
+#if !defined(__clang__)  // which knows it
 MEMSIM_CUDA void __syncthreads() {
     memsim_probe::log_word(memsim_probe::barrier_mark);
     memsim_probe::block.barrier(0, "__syncthreads()");
 }
+#endif
 MEMSIM_CUDA int __syncthreads_count(int predicate) {
     memsim_probe::log_word(memsim_probe::barrier_mark);
     return memsim_probe::block.barrier(predicate != 0, "__syncthreads_count()");
 }
 MEMSIM_CUDA int __syncthreads_or(int predicate) { return __syncthreads_count(predicate) != 0; }
 MEMSIM_CUDA int __syncthreads_and(int predicate) { return __syncthreads_count(!predicate) == 0; }
-#endif
 
 // Threads take turns on one OS thread: only the compiler could reorder.
 MEMSIM_CUDA void __threadfence() { asm volatile("" ::: "memory"); }

@@ -45,7 +45,7 @@ class SharedArrays {
 
   private:
     static char* dynamic_base() {
-        static char* const base = reserve(shared_region, dynamic_shared_bytes, PROT_READ | PROT_WRITE);
+        static char* const base = reserve(shared_region, dynamic_shared_bytes, os::read_write);
         return base;
     }
 
