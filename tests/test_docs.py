@@ -39,10 +39,15 @@ def test_the_tutorials_commands_run(tmp_path, monkeypatch):
 
 def test_the_commands_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    commands = [line for block in _blocks("sh") for line in block.splitlines() if line.startswith("memsim ")]
-    assert [shlex.split(command)[1] for command in commands] == ["trace", "info", "run", "show", "plot", "gpus"]
+    commands = re.findall(r"memsim [^&\n]+", "\n".join(_blocks("sh")))
+    assert [command.split()[1] for command in commands] == [
+        "trace", "info", "run", "show", "plot", "gpus", "capture", "run",
+    ]  # fmt: skip
     for command in commands:
-        smaller = command.replace("rows=86016", "rows=2048").replace("--trials 64", "--trials 2")
+        fewer = {"rows=86016": "rows=2048", "--trials 64": "--trials 2", "--gpu tesla-v100": "--trials 2"}
+        smaller = command.replace("traces/cuda/spmv.cu -o t.h5", f"{ROOT}/traces/cuda/spmv.cu -o t.h5 -- 2048 16")
+        for long, short in fewer.items():
+            smaller = smaller.replace(long, short)
         done = CliRunner().invoke(app, shlex.split(smaller)[1:])
         assert done.exit_code == 0, done.output
 
