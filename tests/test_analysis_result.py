@@ -64,6 +64,20 @@ def test_ratios_and_counters_against_a_recount():
     assert result.counters["l1"]["transactions"]["reads"] == l1.sum() / 5
 
 
+def test_loads_that_go_past_l1_have_no_ratio_there():
+    """L1 counts them as misses; their X is that of a load with H1 = 0."""
+    trials = synthetic.spmv()
+    cached = Result(trials).loads[3]
+    trials.ops[3]["bypass_l1"] = True
+    past = Result(trials).loads[3]
+    assert cached.l1_hit.mean > 0 and np.isnan(past.l1_hit.mean) and past.l2_hit.mean == cached.l2_hit.mean
+    assert past.x.mean > cached.x.mean
+    assert Result(trials).l1_read.mean != Result(synthetic.spmv()).l1_read.mean
+    trials.about["gpu"]["l1"]["enabled"] = False
+    assert np.isnan(Result(trials).l1_read.mean)
+    assert Result(trials).l2_read.mean == Result(synthetic.spmv()).l2_read.mean
+
+
 def test_shares_sum_to_one_in_every_grouping():
     result = Result(synthetic.spmv(6))
     for group in ("load", "array", "line"):

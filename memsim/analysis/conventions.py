@@ -24,6 +24,7 @@ import numpy as np
 
 from memsim.analysis.choices import Convention
 from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.montecarlo.store import Trials
 
 
 class Access(StrEnum):
@@ -46,6 +47,22 @@ def outcome_counts(counters: np.ndarray, level: Level, unit: Unit, accesses: tup
         (of_level[..., [Event[f"{access}_{outcome}"] for outcome in OUTCOMES]] for access in accesses),
         start=np.zeros((*of_level.shape[:-1], len(OUTCOMES)), of_level.dtype),
     )
+
+
+def asked_of_l1(trials: Trials) -> np.ndarray:
+    """The counters of trials, [t, n_ops + 1, levels, events, units], without L1's misses of loads that go past it.
+
+    The machine counts every transaction at L1; a load that L1 does not serve (all of them, when L1 is off) misses there
+    by design, and a hit ratio of zero would say something else.
+    """
+    off = not trials.about["gpu"]["l1"].get("enabled", True)
+    past = [number for number, op in enumerate(trials.ops) if off or op.get("bypass_l1", False)]
+    if not past:
+        return trials.counters
+    counters = trials.counters.copy()
+    for outcome in OUTCOMES:
+        counters[:, past, Level.l1, Event[f"{Access.read}_{outcome}"]] = 0
+    return counters
 
 
 def _rule(
