@@ -1,6 +1,7 @@
 """Product of two square matrices: one element a thread, from global memory (naive) or through shared tiles (tiled).
 
-The two versions of the CUDA C++ Programming Guide, section "Shared Memory".
+The two versions of the CUDA C++ Programming Guide, section "Shared Memory", with blocks of any shape as in
+Torres et al., HPCS 2011, section V.
 """
 
 from typing import Literal
@@ -9,46 +10,57 @@ import numpy as np
 
 from memsim import Launch, Thread, workload
 
-TILE = 16
-
 
 def naive_product(t: Thread, a, b, c, n):
-    row = t.block_idx.y * TILE + t.thread_idx.y
-    column = t.block_idx.x * TILE + t.thread_idx.x
+    row = t.block_idx.y * t.block_dim.y + t.thread_idx.y
+    column = t.block_idx.x * t.block_dim.x + t.thread_idx.x
     total = t.var(0.0)
     for k in t.range(n):
         total += a[row, k] * b[k, column]
     c[row, column] = total
 
 
-def tiled_product(t: Thread, a, b, c, n):
-    a_tile = t.shared((TILE, TILE))
-    b_tile = t.shared((TILE, TILE))
+def tiled_product(t: Thread, a, b, c, n, depth):
+    """Tiles of A are as high as the block, those of B as wide, both ``depth`` deep: a thread fills one element."""
+    rows, columns = t.block_dim.y, t.block_dim.x
+    a_tile = t.shared((rows, depth))
+    b_tile = t.shared((depth, columns))
     x, y = t.thread_idx.x, t.thread_idx.y
-    row, column = t.block_idx.y * TILE + y, t.block_idx.x * TILE + x
+    row, column = t.block_idx.y * rows + y, t.block_idx.x * columns + x
     total = t.var(0.0)
-    for start in t.range(0, n, TILE):
-        a_tile[y, x] = a[row, start + x]
-        b_tile[y, x] = b[start + y, column]
+    for start in t.range(0, n, depth):
+        with t.where(x < depth):
+            a_tile[y, x] = a[row, start + x]
+        with t.where(y < depth):
+            b_tile[y, x] = b[start + y, column]
         t.sync()
-        for k in range(TILE):
+        for k in range(depth):
             total += a_tile[y, k] * b_tile[k, x]
         t.sync()
     c[row, column] = total
 
 
 @workload
-def matmul(n: int = 256, variant: Literal["naive", "tiled"] = "naive", data_seed: int = 1) -> Launch:
-    """``n`` rows and columns of float32, a multiple of 16."""
-    if n < TILE or n % TILE:
-        raise ValueError(f"n is {n}; give a multiple of {TILE}")
+def matmul(
+    n: int = 256,
+    variant: Literal["naive", "tiled"] = "naive",
+    rows: int = 16,
+    columns: int = 16,
+    data_seed: int = 1,
+) -> Launch:
+    """``n`` rows and columns of float32; blocks of ``rows`` x ``columns`` threads that divide ``n``."""
+    if rows < 1 or columns < 1 or n < 1 or n % rows or n % columns:
+        raise ValueError(f"blocks of {rows} x {columns} do not divide a matrix of {n} x {n}; give divisors of n")
     rng = np.random.default_rng(data_seed)
     a, b = rng.random((2, n, n), np.float32)
+    arguments = dict(a=a, b=b, c=np.zeros_like(a), n=n)
+    if variant == "tiled":
+        arguments["depth"] = min(rows, columns)
     return Launch(
         naive_product if variant == "naive" else tiled_product,
-        grid=(n // TILE, n // TILE),
-        block=(TILE, TILE),
-        arguments=dict(a=a, b=b, c=np.zeros_like(a), n=n),
+        grid=(n // columns, n // rows),
+        block=(columns, rows),
+        arguments=arguments,
         registers=22,
         expected=lambda: {"c": a @ b},
     )

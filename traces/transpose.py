@@ -1,6 +1,7 @@
-"""Matrix transpose: strided stores (naive), through shared memory (tiled), and without its bank conflicts (padded).
+"""Matrix transpose: strided stores (naive), through shared memory (tiled), without its bank conflicts (padded), and
+with tiles taken along diagonals, so that blocks that run together do not all write to one channel of memory (diagonal).
 
-The three steps of Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA" (NVIDIA, 2009).
+The steps of Ruetsch and Micikevicius, "Optimizing Matrix Transpose in CUDA" (NVIDIA, 2009).
 """
 
 from typing import Literal
@@ -19,25 +20,31 @@ def direct(t: Thread, a, b):
         b[column, row + k] = a[row + k, column]
 
 
-def through_tile(t: Thread, a, b, pitch):
+def through_tile(t: Thread, a, b, pitch, diagonal):
     tile = t.shared((TILE, pitch), np.float32)
     x, y = t.thread_idx.x, t.thread_idx.y
+    across, down = t.block_idx.x, t.block_idx.y
+    if diagonal:
+        across, down = (t.block_idx.x + t.block_idx.y) % t.grid_dim.x, t.block_idx.x
     for k in range(0, TILE, ROWS):
-        tile[y + k, x] = a[t.block_idx.y * TILE + y + k, t.block_idx.x * TILE + x]
+        tile[y + k, x] = a[down * TILE + y + k, across * TILE + x]
     t.sync()
     for k in range(0, TILE, ROWS):
-        b[t.block_idx.x * TILE + y + k, t.block_idx.y * TILE + x] = tile[x, y + k]
+        b[across * TILE + y + k, down * TILE + x] = tile[x, y + k]
 
 
 @workload
-def transpose(n: int = 1024, variant: Literal["naive", "tiled", "padded"] = "naive", data_seed: int = 1) -> Launch:
+def transpose(
+    n: int = 1024, variant: Literal["naive", "tiled", "padded", "diagonal"] = "naive", data_seed: int = 1
+) -> Launch:
     """A square matrix of float32, ``n`` a multiple of 32."""
     if n < TILE or n % TILE:
         raise ValueError(f"n is {n}; give a multiple of {TILE}")
     a = np.random.default_rng(data_seed).random((n, n), np.float32)
     arguments = dict(a=a, b=np.zeros_like(a))
     if variant != "naive":
-        arguments["pitch"] = TILE + (variant == "padded")
+        arguments["pitch"] = TILE + (variant != "tiled")
+        arguments["diagonal"] = variant == "diagonal"
     return Launch(
         direct if variant == "naive" else through_tile,
         grid=(n // TILE, n // TILE),

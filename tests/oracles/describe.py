@@ -106,7 +106,7 @@ class ScalarThread:
         self.access(Op(line, column, text, array.name), array, at, 1)
         return array.values.flat[at]
 
-    def store(self, array, index, value, line, column, text):
+    def store(self, value, array, index, line, column, text):  # in the order in which Python evaluates them
         at = array.linear(index)
         self.access(Op(line, column, text, array.name), array, at, 1)
         array.values.flat[at] = value
@@ -156,7 +156,7 @@ class Scalar(ast.NodeTransformer):
         target = node.targets[0]
         if isinstance(target, ast.Subscript):
             where = self._where(target)
-            parts = [self.visit(part) for part in (target.value, target.slice, node.value)]
+            parts = [self.visit(part) for part in (node.value, target.value, target.slice)]
             return ast.Expr(self._call("store", *parts, *where))
         if isinstance(node.value, ast.Call) and getattr(node.value.func, "attr", "") == "shared":
             self._name_shared(target, node.value)
@@ -223,9 +223,10 @@ def run(launch, bases: dict[str, int]) -> list[list[tuple[Op, dict[int, int]]]]:
         bases: where each array, shared ones too, begins.
     """
     kernel, shape = scalar_kernel(launch.kernel), launch.shape
+    values = {name: getattr(value, "values", value) for name, value in launch.arguments.items()}  # of a Constant
     arguments: dict[str, Any] = {
         name: Array(name, value, bases[name]) if isinstance(value, np.ndarray) else value
-        for name, value in launch.arguments.items()
+        for name, value in values.items()
     }
     warps = []
     for block in range(shape.n_blocks):
