@@ -13,7 +13,7 @@ from experiments.bench.workload import QUICK, Size, prepared  # noqa: E402
 from memsim.trace.bits import popcounts  # noqa: E402
 from memsim.trace.schema import NO_OP  # noqa: E402
 
-TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2)
+TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2, captured=100, imported=8, n=16)
 
 
 @pytest.mark.slow

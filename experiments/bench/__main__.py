@@ -7,7 +7,9 @@ import os
 import platform
 from collections.abc import Sequence
 
+from experiments.bench.capturing import capturing
 from experiments.bench.describing import describing
+from experiments.bench.importing import importing
 from experiments.bench.lru import beside_pycachesim
 from experiments.bench.memory import memory
 from experiments.bench.replay import replay
@@ -22,7 +24,7 @@ def measure(size: Size) -> list[Row]:
     with prepared(size) as workload:
         rows = replay(workload)
         rows += beside_pycachesim(workload, rows[0].measured)
-        for measurement in (workers, describing, memory, start):
+        for measurement in (workers, describing, capturing, importing, memory, start):
             rows += measurement(workload)
     return rows
 

@@ -20,20 +20,33 @@ from memsim.trace.transactions import Transactions
 
 @dataclass(frozen=True)
 class Size:
-    """How much to measure: the matrix, trials of a replay, and how often quick things are repeated."""
+    """How much to measure.
+
+    Attributes:
+        rows, nnz_per_row: of the sparse matrix.
+        trials: of a replay.
+        repeats: of quick things.
+        captured: blocks of saxpy captured.
+        imported: blocks of saxpy imported.
+        n: rows of the dense matrices whose product is imported.
+    """
 
     rows: int
     nnz_per_row: int
     trials: int
     repeats: int
+    captured: int
+    imported: int
+    n: int
 
     @property
     def parameters(self) -> dict[str, object]:
         return {"rows": self.rows, "nnz_per_row": self.nnz_per_row}
 
 
-FULL = Size(rows=86_016, nnz_per_row=51, trials=3, repeats=5)  # the matrix of Baghsorkhi 2012, section 5.3
-QUICK = Size(rows=4_096, nnz_per_row=8, trials=2, repeats=2)
+# The sparse matrix is that of Baghsorkhi 2012, section 5.3.
+FULL = Size(rows=86_016, nnz_per_row=51, trials=3, repeats=5, captured=100_000, imported=40_000, n=256)
+QUICK = Size(rows=4_096, nnz_per_row=8, trials=2, repeats=2, captured=1_000, imported=400, n=32)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,112 @@
+"""Capturing CUDA programs: lane accesses recorded a second on one core, and the reader's memory."""
+
+from __future__ import annotations
+
+import re
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import memsim
+from experiments.bench.one_core import Clock, Spent, on_one_core
+from experiments.bench.table import Row
+from experiments.bench.workload import Prepared
+from memsim.library import folder
+from memsim.sources.capture import build, session
+from memsim.sources.capture.merge import Merger
+from memsim.trace.info import count
+from memsim.trace.writer import TraceWriter
+
+REPEATS = 3
+FEWER = 10  # times as few blocks show whether memory grows with them
+SAXPY, SPMV = Path(__file__).with_name("saxpy.cu"), folder("traces") / "cuda" / "spmv.cu"
+STATUS = Path("/proc/self/status")
+
+
+@dataclass(frozen=True)
+class Capture:
+    """One capture: lane accesses recorded; its time, and of that the time to build the program, and so on."""
+
+    lanes: int
+    whole: Spent
+    build: Spent
+    parse: Spent
+    merge: Spent
+    write: Spent
+
+    @property
+    def run(self) -> Spent:
+        """All but the build."""
+        return self.whole - self.build
+
+
+def capturing(prepared: Prepared) -> list[Row]:
+    """Programs of little else than memory accesses, all of whose blocks are traced."""
+    size = prepared.size
+    rows = []
+    for program, arguments in ((SAXPY, (size.captured,)), (SPMV, (size.rows, size.nnz_per_row))):
+        done, _ = on_one_core(_captures, program, [arguments] * REPEATS)
+        rows.append(_speed(program.name, done))
+    if STATUS.exists():
+        _, (few, many) = on_one_core(_captures, SAXPY, [(size.captured // FEWER,), (size.captured,)])
+        how = (
+            f"VmHWM of {STATUS} over a capture of {size.captured} blocks: interpreter, libclang and compiled loops "
+            f"included; {few:.0f} MiB for {size.captured // FEWER} blocks"
+        )
+        rows += [
+            Row("most memory of a capture's reader", many, "MiB", None, None, how, size.captured, less_is_better=True),
+            Row(
+                "the same, over that for a tenth of the blocks", many / few, "x", 1.2, 1.05,
+                "a reader that held the log or the trace would grow with the blocks", size.captured,
+                less_is_better=True,
+            ),
+        ]  # fmt: skip
+    return rows
+
+
+def _speed(name: str, done: list[Capture]) -> Row:
+    """Lane accesses a second of the best capture, and what its time was spent on."""
+    best = min(done, key=lambda one: one.run.wall)
+    run = min((one.run for one in done), key=lambda run: run.cpu)
+    least = min(done, key=lambda one: one.run.cpu)
+    other = run.own - least.merge.own - least.write.own
+    parts = {"program": run.programs, "merge": least.merge.own, "writing": least.write.own, "pipe and other": other}
+    how = (
+        f"best of {len(done)} captures of {best.lanes / 1e6:.2f} M on one core, wall, from the program's start to the "
+        f"closed file; {best.lanes / 1e6 / run.cpu:.1f} by CPU time: "
+        f"{', '.join(f'{what} {100 * part / run.cpu:.0f} %' for what, part in parts.items())}; before that parse "
+        f"{min(one.parse.wall for one in done):.2f} s, g++ {min((one.build - one.parse).wall for one in done):.2f} s"
+    )
+    rate = best.lanes / best.run.wall / 1e6
+    return Row(f"lane accesses captured a second, {name}", rate, "M/s", 20, None, how, best.lanes)
+
+
+def _captures(program: Path, runs: list[tuple[int, ...]]) -> tuple[list[Capture], list[float]]:
+    """Capture a program with each of these arguments, and the most memory of this process after each, in MiB."""
+    done, peaks = [], []
+    for arguments in runs:
+        done.append(_capture(program, arguments))
+        peaks.append(_peak() if STATUS.exists() else 0.0)
+    return done, peaks
+
+
+def _capture(program: Path, arguments: tuple[int, ...]) -> Capture:
+    with TemporaryDirectory(prefix="memsim-bench-") as out, ExitStack() as stack:
+        building, parsing = Clock().on(stack, session, "build"), Clock().on(stack, build, "instrument")
+        merging, writing = Clock().on(stack, Merger, "blocks"), Clock().on(stack, TraceWriter, "append", "finish")
+        with Clock() as whole:
+            # Registers given, or nvcc would be asked for them where it is.
+            texts = [str(argument) for argument in arguments]
+            captured = memsim.capture(
+                program, arguments=texts, out=Path(out) / "program.h5", blocks="all", registers=32
+            )
+        held = count(captured.trace.chunks(), len(captured.trace.ops))
+        spent = (clock.spent for clock in (whole, building, parsing, merging, writing))
+        return Capture(int(held.lane_accesses.sum()), *spent)
+
+
+def _peak() -> float:
+    found = re.search(r"^VmHWM:\s+(\d+) kB", STATUS.read_text(), re.MULTILINE)
+    assert found
+    return int(found[1]) / 1024

@@ -1,0 +1,114 @@
+"""Importing Accel-Sim's traces: how fast, and beside Accel-Sim itself with one trial of the replay.
+
+Accel-Sim's speed was measured on a machine like ours: 5 to 24 thousand L1 sector accesses a second. The ratios here are
+over the higher one. Sectors of shared memory do not count, there as here, but both take their time.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import memsim
+from experiments.bench.one_core import Clock, Spent, on_one_core
+from experiments.bench.streaming import ENCODINGS, LANES_PER_BLOCK, SECTORS_PER_BLOCK, write_streaming
+from experiments.bench.table import Row
+from experiments.bench.workload import Prepared
+from memsim.trace.bits import popcounts
+from memsim.trace.coalesce import coalesce
+
+ACCELSIM = 24e3  # L1 sector accesses a second, the most that was measured
+GPU = "tesla-v100"
+REPEATS = 2  # of commands
+SMALLER = 8  # times fewer blocks, where only the encodings are compared
+
+
+def importing(prepared: Prepared) -> list[Row]:
+    """Reading each encoding; then a streaming kernel and a tiled product, read and replayed."""
+    size = prepared.size
+    with TemporaryDirectory(prefix="memsim-bench-") as name:
+        folder = Path(name)
+        rows = [_encoding(folder, encoding, size.imported // SMALLER, size.repeats) for encoding in ENCODINGS]
+        streaming = folder / "streaming.traceg"
+        write_streaming(streaming, size.imported, "base and stride")
+        rows.append(_beside("streaming", streaming))
+        streaming.unlink()
+        matmul = memsim.trace("matmul", out=folder / "matmul.h5", blocks="all", n=size.n, variant="tiled")
+        rows.append(_beside("tiled product", memsim.export_accelsim([matmul], folder)[0]))
+    return rows
+
+
+def _encoding(folder: Path, encoding: str, blocks: int, repeats: int) -> Row:
+    path = folder / "encoding.traceg"
+    write_streaming(path, blocks, encoding)
+    wall, cpu = on_one_core(_imports, path, repeats)
+    lanes, sectors = blocks * LANES_PER_BLOCK, blocks * SECTORS_PER_BLOCK
+    how = (
+        f"best of {repeats} imports on one core, {path.stat().st_size / 1e6:.0f} MB, {lanes / 1e6:.2f} M lane "
+        f"accesses, wall, with the file; {lanes / cpu / 1e6:.1f} by CPU time, {sectors / wall / 1e6:.2f} M L1 sector accesses"
+    )
+    return Row(f"lane accesses imported a second, {encoding}", lanes / wall / 1e6, "M/s", None, None, how, lanes)
+
+
+def _imports(path: Path, repeats: int) -> tuple[float, float]:
+    """The least seconds of an import, wall and CPU; a first one, which loads the compiled loops, does not count."""
+    walls, cores = [], []
+    for _ in range(1 + repeats):
+        with Clock() as clock:
+            memsim.import_accelsim(path, path.with_suffix(".h5"))
+        walls.append(clock.spent.wall)
+        cores.append(clock.spent.cpu)
+    return min(walls[1:]), min(cores[1:])
+
+
+@dataclass(frozen=True)
+class Beside:
+    """Importing and replaying a trace: its size, and the least time of two commands, and of the calls behind them."""
+
+    sectors: int
+    instructions: int
+    commands: Spent
+    reading: Spent
+    replaying: Spent
+
+
+def _beside(name: str, path: Path) -> Row:
+    done = on_one_core(_import_and_run, path)
+    calls = done.reading + done.replaying
+    sectors = done.sectors / 1e6
+    how = (
+        f"best of {REPEATS} times `memsim import` and `memsim run --trials 1 --gpu {GPU}` on one core, wall, against "
+        f"{ACCELSIM / 1e3:.0f} thousand a second: {sectors:.2f} M L1 sector accesses and "
+        f"{done.instructions / 1e6:.2f} M memory instructions in {done.commands.wall:.2f} s (CPU {done.commands.cpu:.2f}); without Python's start and "
+        f"loading of loops {calls.wall:.2f} s (CPU {calls.cpu:.2f}: import {done.reading.cpu:.2f}, "
+        f"run {done.replaying.cpu:.2f}), {sectors * 1e6 / ACCELSIM / calls.wall:.0f}x"
+    )
+    ratio = done.sectors / done.commands.wall / ACCELSIM
+    return Row(f"Accel-Sim's time over import and replay, {name}", ratio, "x", 100, None, how, done.sectors)
+
+
+def _import_and_run(path: Path) -> Beside:
+    """Both by commands, as a user does it; and by calls in this process, of which the first loads the loops."""
+    trace, result = path.with_suffix(".h5"), path.with_suffix(".result.h5")
+    commands, reading, replaying = [], [], []
+    for _ in range(REPEATS):
+        with Clock() as clock:
+            _memsim("import", "accelsim", str(path), "-o", str(trace))
+            _memsim("run", str(trace), "--gpu", GPU, "--trials", "1", "-o", str(result))
+        commands.append(clock.spent)
+        with Clock() as clock:
+            (read,) = memsim.import_accelsim(path, trace)
+        reading.append(clock.spent)
+        with Clock() as clock:
+            memsim.simulate(read, GPU, trials=1)
+        replaying.append(clock.spent)
+    transactions = coalesce(read, memsim.load_gpu(GPU))
+    least = (min(times, key=lambda spent: spent.wall) for times in (commands, reading, replaying))
+    return Beside(int(popcounts(transactions.masks).sum()), read.n_instructions, *least)
+
+
+def _memsim(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "memsim", *arguments], check=True, capture_output=True)
