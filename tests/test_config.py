@@ -135,7 +135,7 @@ def test_override_takes_nanoseconds(c2050):
     assert override(c2050, {"l2.hit_latency_ns": 200}).l2.hit_latency_cycles == 230  # at 1150 MHz
 
 
-# NVIDIA's occupancy calculator, compute capability 2.0 (allocation granularity plays no part in these).
+# NVIDIA's occupancy calculator, compute capability 2.0; tests/test_occupancy.py has the others.
 @pytest.mark.parametrize(
     ("threads", "registers", "shared", "blocks"),
     [
@@ -158,7 +158,7 @@ def test_resident_blocks(c2050, threads, registers, shared, blocks):
     [
         ((2048, 0, 0), "needs 2048 threads; give a block that needs at most 1536"),
         ((1024, 64, 0), "needs 65536 registers; give a block that needs at most 32768"),
-        ((32, 0, 50_000), "needs 50000 shared bytes; give a block that needs at most 49152"),
+        ((32, 0, 50_000), "needs 50048 shared bytes; give a block that needs at most 49152"),
     ],
 )
 def test_a_block_that_fits_no_sm(c2050, need, message):
