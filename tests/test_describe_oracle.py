@@ -5,6 +5,7 @@ import copy
 import numpy as np
 import pytest
 
+from memsim import library
 from memsim.sources.describe import Recorder, load_workload
 from memsim.trace.schema import EXPLICIT, NO_OP, Flag
 from tests.oracles import describe as oracle
@@ -44,6 +45,14 @@ WORKLOADS = [
     *(("stream", dict(n=192, variant=variant, block=64)) for variant in ("copy", "scale", "add", "triad")),
     ("matrix_add", dict(n=24, rows=4, columns=12)),
     ("random_copy", dict(n=32, rows=16, columns=2)),
+    ("spmv", dict(rows=130, nnz_per_row=9, variant="vectorized", block=64)),
+    ("black_scholes", dict(n=300, grid=2, block=64)),
+    ("fft", dict(n=64, signals=3)),
+    ("fft", dict(n=64, signals=2, variant="global", span=4, block=16)),
+    ("merge_sort", dict(n=256, tile=64)),
+    ("merge_sort", dict(n=256, tile=64, variant="global", block=32)),
+    ("lbm", dict(width=32, height=2, depth=3, block=32)),
+    ("lbm", dict(width=32, height=3, depth=2, block=16, order="pull", layout="aos")),
 ]
 IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]
 
@@ -106,6 +115,22 @@ def test_traces_agree_with_scalar_threads(name, parameters):
         if isinstance(ours, np.ndarray):
             theirs = again.arguments[name]
             np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-6 * np.abs(theirs).max(initial=0), err_msg=name)
+
+
+def test_every_workload_of_the_library_is_checked():
+    assert {name for name, _ in WORKLOADS} == set(library.names("traces", ".py"))
+
+
+def test_passes_of_the_fft_make_the_transform():
+    workload = load_workload("fft")
+    n, signals = 64, 2
+    given = points = workload.build(workload.parameters(dict(n=n, signals=signals))).arguments["source"]
+    for span in (1 << level for level in range(n.bit_length() - 1)):
+        launch = workload.build(workload.parameters(dict(n=n, signals=signals, variant="global", span=span)))
+        launch.arguments["source"][:] = points
+        recorded(launch, workload, batch=signals)
+        points = launch.arguments["target"]
+    np.testing.assert_allclose(points.view(np.complex64), np.fft.fft(given.view(np.complex64)), atol=1e-4)
 
 
 @pytest.mark.parametrize("name", ["spmv", "histogram", "reduction"])
