@@ -12,7 +12,8 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
@@ -22,7 +23,7 @@ from memsim.errors import InputError
 from memsim.files import replacing, writing
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
-from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag, Kind, Space, StaticOp
+from memsim.trace.schema import ADDRESS_DTYPE, EXPLICIT, NO_OP, Chunk, Flag, Kind, Space, StaticOp
 
 Progress = Callable[[int, int], None]  # warps written, warps in all
 
@@ -181,9 +182,9 @@ class _WarpWriter:
                     registers = _Registers()
                 continue
             lanes = mask.bit_count()
-            offsets = None
+            offsets = b""
             if stride == EXPLICIT:
-                offsets = chunk.addresses[address : address + lanes].tolist()
+                offsets = chunk.addresses[address : address + lanes].tobytes()
                 address += lanes
             static = self._ops[op]
             written, read, wait = registers.use(static, flags)
@@ -233,24 +234,27 @@ def _code(op: StaticOp) -> str:
     return _MNEMONICS[op.kind, space] + _SUFFIXES[op.width] + past_l1
 
 
-@cache
-def _steps(mask: int) -> tuple[bool, list[int]]:
-    """Whether the active lanes are one run of two or more, and how far each is from the one before it."""
-    lanes = [lane for lane in range(_WARP) if mask >> lane & 1]
-    steps = [after - before for before, after in zip(lanes, lanes[1:], strict=False)]
-    return bool(steps) and set(steps) == {1}, steps
-
-
-def _addresses(mask: int, base: int, stride: int, offsets: list[int] | None) -> str:
+def _addresses(mask: int, base: int, stride: int, offsets: bytes) -> str:
     """Address mode and addresses: base and stride for a run of lanes, else base and deltas, as the tracer does."""
-    run, steps = _steps(mask)
-    if offsets is None:
+    mode, first, rest = _from_base(mask, stride, offsets)
+    return f"{mode} 0x{base + first:x}{rest}"
+
+
+@lru_cache(1 << 14)  # kernels access the same few patterns again and again
+def _from_base(mask: int, stride: int, offsets: bytes) -> tuple[int, int, str]:
+    """The mode, what to add to the base, and the text of what follows it.
+
+    Args:
+        offsets: of the active lanes, u4; empty where they lie `stride` apart.
+    """
+    lanes = [lane for lane in range(_WARP) if mask >> lane & 1]
+    run = len(lanes) > 1 and lanes[-1] - lanes[0] == len(lanes) - 1
+    if not offsets:
         if run:
-            return f"1 0x{base:x} {stride}"
-        deltas = [stride * step for step in steps]
-    else:
-        base += offsets[0]
-        deltas = [after - before for before, after in zip(offsets, offsets[1:], strict=False)]
-        if run and len(set(deltas)) == 1 and abs(deltas[0]) <= _LONGEST_STRIDE:
-            return f"1 0x{base:x} {deltas[0]}"
-    return " ".join([f"2 0x{base:x}", *map(str, deltas)])
+            return 1, 0, f" {stride}"
+        return 2, 0, "".join(f" {stride * (after - before)}" for before, after in pairwise(lanes))
+    listed = np.frombuffer(offsets, ADDRESS_DTYPE).tolist()
+    deltas = [after - before for before, after in pairwise(listed)]
+    if run and len(set(deltas)) == 1 and abs(deltas[0]) <= _LONGEST_STRIDE:
+        return 1, listed[0], f" {deltas[0]}"
+    return 2, listed[0], "".join(f" {delta}" for delta in deltas)
