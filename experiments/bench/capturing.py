@@ -44,15 +44,16 @@ class Capture:
 def capturing(prepared: Prepared) -> list[Row]:
     """Programs of little else than memory accesses, all of whose blocks are traced."""
     size = prepared.size
+    fewer = size.captured // FEWER
     rows = []
     for program, arguments in ((SAXPY, (size.captured,)), (SPMV, (size.rows, size.nnz_per_row))):
-        done, _ = on_one_core(_captures, program, [arguments] * REPEATS)
+        done, _ = on_one_core(_captures, program, arguments, REPEATS)
         rows.append(_speed(program.name, done))
     if STATUS.exists():
-        _, (few, many) = on_one_core(_captures, SAXPY, [(size.captured // FEWER,), (size.captured,)])
+        many, few = (on_one_core(_captures, SAXPY, (blocks,), 1)[1] for blocks in (size.captured, fewer))
         how = (
             f"VmHWM of {STATUS} over a capture of {size.captured} blocks: interpreter, libclang and compiled loops "
-            f"included; {few:.0f} MiB for {size.captured // FEWER} blocks"
+            f"included; {few:.0f} MiB for {fewer} blocks"
         )
         rows += [
             Row("most memory of a capture's reader", many, "MiB", None, None, how, size.captured, less_is_better=True),
@@ -82,13 +83,10 @@ def _speed(name: str, done: list[Capture]) -> Row:
     return Row(f"lane accesses captured a second, {name}", rate, "M/s", 20, None, how, best.lanes)
 
 
-def _captures(program: Path, runs: list[tuple[int, ...]]) -> tuple[list[Capture], list[float]]:
-    """Capture a program with each of these arguments, and the most memory of this process after each, in MiB."""
-    done, peaks = [], []
-    for arguments in runs:
-        done.append(_capture(program, arguments))
-        peaks.append(_peak() if STATUS.exists() else 0.0)
-    return done, peaks
+def _captures(program: Path, arguments: tuple[int, ...], repeats: int) -> tuple[list[Capture], float]:
+    """Capture a program some times; also the most memory of this process by then, in MiB."""
+    done = [_capture(program, arguments) for _ in range(repeats)]
+    return done, _peak() if STATUS.exists() else 0.0
 
 
 def _capture(program: Path, arguments: tuple[int, ...]) -> Capture:

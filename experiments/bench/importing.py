@@ -48,7 +48,8 @@ def _encoding(folder: Path, encoding: str, blocks: int, repeats: int) -> Row:
     lanes, sectors = blocks * LANES_PER_BLOCK, blocks * SECTORS_PER_BLOCK
     how = (
         f"best of {repeats} imports on one core, {path.stat().st_size / 1e6:.0f} MB, {lanes / 1e6:.2f} M lane "
-        f"accesses, wall, with the file; {lanes / cpu / 1e6:.1f} by CPU time, {sectors / wall / 1e6:.2f} M L1 sector accesses"
+        f"accesses, wall, with the file; {lanes / cpu / 1e6:.1f} by CPU time; "
+        f"{sectors / wall / 1e6:.2f} M L1 sector accesses a second"
     )
     return Row(f"lane accesses imported a second, {encoding}", lanes / wall / 1e6, "M/s", None, None, how, lanes)
 
@@ -82,9 +83,10 @@ def _beside(name: str, path: Path) -> Row:
     how = (
         f"best of {REPEATS} times `memsim import` and `memsim run --trials 1 --gpu {GPU}` on one core, wall, against "
         f"{ACCELSIM / 1e3:.0f} thousand a second: {sectors:.2f} M L1 sector accesses and "
-        f"{done.instructions / 1e6:.2f} M memory instructions in {done.commands.wall:.2f} s (CPU {done.commands.cpu:.2f}); without Python's start and "
-        f"loading of loops {calls.wall:.2f} s (CPU {calls.cpu:.2f}: import {done.reading.cpu:.2f}, "
-        f"run {done.replaying.cpu:.2f}), {sectors * 1e6 / ACCELSIM / calls.wall:.0f}x"
+        f"{done.instructions / 1e6:.2f} M memory instructions in {done.commands.wall:.2f} s "
+        f"(CPU {done.commands.cpu:.2f}); without Python's start and loading of loops {calls.wall:.2f} s "
+        f"(CPU {calls.cpu:.2f}: import {done.reading.cpu:.2f}, run {done.replaying.cpu:.2f}), "
+        f"{sectors * 1e6 / ACCELSIM / calls.wall:.0f}x"
     )
     ratio = done.sectors / done.commands.wall / ACCELSIM
     return Row(f"Accel-Sim's time over import and replay, {name}", ratio, "x", 100, None, how, done.sectors)
