@@ -178,6 +178,19 @@ class Stochastic(_Data):
     page_bytes: int = Field(65536, ge=4096, le=2**30, description="bytes of a page")
 
 
+class MwpCwp(_Data):
+    """What the MWP/CWP model is told of the GPU (Hong and Kim, ISCA 2009, tables 1 and 6); None: derived from the rest."""
+
+    issue_cycles: float | None = Field(None, gt=0, le=10**5, description="SM cycles to issue one warp instruction")
+    mem_ld_cycles: int | None = Field(None, ge=1, le=10**6, description="round trip of one transaction to DRAM")
+    departure_del_coal_cycles: int | None = Field(
+        None, ge=1, le=10**6, description="delay between two coalesced memory warps of one SM"
+    )
+    departure_del_uncoal_cycles: int | None = Field(
+        None, ge=1, le=10**6, description="delay between two transactions of an uncoalesced memory warp"
+    )
+
+
 class GPU(_Data):
     """Everything the simulator knows of a GPU; immutable, and valid as a whole (:mod:`memsim.geometry`).
 
@@ -192,6 +205,7 @@ class GPU(_Data):
     l2: L2
     dram: Dram
     stochastic: Stochastic = Stochastic()
+    mwp_cwp: MwpCwp = MwpCwp()
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

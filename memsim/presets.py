@@ -19,7 +19,7 @@ from memsim.config import GPU, gpu_from_dict
 from memsim.errors import InputError
 
 STATUSES = ("measured", "documented", "fitted", "assumed", "given")
-_SECTIONS = ("sm", "l1", "l2", "dram", "stochastic", "dram.timing")
+_SECTIONS = ("sm", "l1", "l2", "dram", "stochastic", "mwp_cwp", "dram.timing")
 _LARGEST_FILE = 1 << 20
 _LONGEST_CHAIN = 8  # files that inherit from each other
 
@@ -109,7 +109,8 @@ def provenance(name_or_path: str | Path, settings: Mapping[str, object] | None =
 
 def _default(field: str, info: Any) -> Provenance:
     value = info.get_default()
-    return Provenance(getattr(value, "value", value), unit(field), "memsim's default", "assumed")
+    source = "memsim's default" if value is not None else "not stated; derived from the other fields"
+    return Provenance(getattr(value, "value", value), unit(field), source, "assumed")
 
 
 def unit(field: str) -> str:

@@ -41,7 +41,7 @@ def test_provenance_covers_every_field(name):
             value = value[part]
         assert entry.unit == "ns" or entry.value == value, field
         assert entry.status in STATUSES and entry.source, field
-        assert field.split(".")[0] in ("name", "stochastic") or entry.source != "memsim's default", field
+        assert field.split(".")[0] in ("name", "stochastic", "mwp_cwp") or entry.source != "memsim's default", field
 
 
 def test_tesla_c2050_is_the_paper_s():
@@ -77,8 +77,13 @@ def test_volta_boards(name):
 # Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; gpu-benches on V100), in SM cycles.
 @pytest.mark.parametrize(
     ("name", "bandwidth", "idle"),
-    [("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 685), ("tesla-v100", 898.0, 425), ("quadro-gv100", 870.4, None)],
-)
+    [
+        ("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 685), ("tesla-v100", 898.0, 425), ("quadro-gv100", 870.4, None),
+        # Hong and Kim, ISCA 2009, tables 3 and 6
+        ("geforce-8800gtx", 86.4, 420), ("quadro-fx5600", 76.8, 420), ("geforce-8800gt", 57.6, 420),
+        ("geforce-gtx280", 141.7, 450),
+    ],
+)  # fmt: skip
 def test_bandwidth_and_idle_latency(name, bandwidth, idle):
     gpu = load_gpu(name)
     dram, t = gpu.dram, gpu.dram.timing

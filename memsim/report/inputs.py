@@ -76,7 +76,10 @@ def presets_text(gpus: dict[str, GPU]) -> str:
 
 def gpu_text(gpu: GPU, provenance: dict[str, Provenance]) -> str:
     """Every value of a GPU with its unit, status and source: what ``memsim gpus NAME`` prints."""
-    rows = [[field, str(entry.value), entry.unit, entry.status, entry.source] for field, entry in provenance.items()]
+    rows = [
+        [field, ABSENT if entry.value is None else str(entry.value), entry.unit, entry.status, entry.source]
+        for field, entry in provenance.items()
+    ]
     return f"{gpu.name}\n\n{aligned(['field', 'value', 'unit', 'status', 'source'], rows, [False, True] + [False] * 3)}"
 
 
