@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from oracles import coalesce as oracle
 
 from memsim.errors import InputError
+from memsim.hierarchy.plain import Records
 from memsim.trace import coalesce as driver
 from memsim.trace import coalesce_loop, line_numbers
 from memsim.trace.coalesce import coalesce
@@ -105,17 +106,16 @@ def random_trace(rng, n=60) -> FakeTrace:
 @pytest.mark.parametrize("capability", ["1.1", "1.3", "2.0", "7.0"])
 def test_compiled_and_plain_python_agree(capability, monkeypatch):
     trace, gpu = random_trace(np.random.default_rng(1)), machine(capability)
-    compiled = coalesce(trace, gpu)
+    compiled, rules = coalesce(trace, gpu), driver.make_rules(trace.ops, gpu)
     for module in (coalesce_loop, line_numbers):
         for name, function in list(vars(module).items()):
             if hasattr(function, "py_func"):
                 monkeypatch.setattr(module, name, function.py_func)
     zeros = np.zeros
-    monkeypatch.setattr(  # plain Python reads record fields as attributes of record arrays only
-        driver.np, "zeros", lambda n, d=float: zeros(n, d).view(np.recarray) if np.dtype(d).names else zeros(n, d)
+    monkeypatch.setattr(  # plain Python reads record fields as attributes of such views only
+        driver.np, "zeros", lambda n, d=float: zeros(n, d).view(Records) if np.dtype(d).names else zeros(n, d)
     )
-    make_rules = driver.make_rules
-    monkeypatch.setattr(driver, "make_rules", lambda ops, gpu: make_rules(ops, gpu).view(np.recarray))
+    monkeypatch.setattr(driver, "make_rules", lambda *_: rules.view(Records))
     assert equal(coalesce(trace, gpu), compiled)
 
 
