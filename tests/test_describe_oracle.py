@@ -53,6 +53,19 @@ WORKLOADS = [
     ("merge_sort", dict(n=256, tile=64, variant="global", block=32)),
     ("lbm", dict(width=32, height=2, depth=3, block=32)),
     ("lbm", dict(width=32, height=3, depth=2, block=16, order="pull", layout="aos")),
+    ("backprop", dict(inputs=48)),
+    ("backprop", dict(inputs=48, variant="adjust")),
+    ("hotspot", dict(n=30)),
+    ("hotspot", dict(n=17, steps=1)),
+    ("srad", dict(rows=21, columns=19, block=64)),
+    ("srad", dict(rows=21, columns=19, variant="update", block=64)),
+    ("sgemm", dict(m=128, n=32, k=16, beta=0.5)),
+    ("kmeans", dict(points=300, features=5, centres=4, block=128)),
+    ("fast_walsh", dict(n=512, length=128)),
+    ("fast_walsh", dict(n=512, length=256)),
+    ("fast_walsh", dict(n=512, variant="global", stride=32, block=64)),
+    ("mri_q", dict(voxels=128, samples=20, block=64)),
+    ("dct8x8", dict(n=32)),
 ]
 IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]
 

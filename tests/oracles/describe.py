@@ -162,6 +162,12 @@ class Scalar(ast.NodeTransformer):
             self._name_shared(target, node.value)
         return self.generic_visit(node)
 
+    def visit_AugAssign(self, node):
+        if isinstance(node.target, ast.Subscript):  # an element of a Python list; arrays are assigned to
+            node.value = self.visit(node.value)
+            return node
+        return self.generic_visit(node)
+
     def _name_shared(self, target, call):
         name = target.id if isinstance(target, ast.Name) else "shared"
         site = ast.Tuple([ast.Constant(call.lineno), ast.Constant(name)], ast.Load())

@@ -1,0 +1,58 @@
+"""Discrete cosine transform of an image in squares of 8 x 8, in place: the second kernel of the CUDA sample dct8x8.
+
+Obukhov and Kharlamov, "Discrete Cosine Transform for 8x8 Blocks with CUDA" (NVIDIA, 2008): a block has 32 x 16 pixels
+in shared memory; each thread transforms a row of 8, then a column, in registers.
+"""
+
+import numpy as np
+from scipy.fft import dctn
+
+from memsim import Launch, Thread, workload
+
+WIDTH, HEIGHT = 32, 16  # pixels of a block; its threads are 8 x (WIDTH / 8) x (HEIGHT / 8)
+COSINES = [[np.cos(np.pi * (2 * j + 1) * k / 16) / (2 if k else np.sqrt(8)) for j in range(4)] for k in range(8)]
+
+
+def transformed(values):
+    """The transform of eight values; sums and differences of what lies symmetric halve the products."""
+    even = [values[j] + values[7 - j] for j in range(4)]
+    odd = [values[j] - values[7 - j] for j in range(4)]
+    return [sum(float(COSINES[k][j]) * (odd if k % 2 else even)[j] for j in range(4)) for k in range(8)]
+
+
+def squares(t: Thread, image):
+    tile = t.shared((HEIGHT, WIDTH + 1), np.float32)
+    k, left, top = t.thread_idx.x, t.thread_idx.y * 8, t.thread_idx.z * 8
+    x, y = t.block_idx.x * WIDTH + left + k, t.block_idx.y * HEIGHT + top
+    for i in range(8):
+        tile[top + i, left + k] = image[y + i, x]
+    t.sync()
+    row = transformed([tile[top + k, left + i] for i in range(8)])
+    for i in range(8):
+        tile[top + k, left + i] = row[i]
+    t.sync()
+    column = transformed([tile[top + i, left + k] for i in range(8)])
+    for i in range(8):
+        image[y + i, x] = column[i]
+
+
+@workload
+def dct8x8(n: int = 512, data_seed: int = 1) -> Launch:
+    """An image of ``n`` x ``n`` random float32, ``n`` a multiple of 32."""
+    if n < WIDTH or n % WIDTH:
+        raise ValueError(f"n is {n}; give a multiple of {WIDTH}")
+    image = np.random.default_rng(data_seed).uniform(-128, 128, (n, n)).astype(np.float32)
+    before = image.astype(np.float64)
+
+    def expected() -> dict[str, np.ndarray]:
+        parts = before.reshape(n // 8, 8, n // 8, 8)
+        return {"image": dctn(parts, axes=(1, 3), norm="ortho").reshape(n, n)}
+
+    return Launch(
+        squares,
+        grid=(n // WIDTH, n // HEIGHT),
+        block=(8, WIDTH // 8, HEIGHT // 8),
+        arguments=dict(image=image),
+        registers=32,
+        expected=expected,
+    )
