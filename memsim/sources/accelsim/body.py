@@ -54,6 +54,7 @@ def read_body(text, state, tables):
             return ROWS_FULL
         at = skip_spaces(text, s.at)
         first = text[at]
+        s.reached = at
         ended = TEXT_USED
         if first == LINE_FEED:
             pass
@@ -67,7 +68,7 @@ def read_body(text, state, tables):
             ended = read_instruction(text, at, s, tables)
         if ended != TEXT_USED:
             return ended
-        s.at = skip_line(text, at)
+        s.at = skip_line(text, s.reached)
         s.line += 1
     return TEXT_USED
 

@@ -32,7 +32,7 @@ from memsim.sources.accelsim.problems import (
     UNKNOWN,
 )
 from memsim.sources.accelsim.state import ALL_REGISTERS, MOST_PC, MOST_REGISTERS, OP_SLOTS_LOG2, UNREAD
-from memsim.sources.compiled import loop
+from memsim.sources.compiled import inlined
 from memsim.sources.lane_rows import WARP_SIZE, write_lanes, write_plain, write_strided
 from memsim.sources.local_memory import WINDOW, local_address
 from memsim.sources.opcodes import find_opcode, read_opcode
@@ -61,7 +61,7 @@ _R, _ZERO, _NINE = (ord(c) for c in "R09")
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, which spreads keys over a table
 
 
-@loop
+@inlined
 def read_instruction(text, at, s, tables):
     """Read the instruction at `at`; TEXT_USED, or what is asked for or wrong. Changes nothing but then."""
     if s.insts < 0:
@@ -90,6 +90,7 @@ def read_instruction(text, at, s, tables):
     if read < 0:
         return REGISTERS
     mem_width, at = read_decimal(text, at)
+    s.reached = at
     if mem_width < 0:
         return MEM_WIDTH
     slot = find_opcode(text, tables.spot, tables.opcodes, tables.pool)
@@ -106,7 +107,7 @@ def read_instruction(text, at, s, tables):
     return TEXT_USED
 
 
-@loop
+@inlined
 def _registers(text, at, named, to):
     """Read a count and so many names into `named`; (how many are R0 to R254, position), -1 when they are wrong."""
     count, at = read_decimal(text, at)
@@ -128,13 +129,13 @@ def _registers(text, at, named, to):
     return n, at
 
 
-@loop
+@inlined
 def _loaded(s, tables, register):
     """Whether a load of the warp's current sequence writes a register."""
     return tables.registers[register] == s.sequence and register != ZERO_REGISTER
 
 
-@loop
+@inlined
 def _plain(s, tables, does, mask, written, read):
     """An instruction without access."""
     s.left -= 1
@@ -156,10 +157,10 @@ def _plain(s, tables, does, mask, written, read):
         s.start |= _loaded(s, tables, tables.named[k])
 
 
-@loop
+@inlined
 def _access(text, at, s, tables, opcode, mask, written, read):
     """A memory instruction with active lanes."""
-    base, stride, problem = _addresses(text, at, mask, tables.lanes)
+    base, stride, problem, s.reached = _addresses(text, at, mask, tables.lanes)
     if problem != TEXT_USED:
         return problem
     # The register that receives what is loaded: ATOM and ATOMG write theirs after a predicate, where the tracer, which
@@ -194,7 +195,7 @@ def _access(text, at, s, tables, opcode, mask, written, read):
     return TEXT_USED
 
 
-@loop
+@inlined
 def _flags(s, tables, kind, written, read, address_at):
     """Whether the access waits for the sequence's loads, and to what end."""
     data = False
@@ -213,13 +214,13 @@ def _flags(s, tables, kind, written, read, address_at):
     return _DATA_FLAG if data else 0
 
 
-@loop
+@inlined
 def _addresses(text, at, mask, lanes):
-    """Read the active lanes' addresses; (base, stride of one row or a number too large, problem)."""
+    """Read the active lanes' addresses; (base, stride of one row or a number too large, problem, position)."""
     no_stride = np.int64(_LONGEST_STRIDE + 1)
     mode, at = read_decimal(text, at)
     if mode < LIST or mode > DELTAS:
-        return np.int64(0), no_stride, MODE
+        return np.int64(0), no_stride, MODE, at
     if mode == STRIDE:
         return _strided(text, at, mask, lanes)
     address = np.int64(-1)
@@ -231,20 +232,20 @@ def _addresses(text, at, mask, lanes):
         else:
             delta, negative, at = read_signed(text, at)
             if delta < 0 or delta >= LARGEST:
-                return np.int64(0), no_stride, ADDRESS
+                return np.int64(0), no_stride, ADDRESS, at
             address = address - delta if negative else address + delta
         if address < 0 or address >= LARGEST:
-            return np.int64(0), no_stride, ADDRESS
+            return np.int64(0), no_stride, ADDRESS, at
         lanes[lane] = address
-    return np.int64(0), no_stride, TEXT_USED
+    return np.int64(0), no_stride, TEXT_USED, at
 
 
-@loop
+@inlined
 def _strided(text, at, mask, lanes):
     base, at = read_hex(text, at)
     step, negative, at = read_signed(text, at)
     if base < 0 or step < 0 or step >= LARGEST:
-        return base, step, ADDRESS
+        return base, step, ADDRESS, at
     if negative:
         step = -step
     first = 0
@@ -252,19 +253,19 @@ def _strided(text, at, mask, lanes):
         first += 1
     run = mask >> first
     if run & (run + 1):
-        return base, step, RUN
+        return base, step, RUN, at
     address = base
     for lane in range(first, WARP_SIZE):
         if (mask >> lane) & 1 == 0:
             break
         if address < 0 or address >= LARGEST:
-            return base, step, ADDRESS
+            return base, step, ADDRESS, at
         lanes[lane] = address
         address += step
-    return base, (step if step >= -_LONGEST_STRIDE else np.int64(_LONGEST_STRIDE + 1)), TEXT_USED
+    return base, (step if step >= -_LONGEST_STRIDE else np.int64(_LONGEST_STRIDE + 1)), TEXT_USED, at
 
 
-@loop
+@inlined
 def _spaces(s, tables, opcode, mask):
     """Sort the active lanes by the space they access, and turn addresses into those of the space."""
     tables.found[:, 0] = 0
@@ -290,13 +291,13 @@ def _spaces(s, tables, opcode, mask):
     return TEXT_USED
 
 
-@loop
+@inlined
 def _named(where):
     """Whether the opcode itself tells the space, and its addresses are those of the space."""
     return where < _GENERIC and where != _LOCAL
 
 
-@loop
+@inlined
 def _space_of(s, where, address):
     """The space that a generic address, or one of LDGSTS's two, lies in."""
     if s.shared_base <= address < s.shared_end or address < WINDOW and (where == _BOTH or s.shared_end == 0):
@@ -304,7 +305,7 @@ def _space_of(s, where, address):
     return _LOCAL if s.local_base <= address < s.local_end else _GLOBAL
 
 
-@loop
+@inlined
 def _find_ops(s, tables, unread):
     """Put the static op of every space that is accessed into ``found``; NEW_OP when the table lacks one."""
     for space in range(4):

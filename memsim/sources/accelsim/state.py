@@ -22,6 +22,7 @@ STATE = np.dtype(
         ("local_end", "<i8"),
         # Where the reader stands.
         ("at", "<i8"),  # position in the text
+        ("reached", "<i8"),  # how far the line at hand is read
         ("line", "<i8"),  # number of the line there
         ("in_block", "<i8"),
         ("block", "<i8"),  # linear number in the grid, -1 before it is named
