@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.config import GPU
-from memsim.hierarchy import cache, dram, l2, parameters, sm_state
+from memsim.hierarchy import cache, dram, l2_state, parameters, sm_state
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.latencies import horizon
 from memsim.hierarchy.mapping import Layout
@@ -31,7 +31,7 @@ class Machine:
     """The three levels of one GPU; they share the pool of requests and the calendars between them."""
 
     sms: sm_state.SMs
-    slices: l2.Slices
+    slices: l2_state.Slices
     channels: dram.Channels
     counters: np.ndarray  # [level, op, event, unit]
 
@@ -178,15 +178,15 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     )
 
 
-def _slices(common: _Common) -> l2.Slices:
+def _slices(common: _Common) -> l2_state.Slices:
     own = common.gpu.l2
     n_sets = own.size_bytes // (own.line_bytes * own.ways)
     ways, sets = cache.new_cache(n_sets, own.ways, parameters.group_bits(common.gpu))
-    return l2.Slices(
+    return l2_state.Slices(
         p=parameters.l2_parameters(common.gpu, common.key, common.layout.apart),
         place=shared(common.layout.place),
         sets_of=shared(common.layout.sets),
-        slices=np.zeros(common.gpu.l2.slices, l2.SLICE),
+        slices=np.zeros(common.gpu.l2.slices, l2_state.SLICE),
         ways=ways,
         writers=np.zeros(len(ways), np.uint16),
         sets=sets,

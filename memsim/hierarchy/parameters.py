@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 
 from memsim.config import GPU, Inclusion
-from memsim.hierarchy import cache, dram, l2, sm_state
+from memsim.hierarchy import cache, dram, l2_state, sm_state
 from memsim.hierarchy.latencies import reply_cycles
 
 
@@ -90,8 +90,8 @@ def l2_parameters(gpu: GPU, key: int, apart: bool) -> np.ndarray:
         most_writes=2 * lines,  # one request may evict and write every L2 line it covers
         return_cycles=reply_cycles(gpu),
         sector_cycles=gpu.l2.sector_cycles,
-        write_hit=l2.WRITE_HIT[gpu.l2.write_hit],
-        write_miss=l2.WRITE_MISS[gpu.l2.write_miss],
+        write_hit=l2_state.WRITE_HIT[gpu.l2.write_hit],
+        write_miss=l2_state.WRITE_MISS[gpu.l2.write_miss],
     )
 
 
