@@ -66,6 +66,7 @@ WORKLOADS = [
     ("fast_walsh", dict(n=512, variant="global", stride=32, block=64)),
     ("mri_q", dict(voxels=128, samples=20, block=64)),
     ("dct8x8", dict(n=32)),
+    ("histogram64", dict(n=16 * 1000)),
 ]
 IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]
 
