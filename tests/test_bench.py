@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
+from time import sleep
+
 import numpy as np
 import pytest
 
 pytest.importorskip("cachesim", reason="pycachesim is not installed: it needs a C compiler")
 from experiments.bench import __main__ as bench  # noqa: E402
+from experiments.bench.importing import SMALLER  # noqa: E402
 from experiments.bench.lru import _stream  # noqa: E402
+from experiments.bench.one_core import Clock  # noqa: E402
+from experiments.bench.streaming import ENCODINGS, X, Y, write_streaming  # noqa: E402
 from experiments.bench.table import Row, table  # noqa: E402
 from experiments.bench.workload import QUICK, Size, prepared  # noqa: E402
+from memsim.sources.accelsim import import_accelsim  # noqa: E402
 from memsim.trace.bits import popcounts  # noqa: E402
 from memsim.trace.schema import NO_OP  # noqa: E402
 
-TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2, captured=100, imported=8, n=16)
+TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2, runs=1, captured=100, imported=8, n=16)
 
 
 @pytest.mark.slow
@@ -28,6 +35,13 @@ def test_the_quick_form_does_the_work_it_times():
     assert work["lane accesses described a second, in memory"] == lanes
     assert work["lane accesses described a second, with the file"] == lanes
     assert work["two workers over one"] == 4 * QUICK.trials
+    assert work["lane accesses captured a second, saxpy.cu"] == 3 * 256 * QUICK.captured
+    for encoding in ENCODINGS:
+        assert work[f"lane accesses imported a second, {encoding}"] == 3 * 256 * QUICK.imported // SMALLER
+    assert work["Accel-Sim's time over import and replay, streaming"] == 96 * QUICK.imported
+    # A block of 8 warps loads 2 tiles a step and stores one; a warp touches 4 sectors each time.
+    tiles = QUICK.n // 16
+    assert work["Accel-Sim's time over import and replay, tiled product"] == 32 * (2 * tiles**3 + tiles**2)
     assert all(row.measured > 0 for row in rows if row.what != "of the trace, copied by a worker")
     assert all(row.what in table(rows) for row in rows)
 
@@ -48,6 +62,35 @@ def test_the_merged_stream_takes_every_transaction_once_and_warps_in_turn():
     stores = np.concatenate([store for _, store in pieces])
     assert stores.sum() == TINY.rows // 32  # each warp stores its y once, in one line
     assert not stores[: len(stores) // 2].any()
+
+
+def test_a_streaming_kernel_is_the_same_in_every_encoding(tmp_path):
+    whole = []
+    for encoding in ENCODINGS:
+        write_streaming(tmp_path / "kernel.traceg", 3, encoding)
+        (trace,) = import_accelsim(tmp_path / "kernel.traceg", tmp_path / "kernel.h5")
+        (chunk,) = trace.chunks()
+        whole.append([(*map(int, row),) for row in zip(chunk.op, chunk.gap, chunk.base, chunk.stride, strict=True)])
+        assert set(chunk.mask.tolist()) == {0xFFFFFFFF}
+    assert whole[0] == whole[1] == whole[2]
+    firsts = [128 * warp for warp in range(3 * 8)]
+    expected = [[(0, 8, X + at, 4), (1, 0, Y + at, 4), (2, 1, Y + at, 4)] for at in firsts]
+    assert whole[0] == [row for rows in expected for row in rows]
+
+
+def test_clocks_count_the_time_of_what_they_are_put_on():
+    class Waiter:
+        def wait(self):
+            sleep(0.02)
+
+    with ExitStack() as stack:
+        clock = Clock().on(stack, Waiter, "wait")
+        Waiter().wait()
+        Waiter().wait()
+    spent = clock.spent
+    assert spent.wall >= 0.04 and 0 <= spent.cpu < spent.wall
+    Waiter().wait()
+    assert clock.spent == spent
 
 
 def test_the_table_says_what_is_reached():

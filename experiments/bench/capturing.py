@@ -18,7 +18,6 @@ from memsim.sources.capture.merge import Merger
 from memsim.trace.info import count
 from memsim.trace.writer import TraceWriter
 
-REPEATS = 3
 FEWER = 10  # times as few blocks show whether memory grows with them
 SAXPY, SPMV = Path(__file__).with_name("saxpy.cu"), folder("traces") / "cuda" / "spmv.cu"
 STATUS = Path("/proc/self/status")
@@ -26,9 +25,18 @@ STATUS = Path("/proc/self/status")
 
 @dataclass(frozen=True)
 class Capture:
-    """One capture: lane accesses recorded; its time, and of that the time to build the program, and so on."""
+    """One capture.
+
+    Attributes:
+        lanes: accesses recorded.
+        peak: most memory of this process by its end, in MiB.
+        whole: its time; the others are parts of that.
+        build, parse: of the program; parsing is part of building.
+        merge, write: of its log.
+    """
 
     lanes: int
+    peak: float
     whole: Spent
     build: Spent
     parse: Spent
@@ -44,26 +52,28 @@ class Capture:
 def capturing(prepared: Prepared) -> list[Row]:
     """Programs of little else than memory accesses, all of whose blocks are traced."""
     size = prepared.size
-    fewer = size.captured // FEWER
-    rows = []
-    for program, arguments in ((SAXPY, (size.captured,)), (SPMV, (size.rows, size.nnz_per_row))):
-        done, _ = on_one_core(_captures, program, arguments, REPEATS)
-        rows.append(_speed(program.name, done))
+    saxpy = on_one_core(_captures, SAXPY, (size.captured,), size.runs)
+    spmv = on_one_core(_captures, SPMV, (size.rows, size.nnz_per_row), size.runs)
+    rows = [_speed(SAXPY.name, saxpy), _speed(SPMV.name, spmv)]
     if STATUS.exists():
-        many, few = (on_one_core(_captures, SAXPY, (blocks,), 1)[1] for blocks in (size.captured, fewer))
-        how = (
-            f"VmHWM of {STATUS} over a capture of {size.captured} blocks: interpreter, libclang and compiled loops "
-            f"included; {few:.0f} MiB for {fewer} blocks"
-        )
-        rows += [
-            Row("most memory of a capture's reader", many, "MiB", None, None, how, size.captured, less_is_better=True),
-            Row(
-                "the same, over that for a tenth of the blocks", many / few, "x", 1.2, 1.05,
-                "a reader that held the log or the trace would grow with the blocks", size.captured,
-                less_is_better=True,
-            ),
-        ]  # fmt: skip
+        rows += _memory(size.captured, saxpy[0].peak)
     return rows
+
+
+def _memory(blocks: int, peak: float) -> list[Row]:
+    fewer = blocks // FEWER
+    before = on_one_core(_captures, SAXPY, (fewer,), 1)[0].peak
+    how = (
+        f"VmHWM of {STATUS} over a capture of {blocks} blocks: interpreter, libclang and compiled loops included; "
+        f"{before:.0f} MiB for {fewer} blocks"
+    )
+    return [
+        Row("most memory of a capture's reader", peak, "MiB", None, None, how, blocks, less_is_better=True),
+        Row(
+            "the same, over that for a tenth of the blocks", peak / before, "x", 1.2, 1.05,
+            "a reader that held the log or the trace would grow with the blocks", blocks, less_is_better=True,
+        ),
+    ]  # fmt: skip
 
 
 def _speed(name: str, done: list[Capture]) -> Row:
@@ -83,10 +93,8 @@ def _speed(name: str, done: list[Capture]) -> Row:
     return Row(f"lane accesses captured a second, {name}", rate, "M/s", 20, None, how, best.lanes)
 
 
-def _captures(program: Path, arguments: tuple[int, ...], repeats: int) -> tuple[list[Capture], float]:
-    """Capture a program some times; also the most memory of this process by then, in MiB."""
-    done = [_capture(program, arguments) for _ in range(repeats)]
-    return done, _peak() if STATUS.exists() else 0.0
+def _captures(program: Path, arguments: tuple[int, ...], repeats: int) -> list[Capture]:
+    return [_capture(program, arguments) for _ in range(repeats)]
 
 
 def _capture(program: Path, arguments: tuple[int, ...]) -> Capture:
@@ -99,9 +107,10 @@ def _capture(program: Path, arguments: tuple[int, ...]) -> Capture:
             captured = memsim.capture(
                 program, arguments=texts, out=Path(out) / "program.h5", blocks="all", registers=32
             )
+        peak = _peak() if STATUS.exists() else 0.0  # before the trace is read
         held = count(captured.trace.chunks(), len(captured.trace.ops))
         spent = (clock.spent for clock in (whole, building, parsing, merging, writing))
-        return Capture(int(held.lane_accesses.sum()), *spent)
+        return Capture(int(held.lane_accesses.sum()), peak, *spent)
 
 
 def _peak() -> float:

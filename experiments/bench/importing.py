@@ -22,7 +22,6 @@ from memsim.trace.coalesce import coalesce
 
 ACCELSIM = 24e3  # L1 sector accesses a second, the most that was measured
 GPU = "tesla-v100"
-REPEATS = 2  # of commands
 SMALLER = 8  # times fewer blocks, where only the encodings are compared
 
 
@@ -31,38 +30,44 @@ def importing(prepared: Prepared) -> list[Row]:
     size = prepared.size
     with TemporaryDirectory(prefix="memsim-bench-") as name:
         folder = Path(name)
-        rows = [_encoding(folder, encoding, size.imported // SMALLER, size.repeats) for encoding in ENCODINGS]
+        rows = _encodings(folder, size.imported // SMALLER, size.repeats)
         streaming = folder / "streaming.traceg"
         write_streaming(streaming, size.imported, "base and stride")
-        rows.append(_beside("streaming", streaming))
+        rows.append(_beside("streaming", streaming, size.runs))
         streaming.unlink()
         matmul = memsim.trace("matmul", out=folder / "matmul.h5", blocks="all", n=size.n, variant="tiled")
-        rows.append(_beside("tiled product", memsim.export_accelsim([matmul], folder)[0]))
+        rows.append(_beside("tiled product", memsim.export_accelsim([matmul], folder)[0], size.runs))
     return rows
 
 
-def _encoding(folder: Path, encoding: str, blocks: int, repeats: int) -> Row:
-    path = folder / "encoding.traceg"
-    write_streaming(path, blocks, encoding)
-    wall, cpu = on_one_core(_imports, path, repeats)
+def _encodings(folder: Path, blocks: int, repeats: int) -> list[Row]:
+    paths = [folder / f"{mode}.traceg" for mode in ENCODINGS.values()]
+    for encoding, path in zip(ENCODINGS, paths, strict=True):
+        write_streaming(path, blocks, encoding)
     lanes, sectors = blocks * LANES_PER_BLOCK, blocks * SECTORS_PER_BLOCK
-    how = (
-        f"best of {repeats} imports on one core, {path.stat().st_size / 1e6:.0f} MB, {lanes / 1e6:.2f} M lane "
-        f"accesses, wall, with the file; {lanes / cpu / 1e6:.1f} by CPU time; "
-        f"{sectors / wall / 1e6:.2f} M L1 sector accesses a second"
-    )
-    return Row(f"lane accesses imported a second, {encoding}", lanes / wall / 1e6, "M/s", None, None, how, lanes)
+    rows = []
+    for encoding, path, (wall, cpu) in zip(ENCODINGS, paths, on_one_core(_imports, paths, repeats), strict=True):
+        how = (
+            f"best of {repeats} imports on one core, {path.stat().st_size / 1e6:.0f} MB, {lanes / 1e6:.2f} M lane "
+            f"accesses, wall, with the file; {lanes / cpu / 1e6:.1f} by CPU time; "
+            f"{sectors / wall / 1e6:.2f} M L1 sector accesses a second"
+        )
+        what = f"lane accesses imported a second, {encoding}"
+        rows.append(Row(what, lanes / wall / 1e6, "M/s", None, None, how, lanes))
+    return rows
 
 
-def _imports(path: Path, repeats: int) -> tuple[float, float]:
-    """The least seconds of an import, wall and CPU; a first one, which loads the compiled loops, does not count."""
-    walls, cores = [], []
-    for _ in range(1 + repeats):
-        with Clock() as clock:
-            memsim.import_accelsim(path, path.with_suffix(".h5"))
-        walls.append(clock.spent.wall)
-        cores.append(clock.spent.cpu)
-    return min(walls[1:]), min(cores[1:])
+def _imports(paths: list[Path], repeats: int) -> list[tuple[float, float]]:
+    """The least seconds of importing each file, wall and CPU; the first import, which loads the loops, is left out."""
+    _import(paths[0])
+    spent = [[_import(path) for _ in range(repeats)] for path in paths]
+    return [(min(one.wall for one in times), min(one.cpu for one in times)) for times in spent]
+
+
+def _import(path: Path) -> Spent:
+    with Clock() as clock:
+        memsim.import_accelsim(path, path.with_suffix(".h5"))
+    return clock.spent
 
 
 @dataclass(frozen=True)
@@ -76,12 +81,12 @@ class Beside:
     replaying: Spent
 
 
-def _beside(name: str, path: Path) -> Row:
-    done = on_one_core(_import_and_run, path)
+def _beside(name: str, path: Path, runs: int) -> Row:
+    done = on_one_core(_import_and_run, path, runs)
     calls = done.reading + done.replaying
     sectors = done.sectors / 1e6
     how = (
-        f"best of {REPEATS} times `memsim import` and `memsim run --trials 1 --gpu {GPU}` on one core, wall, against "
+        f"best of {runs} times `memsim import` and `memsim run --trials 1 --gpu {GPU}` on one core, wall, against "
         f"{ACCELSIM / 1e3:.0f} thousand a second: {sectors:.2f} M L1 sector accesses and "
         f"{done.instructions / 1e6:.2f} M memory instructions in {done.commands.wall:.2f} s "
         f"(CPU {done.commands.cpu:.2f}); without Python's start and loading of loops {calls.wall:.2f} s "
@@ -92,11 +97,11 @@ def _beside(name: str, path: Path) -> Row:
     return Row(f"Accel-Sim's time over import and replay, {name}", ratio, "x", 100, None, how, done.sectors)
 
 
-def _import_and_run(path: Path) -> Beside:
+def _import_and_run(path: Path, runs: int) -> Beside:
     """Both by commands, as a user does it; and by calls in this process, of which the first loads the loops."""
     trace, result = path.with_suffix(".h5"), path.with_suffix(".result.h5")
     commands, reading, replaying = [], [], []
-    for _ in range(REPEATS):
+    for _ in range(runs):
         with Clock() as clock:
             _memsim("import", "accelsim", str(path), "-o", str(trace))
             _memsim("run", str(trace), "--gpu", GPU, "--trials", "1", "-o", str(result))

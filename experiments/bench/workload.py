@@ -26,6 +26,7 @@ class Size:
         rows, nnz_per_row: of the sparse matrix.
         trials: of a replay.
         repeats: of quick things.
+        runs: of whole programs.
         captured: blocks of saxpy captured.
         imported: blocks of saxpy imported.
         n: rows of the dense matrices whose product is imported.
@@ -35,6 +36,7 @@ class Size:
     nnz_per_row: int
     trials: int
     repeats: int
+    runs: int
     captured: int
     imported: int
     n: int
@@ -45,8 +47,8 @@ class Size:
 
 
 # The sparse matrix is that of Baghsorkhi 2012, section 5.3.
-FULL = Size(rows=86_016, nnz_per_row=51, trials=3, repeats=5, captured=100_000, imported=40_000, n=256)
-QUICK = Size(rows=4_096, nnz_per_row=8, trials=2, repeats=2, captured=1_000, imported=400, n=32)
+FULL = Size(rows=86_016, nnz_per_row=51, trials=3, repeats=5, runs=3, captured=100_000, imported=40_000, n=256)
+QUICK = Size(rows=4_096, nnz_per_row=8, trials=2, repeats=2, runs=1, captured=1_000, imported=400, n=32)
 
 
 @dataclass(frozen=True)
