@@ -18,6 +18,7 @@ from memsim.errors import InputError
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
     from memsim.config import GPU
+    from memsim.models.estimate import Estimate
     from memsim.montecarlo.store import Trials
     from memsim.sources import Workload
     from memsim.sources.capture import Captured
@@ -181,6 +182,32 @@ def simulate(
         provenance={field: asdict(entry) for field, entry in origin.items()},
     )
     return Result(done, convention)
+
+
+def estimate(
+    trace: Trace | str | Path, gpu: GPU | str | Path = "tesla-c2050", *, settings: Mapping[str, object] | None = None
+) -> Estimate:
+    """Estimate a kernel's time by closed-form models, without replaying it; see docs/models.md.
+
+    Args:
+        trace: a trace, or the path of its file.
+        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        settings: fields of the GPU to change, ``{"mwp_cwp.mem_ld_cycles": 500}``.
+
+    Raises:
+        InputError: a bad trace, GPU or setting; a block that fits no SM.
+
+    ::
+
+        done = memsim.estimate("spmv.h5", gpu="quadro-fx5600")
+        print(done.occupancy.limiters, done.prediction.case, done.prediction.cycles)
+    """
+    from memsim.models.estimate import estimate as apply
+    from memsim.presets import override
+    from memsim.trace.reader import Trace
+
+    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
+    return apply(trace if isinstance(trace, Trace) else Trace.open(trace), machine)
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

@@ -1,4 +1,4 @@
-"""The command line: ``memsim trace | import | export | info | run | show | plot | gpus``, a thin layer on memsim.api.
+"""The command line, a thin layer on memsim.api: ``memsim trace | capture | import | export | info | run | ...``.
 
 Everything slow to import is imported inside the commands, so that help is instant.
 """
@@ -409,6 +409,29 @@ def plot(
 
     for written in draw(Result.load(path, convention), out):
         typer.echo(written)
+
+
+@app.command()
+def estimate(
+    path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")],
+    gpu: Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")] = "tesla-c2050",
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a field of the GPU, sm.count=8; may be repeated.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/models.md) instead of tables.")] = False,
+) -> None:
+    """Estimate a kernel's time by closed-form models: occupancy and its limiter, MWP/CWP, cycles, CPI.
+
+    \b
+    memsim estimate spmv.h5 --gpu quadro-fx5600
+    memsim estimate spmv.h5 --gpu tesla-v100 --json | jq .cycles
+    """
+    from memsim.api import estimate as apply
+    from memsim.presets import parse_settings
+    from memsim.report.estimate import dumps, text
+
+    done = apply(path, gpu, settings=parse_settings(setting or []))
+    typer.echo(dumps(done) if json else text(done))
 
 
 @app.command()

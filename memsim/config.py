@@ -179,7 +179,7 @@ class Stochastic(_Data):
 
 
 class MwpCwp(_Data):
-    """What the MWP/CWP model is told of the GPU (Hong and Kim, ISCA 2009, tables 1 and 6); None: derived from the rest."""
+    """What the MWP/CWP model is told (Hong and Kim, ISCA 2009, tables 1 and 6); None: derived from the other fields."""
 
     issue_cycles: float | None = Field(None, gt=0, le=10**5, description="SM cycles to issue one warp instruction")
     mem_ld_cycles: int | None = Field(None, ge=1, le=10**6, description="round trip of one transaction to DRAM")

@@ -14,7 +14,7 @@ from memsim.analysis.statistics import Sample
 def document(result: Result) -> dict[str, Any]:
     """The contract's object, of JSON values: a quantity that does not exist is None."""
     about = result.trials.about
-    return _without_nan(
+    return without_nan(
         {
             "gpu": result.gpu,
             "trace": about["trace"],
@@ -59,9 +59,10 @@ def _with_sd(sample: Sample) -> dict[str, Any]:
     return {"mean": sample.mean, "sd": sample.sd, "interval": sample.interval()}
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
+    """The same JSON value, with None for every number that is not finite."""
     if isinstance(value, dict):
-        return {name: _without_nan(part) for name, part in value.items()}
+        return {name: without_nan(part) for name, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_without_nan(part) for part in value]
+        return [without_nan(part) for part in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value

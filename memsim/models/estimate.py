@@ -1,0 +1,64 @@
+"""A kernel's time by closed-form models, from its trace: occupancy, then MWP/CWP."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from memsim.config import GPU
+from memsim.errors import InputError
+from memsim.models.counts import Counts, count_instructions
+from memsim.models.machine import machine_of
+from memsim.models.mwp_cwp import Kernel, Machine, Prediction, predict
+from memsim.occupancy import Occupancy, occupancy
+from memsim.trace.reader import Trace
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What the models say of one kernel on one GPU.
+
+    Attributes:
+        occupancy: what one SM holds, and what limits it.
+        counts: instructions of the traced warps.
+        machine, kernel: what the MWP/CWP model was given.
+        prediction: what it says.
+    """
+
+    trace: Trace
+    gpu: GPU
+    occupancy: Occupancy
+    counts: Counts
+    machine: Machine
+    kernel: Kernel
+    prediction: Prediction
+
+    @property
+    def milliseconds(self) -> float:
+        """Time of the whole launch."""
+        return self.prediction.cycles / self.machine.clock_mhz / 1000
+
+
+def estimate(trace: Trace, gpu: GPU) -> Estimate:
+    """Estimate the time of a traced kernel on a GPU: of the whole launch, whose warps are taken to be like the traced.
+
+    Raises:
+        InputError: a block that fits no SM, a trace without instructions or for another warp size.
+    """
+    launch = trace.launch
+    held = occupancy(gpu, launch.threads_per_block, launch.registers, launch.shared_bytes)
+    counts = count_instructions(trace, gpu)
+    if not counts.comp_insts + counts.mem_insts:
+        raise InputError(trace.path, "instructions", "are none; give a trace of a kernel that executes some")
+    machine = machine_of(gpu)
+    kernel = Kernel(
+        warps_per_block=held.warps_per_block,
+        blocks=launch.n_blocks,
+        active_blocks_per_sm=min(held.blocks, -(-launch.n_blocks // machine.sms)),
+        comp_insts=counts.comp_insts / counts.warps,
+        coal_mem_insts=counts.coal_mem_insts / counts.warps,
+        uncoal_mem_insts=counts.uncoal_mem_insts / counts.warps,
+        uncoal_per_mw=counts.uncoal_per_mw,
+        synch_insts=counts.barriers / counts.warps,
+        load_bytes_per_warp=counts.load_bytes_per_warp,
+    )
+    return Estimate(trace, gpu, held, counts, machine, kernel, predict(machine, kernel))

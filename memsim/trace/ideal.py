@@ -1,0 +1,36 @@
+"""The fewest transactions that a warp's accesses could have made, had they been dense and aligned."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.trace.bits import popcounts
+from memsim.trace.coalescing_rules import IN_ORDER, SECTOR_BYTES
+
+_IN_ORDER_BYTES = 128  # the largest transaction of 1.0 and 1.1
+
+
+def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Count, for every access, the transactions that its active lanes need at least.
+
+    Args:
+        rules: RULE records by static op, of global or local memory.
+        op: u2 [n], static ops.
+        mask: u4 [n], active lanes.
+
+    Returns:
+        i8 [n].
+    """
+    rule = rules[op]
+    lanes = np.uint64(1) << rule["lanes"].astype(np.uint64)  # of a group that is looked at together
+    in_order = rule["rule"] == IN_ORDER
+    width = rule["width"].astype(np.int64)
+    segment = np.where(in_order, _IN_ORDER_BYTES, SECTOR_BYTES << rule["shift"].astype(np.int64))
+    least = np.zeros(len(op), np.int64)
+    for group in range(4):  # groups have 8, 16 or 32 lanes
+        first = np.minimum(np.uint64(group) * lanes, np.uint64(32))
+        in_group = mask.astype(np.uint64) >> first & ((np.uint64(1) << lanes) - np.uint64(1))
+        active = popcounts(in_group.astype(np.uint32))
+        words = np.where(in_order & (active > 0), 16, active)  # in order, a half-warp's segment is fetched whole
+        least += -(-words * width // segment)
+    return least
