@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "memsim"
 # In the order data walks through them; modules directly in memsim/ are rooms of one file.
 ROOMS = (
-    "errors", "geometry", "config", "library", "files", "hdf5", "presets", "occupancy",
+    "errors", "geometry", "config", "library", "stale", "files", "hdf5", "presets", "occupancy",
     "trace", "sources", "hierarchy", "montecarlo", "analysis", "models", "report", "progress", "api", "cli", "__main__",
 )  # fmt: skip
 FOR_TYPES_ONLY = {("geometry", "config")}  # config applies geometry's rules, which are about config's types

@@ -9,23 +9,14 @@ from typing import Any
 
 from numba import config, njit, types
 
+from memsim.stale import drop_stale
+
 # The loops get named tuples of some thirty arrays and hand them on to small functions. Counting references to each
 # array at each call made a trial four times as long (nothing here allocates, so nothing needs counting: `_nrt`), and
 # passing the tuple by value nearly three times (so every function is inlined: `forceinline`).
 loop = njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[call-overload]
 
-
-def _drop_stale() -> None:
-    """Forget loops on disk that are older than any source here: Numba looks at a function's own file only, not at the
-    files of the functions inlined in it."""
-    folder = Path(__file__).parent
-    newest = max(source.stat().st_mtime for source in folder.glob("*.py"))
-    for index in (folder / "__pycache__").glob("*.nbi"):
-        if index.stat().st_mtime < newest:
-            index.unlink(missing_ok=True)
-
-
-_drop_stale()
+drop_stale(Path(__file__).parent)
 
 
 @contextmanager
