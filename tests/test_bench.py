@@ -7,6 +7,7 @@ from time import sleep
 
 import numpy as np
 import pytest
+from compilers import needs_gxx
 
 pytest.importorskip("cachesim", reason="pycachesim is not installed: it needs a C compiler")
 from experiments.bench import __main__ as bench  # noqa: E402
@@ -23,6 +24,7 @@ from memsim.trace.schema import NO_OP  # noqa: E402
 TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2, runs=1, captured=100, imported=8, n=16)
 
 
+@needs_gxx
 @pytest.mark.slow
 def test_the_quick_form_does_the_work_it_times():
     with prepared(QUICK) as workload:

@@ -9,9 +9,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from compilers import needs_gxx
 
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Kind, Space
+
+pytestmark = needs_gxx
 
 PROGRAM = """
 #include <cstdio>

@@ -2,12 +2,15 @@
 
 import numpy as np
 import pytest
+from compilers import needs_gxx
 
 import memsim
 from memsim import library
 from memsim.trace.reader import Trace
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, ArrayInfo, Chunk, StaticOp
 from memsim.trace.writer import TraceWriter
+
+pytestmark = needs_gxx
 
 # Workload, its parameters, the program's arguments, and the kernel.
 KERNELS = [

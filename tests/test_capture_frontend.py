@@ -10,12 +10,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from compilers import needs_gxx
 
 from memsim.errors import InputError
 from memsim.sources.capture.frontend import Instrumented, instrument
 from memsim.sources.capture.runtime import FOLDER
 from memsim.sources.capture.sites import Role, Site
 from memsim.trace.schema import Kind
+
+pytestmark = needs_gxx
 
 ARGUMENTS = ["-std=c++17", "-D__CUDA_ARCH__=800", "-isystem", str(FOLDER), "-include", "cuda_runtime.h"]
 SIGNATURE = "float *a, float *b, const int *c, int i, int j, int n, P *p, float4 *q, float **rows, volatile float *v"

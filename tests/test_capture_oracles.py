@@ -1,18 +1,20 @@
 """What a capture says was accessed, against what a compiler's thread sanitizer says: two programs from one source."""
 
 import re
-import shutil
 import subprocess
 from collections import Counter
 from functools import partial
 from pathlib import Path
 
 import pytest
+from compilers import needs_gxx
 
 import memsim
 from memsim.sources.capture import build
 from memsim.trace.bits import popcounts
 from memsim.trace.schema import NO_OP, Kind, Space
+
+pytestmark = needs_gxx
 
 SOURCE = Path(__file__).parent / "data" / "capture" / "tsan"
 LAUNCH = re.compile(r"(\w+)<<<(.*?)>>>\((.*)\);")
@@ -61,7 +63,6 @@ def captured(tmp_path_factory):
     return totals
 
 
-@pytest.mark.skipif(not shutil.which("g++"), reason="needs g++")
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_bytes_agree_with_the_thread_sanitizer(sanitized, captured, kernel):
     def of(totals):

@@ -17,8 +17,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compilers import needs_gxx
 
 from memsim.sources.capture.runtime import FOLDER
+
+pytestmark = needs_gxx
 
 DATA = Path(__file__).parent / "data" / "capture"
 LAUNCH, ARRAY, FREE, VARIANT, BLOCK, END, FAILED = range(1, 8)

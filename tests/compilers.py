@@ -1,0 +1,7 @@
+"""Compilers that some tests need and that are not installed with memsim."""
+
+import shutil
+
+import pytest
+
+needs_gxx = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed: nothing can be captured")
