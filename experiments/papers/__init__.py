@@ -1,0 +1,1 @@
+"""Every study against its paper, on one scoreboard."""
