@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from memsim.errors import InputError
+from memsim.library import CAPTURE_GPU, DEFAULT_GPU
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
@@ -29,7 +30,7 @@ def trace(
     workload: Workload | str | Path,
     *,
     out: str | Path | None = None,
-    gpu: GPU | str | Path = "tesla-c2050",
+    gpu: GPU | str | Path = DEFAULT_GPU,
     blocks: str | None = None,
     progress: Callable[[int, int], None] | None = None,
     **parameters: Any,
@@ -63,7 +64,7 @@ def capture(
     kernel: str | None = None,
     launch: int = 0,
     blocks: str | None = None,
-    gpu: GPU | str | Path = "tesla-c2050",
+    gpu: GPU | str | Path = CAPTURE_GPU,
     registers: int | None = None,
     includes: Sequence[str | Path] = (),
     definitions: Sequence[str] = (),
@@ -122,7 +123,7 @@ def capture(
 
 def simulate(
     trace: Trace | str | Path,
-    gpu: GPU | str | Path = "tesla-c2050",
+    gpu: GPU | str | Path = DEFAULT_GPU,
     *,
     trials: int = 64,
     seed: int = 0,
@@ -185,7 +186,7 @@ def simulate(
 
 
 def estimate(
-    trace: Trace | str | Path, gpu: GPU | str | Path = "tesla-c2050", *, settings: Mapping[str, object] | None = None
+    trace: Trace | str | Path, gpu: GPU | str | Path = DEFAULT_GPU, *, settings: Mapping[str, object] | None = None
 ) -> Estimate:
     """Estimate a kernel's time by closed-form models, without replaying it; see docs/models.md.
 

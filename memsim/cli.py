@@ -17,6 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 from memsim import __version__
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.errors import InputError
+from memsim.library import CAPTURE_GPU, DEFAULT_GPU
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
@@ -95,7 +96,7 @@ def trace(
     workload: Annotated[str, typer.Argument(help="A workload of the library (spmv), or a path to kernel.py.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The trace file to write.")],
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="name=value; may be repeated.")] = None,
-    gpu: Annotated[str, typer.Option(help="Decides how many blocks to trace: by its occupancy.")] = "tesla-c2050",
+    gpu: Annotated[str, typer.Option(help="Decides how many blocks to trace: by its occupancy.")] = DEFAULT_GPU,
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not the workload's rule.")
     ] = None,
@@ -231,7 +232,7 @@ def capture(
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
     ] = None,
-    gpu: Annotated[str, typer.Option(help="Decides how many blocks to trace: by its occupancy.")] = "tesla-c2050",
+    gpu: Annotated[str, typer.Option(help="Decides how many blocks to trace: by its occupancy.")] = CAPTURE_GPU,
     registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else as nvcc reports, else 32.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of include files.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,
@@ -303,7 +304,7 @@ def info(path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace fil
 def run(
     path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
-    gpu: Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")] = "tesla-c2050",
+    gpu: Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")] = DEFAULT_GPU,
     trials: Annotated[int, typer.Option(min=1, help="Trials, without --until.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
@@ -414,7 +415,7 @@ def plot(
 @app.command()
 def estimate(
     path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")],
-    gpu: Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")] = "tesla-c2050",
+    gpu: Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")] = DEFAULT_GPU,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, sm.count=8; may be repeated.")
     ] = None,
