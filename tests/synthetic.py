@@ -75,7 +75,7 @@ def about() -> dict:
         "l2": {"hit_latency_cycles": 288},
     }
     trace = {"digest": "ab" * 32, "kernel": "spmv", "source": FILE, "parameters": {"rows": 86016}}
-    trace |= {"grid": [336, 1, 1], "block": [256, 1, 1], "blocks": 336}
+    trace |= {"grid": [336, 1, 1], "block": [256, 1, 1], "blocks": 336, "wave_blocks": 84}
     return {
         "gpu": gpu,
         "gpu_provenance": {},

@@ -45,6 +45,18 @@ def test_a_ratio_of_nothing_is_nan():
     assert np.isnan(hit_ratio(np.zeros_like(COUNTERS), Level.l1))
 
 
+@pytest.mark.parametrize(
+    "grid, traced, waves",
+    [(336, 336, 1), (3360, 336, 10), (3360, 21, 40), (60, 30, 1), (100, 84, 100 / 84)],
+)
+def test_kernel_time_is_cycles_times_waves_over_clock(grid, traced, waves):
+    trials = synthetic.spmv(3)
+    trials.about["trace"] |= {"grid": [grid, 1, 1], "blocks": traced, "wave_blocks": 84}
+    result = Result(trials)
+    assert result.waves == pytest.approx(waves)
+    assert result.kernel_time.mean == pytest.approx(result.cycles.mean * waves / 1150 / 1000)
+
+
 def test_ratios_and_counters_against_a_recount():
     trials = synthetic.spmv(5)
     result = Result(trials)

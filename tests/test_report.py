@@ -52,6 +52,8 @@ def test_the_json_contract(result):
         "trials": "number",
         "seed": "number",
         "convention": "str",
+        "waves": "number",
+        "kernel_time_ms": sample,
         "ratios": dict.fromkeys(("l1_read", "l2_read", "l2_write"), sample | {"sd": "number"}),
         "counters": {
             "l1": {"transactions": counts, "sectors": counts},

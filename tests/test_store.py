@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 import synthetic
 
+from memsim.analysis.result import Result
 from memsim.errors import InputError
 from memsim.montecarlo import store
+from memsim.report.text import tables
 
 
 @pytest.fixture
@@ -155,6 +157,7 @@ def _link(file):
         (_json("about", lambda about: about.pop("seed")), "about.seed is None"),
         (_json("about", lambda about: about["gpu"]["l1"].pop("hit_latency_cycles")), "about.gpu.l1.hit_latency_cycles"),
         (_json("about", lambda about: about["gpu"]["sm"].update(clock_mhz=0)), "about.gpu holds an impossible"),
+        (_json("about", lambda about: about["trace"].update(blocks=0)), "about.trace holds an impossible number"),
         (_replace("about", '{"seed": NaN}'), "about is not JSON"),
         (_json("ops", lambda ops: ops[0].update(line="four")), r"ops\[0\].line is 'four'"),
         (_json("ops", lambda ops: ops[0].update(array=5)), r"ops\[0\].array is 5; there are 5 arrays"),
@@ -166,6 +169,15 @@ def test_wrong_contents_are_named(saved, change, complaint):
         change(file)
     with pytest.raises(InputError, match=complaint):
         store.load(saved)
+
+
+def test_a_file_of_version_1_0_has_no_kernel_time(saved):
+    with h5py.File(saved, "r+") as file:
+        _json("about", lambda about: about["trace"].pop("wave_blocks"))(file)
+        file.attrs["version"] = [1, 0]
+    old = Result.load(saved)
+    assert np.isnan(old.waves) and np.isnan(old.kernel_time.mean)
+    assert "predicted kernel time –" in tables(old)
 
 
 def test_a_missing_file_is_the_systems_error(tmp_path):

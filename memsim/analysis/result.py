@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,24 @@ class Result:
     def cycles(self) -> Sample:
         """SM cycles from the first block's start to the last warp's end."""
         return Sample(self.trials.cycles.astype(float))
+
+    @property
+    def waves(self) -> float:
+        """How many times the snapshot the whole grid is, in waves: multiples of the blocks that the GPU holds at once.
+
+        Less than one wave takes as long as one. nan when the file (of version 1.0) does not tell a wave's size.
+        """
+        trace = self.trials.about["trace"]
+        blocks, traced, wave = prod(trace["grid"]), trace["blocks"], trace["wave_blocks"]
+        return max(blocks, wave) / max(traced, wave) if wave else float("nan")
+
+    @cached_property
+    def kernel_time(self) -> Sample:
+        """Predicted time of the whole kernel, milliseconds: cycles of the snapshot x :attr:`waves` / clock.
+
+        The interval is that of the trials' order of warps; it knows nothing of blocks that were not traced.
+        """
+        return Sample(self.cycles.values * self.waves * self.ns_per_cycle / 1e6)
 
     @cached_property
     def memory_latency(self) -> Sample:

@@ -24,6 +24,7 @@ from memsim.montecarlo.loops import load_loops
 from memsim.montecarlo.store import Trials
 from memsim.montecarlo.worker import Job, ignore_interrupts, run_trial, save_layout
 from memsim.occupancy import resident_blocks
+from memsim.sources.snapshot import wave_blocks
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 
@@ -159,6 +160,7 @@ def _about(trace: Trace, gpu: GPU, seed: int, warm: bool) -> dict[str, Any]:
             "grid": list(trace.launch.grid),
             "block": list(trace.launch.block),
             "blocks": trace.n_blocks,
+            "wave_blocks": wave_blocks(trace.launch, gpu),
         },
     }
 

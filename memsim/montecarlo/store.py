@@ -26,7 +26,7 @@ from memsim.files import replacing, writing
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit
 
 SCHEMA = "memsim-result"
-VERSION = (1, 0)
+VERSION = (1, 1)  # 1.1: about.trace.wave_blocks
 
 _LIMIT_BYTES = 1 << 32  # of one dataset: 100,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
@@ -61,7 +61,7 @@ _ABOUT_FIELDS: _Fields = {
     "gpu.name": str, "gpu.compute_capability": str, "gpu.sm.clock_mhz": (int, float),
     "gpu.l1.hit_latency_cycles": int, "gpu.l2.hit_latency_cycles": int,
     "trace.digest": str, "trace.kernel": str, "trace.source": str, "trace.parameters": dict,
-    "trace.grid": list, "trace.block": list,
+    "trace.grid": list, "trace.block": list, "trace.blocks": int, "trace.wave_blocks": int,
 }  # fmt: skip
 
 
@@ -82,7 +82,8 @@ class Trials:
         transactions: i8 [t], transactions replayed.
         wall_seconds, compiled_seconds: f8 [t], of the replay; compiled is the part inside compiled loops.
         about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
-            kernel, source, parameters, grid, block, traced blocks), created (ISO time).
+            kernel, source, parameters, grid, block, blocks: how many were traced, wave_blocks: how many the GPU holds
+            at once, 0 if not known), created (ISO time).
         ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text.
         arrays: list of dicts name, base, bytes, element_bytes.
     """
@@ -132,6 +133,7 @@ def load(path: str | Path) -> Trials:
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
         texts: dict[str, Any] = {name: _text(path, file, name) for name in _TEXTS}
+        _complete(texts["about"])
         _check_texts(path, **texts)
         arrays: dict[str, Any] = {}
         for name, (dtype, tail) in _ARRAYS.items():
@@ -153,6 +155,12 @@ def _text(path: str | Path, file: h5py.File, name: str) -> Any:
         raise InputError(path, name, "is not JSON text; the file is damaged") from None
 
 
+def _complete(about: Any) -> None:
+    """What files of version 1.0 lack."""
+    if isinstance(about, dict) and isinstance(trace := about.get("trace"), dict):
+        trace.setdefault("wave_blocks", 0)
+
+
 def _refuse_constant(name: str) -> Any:
     raise ValueError(f"{name} is no JSON")  # Python's reader takes NaN and Infinity
 
@@ -162,6 +170,10 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     gpu = about["gpu"]
     if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or gpu["sm"]["clock_mhz"] <= 0:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
+    trace = about["trace"]
+    sizes = [*trace["grid"], trace["blocks"], trace["wave_blocks"] + 1]
+    if not all(isinstance(size, int) and size > 0 for size in sizes):
+        raise InputError(path, "about.trace", "holds an impossible number of blocks; the file is damaged")
     for name, rows, fields in (("ops", ops, _OP_FIELDS), ("arrays", arrays, _ARRAY_FIELDS)):
         if not isinstance(rows, list):
             raise InputError(path, name, "is not a list; the file is damaged")

@@ -25,6 +25,8 @@ def document(result: Result) -> dict[str, Any]:
             "counters": result.counters,
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
+            "waves": result.waves,
+            "kernel_time_ms": _with_interval(result.kernel_time),
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": _with_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Interval
@@ -28,7 +30,7 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
     """
-    parts = [heading(result), ratio_table(result, method), counter_table(result), cycle_line(result)]
+    parts = [heading(result), ratio_table(result, method), counter_table(result), time_lines(result)]
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
         _speed(result),
@@ -74,13 +76,16 @@ def counter_table(result: Result) -> str:
     return f"counts of a trial (mean)\n{table}"
 
 
-def cycle_line(result: Result) -> str:
-    """How long the snapshot took on the simulated GPU."""
-    milliseconds = result.cycles.mean * result.ns_per_cycle / 1e6
+def time_lines(result: Result) -> str:
+    """How long the kernel takes on the simulated GPU, and what that rests on."""
+    trace = result.trials.about["trace"]
+    blocks, traced = prod(trace["grid"]), trace["blocks"]
+    replayed = "all its blocks" if traced == blocks else f"{traced:,} of {blocks:,} blocks, times {result.waves:,.4g}"
     memory = with_interval(result.memory_latency)
     in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
     return (
-        f"the snapshot took {with_interval(result.cycles, decimals=0)} cycles ({milliseconds:.3f} ms); "
+        f"predicted kernel time {with_interval(result.kernel_time, decimals=4)} ms "
+        f"({with_interval(result.cycles, decimals=0)} cycles: {replayed})\n"
         f"main memory Tm {memory} cycles ({in_ns} ns)"
     )
 
