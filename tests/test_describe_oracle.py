@@ -46,6 +46,8 @@ WORKLOADS = [
     ("matrix_add", dict(n=24, rows=4, columns=12)),
     ("random_copy", dict(n=32, rows=16, columns=2)),
     ("spmv", dict(rows=130, nnz_per_row=9, variant="vectorized", block=64)),
+    ("spmv", dict(rows=130, nnz_per_row=3, variant="masked", block=64)),
+    ("spmv", dict(rows=100, nnz_per_row=9, variant="masked", structure="dense_blocks", block=64)),
     ("black_scholes", dict(n=300, grid=2, block=64)),
     ("fft", dict(n=64, signals=3)),
     ("fft", dict(n=64, signals=2, variant="global", span=4, block=16)),
