@@ -124,6 +124,9 @@ class L2(_Data):
     replacement: Replacement = Replacement.lru
     write_hit: WriteHit = WriteHit.any
     write_miss: WriteMiss = WriteMiss.validate
+    max_dirty_ways: int | None = Field(
+        None, ge=1, le=4096, description="lines of a set that may be dirty before the oldest is cleaned; none: all"
+    )
     inclusion: Inclusion = Inclusion.non_inclusive
     mshrs: int = Field(ge=1, le=2**16, description="fetches one slice may have under way")
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")

@@ -141,6 +141,7 @@ def machines(draw) -> GPU:
         ways=st.sampled_from([1, 2, 4]), slices=st.sampled_from([1, 2, 3]), set_hash=hashes,
         replacement=_of(Replacement), write_hit=_of(WriteHit), write_miss=_of(WriteMiss), inclusion=_of(Inclusion),
         mshrs=st.integers(1, 8), hit_latency_cycles=st.integers(2, 40), sector_cycles=st.integers(1, 3),
+        max_dirty_ways=st.sampled_from([None, None, 1, 2]),
     )  # fmt: skip
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))
     l2["slice_interleave_bytes"] = line * draw(st.sampled_from([1, 2]))

@@ -10,7 +10,7 @@ import numpy as np
 
 from memsim.hierarchy.cache import recall
 from memsim.hierarchy.compiled import loop
-from memsim.hierarchy.l2_lookup import look_up_lines, reply, to_memory, write_through
+from memsim.hierarchy.l2_lookup import clean, look_up_lines, reply, to_memory, write_through
 from memsim.hierarchy.l2_state import AGAIN, WORST
 from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.requests import (
@@ -83,6 +83,8 @@ def serve(m, s, r, time):
         step <<= p.sectors_per_line
     if through:
         write_through(m, s, r, through, time)
+    if p.max_dirty and kind > BYPASS:
+        clean(m, s, r, time)
     last = send_fetch(m, s, line, fetch, op, time) if fetch else -1
     if todo:
         m.slices[s].done = np.int64(m.requests[r].mask) ^ todo

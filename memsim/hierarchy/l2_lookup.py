@@ -94,6 +94,8 @@ def allocate(m, s, tag, time):
     way = victim(m.ways, m.sets, at, p.l2_ways, p.group_bits, p.l2_policy, p.key)
     if way >= 0:
         if m.ways[way].tag >= 0:
+            if p.max_dirty and m.ways[way].dirty:
+                m.dirty_ways[at] -= 1
             evict(m, s, way, time)
         m.way_of[tag] = way
         replace(m.ways, m.sets, at, way, p.l2_ways, p.group_bits, p.l2_policy, tag)
@@ -163,7 +165,10 @@ def write(m, r, asked, valid, pending, activated):
         if part and way >= 0:
             if policy == VALIDATE:
                 m.ways[way].valid = m.ways[way].valid | missing >> shift & p.line_mask
-            m.ways[way].dirty = m.ways[way].dirty | (part & (ALL ^ through >> shift))
+            kept = part & (ALL ^ through >> shift)
+            if p.max_dirty and kept and m.ways[way].dirty == 0:
+                m.dirty_ways[m.sets_of[(m.requests[r].line << p.packet_bits) + position]] += 1
+            m.ways[way].dirty = m.ways[way].dirty | kept
             m.ways[way].activated = m.ways[way].activated | active >> shift & p.line_mask
             m.writers[way] = op
     hits = asked & valid
@@ -180,6 +185,25 @@ def write_through(m, s, r, sectors, time):
         part = sectors & p.line_mask << position * p.sectors_per_line
         if part:
             to_memory(m, s, WRITE_BACK, m.requests[r].line, part, m.requests[r].op, time)
+
+
+@loop
+def clean(m, s, r, time):
+    """Write the oldest dirty lines back, which stay, of the sets where request `r` made more dirty than may be."""
+    p = m.p[0]
+    tag = m.requests[r].line << p.packet_bits
+    mask = np.int64(m.requests[r].mask)
+    for position in range(p.lines_per_packet):
+        at = m.sets_of[tag + position]
+        if mask & p.line_mask << position * p.sectors_per_line and m.dirty_ways[at] > p.max_dirty:
+            way = np.int64(m.sets[at].oldest)
+            while m.ways[way].dirty == 0:
+                way = np.int64(m.ways[way].newer)
+            line = m.ways[way].tag >> p.packet_bits
+            shift = (m.ways[way].tag - (line << p.packet_bits)) * p.sectors_per_line
+            to_memory(m, s, WRITE_BACK, line, np.int64(m.ways[way].dirty) << shift, m.writers[way], time)
+            m.ways[way].dirty = 0
+            m.dirty_ways[at] -= 1
 
 
 @loop

@@ -43,6 +43,7 @@ class Slices(NamedTuple):
     ways: np.ndarray
     writers: np.ndarray  # [way] static op that last wrote there
     sets: np.ndarray
+    dirty_ways: np.ndarray  # [set] lines that are dirty, counted only where they are limited
     way_of: np.ndarray  # way of every L2 line (see cache.recall)
     fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
     spots: np.ndarray  # [position] way of each L2 line of the packet being looked up

@@ -190,6 +190,7 @@ def _slices(common: _Common) -> l2_state.Slices:
         ways=ways,
         writers=np.zeros(len(ways), np.uint16),
         sets=sets,
+        dirty_ways=np.zeros(len(sets), np.int16),
         way_of=np.full(len(common.layout.sets), -1, np.int32),
         fetch_of=np.full(len(ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
         spots=np.zeros(8, np.int64),

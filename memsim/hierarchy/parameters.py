@@ -36,6 +36,17 @@ def group_bits(gpu: GPU) -> int:
     return gcd(lines, n_sets).bit_length() - 1
 
 
+def max_dirty(gpu: GPU) -> int:
+    """Dirty lines that an L2 set may hold, 0 when nothing limits them."""
+    most = gpu.l2.max_dirty_ways
+    return most if most is not None and most < gpu.l2.ways else 0
+
+
+def most_writes(gpu: GPU) -> int:
+    """Writes to DRAM that one request may cause: of every L2 line it covers, one evicted, one written, one cleaned."""
+    return (3 if max_dirty(gpu) else 2) * (gpu.l1.line_bytes // gpu.l2.line_bytes)
+
+
 def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bits: int) -> np.ndarray:
     """Of the SMs and their L1s. `key` is the trial's; `l1_bits` sizes the index of one L1."""
     return _record(
@@ -86,8 +97,9 @@ def l2_parameters(gpu: GPU, key: int, apart: bool) -> np.ndarray:
         l2_ways=gpu.l2.ways,
         group_bits=group_bits(gpu),
         l2_policy=cache.POLICY[gpu.l2.replacement],
-        l2_mshrs=max(gpu.l2.mshrs, 2 * lines),
-        most_writes=2 * lines,  # one request may evict and write every L2 line it covers
+        l2_mshrs=max(gpu.l2.mshrs, most_writes(gpu)),
+        max_dirty=max_dirty(gpu),
+        most_writes=most_writes(gpu),
         return_cycles=reply_cycles(gpu),
         sector_cycles=gpu.l2.sector_cycles,
         write_hit=l2_state.WRITE_HIT[gpu.l2.write_hit],

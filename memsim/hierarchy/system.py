@@ -22,6 +22,7 @@ from memsim.hierarchy.dram import advance_channels, new_log
 from memsim.hierarchy.l2 import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.parameters import most_writes
 from memsim.hierarchy.sm import advance_sms
 from memsim.trace.transactions import Transactions
 
@@ -172,4 +173,4 @@ class System:
         copies = gpu.sm.count * lines if gpu.l2.inclusion is Inclusion.inclusive else 0
         served = gpu.l2.slices * (self.quantum // gpu.l2.sector_cycles + 1)
         # One more: a reply that drops dirty sectors sends them on before its own record is free.
-        return 2 * lookups + 1 + served * (1 + 2 * lines + copies), lookups
+        return 2 * lookups + 1 + served * (1 + most_writes(gpu) + copies), lookups

@@ -44,7 +44,9 @@ class Slice:
         self.blocked = False
         self.outcome = Outcome()
         self.sharers: dict[int, set[int]] = {}  # L1 line -> SMs that asked for it
-        self.mshrs = max(l2.mshrs, 2 * self.per_packet)
+        self.limit = min(l2.ways, l2.max_dirty_ways or l2.ways)
+        self.most_writes = (2 if self.limit == l2.ways else 3) * self.per_packet
+        self.mshrs = max(l2.mshrs, self.most_writes)
 
     def next_time(self) -> int | None:
         times = [self.answers[0][0]] if self.answers else []
@@ -62,7 +64,7 @@ class Slice:
                 self.blocked = True
 
     def has_room(self) -> bool:
-        return len(self.fetches) < self.mshrs and self.write_backs + 2 * self.per_packet <= self.mshrs
+        return len(self.fetches) < self.mshrs and self.write_backs + self.most_writes <= self.mshrs
 
     def take_answer(self, answer: Fetch, time: int) -> None:
         if self.blocked:
@@ -99,6 +101,8 @@ class Slice:
             self.outcome.looked_up |= {s + first for s in asked}
         for write in self.through:
             self.write_memory(write)
+        for position in range(self.per_packet):
+            self.clean(self.sets[packet.l2_sets[position]], time)
         if fetch.brings:
             self.fetches.append(fetch)
             self.world.to_dram(fetch, self.number)
@@ -181,6 +185,15 @@ class Slice:
     def write_memory(self, write: Fetch) -> None:
         self.write_backs += 1
         self.world.to_dram(write, self.number)
+
+    def clean(self, group: Set, time: int) -> None:
+        """Too many dirty lines: the first to be replaced is written, and stays."""
+        dirty = [way for way in group.order if way.dirty]
+        for way in dirty[: max(0, len(dirty) - self.limit)]:
+            self.write_memory(
+                self.write_back(way.line // self.per_packet, way.position, way.dirty, way.op, time, way.place)
+            )
+            way.dirty.clear()
 
     def evict(self, way: Way, time: int) -> None:
         if way.line is None:

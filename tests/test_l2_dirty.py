@@ -1,0 +1,45 @@
+"""An L2 that limits its dirty lines writes the oldest back early, and keeps them to read."""
+
+import machines
+import numpy as np
+import pytest
+from machines import instruction
+
+from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.system import System
+from memsim.trace.schema import Kind
+
+SETS, WAYS = 32, 4  # of the machine below
+
+
+def replay(tx, **changes):
+    """(trial, dirty sectors left in L2) on a small machine."""
+    gpu = machines.gpu(**changes)
+    assert gpu.l2.size_bytes == SETS * WAYS * gpu.l2.line_bytes
+    system = System(tx, gpu, 1, np.random.SeedSequence(0))
+    trial = system.run()
+    return trial, int(np.unpackbits(system.machine.slices.ways["dirty"]).sum())
+
+
+def written(n_lines):
+    return [instruction([(line, 15)], Kind.store) for line in range(n_lines)]
+
+
+@pytest.mark.parametrize("limit", [None, 1, 2, 3])
+def test_a_stream_of_stores_leaves_as_much_dirty_as_may_be(limit):
+    n_lines = 5 * SETS * WAYS
+    trial, dirty = replay(machines.one_warp(*written(n_lines)), l2__max_dirty_ways=limit)
+    assert dirty == 4 * SETS * (limit or WAYS)
+    writes = trial.counters[:, Level.dram, [Event.write_hit, Event.write_miss], Unit.sectors].sum()
+    assert writes == 4 * n_lines - dirty
+
+
+def test_what_was_cleaned_is_still_there_and_is_not_written_again():
+    reads = [instruction([(line, 15)], past_l1=True) for line in range(SETS * WAYS)]
+    tx = machines.one_warp(*written(SETS * WAYS), *reads, *written(SETS))
+    trial, dirty = replay(tx, l2__max_dirty_ways=2)
+    l2 = trial.counters[:, Level.l2, :, Unit.sectors].sum(axis=0)
+    assert l2[Event.read_hit] == 4 * SETS * WAYS
+    assert dirty == 4 * SETS * 2
+    writes = trial.counters[:, Level.dram, [Event.write_hit, Event.write_miss], Unit.sectors].sum()
+    assert writes == 4 * SETS * WAYS + 4 * SETS - dirty
