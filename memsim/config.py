@@ -194,6 +194,28 @@ class MwpCwp(_Data):
     )
 
 
+def _way(description: str) -> Any:
+    return Field(None, gt=0, le=1e6, description=description)
+
+
+class Host(_Data):
+    """The way between host and GPU (:mod:`memsim.host`); None: not stated."""
+
+    to_gpu_gb_per_s: float | None = _way("rate of a long copy of pinned memory to the GPU")
+    to_host_gb_per_s: float | None = _way("rate of a long copy of pinned memory to the host")
+    pageable_to_gpu_gb_per_s: float | None = _way("rate of a long copy of pageable memory to the GPU")
+    pageable_to_host_gb_per_s: float | None = _way("rate of a long copy of pageable memory to the host")
+    copy_us: float | None = _way("time of a copy of nothing")
+    call_us: float | None = _way("host's time for one call that starts a copy or a kernel")
+    launch_us: float | None = _way("from a kernel's turn in its stream to its first block")
+    graph_call_us: float | None = _way("host's time for one launch of a graph")
+    graph_node_us: float | None = _way("from a kernel's turn in its graph to its first block")
+    copy_engines: int | None = Field(None, ge=1, le=2, description="copies at a time; with two, one each way")
+    concurrent_kernels: int | None = Field(None, ge=1, le=1024, description="kernels that may run at once")
+    fault_batch: int | None = Field(None, ge=1, le=2**16, description="page faults the driver serves at a time")
+    fault_batch_us: float | None = _way("driver's time for one batch of page faults, beside the data's way")
+
+
 class GPU(_Data):
     """Everything the simulator knows of a GPU; immutable, and valid as a whole (:mod:`memsim.geometry`).
 
@@ -209,6 +231,7 @@ class GPU(_Data):
     dram: Dram
     stochastic: Stochastic = Stochastic()
     mwp_cwp: MwpCwp = MwpCwp()
+    host: Host = Host()
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

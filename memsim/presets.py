@@ -19,7 +19,11 @@ from memsim.config import GPU, gpu_from_dict
 from memsim.errors import InputError
 
 STATUSES = ("measured", "documented", "fitted", "assumed", "given")
-_SECTIONS = ("sm", "l1", "l2", "dram", "stochastic", "mwp_cwp", "dram.timing")
+_SECTIONS = ("sm", "l1", "l2", "dram", "stochastic", "mwp_cwp", "host", "dram.timing")
+_UNITS = {
+    "_bytes_per_cycle": "bytes/cycle", "_bytes": "bytes", "_cycles": "SM cycles", "_mhz": "MHz", "_ns": "ns",
+    "_gb_per_s": "GB/s", "_us": "microseconds",
+}  # fmt: skip
 _LARGEST_FILE = 1 << 20
 _LONGEST_CHAIN = 8  # files that inherit from each other
 
@@ -30,7 +34,7 @@ class Provenance:
 
     Attributes:
         value: as written, in `unit`.
-        unit: "bytes", "SM cycles", "ns", "MHz", "DRAM clocks", "bytes/cycle" or "".
+        unit: "bytes", "SM cycles", "ns", "MHz", "DRAM clocks", "bytes/cycle", "GB/s", "microseconds" or "".
         source: a publication, a measurement, or the file or argument that gave it.
         status: "measured", "documented", "fitted", "assumed" (with the reason in `source`) or "given" (by the user).
     """
@@ -121,8 +125,7 @@ def unit(field: str) -> str:
     """
     if field.startswith("dram.timing."):
         return "DRAM clocks"
-    endings = {"_bytes_per_cycle": "bytes/cycle", "_bytes": "bytes", "_cycles": "SM cycles", "_mhz": "MHz", "_ns": "ns"}
-    return next((name for ending, name in endings.items() if field.endswith(ending)), "")
+    return next((name for ending, name in _UNITS.items() if field.endswith(ending)), "")
 
 
 def names() -> list[str]:

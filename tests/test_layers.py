@@ -13,7 +13,8 @@ PACKAGE = ROOT / "memsim"
 # In the order data walks through them; modules directly in memsim/ are rooms of one file.
 ROOMS = (
     "errors", "geometry", "config", "library", "stale", "files", "hdf5", "presets", "occupancy",
-    "trace", "sources", "hierarchy", "montecarlo", "analysis", "models", "report", "progress", "api", "cli", "__main__",
+    "trace", "sources", "hierarchy", "montecarlo", "analysis", "models", "host", "report", "progress", "api",
+    "cli", "__main__",
 )  # fmt: skip
 FOR_TYPES_ONLY = {("geometry", "config")}  # config applies geometry's rules, which are about config's types
 FILES = sorted(PACKAGE.rglob("*.py"))

@@ -1,0 +1,199 @@
+"""What a host's thread asks of a GPU, call by call: streams, copies, launches, graphs, managed memory."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from memsim.analysis.result import Result
+from memsim.errors import InputError
+
+
+class Direction(StrEnum):
+    """Of a copy."""
+
+    to_gpu = "to_gpu"
+    to_host = "to_host"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a kernel does, seen from outside: blocks that are handed to the GPU as room gets free.
+
+    Attributes:
+        blocks: of the grid.
+        wave_blocks: how many of them the GPU holds at once, when it holds nothing else.
+        block_us: time of one block, microseconds.
+
+    Raises:
+        InputError: less than one block, or a negative time.
+    """
+
+    blocks: int
+    wave_blocks: int
+    block_us: float
+
+    def __post_init__(self) -> None:
+        for name, value, least in (("blocks", self.blocks, 1), ("wave_blocks", self.wave_blocks, 1)):
+            if value < least:
+                raise InputError("kernel", name, f"is {value}; give {least} or more")
+        if not 0 <= self.block_us < math.inf:
+            raise InputError("kernel", "block_us", f"is {self.block_us}; give microseconds, 0 or more")
+
+    @property
+    def alone_us(self) -> float:
+        """Time of the kernel when the GPU does nothing else.
+
+        >>> Work(blocks=1000, wave_blocks=640, block_us=5.0).alone_us
+        10.0
+        """
+        return math.ceil(self.blocks / self.wave_blocks) * self.block_us
+
+    @classmethod
+    def of(cls, result: Result) -> Work:
+        """The kernel of a simulation, which takes its predicted time when alone."""
+        trace = result.trials.about["trace"]
+        blocks, wave = math.prod(trace["grid"]), trace["wave_blocks"]
+        return cls(blocks, wave, result.kernel_time.mean * 1000 / math.ceil(blocks / wave))
+
+
+@dataclass(eq=False)
+class Managed:
+    """Unified memory (``cudaMallocManaged``) of `bytes`; it starts on the host."""
+
+    name: str
+    bytes: int
+
+
+@dataclass(frozen=True)
+class Touch:
+    """How a kernel goes through managed memory.
+
+    Attributes:
+        memory: what it accesses.
+        pages: i8 [n], numbers of its 4 KB pages in the order in which they are first accessed.
+        window: how many of them the resident threads have under way at once.
+        sharers: SMs that access a page at about the same time: each reports its own fault.
+    """
+
+    memory: Managed
+    pages: np.ndarray
+    window: int
+    sharers: int = 1
+
+
+@dataclass(frozen=True)
+class Copy:
+    name: str
+    bytes: int
+    direction: Direction
+    pinned: bool
+
+
+@dataclass(frozen=True)
+class Kernel:
+    name: str
+    work: Work
+    touches: tuple[Touch, ...] = ()
+
+
+Operation = Copy | Kernel
+
+
+@dataclass(eq=False)
+class Stream:
+    """Operations of a stream are done one after the other; those of two streams as they come."""
+
+    name: str
+
+
+@dataclass(eq=False)
+class Graph:
+    """Operations with dependences, made once and launched as a whole (``cudaGraphLaunch``)."""
+
+    name: str
+    nodes: list[tuple[Operation, tuple[int, ...]]] = field(default_factory=list)
+
+    def kernel(self, name: str, work: Work, after: Sequence[int] = ()) -> int:
+        """Add a kernel that follows the nodes `after`; returns the node's number."""
+        return self._add(Kernel(name, work), after)
+
+    def copy(self, bytes: int, direction: Direction, after: Sequence[int] = (), name: str = "copy") -> int:
+        """Add a copy of pinned memory that follows the nodes `after`; returns the node's number."""
+        return self._add(Copy(name, bytes, direction, pinned=True), after)
+
+    def _add(self, operation: Operation, after: Sequence[int]) -> int:
+        count = len(self.nodes)
+        if not all(0 <= node < count for node in after):
+            raise InputError(self.name, operation.name, f"follows nodes {list(after)}; there are {count} so far")
+        self.nodes.append((operation, tuple(after)))
+        return count
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of the host's thread.
+
+    Attributes:
+        name: as the timeline shows it.
+        stream: where its operation goes; None: it has none.
+        operation: what the call asks for; None: it only waits, or works.
+        waits: the call returns when the stream (None: every stream) has done all it was given.
+        busy_us: what the host does before it goes on, beside the call's own time.
+    """
+
+    name: str
+    stream: Stream | None = None
+    operation: Operation | Graph | None = None
+    waits: bool = False
+    busy_us: float = 0.0
+
+
+class Program:
+    """The calls of one host thread, in order; a stream that is not named is the default stream."""
+
+    def __init__(self) -> None:
+        self.calls: list[Call] = []
+        self._default = Stream("default stream")
+        self.streams = [self._default]
+
+    def stream(self, name: str | None = None) -> Stream:
+        """``cudaStreamCreate``: a new stream."""
+        made = Stream(name or f"stream {len(self.streams)}")
+        self.streams.append(made)
+        return made
+
+    def copy(
+        self, bytes: int, direction: Direction, stream: Stream | None = None, *, name: str = "copy", pinned: bool = True
+    ) -> None:
+        """``cudaMemcpyAsync`` into `stream`; without one ``cudaMemcpy``, which returns when the data is there.
+
+        A copy of pageable memory returns only then, too: it goes through a pinned buffer of the driver's.
+
+        Raises:
+            InputError: fewer than 0 bytes.
+        """
+        if bytes < 0:
+            raise InputError(name, "bytes", f"is {bytes}; give 0 or more")
+        waits = stream is None or not pinned
+        self.calls.append(Call(name, stream or self._default, Copy(name, bytes, direction, pinned), waits))
+
+    def kernel(self, name: str, work: Work, stream: Stream | None = None, touches: Sequence[Touch] = ()) -> None:
+        """``kernel<<<...>>>``: returns at once."""
+        self.calls.append(Call(name, stream or self._default, Kernel(name, work, tuple(touches))))
+
+    def launch(self, graph: Graph, stream: Stream | None = None) -> None:
+        """``cudaGraphLaunch``: returns at once."""
+        self.calls.append(Call(graph.name, stream or self._default, graph))
+
+    def synchronize(self, stream: Stream | None = None) -> None:
+        """``cudaStreamSynchronize``, or without a stream ``cudaDeviceSynchronize``."""
+        self.calls.append(Call("synchronize", stream, waits=True))
+
+    def work(self, microseconds: float, name: str = "host") -> None:
+        """The host computes for so long."""
+        self.calls.append(Call(name, busy_us=microseconds))

@@ -1,0 +1,132 @@
+"""The processes: a host thread that calls, streams that follow, copy engines, and a device that runs kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+
+import numpy as np
+import simpy
+
+from memsim.config import GPU
+from memsim.errors import InputError
+from memsim.host.device import Device
+from memsim.host.program import Call, Copy, Direction, Graph, Kernel, Managed, Operation, Program, Stream
+from memsim.host.timeline import Span, Timeline
+from memsim.host.unified import BLOCK_BYTES, batches
+
+Process = Generator[simpy.Event, None, None]
+
+
+def simulate(program: Program, gpu: GPU) -> Timeline:
+    """Run a host program.
+
+    Args:
+        program: the host thread's calls.
+        gpu: whose ``[host]`` section counts.
+
+    Raises:
+        InputError: the GPU does not state a figure that the program needs, ``host.call_us`` for example.
+    """
+    system = _System(gpu)
+    system.env.process(system.thread(program))
+    system.env.run()
+    return Timeline(tuple(system.spans))
+
+
+class _System:
+    def __init__(self, gpu: GPU) -> None:
+        self.env, self.spans = simpy.Environment(), list[Span]()
+        self._gpu = gpu
+        self._device = Device(self.env, int(self._figure("concurrent_kernels")))
+        engines = [simpy.Resource(self.env) for _ in range(int(self._figure("copy_engines")))]
+        self._engines = dict(zip(Direction, [engines[0], engines[-1]], strict=True))
+        self._last: dict[Stream, simpy.Event] = {}
+        self._resident: dict[Managed, np.ndarray] = {}
+
+    def thread(self, program: Program) -> Process:
+        """The host's thread: one call after the other."""
+        default = program.streams[0]
+        for call in program.calls:
+            begin = self.env.now
+            yield self.env.timeout(self._call_us(call) + call.busy_us)
+            self._span("host", "call", call.name, begin)
+            if call.operation is not None:
+                assert call.stream is not None
+                before = self._before(call.stream, default)
+                self._last[call.stream] = self.env.process(self._operation(call.stream.name, call.operation, before))
+            if call.waits:
+                begin = self.env.now
+                yield self.env.all_of(self._last.values() if call.stream is None else self._of(call.stream))
+                self._span("host", "wait", call.name, begin)
+
+    def _call_us(self, call: Call) -> float:
+        if call.operation is None:
+            return 0.0
+        return self._figure("graph_call_us" if isinstance(call.operation, Graph) else "call_us")
+
+    def _before(self, stream: Stream, default: Stream) -> list[simpy.Event]:
+        """What an operation follows; the default stream follows all others, and they follow it (the legacy default)."""
+        return list(self._last.values()) if stream is default else [*self._of(stream), *self._of(default)]
+
+    def _of(self, stream: Stream) -> list[simpy.Event]:
+        return [self._last[stream]] if stream in self._last else []
+
+    def _operation(self, row: str, operation: Operation | Graph, before: Iterable[simpy.Event]) -> Process:
+        yield self.env.all_of(before)
+        if isinstance(operation, Graph):
+            yield self.env.all_of(self._nodes(row, operation))
+        else:
+            yield from self._single(row, operation, "launch_us")
+
+    def _nodes(self, row: str, graph: Graph) -> list[simpy.Event]:
+        done: list[simpy.Event] = []
+        for number, (operation, after) in enumerate(graph.nodes):
+            before = [done[node] for node in after]
+            done.append(self.env.process(self._node(f"{row}, node {number}", operation, before)))
+        return done
+
+    def _node(self, row: str, operation: Operation, before: list[simpy.Event]) -> Process:
+        yield self.env.all_of(before)
+        yield from self._single(row, operation, "graph_node_us")
+
+    def _single(self, row: str, operation: Operation, start: str) -> Process:
+        if isinstance(operation, Copy):
+            yield from self._copy(row, operation)
+        else:
+            yield self.env.timeout(self._figure(start))
+            yield from self._kernel(row, operation)
+
+    def _copy(self, row: str, copy: Copy) -> Process:
+        rate = f"{'' if copy.pinned else 'pageable_'}{copy.direction}_gb_per_s"
+        yield from self._moved(row, copy.name, copy.direction, copy.bytes, rate, self._figure("copy_us"))
+
+    def _moved(self, row: str, name: str, direction: Direction, nbytes: int, rate: str, start_us: float) -> Process:
+        with self._engines[direction].request() as engine:
+            yield engine
+            begin = self.env.now
+            yield self.env.timeout(start_us + nbytes / (1000 * self._figure(rate)))
+            self._span(row, direction, name, begin)
+
+    def _kernel(self, row: str, kernel: Kernel) -> Process:
+        """Faults first, then the blocks: what of a kernel goes on while others of its threads stall is not modelled."""
+        begin = self.env.now
+        for touch in kernel.touches:
+            resident = self._resident.setdefault(touch.memory, np.zeros(-(-touch.memory.bytes // BLOCK_BYTES), bool))
+            for nbytes in batches(resident, touch, int(self._figure("fault_batch"))):
+                yield self.env.timeout(self._figure("fault_batch_us"))
+                yield from self._moved(row, touch.memory.name, Direction.to_gpu, nbytes, "to_gpu_gb_per_s", 0.0)
+        if kernel.touches:
+            self._span(row, "faults", kernel.name, begin)
+        begin = self.env.now
+        yield self._device.run(kernel.work)
+        self._span(row, "kernel", kernel.name, begin)
+
+    def _span(self, row: str, kind: str, name: str, begin: float) -> None:
+        if self.env.now > begin:
+            self.spans.append(Span(row, str(kind), name, begin, self.env.now))
+
+    def _figure(self, name: str) -> float:
+        value = getattr(self._gpu.host, name)
+        if value is None:
+            raise InputError(self._gpu.name, f"host.{name}", "is not stated; give it, for example with --set")
+        return value

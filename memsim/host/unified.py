@@ -1,0 +1,73 @@
+"""Unified memory: pages that come to the GPU when it first touches them.
+
+A thread that touches a page which is not there stalls; its SM reports a fault. The driver fetches faults in batches,
+and for every page of a batch moves the 64 KB block around it; blocks lie in a tree of 2 MB, and when more than half of
+a subtree is on the GPU or about to be, the rest of it is moved too (Ganguly et al., ISCA 2019, section 3, find it by
+measurement; NVIDIA's open driver has it as ``uvm_perf_prefetch_threshold``, 51 %). Memory is never short: nothing leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from memsim.host.program import Touch
+
+PAGE_BYTES = 4096
+BLOCK_BYTES = 65536
+TREE_BYTES = 1 << 21
+_PAGES = BLOCK_BYTES // PAGE_BYTES  # of a block
+_LEAVES = TREE_BYTES // BLOCK_BYTES
+
+
+def wanted_blocks(resident: np.ndarray, faulting: np.ndarray) -> np.ndarray:
+    """What a batch moves.
+
+    Args:
+        resident: bool [blocks], what is on the GPU.
+        faulting: i8 [n], blocks of the faulting pages, none of them resident.
+
+    Returns:
+        i8 [m], numbers of the blocks to move, ascending.
+
+    >>> on_gpu = np.zeros(32, bool)
+    >>> wanted_blocks(on_gpu, np.array([0]))                 # one block
+    array([0])
+    >>> on_gpu[[0, 1]] = True
+    >>> wanted_blocks(on_gpu, np.array([2]))                 # three of four: the fourth comes along
+    array([2, 3])
+    """
+    after = resident.copy()
+    after[faulting] = True
+    padded = np.zeros(-(-len(after) // _LEAVES) * _LEAVES, bool)
+    padded[: len(after)] = after
+    trees = padded.reshape(-1, _LEAVES)
+    width = 2
+    while width <= _LEAVES:
+        subtrees = trees.reshape(-1, width)
+        subtrees[2 * subtrees.sum(axis=1) > width] = True
+        width *= 2
+    return np.flatnonzero(padded[: len(after)] & ~resident)
+
+
+def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[int]:
+    """Go through a kernel's pages; yield the bytes that each batch of faults moves. `resident` is kept up to date.
+
+    Args:
+        resident: bool [blocks].
+        touch: the pages in order.
+        most: faults of a batch.
+    """
+    blocks, at = touch.pages // _PAGES, 0
+    while at < len(blocks):
+        missing = ~resident[blocks[at:]]
+        if not missing.any():
+            return
+        at += int(missing.argmax())  # threads go on to the first page that is not there
+        window = blocks[at : at + touch.window]
+        faulting = window[~resident[window]][: max(1, most // touch.sharers)]
+        moved = wanted_blocks(resident, np.unique(faulting))
+        resident[moved] = True
+        yield len(moved) * BLOCK_BYTES
+
