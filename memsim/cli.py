@@ -96,7 +96,7 @@ def trace(
     workload: Annotated[str, typer.Argument(help="A workload of the library (spmv), or a path to kernel.py.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The trace file to write.")],
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="name=value; may be repeated.")] = None,
-    gpu: Annotated[str, typer.Option(help="Decides how many blocks to trace: by its occupancy.")] = DEFAULT_GPU,
+    gpu: Annotated[str, typer.Option(help="To trace as many blocks as fill it and its L2.")] = DEFAULT_GPU,
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not the workload's rule.")
     ] = None,
@@ -232,7 +232,7 @@ def capture(
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
     ] = None,
-    gpu: Annotated[str, typer.Option(help="Decides how many blocks to trace: by its occupancy.")] = CAPTURE_GPU,
+    gpu: Annotated[str, typer.Option(help="To trace as many blocks as fill it and its L2.")] = CAPTURE_GPU,
     registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else as nvcc reports, else 32.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of include files.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,

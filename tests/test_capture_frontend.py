@@ -96,6 +96,9 @@ BODIES: dict[str, tuple[str, list[str]]] = {
     "macro statement": ("BOTH(i, j);", ["load BOTH(i, j)", "store BOTH(i, j)", "latch"]),
     "shift": ("j = c[i] << c[j] >> 3; j >>= i; a[j << (i - 1)] = 0;",
               ["load c[i]", "load c[j]", "store a[j << (i - 1)]"]),
+    "shift in place": ("unsigned *x = (unsigned *)a; x[i] <<= c[j]; x[j] >>= (x[n] <<= 2, i); p->bits <<= j;",
+                       ["load c[j]", "load x[i]", "store x[i]", "load x[n]", "store x[n]", "load x[j]", "store x[j]",
+                        "load p->bits", "store p->bits"]),
     "redundant": ("a[i] = b[i] * b[i] + b[ i ]; j = b[i];", ["load b[i]", "store a[i]", "load b[i]"]),
     "redundant behind a barrier": ("float x = b[i]; __syncthreads(); x += b[i]; a[i] = x;",
                                    ["load b[i]", "load b[i]", "store a[i]"]),
@@ -184,6 +187,9 @@ using namespace memsim_probe;
 static_assert(shift_left(1u, 31) == 1u << 31 && shift_left(1u, 32) == 0u && shift_left(1u, -1) == 0u);
 static_assert(shift_right(-8, 1) == -4 && shift_right(-8, 32) == -1 && shift_right(8u, 40) == 0u);
 static_assert(shift_left(1ull, 40) == 1ull << 40 && sizeof(shift_left((char)1, 1)) == sizeof(int));
+constexpr unsigned left(unsigned value, int distance) { return shift_left_assign(value, distance) |= 1; }
+constexpr signed char right(signed char value, int distance) { return shift_right_assign(value, distance); }
+static_assert(left(6, 1) == 13 && left(6, 32) == 1 && right(-128, 9) == -1 && right(-128, 32) == -1);
 """
 
 

@@ -221,6 +221,8 @@ FAULTS = {
     "foreign_mask": "foreign_mask: __shfl_sync(): thread 0 is not in its own mask 0x80000000",
     "deep": "deep, block (0,0,0), thread (0,0,0): stack overflow: raise MEMSIM_STACK (bytes a thread)",
     "waits": "waits: block (0,0,0) waits for ever for a lock or another block (blocks run one after another)",
+    "asserts": "asserts: block (0,0,0), thread (3,0,0): faults.cu:24: void asserts(int*): assertion "
+    "`threadIdx.x < 3 || p == nullptr` failed",
     "traps": "traps: __trap() in thread (0,0,0)",
 }
 
@@ -243,6 +245,8 @@ def test_a_deep_kernel_runs_on_a_larger_stack(faults):
 
 def test_faults_of_the_host_are_its_own(faults):
     assert subprocess.run([faults, "host"], capture_output=True, timeout=60).returncode == -11
+    done = subprocess.run([faults, "host_assert"], capture_output=True, text=True, timeout=60)
+    assert done.returncode == -6 and "int main(int, char**): Assertion `argc == 5' failed" in done.stderr
     done = subprocess.run([faults, "host_barrier"], capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (3, "__syncthreads() is called outside a kernel\n")
 

@@ -128,6 +128,17 @@ def test_tables_print_a_dash_for_what_does_not_exist():
     assert "nan" not in tables(Result(synthetic.spmv(1)))
 
 
+@pytest.mark.parametrize(("traced", "launched", "wave", "noted"), [
+    (28, 336, 320, True), (320, 336, 320, False), (28, 28, 320, False), (28, 336, 14, False), (28, 336, 0, False),
+])  # fmt: skip
+def test_tables_say_when_the_trace_does_not_fill_the_gpu(traced, launched, wave, noted):
+    trials = synthetic.spmv(2)
+    trials.about["trace"] |= {"blocks": traced, "grid": [launched // 2, 2, 1], "wave_blocks": wave}
+    text = tables(Result(trials))
+    assert ("note: the trace has 28 of 336 blocks, where tesla-c2050 holds 320 at a time" in text) is noted
+    assert max(map(len, text.splitlines())) <= 100
+
+
 def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
     store.save(tmp_path / "result.h5", result.trials)
     again = Result.load(tmp_path / "result.h5")

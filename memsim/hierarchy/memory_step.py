@@ -37,11 +37,13 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
 
     Args:
         machine: of the trial that wrote the log, finished; its channels are reset and used.
-        log: requests to DRAM in runs of `run` consecutive ones, line << 8 | sector mask.
+        log: requests to DRAM in runs of `run` consecutive ones, line << 8 | sector mask. Fewer than one run, of a
+            trace that hardly uses DRAM, are taken as they are: a shorter run, with less to wait for.
         rng: draws each group's size (1 to 32) and each batch's place in its run, unless `dram_grouping` is off.
     """
     latencies = [np.zeros(0, np.int64)]
     machine.grow_requests(GROUP * gpu.sm.count)
+    run = min(run, len(log)) or run
     for batch in log[: len(log) // run * run].reshape(-1, run):
         lines, sectors = _single_sectors(batch)
         random = gpu.stochastic.dram_grouping

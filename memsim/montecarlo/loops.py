@@ -21,7 +21,7 @@ def load_loops(gpu: GPU) -> None:
     told.daemon = True
     told.start()
     try:
-        system = System(_one_load(), gpu, 1, np.random.SeedSequence(0))
+        system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
         system.run()
         run = system.machine.log_run
         memory_step(system.machine, gpu, np.ones(run, np.int64), run, np.random.default_rng(0))
@@ -29,7 +29,8 @@ def load_loops(gpu: GPU) -> None:
         told.cancel()
 
 
-def _one_load() -> Transactions:
+def one_load() -> Transactions:
+    """A launch of one warp that loads one word."""
     instruction = np.zeros(1, INSTRUCTION)
     instruction["count"] = 1
     return Transactions(

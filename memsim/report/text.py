@@ -30,7 +30,8 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
     """
-    parts = [heading(result), ratio_table(result, method), counter_table(result), time_lines(result)]
+    parts = [heading(result), *_caution(result)]
+    parts += [ratio_table(result, method), counter_table(result), time_lines(result)]
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
         _speed(result),
@@ -50,6 +51,18 @@ def heading(result: Result) -> str:
         f"{launch}; trace {trace['digest'][:12]}",
     ]
     return "\n".join(line for line in lines if line)
+
+
+def _caution(result: Result) -> list[str]:
+    """What makes the numbers below say little: a part of a launch that does not even fill the GPU."""
+    trace = result.trials.about["trace"]
+    traced, launched, wave = trace["blocks"], prod(trace["grid"]), trace["wave_blocks"]  # 0: not known
+    if traced >= min(wave, launched):
+        return []
+    return [
+        f"note: the trace has {traced:,} of {launched:,} blocks, where {result.gpu} holds {wave:,} at a time: "
+        f"it is not full.\nMake the trace with --gpu {result.gpu}, or with more --blocks."
+    ]
 
 
 def ratio_table(result: Result, method: str = Method.t) -> str:

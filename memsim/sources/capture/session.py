@@ -203,7 +203,7 @@ class _Recorder:
             return "0 0"
         self._launch = launch
         path = self.out / f"{launch.kernel}.h5" if self.out.is_dir() else self.out
-        about = {"arguments": shlex.join(self.arguments), "launch": index}
+        about = {"launch": index} | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
         self._writer = self.writers.enter_context(
             TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=about)
         )

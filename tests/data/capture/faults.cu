@@ -21,6 +21,8 @@ __global__ void waits(int* p) {
     while (atomicCAS(p, 1, 1) != 1) {}
 }
 __global__ void traps(int* p) { __trap(); }
+#line 24 "faults.cu"
+__global__ void asserts(int* p) { assert(threadIdx.x < 3 || p == nullptr); }
 
 int main(int argc, char** argv) {
     int* field = nullptr;
@@ -34,6 +36,8 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "deep")) field[0] = 20, RUN(deep, (1, 1), field);
     if (!strcmp(what, "waits")) RUN(waits, (1, 1), field);
     if (!strcmp(what, "traps")) RUN(traps, (1, 1), field);
+    if (!strcmp(what, "asserts")) RUN(asserts, (dim3(1, 2), 32), field);
+    if (!strcmp(what, "host_assert")) assert(argc == 5);
     if (!strcmp(what, "host")) *static_cast<volatile int*>(nullptr) = 1;
     if (!strcmp(what, "host_barrier")) __syncthreads();
     puts("went on");

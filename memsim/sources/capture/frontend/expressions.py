@@ -13,7 +13,7 @@ from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary
 from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
-_SHIFTS = (Binary.shift_left, Binary.shift_right)
+_SHIFTS = (Binary.shift_left, Binary.shift_right, Binary.shift_left_assign, Binary.shift_right_assign)
 _UNEVALUATED = (CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_TYPEID_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
 
 
@@ -160,6 +160,8 @@ class Expressions(Places):
             data = self.value(right)
             place = self.place(left)
             self.arithmetic += 1
+            if not place.bit_field:  # which the host's function could not get a reference to
+                self._shift(node, left, right)
             return self.modify(place, data)
         if node.is_binary(Binary.assign):
             data = self.value(right)
@@ -173,14 +175,13 @@ class Expressions(Places):
             return decision | self.branch(decision, [right])
         known = self.value(left) | self.value(right)
         self.arithmetic += 1
-        if node.operator in _SHIFTS and not right.is_constant():
-            self._shift(node, left, right)
+        self._shift(node, left, right)
         return known
 
     def _shift(self, node: Node, left: Node, right: Node) -> None:
-        """Let the host shift as a GPU does where the distance may be too long."""
+        """Let the host shift as a GPU does, if this is a shift and its distance may be too long."""
         here = node.file, left.end
-        if self.context.gpu or here in self.context.rewritten:
+        if node.operator not in _SHIFTS or right.is_constant() or self.context.gpu or here in self.context.rewritten:
             return
         self.context.rewritten.add(here)
         form = f"{PROBE}{Binary(node.operator).name}("

@@ -30,6 +30,8 @@ class Binary(IntEnum):
     logical_and = 20
     logical_or = 21
     assign = 22
+    shift_left_assign = 28
+    shift_right_assign = 29
     comma = 33
 
 

@@ -51,6 +51,7 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 
 // As with nvcc, C++ files of the host see the API alone.
 #if defined(__CUDACC__)
+#include "memsim/asserts.h"
 #include "memsim/atomics.h"
 #include "memsim/indices.h"
 #include "memsim/intrinsics.h"

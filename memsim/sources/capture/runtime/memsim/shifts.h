@@ -30,4 +30,20 @@ MEMSIM_INLINE constexpr auto shift_right(const T& value, const D& distance) {
     }
 }
 
+template <class T, class D>
+MEMSIM_INLINE constexpr T&& shift_left_assign(T&& value, const D& distance) {
+    using Value = std::remove_cv_t<std::remove_reference_t<T>>;
+    if constexpr (std::is_integral_v<Value>) value = static_cast<Value>(shift_left(value, distance));
+    else value <<= distance;
+    return static_cast<T&&>(value);
+}
+
+template <class T, class D>
+MEMSIM_INLINE constexpr T&& shift_right_assign(T&& value, const D& distance) {
+    using Value = std::remove_cv_t<std::remove_reference_t<T>>;
+    if constexpr (std::is_integral_v<Value>) value = static_cast<Value>(shift_right(value, distance));
+    else value >>= distance;
+    return static_cast<T&&>(value);
+}
+
 }  // namespace memsim_probe

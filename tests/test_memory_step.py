@@ -1,0 +1,28 @@
+"""The main-memory step: what it times must be what the replay itself waits for, where both can be compared."""
+
+import numpy as np
+import pytest
+
+import memsim
+from memsim.hierarchy.memory_step import memory_step
+from memsim.hierarchy.system import System
+from memsim.montecarlo.loops import one_load
+from memsim.presets import load_gpu
+
+
+@pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
+def test_a_lone_request_waits_as_long_as_the_load_that_made_it(name):
+    gpu = load_gpu(name)
+    system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
+    replayed = system.run()
+    step = memory_step(system.machine, gpu, replayed.memory_log, system.machine.log_run, np.random.default_rng(0))
+    assert (step.count, replayed.times["count"].sum()) == (1, 1)
+    clock = gpu.sm.clock_mhz / gpu.dram.clock_mhz  # the replay's request meets DRAM's clock somewhere in its cycle
+    assert abs(step.sum - replayed.times["sum"].sum()) <= 2 * clock
+
+
+def test_a_trace_that_hardly_uses_memory_has_its_latency_all_the_same():
+    trace = memsim.trace("saxpy", n=2048)  # fewer requests than a group for every SM
+    result = memsim.simulate(trace, gpu="tesla-v100", trials=2)
+    assert result.memory_latency.mean > 400
+    assert np.isfinite([load.x.values for load in result.loads]).all()
