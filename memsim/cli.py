@@ -396,19 +396,24 @@ def show(
 
 @app.command()
 def plot(
-    path: Annotated[Path, typer.Argument(metavar="RESULT", help="A results file.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results files; several are compared.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")] = Path("figures"),
     convention: Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")] = Convention.model,
 ) -> None:
-    """Draw a results file: histograms, convergence, loads, latencies, as PNG.
+    """Draw a results file, or several beside each other: histograms, convergence, loads, latencies, as PNG.
 
     \b
     memsim plot result.h5 -o figs/
+    memsim plot scalar.h5 vectorized.h5 -o figs/
     """
     from memsim.analysis.result import Result
-    from memsim.report.figures import plot as draw
+    from memsim.report import comparison, figures
 
-    for written in draw(Result.load(path, convention), out):
+    results = {path.stem: Result.load(path, convention) for path in paths}
+    if len(results) < len(paths):
+        raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
+    one = len(results) == 1
+    for written in figures.plot(results.popitem()[1], out) if one else comparison.plot(results, out):
         typer.echo(written)
 
 

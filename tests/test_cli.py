@@ -86,6 +86,12 @@ def test_plot_writes_four_figures(files, tmp_path):
     assert sorted(printed) == sorted(str(path) for path in (tmp_path / "figs").iterdir()) and len(printed) == 4
 
 
+def test_plot_compares_several_results(files, tmp_path):
+    (tmp_path / "other.h5").write_bytes((files / "result.h5").read_bytes())
+    printed = call("plot", files / "result.h5", tmp_path / "other.h5", "-o", tmp_path / "figs").split()
+    assert sorted(printed) == sorted(str(path) for path in (tmp_path / "figs").iterdir()) and len(printed) == 3
+
+
 def test_settings_reach_the_gpu(files):
     def l1(*more):
         return json.loads(call("run", files / "spmv.h5", "--trials", 1, "--json", *more))["ratios"]["l1_read"]["mean"]
@@ -188,6 +194,9 @@ BAD = {
     "other warp size": lambda files, folder: ("run", files / "spmv.h5", "--set", "sm.warp_size=16"),
     "bad TOML": lambda files, folder: ("gpus", _written(folder, "gpu.toml", "[sm\ncount = 1")),
     "json and csv": lambda files, folder: ("show", files / "result.h5", "--json", "--csv"),
+    "results of one name": lambda files, folder: (
+        *("plot", files / "result.h5", files / "result.h5", "-o", folder / "figs"),
+    ),
     "figures into a file": lambda files, folder: (
         *("plot", files / "result.h5", "-o", _written(folder, "figs", "a file")),
     ),

@@ -11,6 +11,7 @@ import synthetic
 
 from memsim.analysis.result import Result
 from memsim.montecarlo import store
+from memsim.report import comparison
 from memsim.report.document import document, dumps
 from memsim.report.figures import plot
 from memsim.report.text import tables
@@ -155,6 +156,27 @@ def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
         image = imread(path)
         assert image.shape[1] > 800 and np.ptp(image[..., :3]) > 0.5
     assert len(list((tmp_path / "figs").iterdir())) == 4
+
+
+@pytest.mark.parametrize("others", [{"few": Result(synthetic.spmv(2))}, {"none": _without_reads()}, {}])
+def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
+    from matplotlib.image import imread
+
+    written = comparison.plot({**others, "many": result}, tmp_path)
+    assert [path.name for path in written] == ["ratios.png", "convergence.png", "loads.png"]
+    rows = {path.name: imread(path).shape[0] for path in written}
+    alone = comparison.plot({"many": result}, tmp_path / "alone")
+    assert (rows["ratios.png"] > 1.5 * imread(alone[0]).shape[0]) == bool(others)
+
+
+def test_a_stack_is_as_high_as_its_arrays_latencies(result):
+    figure = comparison.loads({"one": result, "two": result})
+    (axis,) = figure.axes
+    x = comparison.array_latencies(result)
+    bars = [[bar for bar in axis.patches if round(bar.get_center()[0]) == at] for at in (0, 1)]
+    tops = [max(bar.get_y() + bar.get_height() for bar in stack) for stack in bars]
+    assert tops == pytest.approx([sum(x.values()) / max(x.values())] * 2)
+    assert {text.get_text() for text in axis.get_legend().get_texts()} == set(x)
 
 
 def test_the_same_result_draws_the_same_bytes(result, tmp_path):

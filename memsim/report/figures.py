@@ -15,8 +15,8 @@ from memsim.analysis.statistics import Ratio
 from memsim.analysis.tables import shortened
 from memsim.report.style import BLUE, FAR, FARTHEST, GREEN, GREY, INK, NEAR, ORANGE, SERIES, panels, styled, write
 
-_TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
-_COLORS = dict(zip(_TITLES, (BLUE, ORANGE, GREEN), strict=True))
+TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
+COLORS = dict(zip(TITLES, (BLUE, ORANGE, GREEN), strict=True))
 _LEVELS = (("L1", NEAR), ("L2", FAR), ("main memory", FARTHEST))  # where a load's expected latency comes from
 _MERGED = 4  # latency bins drawn as one where lines of several loads cross
 _TAIL = 0.995  # latencies above this quantile are left out of a density's axis
@@ -41,11 +41,11 @@ def ratios(result: Result) -> Figure:
     """Histograms of the hit ratios with the interval of the mean and mean -+ 2 sd (the paper's figures 5 and 6)."""
     figure, axes = panels(1, 3, 9.6, 3.0)
     for axis, (name, ratio) in zip(axes, result.ratios.items(), strict=True):
-        axis.set_title(f"{_TITLES[name]} hit ratio")
+        axis.set_title(f"{TITLES[name]} hit ratio")
         if ratio.finite.size:
-            _histogram(axis, ratio, _COLORS[name])
+            histogram(axis, ratio, COLORS[name])
         else:
-            _nothing(axis, "no such accesses")
+            nothing(axis, "no such accesses")
     axes[0].set_ylabel("share of trials")
     handles, labels = next((found for axis in axes if (found := axis.get_legend_handles_labels())[0]), ([], []))
     if handles:
@@ -61,12 +61,12 @@ def convergence(result: Result) -> Figure:
     for name, ratio in result.ratios.items():
         count, sd = ratio.convergence()
         if count.size:
-            axis.plot(count, sd, color=_COLORS[name], linewidth=1.6, label=f"{_TITLES[name]}, {sd[-1]:.4f}")
+            axis.plot(count, sd, color=COLORS[name], linewidth=1.6, label=f"{TITLES[name]}, {sd[-1]:.4f}")
     if axis.get_lines():
         axis.legend(title="hit ratio, final sd", title_fontsize=8)
         axis.set_ylim(bottom=0)
     else:
-        _nothing(axis, "takes two trials")
+        nothing(axis, "takes two trials")
     axis.set(xlabel="trials", ylabel="sd of the hit ratio")
     figure.suptitle(_caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
     return figure
@@ -88,8 +88,8 @@ def loads(result: Result) -> Figure:
         _stack_levels(bars, shown, slowest, result.ns_per_cycle)
         figure.legend(*bars.get_legend_handles_labels(), loc="outside lower right", ncols=4)
     else:
-        _nothing(stack, "no loads")
-        _nothing(bars, "no loads")
+        nothing(stack, "no loads")
+        nothing(bars, "no loads")
     figure.suptitle(_caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
     return figure
 
@@ -103,25 +103,30 @@ def latency(result: Result) -> Figure:
     figure, (memory, each) = panels(1, 2, 10.4, 3.4, width_ratios=[1, 1.15])
     memory.set_title("Main memory")
     each.set_title("Observed, by load")
-    if result.memory_distribution.counts.any():
-        edges, density = result.memory_distribution.density()
-        memory.stairs(density, edges, color=FARTHEST, linewidth=1.3)
-        memory.stairs(density, edges, color=FARTHEST, alpha=0.25, fill=True)
-        memory.set(xlim=(0, result.memory_distribution.quantile(_TAIL)), ylim=(0, None))
-        mean = result.memory_latency.mean
-        memory.axvline(mean, color=INK, linewidth=0.9, linestyle="--")
-        memory.set_title(f"Main memory, Tm = {mean:,.0f} cycles, {mean * result.ns_per_cycle:,.0f} ns")
-    else:
-        _nothing(memory, "nothing reached memory")
+    memory_density(memory, result)
     waiting = _most_waited(result, _CURVES)
     if waiting:
         _observed(each, waiting)
     else:
-        _nothing(each, "no loads")
-    memory.set(xlabel="latency, cycles", ylabel="probability per cycle")
+        nothing(each, "no loads")
     each.set_xlabel("latency, cycles")
     figure.suptitle(_caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
     return figure
+
+
+def memory_density(axis: Axes, result: Result) -> None:
+    """Probability density of the main-memory step's latency, cycles."""
+    if not result.memory_distribution.counts.any():
+        nothing(axis, "nothing reached memory")
+        return
+    edges, density = result.memory_distribution.density()
+    axis.stairs(density, edges, color=FARTHEST, linewidth=1.3)
+    axis.stairs(density, edges, color=FARTHEST, alpha=0.25, fill=True)
+    axis.set(xlim=(0, result.memory_distribution.quantile(_TAIL)), ylim=(0, None))
+    axis.set(xlabel="latency, cycles", ylabel="probability per cycle")
+    mean = result.memory_latency.mean
+    axis.axvline(mean, color=INK, linewidth=0.9, linestyle="--")
+    axis.set_title(f"Main memory, Tm = {mean:,.0f} cycles, {mean * result.ns_per_cycle:,.0f} ns")
 
 
 def _most_waited(result: Result, limit: int) -> list[Load]:
@@ -131,7 +136,8 @@ def _most_waited(result: Result, limit: int) -> list[Load]:
     return [load for load in seen if any(load is other for other in kept)]
 
 
-def _histogram(axis: Axes, ratio: Ratio, color: str) -> None:
+def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
+    """One ratio's trials, with the interval of the mean and mean -+ 2 sd."""
     counts, edges = ratio.histogram()
     share = counts / counts.sum()
     axis.bar(edges[:-1], share, np.diff(edges), align="edge", color=color, alpha=0.75, edgecolor="white")
@@ -212,7 +218,8 @@ def _label(load: Load) -> str:
     return f"{shortened(load.text, 24)}  :{load.line}"
 
 
-def _nothing(axis: Axes, why: str) -> None:
+def nothing(axis: Axes, why: str) -> None:
+    """An empty panel that says why it is empty."""
     axis.text(0.5, 0.5, why, transform=axis.transAxes, ha="center", va="center", color=GREY)
     axis.set(xticks=[], yticks=[])
 
