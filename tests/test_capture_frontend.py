@@ -35,6 +35,7 @@ __device__ float square(float x) { return x * x; }
 __device__ float first(const float *from) { return from[0]; }
 __device__ float &element(float *of, int k) { return of[k]; }
 template <typename T> __device__ T sum(const T *of, int k) { return of[k] + of[k + 1]; }
+struct Cell { float x; __device__ Cell(const float *p) : x(p[0]) {} };
 struct View { float *data; __device__ float &operator[](int k) const { return data[k]; } };
 """
 
@@ -99,6 +100,10 @@ BODIES: dict[str, tuple[str, list[str]]] = {
     "shift in place": ("unsigned *x = (unsigned *)a; x[i] <<= c[j]; x[j] >>= (x[n] <<= 2, i); p->bits <<= j;",
                        ["load c[j]", "load x[i]", "store x[i]", "load x[n]", "store x[n]", "load x[j]", "store x[j]",
                         "load p->bits", "store p->bits"]),
+    "static": ("static int s; static const float w[2] = {1, 2}; s = c[i]; a[i] = w[1] + w[j];",
+               ["load c[i]", "store s", "load w[j]", "store a[i]"]),
+    "constructors": ("Cell x(b); Cell y = Cell(b + i); Cell z = b; a[i] = x.x; for (Cell u(b); i < n; i++) ;",
+                     ["call Cell x(b);", "call Cell(b + i)", "call Cell z = b;", "store a[i]", "latch"]),
     "redundant": ("a[i] = b[i] * b[i] + b[ i ]; j = b[i];", ["load b[i]", "store a[i]", "load b[i]"]),
     "redundant behind a barrier": ("float x = b[i]; __syncthreads(); x += b[i]; a[i] = x;",
                                    ["load b[i]", "load b[i]", "store a[i]"]),
@@ -342,6 +347,19 @@ def test_declarations_over_several_lines_keep_the_lines_behind(tmp_path):
     done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
     assert done.texts[done.path].count("\n") == text.count("\n")
     assert [site.line for site in done.sites] == [5, 4]
+
+
+def test_a_cast_to_void_does_not_hide_what_is_allocated(tmp_path):
+    kept = "cudaMalloc(&raw, 4); cudaMalloc((void **)&unknown, 4);"
+    text = f"""struct P {{ float *x; struct Hidden *h; }};
+template <class T> void make(T **p) {{ cudaMalloc((void **)p, sizeof(T)); }}
+int main() {{ P s; void *raw; struct Hidden *unknown; make(&s.x); {kept}
+cudaMallocManaged( (void**) & s.x , 4); cudaMalloc(reinterpret_cast<void **>(&s.x), 4); }}"""
+    done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
+    _, make, main, casts = done.texts[done.path].splitlines()
+    assert "cudaMalloc(p, sizeof(T))" in make
+    assert main.endswith(kept)  # Hidden has no size here
+    assert casts == "cudaMallocManaged( & s.x , 4); cudaMalloc(&s.x, 4); }"
 
 
 # -- refusals

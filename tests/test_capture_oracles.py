@@ -18,14 +18,15 @@ pytestmark = needs_gxx
 
 SOURCE = Path(__file__).parent / "data" / "capture" / "tsan"
 LAUNCH = re.compile(r"(\w+)<<<(.*?)>>>\((.*)\);")
-KERNELS = ["assignments", "loops", "structures", "shared_memory", "atomics"]
+KERNELS = ["assignments", "loops", "structures", "shared_memory", "atomics", "operators", "objects"]
 
 
 def as_cpp(text):
     """CUDA C++ as the oracle's header has it: launches are calls, dynamic shared memory is a pointer."""
     text = LAUNCH.sub(r'oracle::launch("\1", oracle::shape(\2), [=] { \1(\3); });', text)
     text = re.sub(r"extern __shared__ (\w+) (\w+)\[\];", r"\1* \2 = (\1*)oracle::dynamic_shared;", text)
-    text = re.sub(r"^__device__ ([^()\n]*;)$", r'__attribute__((section("oracle_global"))) \1', text, flags=re.M)
+    placed = r'\1 __attribute__((section("oracle_global"))) \2'
+    text = re.sub(r"^( *static)? *__device__ ([^()\n]*;)$", placed, text, flags=re.M)
     return '#include "oracle.h"\n' + text
 
 

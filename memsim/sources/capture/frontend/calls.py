@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from clang.cindex import Cursor, CursorKind, Type, TypeKind
@@ -11,16 +12,28 @@ from memsim.sources.capture.frontend.expressions import Expressions
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
 from memsim.sources.capture.frontend.names import Builtin, builtin
 from memsim.sources.capture.frontend.parsing import is_system, overloads
-from memsim.sources.capture.frontend.places import is_lvalue, is_reference
-from memsim.sources.capture.frontend.tree import Node, Unary
+from memsim.sources.capture.frontend.places import is_lvalue
+from memsim.sources.capture.frontend.probing import PROBE, Context
+from memsim.sources.capture.frontend.tree import Node, Unary, is_reference
 from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
+_UPDATING = ("++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
 _CALLEES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
 
 
 class Calls(Expressions):
-    """Walks calls."""
+    """Walks calls.
+
+    Attributes:
+        initial: an expression that gives a member or a base its first value, which is no call by itself.
+        constructors: those that the variables of the statement under way call.
+    """
+
+    def __init__(self, context: Context, where: Key, body: Node) -> None:
+        super().__init__(context, where, body)
+        self.initial: Node | None = None
+        self.constructors: list[Key] = []
 
     def call(self, node: Node, used: bool) -> Deps:
         if is_launch(node):
@@ -35,6 +48,9 @@ class Calls(Expressions):
             data = self.value(arguments[1])
             self.store(self.place(arguments[0]), data)
             return data
+        operator = name.removeprefix("operator")
+        if named is None and node.is_open and operator in self.context.operators.functions:
+            return self.open_operator(node, operator, arguments)
         if not users and (known := builtin(name)) is not None:
             return self._builtin(node, known, arguments, used)
         return self._evaluate(node, named, callee, arguments, users)
@@ -83,20 +99,49 @@ class Calls(Expressions):
             self.arithmetic += 1
             self._written(arguments, everything)
             return everything
+        self._mark(node, None if unknown else tuple(users))
+        for one in users:
+            self._bind_symbols(one, this, given)
+        stored = frozenset(Symbol("out", one) for one in users)
+        self._written(arguments, everything | stored, types)
+        return everything if unknown else frozenset(Symbol("return", one) for one in users)
+
+    def open_operator(self, node: Node, operator: str, operands: list[Node]) -> Deps:
+        by_reference, users = self.context.operators.by_reference, self.context.operators.functions[operator]
+        objects = [(operator, position) not in by_reference for position in (0, 1)]
+        known = NOTHING.union(*(self.operand(one, objects[1]) for one in operands[1:]))
+        if operator in _UPDATING:
+            known |= self.modify(self.place(operands[0]), known, objects[0])
+        else:
+            known |= self.operand(operands[0], objects[0])
+        self.arithmetic += 1
+        self._mark(node, tuple(users))
+        for one in users:
+            self._bind_symbols(one, known, [known] * len(operands))
+        return known | {Symbol("return", one) for one in users}
+
+    def _mark(self, node: Node, callees: tuple[Key, ...] | None) -> None:
+        """Mark a call of the user's functions, or of what only the run tells."""
         mark, new = self.site(node, Role.call, None)
         if new:
-            mark.callees = None if unknown else tuple(users)
+            mark.callees = callees
             self.around_call(node, mark)
+        self._enter(callees or ())
+
+    def mark_statement(self, node: Node, callees: tuple[Key, ...]) -> None:
+        """Mark a declaration whose variables' constructors are called."""
+        mark, new = self.site(node, Role.call, None)
+        if new:
+            mark.callees = callees
+            self.edits.insert(node.start, lambda: f"{PROBE}enter<{mark.id}>(); " if mark.id else "")
+            self.edits.insert(node.end, lambda: f" {PROBE}leave();" if mark.id else "")
+
+    def _enter(self, callees: tuple[Key, ...]) -> None:
+        """The user's functions run: what was loaded may be old, and what they store is stored."""
         self.loaded.clear()
-        returned = everything if unknown else NOTHING
-        for one in users:
+        for one in callees:
             self.context.calls[self.key].add(one)
-            self._bind_symbols(one, this, given)
-            returned |= {Symbol("return", one)}
-        stored = frozenset(Symbol("out", one) for one in users)
-        self.context.facts.add(Symbol("out", self.key), stored)
-        self._written(arguments, everything | stored, types)
-        return returned
+        self.context.facts.add(Symbol("out", self.key), (Symbol("out", one) for one in callees))
 
     def _bind_symbols(self, callee: Key, this: Deps, given: Sequence[Deps]) -> None:
         facts = self.context.facts
@@ -155,9 +200,12 @@ class Calls(Expressions):
         if where not in self.context.functions:
             return self.all_of(arguments)
         given = self._arguments(arguments, list(constructor.type.argument_types()), True)
-        self.context.calls[self.key].add(where)
+        if _names_class(self.text(node), constructor) and node is not self.initial:
+            self._mark(node, (where,))
+        else:
+            self._enter((where,))
+            self.constructors.append(where)
         self._bind_symbols(where, NOTHING, given)
-        self.loaded.clear()
         return NOTHING.union(*given) | {Symbol("out", where)}
 
     # -- the runtime's functions
@@ -205,6 +253,8 @@ def _parts(node: Node) -> tuple[Node | None, list[Node]]:
     name = node.cursor.spelling
     for child in node.children:
         inner = child.inner
+        if not name and _is_open_operator(inner):
+            return inner, [one for one in node.children if one is not child]
         if inner.kind in _CALLEES and inner.cursor.spelling == name and (name or child is node.children[0]):
             return inner, [one for one in node.children if one is not child]
     if node.children and node.cursor.referenced is None:
@@ -214,8 +264,19 @@ def _parts(node: Node) -> tuple[Node | None, list[Node]]:
     return None, node.children
 
 
+def _is_open_operator(node: Node) -> bool:
+    """Whether a node is the sign of an operator whose operands' types a template leaves open."""
+    named = node.children[0].cursor if node.kind == CursorKind.DECL_REF_EXPR and node.children else None
+    return named is not None and named.kind == CursorKind.OVERLOADED_DECL_REF and named.spelling.startswith("operator")
+
+
 def _is_callable(node: Node) -> bool:
     return node.kind in _CALLEES or node.is_function or node.is_unary(Unary.dereference)
+
+
+def _names_class(text: str, constructor: Cursor) -> bool:
+    """Whether a constructor is called by its class's name, not by that of a variable."""
+    return re.match(rf"(\w+\s*::\s*)*{constructor.spelling}\s*[<({{]", text) is not None
 
 
 def _name(node: Node, callee: Node | None) -> str:

@@ -18,14 +18,18 @@ _FUNCTIONS = (
     CursorKind.DESTRUCTOR,
     CursorKind.CONVERSION_FUNCTION,
 )
-_SCOPES = (
-    CursorKind.NAMESPACE,
-    CursorKind.LINKAGE_SPEC,
-    CursorKind.UNEXPOSED_DECL,
+CLASSES = (
     CursorKind.STRUCT_DECL,
     CursorKind.CLASS_DECL,
     CursorKind.CLASS_TEMPLATE,
     CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION,
+)
+_SCOPES = (
+    CursorKind.NAMESPACE,
+    CursorKind.LINKAGE_SPEC,
+    CursorKind.UNEXPOSED_DECL,
+    CursorKind.FRIEND_DECL,
+    *CLASSES,
 )
 _DEVICE = (CursorKind.CUDAGLOBAL_ATTR, CursorKind.CUDADEVICE_ATTR)
 CONFIGURATIONS = ("__cudaPushCallConfiguration", "cudaConfigureCall")  # what clang makes of <<< >>>

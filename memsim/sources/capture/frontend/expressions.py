@@ -7,6 +7,7 @@ from abc import abstractmethod
 from clang.cindex import CursorKind
 
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol
+from memsim.sources.capture.frontend.parsing import operator_spelling
 from memsim.sources.capture.frontend.places import THIS, Place, Places, Probe
 from memsim.sources.capture.frontend.probing import PROBE
 from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary
@@ -14,6 +15,7 @@ from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
 _SHIFTS = (Binary.shift_left, Binary.shift_right, Binary.shift_left_assign, Binary.shift_right_assign)
+_OPERATORS = (CursorKind.UNARY_OPERATOR, CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
 _UNEVALUATED = (CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_TYPEID_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
 
 
@@ -28,16 +30,20 @@ class Expressions(Places):
     def statement(self, node: Node) -> Deps:
         """Walk a statement."""
 
+    @abstractmethod
+    def open_operator(self, node: Node, operator: str, operands: list[Node]) -> Deps:
+        """Evaluate an operator in a template that may be the language's own or a function of the user's."""
+
     def value(self, node: Node, used: bool = True) -> Deps:
         node = node.inner
         if self.is_place(node):
             return self._read(self.place(node), used)
         if node.kind in _UNEVALUATED:
             return NOTHING
-        if node.kind == CursorKind.UNARY_OPERATOR:
-            return self._unary(node)
-        if node.kind in (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR):
-            return self._binary(node)
+        if node.kind in _OPERATORS:
+            if node.is_open and (operator := operator_spelling(node.cursor)) in self.context.operators.functions:
+                return self.open_operator(node, operator, node.children)
+            return self._unary(node) if node.kind == CursorKind.UNARY_OPERATOR else self._binary(node)
         if node.kind == CursorKind.CONDITIONAL_OPERATOR:
             return self.conditional(node, used)
         if node.kind == CursorKind.CALL_EXPR:
@@ -65,8 +71,8 @@ class Expressions(Places):
 
     # -- loads and stores
 
-    def _read(self, place: Place, used: bool) -> Deps:
-        """Load what lies at a place, if anything uses it."""
+    def _read(self, place: Place, used: bool, objects: bool = True) -> Deps:
+        """Load what lies at a place, if anything uses it; if it turns out to be an object, only if `objects`."""
         node = place.node
         known = place.address | self.values.get(place.variable)
         if place.probe is Probe.never or node.is_array or node.is_function:
@@ -78,10 +84,16 @@ class Expressions(Places):
             return frozenset({self.loaded[text][0]})
         draft, new = self.site(node, Role.access, Kind.load, place.address)
         if new:
-            self._probe(place, place.probe.value, draft)
-        if names is not None and not node.is_volatile:
+            self._probe(place, place.probe.value, draft, objects=objects)
+        if names is not None and not node.is_volatile and objects:
             self.loaded[text] = draft, names
         return frozenset({draft})
+
+    def operand(self, node: Node, objects: bool) -> Deps:
+        """Evaluate an operand for its value; of an object only where it lies, unless `objects`."""
+        if objects or not self.is_place(node.inner):
+            return self.value(node)
+        return self._read(self.place(node.inner), used=True, objects=False)
 
     def store(self, place: Place, data: Deps) -> None:
         """Store at a place what depends on `data`."""
@@ -93,8 +105,8 @@ class Expressions(Places):
         if new:
             self._probe(place, place.probe.value, draft)
 
-    def modify(self, place: Place, data: Deps) -> Deps:
-        """Load, compute, store at the same place."""
+    def modify(self, place: Place, data: Deps, objects: bool = True) -> Deps:
+        """Load, compute, store at the same place; if an object lies there, only if `objects`."""
         if place.probe is Probe.never:
             before = self.values.get(place.variable)
             self._change(place, data | before)
@@ -104,18 +116,18 @@ class Expressions(Places):
         store.data_from |= data | {load}
         if new:
             form = "update" if place.probe is Probe.always else "memory_update"
-            self._probe(place, form, load, store)
+            self._probe(place, form, load, store, objects=objects)
         self._change(place, data | {load})
         return data | {load}
 
-    def _probe(self, place: Place, form: str, *drafts: Draft) -> None:
+    def _probe(self, place: Place, form: str, *drafts: Draft, objects: bool = True) -> None:
         node = place.node
         if place.bit_field and node.children:
             base = node.children[0]
             arrow = "->" in self.file.text[base.end : node.end]
             self.around(base, "pointer" if arrow else place.probe.value, drafts[-1])
         elif not place.bit_field:
-            self.around(node, form, *drafts)
+            self.around(node, form, *drafts, objects=objects)
 
     def _change(self, place: Place, data: Deps) -> None:
         """Remember what a place holds now; what was loaded may be old."""

@@ -11,8 +11,10 @@ from pathlib import Path
 from clang.cindex import CursorKind, TranslationUnit
 
 from memsim.sources.capture.frontend import declarations, macros
+from memsim.sources.capture.frontend.allocations import is_allocation, keep_type
 from memsim.sources.capture.frontend.launches import rewrite_launch, rewrite_launch_function
 from memsim.sources.capture.frontend.numbering import number
+from memsim.sources.capture.frontend.operators import overloaded
 from memsim.sources.capture.frontend.parsing import check, file_position, parse, user_files
 from memsim.sources.capture.frontend.probing import Context
 from memsim.sources.capture.frontend.source import Edits, SourceFile
@@ -65,7 +67,8 @@ def instrument(
     path = Path(os.path.abspath(path))
     unit, files = _parse_expanded(path, arguments)
     found = declarations.collect(unit, files)
-    context = Context(files, {name: Edits() for name in files}, found.device, keep_redundant, gpu)
+    edits = {name: Edits() for name in files}
+    context = Context(files, edits, found.device, overloaded(found.device), keep_redundant, gpu)
     for key, cursor in found.device.items():
         node = Node.of(cursor)
         if not _is_constexpr(files[node.file], node):
@@ -110,10 +113,12 @@ def _is_constexpr(file: SourceFile, function: Node) -> bool:
 
 
 def _rewrite_host(context: Context, function: Node) -> None:
-    """Rewrite the launches of a host function, and put probes into its lambdas for the device."""
+    """Rewrite the launches and allocations of a host function, and put probes into its lambdas for the device."""
     for node in function.walk():
         if declarations.is_launch(node):
             rewrite_launch(context, node)
+        elif is_allocation(node):
+            keep_type(context, node)
         elif node.kind == CursorKind.CALL_EXPR and node.cursor.spelling == "cudaLaunchKernel":
             rewrite_launch_function(context, node)
         elif node.kind == CursorKind.LAMBDA_EXPR and declarations.attributes(node.cursor):

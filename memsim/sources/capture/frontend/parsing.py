@@ -23,6 +23,7 @@ from clang.cindex import (
     SourceLocation,
     TranslationUnit,
     TranslationUnitLoadError,
+    _CXString,
     c_object_p,
     conf,
 )
@@ -121,6 +122,13 @@ def unary_operator(cursor: Cursor) -> int:
     return int(_library.clang_getCursorUnaryOperatorKind(cursor))
 
 
+def operator_spelling(cursor: Cursor) -> str:
+    """The operator of a unary or binary expression, as it is written."""
+    if cursor.kind == CursorKind.UNARY_OPERATOR:
+        return str(_library.clang_getUnaryOperatorKindSpelling(unary_operator(cursor)))
+    return str(_library.clang_getBinaryOperatorKindSpelling(binary_operator(cursor)))
+
+
 def pattern(function: Cursor) -> Cursor:
     """The template that a specialization was made from, else the function itself."""
     return _library.clang_getSpecializedCursorTemplate(function) or function
@@ -143,6 +151,9 @@ def _declare() -> Any:
     library.clang_Location_isInSystemHeader.argtypes = [SourceLocation]
     for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
         getattr(library, name).argtypes = [Cursor]
+    for name in ("clang_getBinaryOperatorKindSpelling", "clang_getUnaryOperatorKindSpelling"):
+        getattr(library, name).restype = _CXString
+        getattr(library, name).errcheck = _CXString.from_result
     return library
 
 

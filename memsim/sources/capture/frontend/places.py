@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from clang.cindex import CursorKind, StorageClass, Type, TypeKind
+from clang.cindex import CursorKind, TypeKind
 
-from memsim.sources.capture.frontend.declarations import attributes
+from memsim.sources.capture.frontend.declarations import CLASSES, attributes, is_static
 from memsim.sources.capture.frontend.flow import NOTHING, Deps
 from memsim.sources.capture.frontend.parsing import is_system
 from memsim.sources.capture.frontend.probing import Probing
-from memsim.sources.capture.frontend.tree import Binary, Node, Unary
+from memsim.sources.capture.frontend.tree import Binary, Node, Unary, is_reference
 
 
 class Probe(Enum):
@@ -47,8 +47,8 @@ class Place:
     dynamic: bool = False
 
 
-_REFERENCES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
 _VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
+_OUTSIDE = (CursorKind.TRANSLATION_UNIT, CursorKind.NAMESPACE, *CLASSES)
 _LVALUES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR)
 _CASTS = (CursorKind.CSTYLE_CAST_EXPR, CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CXX_STATIC_CAST_EXPR)
 _UNKNOWN = (TypeKind.DEPENDENT, TypeKind.UNEXPOSED)
@@ -57,10 +57,6 @@ THIS = 0  # stands for the variable `this`
 
 def is_lvalue(node: Node) -> bool:
     return node.kind in _LVALUES or node.is_unary(Unary.dereference)
-
-
-def is_reference(of: Type) -> bool:
-    return of.get_canonical().kind in _REFERENCES
 
 
 class Places(Probing, ABC):
@@ -133,10 +129,11 @@ class Places(Probing, ABC):
             return Place(node, Probe.unless_stack, self.values.get(variable), variable)
         if attributes(named):
             return Place(node, Probe.always)
-        is_local = named.kind == CursorKind.PARM_DECL or named.storage_class in (StorageClass.NONE, StorageClass.AUTO)
-        if is_local and named.semantic_parent.kind not in (CursorKind.TRANSLATION_UNIT, CursorKind.NAMESPACE):
-            return Place(node, Probe.never, variable=variable, whole=True)
-        return Place(node, Probe.never)
+        if named.kind == CursorKind.VAR_DECL and named.semantic_parent.kind in _OUTSIDE:
+            return Place(node, Probe.never)
+        if is_static(named):
+            return Place(node, Probe.never if named.type.get_canonical().is_const_qualified() else Probe.always)
+        return Place(node, Probe.never, variable=variable, whole=True)
 
     def _member(self, node: Node) -> Place:
         member = node.cursor.referenced

@@ -11,6 +11,7 @@ from clang.cindex import Cursor
 from memsim.errors import InputError
 from memsim.sources.capture.frontend.declarations import Key, is_kernel
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Facts, Symbol, Values
+from memsim.sources.capture.frontend.operators import Operators
 from memsim.sources.capture.frontend.source import Edits, SourceFile
 from memsim.sources.capture.frontend.tree import Node
 from memsim.sources.capture.sites import Role
@@ -28,6 +29,7 @@ class Context:
         files: the user's files by name.
         edits: of each file.
         functions: device functions by key.
+        operators: the user's overloaded ones.
         keep_redundant: probe also loads that a compiler provably removes.
         facts: what flows between functions.
         gpu: whether the text is for nvcc.
@@ -43,6 +45,7 @@ class Context:
     files: Mapping[str, SourceFile]
     edits: Mapping[str, Edits]
     functions: Mapping[Key, Cursor]
+    operators: Operators
     keep_redundant: bool = False
     gpu: bool = False
     facts: Facts = field(default_factory=Facts)
@@ -130,9 +133,18 @@ class Probing:
         draft.waits_for |= address | self.control
         return draft, new
 
-    def around(self, node: Node, form: str, *drafts: Draft) -> None:
-        """Wrap a node into a probe, ``form<ids>(node)``."""
-        self.edits.wrap(node.start, node.end, lambda: _call(form, drafts), lambda: ")")
+    def around(self, node: Node, form: str, *drafts: Draft, objects: bool = True) -> None:
+        """Wrap a node into a probe, ``form<ids>(node)``; one that passes objects by, unless `objects`."""
+        if objects:
+            self.edits.wrap(node.start, node.end, lambda: _call(form, drafts), lambda: ")")
+            return
+        probe = "[](auto& memsim_value) { "
+        self.edits.wrap(
+            node.start,
+            node.end,
+            lambda: f"{PROBE}operand(",
+            lambda: f", {probe}{_call(form, drafts)}memsim_value); }})",
+        )
 
     def around_call(self, node: Node, draft: Draft) -> None:
         """Wrap a call into its marks, unless the site is dropped in the end."""

@@ -7,10 +7,10 @@ from clang.cindex import CursorKind
 from memsim.sources.capture.frontend import loops, variables
 from memsim.sources.capture.frontend.declarations import attributes
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
-from memsim.sources.capture.frontend.places import THIS, is_reference
+from memsim.sources.capture.frontend.places import THIS
 from memsim.sources.capture.frontend.probing import Context
 from memsim.sources.capture.frontend.repetition import DECLARING, Repetition
-from memsim.sources.capture.frontend.tree import Node
+from memsim.sources.capture.frontend.tree import Node, is_reference
 
 
 class Statements(Repetition):
@@ -33,6 +33,7 @@ class Statements(Repetition):
             if child.kind.is_statement():
                 self.statement(child)
             elif child.kind.is_expression():  # of a constructor's list
+                self.initial = child.inner
                 self.value(child)
 
     def statement(self, node: Node) -> Deps:
@@ -47,13 +48,20 @@ class Statements(Repetition):
                 self.statement(child)
         return NOTHING
 
+    def _block(self, node: Node) -> None:
+        for child in node.children:
+            self.constructors = []
+            self.statement(child)
+            if child.kind == CursorKind.DECL_STMT and self.constructors:
+                self.mark_statement(child, tuple(self.constructors))
+
     # -- declarations
 
     def _declaration(self, node: Node) -> None:
         for child in node.children:
             if child.kind == CursorKind.VAR_DECL:
                 self.variable(child)
-        variables.rewrite_shared(self.context, node)
+        variables.rewrite_local(self.context, node)
 
     def variable(self, node: Node) -> None:
         variable = node.cursor.hash
@@ -156,6 +164,7 @@ def _place_of(node: Node) -> tuple[str, int]:
 
 
 _WALKS = {
+    CursorKind.COMPOUND_STMT: Statements._block,
     CursorKind.DECL_STMT: Statements._declaration,
     CursorKind.IF_STMT: Statements._if,
     CursorKind.SWITCH_STMT: Statements._switch,

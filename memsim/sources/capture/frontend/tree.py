@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from clang.cindex import Cursor, CursorKind, TypeKind
+from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
 from memsim.sources.capture.frontend.parsing import binary_operator, file_position, unary_operator
 
@@ -39,12 +39,17 @@ INCREMENTS = (Unary.post_increment, Unary.post_decrement, Unary.pre_increment, U
 _BINARY = (CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
 _TRANSPARENT = (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR)
 _FUNCTIONS = (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO)
+_REFERENCES = (TypeKind.LVALUEREFERENCE, TypeKind.RVALUEREFERENCE)
 _ARRAYS = (
     TypeKind.CONSTANTARRAY,
     TypeKind.INCOMPLETEARRAY,
     TypeKind.VARIABLEARRAY,
     TypeKind.DEPENDENTSIZEDARRAY,
 )
+
+
+def is_reference(of: Type) -> bool:
+    return of.get_canonical().kind in _REFERENCES
 
 
 @dataclass(slots=True, eq=False)
@@ -107,6 +112,11 @@ class Node:
     @property
     def is_volatile(self) -> bool:
         return bool(self.cursor.type.is_volatile_qualified())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether its type, in a template, depends on the template's arguments."""
+        return self.cursor.type.kind == TypeKind.DEPENDENT
 
     def is_unary(self, *operators: Unary) -> bool:
         return self.kind == CursorKind.UNARY_OPERATOR and self.operator in operators

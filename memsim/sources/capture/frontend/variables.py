@@ -7,7 +7,7 @@ from functools import partial
 
 from clang.cindex import Cursor, CursorKind, Type
 
-from memsim.sources.capture.frontend.declarations import attributes, is_extern
+from memsim.sources.capture.frontend.declarations import attributes, is_extern, is_static
 from memsim.sources.capture.frontend.probing import PROBE, Context
 from memsim.sources.capture.frontend.source import find
 from memsim.sources.capture.frontend.tree import Node
@@ -16,8 +16,11 @@ _SHARED, _CONSTANT = CursorKind.CUDASHARED_ATTR, CursorKind.CUDACONSTANT_ATTR
 _STATIC = re.compile(r"\bstatic\b\s*")
 
 
-def rewrite_shared(context: Context, declaration: Node) -> None:
-    """Register what a statement declares in shared memory; for nvcc nothing need be told."""
+def rewrite_local(context: Context, declaration: Node) -> None:
+    """Register what a statement declares in shared memory, or in the device's for all threads (``static``).
+
+    For nvcc nothing need be told.
+    """
     here = declaration.file, declaration.start
     if context.gpu or here in context.rewritten:
         return
@@ -25,8 +28,9 @@ def rewrite_shared(context: Context, declaration: Node) -> None:
     edits, text = context.edits[declaration.file], context.files[declaration.file].text
     for variable in (child for child in declaration.children if child.kind == CursorKind.VAR_DECL):
         if _SHARED not in attributes(variable.cursor):
-            continue
-        if is_extern(variable.cursor):
+            if is_static(variable.cursor):
+                _tell(context, variable, declaration.end, "StaticLocal")
+        elif is_extern(variable.cursor):
             edits.remove(declaration.start, declaration.end)
             name, element = variable.cursor.spelling, _element(variable.cursor)
             made = f'auto* {name} = {PROBE}dynamic_shared<{element}>("{name}");'
@@ -52,10 +56,15 @@ def rewrite_global(context: Context, variable: Node) -> None:
         made = f'static auto* const {name} = {PROBE}dynamic_shared<{_element(cursor)}>("{name}");'
         edits.insert(end, lambda: made)
     elif not is_extern(cursor):
-        space = "constant" if _CONSTANT in attributes(cursor) else "global_"
-        told = f"static {PROBE}Symbol _memsim_v_{context.registered}({_described(cursor)}, {PROBE}{space});"
-        edits.insert(end, lambda: told)
-        context.registered += 1
+        _tell(context, variable, end, "Symbol")
+
+
+def _tell(context: Context, variable: Node, offset: int, what: str) -> None:
+    """Have an object of the runtime's class `what` made at the offset, which tells of a variable."""
+    space = "constant" if _CONSTANT in attributes(variable.cursor) else "global_"
+    told = f"static {PROBE}{what} _memsim_v_{context.registered}({_described(variable.cursor)}, {PROBE}{space});"
+    context.edits[variable.file].insert(offset, lambda: told)
+    context.registered += 1
 
 
 def _described(variable: Cursor) -> str:

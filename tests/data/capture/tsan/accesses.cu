@@ -136,6 +136,63 @@ __global__ void atomics(const int* keys, int* bins, unsigned* most, float* sums,
     if (threadIdx.x < 8) atomicAdd(&bins[threadIdx.x], local_bins[threadIdx.x]);
 }
 
+// Operands in templates: of plain types they are loaded, of classes their operators load what they want.
+struct Complex {
+    float re, im;
+    __device__ Complex operator*(const Complex& other) const { return {re * other.re - im * other.im, re * other.im}; }
+    __device__ Complex& operator+=(const Complex& other) {
+        re += other.re;
+        return *this;
+    }
+    friend __device__ bool operator<(const Complex& a, const Complex& b) { return a.re < b.re; }
+};
+__device__ Complex operator+(const Complex& a, const Complex& b) { return {a.re + b.re, a.im + b.im}; }
+template <class T>
+__device__ void operate(const T* a, const T* b, T* out, int i) {
+    T product = a[i] * b[i];
+    T sum = a[i] + b[i];
+    out[i] = sum;
+    out[i] += product;
+    if (a[i] < b[i]) out[i] += b[(i + 1) & 63];
+    product += a[i];
+    sum = product - b[i];
+    out[i] = sum;
+    sum = -out[i];
+    out[i] = sum;
+}
+__device__ Complex operator-(const Complex& a, const Complex& b) { return {a.re - b.re, a.im}; }  // declared too late for clang
+__device__ Complex operator-(const Complex& a) { return {-a.re, a.im}; }
+__global__ void operators(const Complex* a, const Complex* b, Complex* c, const float* x, const float* y, float* z) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    operate(a, b, c, i);
+    operate(x, y, z, i);
+}
+
+struct Cell {
+    float value;
+    __device__ Cell(const float* from, int k) : value(from[k]) {}
+    __device__ Cell(const float* from) : Cell(from, 0) { value += from[1]; }
+};
+struct Pointed {
+    Cell cell;
+    const float* data;
+    __device__ explicit Pointed(const float* from, const int* at) : cell(from, *at), data(from + *at) {}
+};
+__global__ void objects(const float* x, const int* at, float* out) {
+    static __device__ int visits[4];
+    static const float factors[4] = {1, 2, 3, 4};
+    int i = threadIdx.x;
+    const Cell one(x, i), two(x);
+    Pointed three{x, at + i};
+    Cell four = Cell(x + i, 3);
+    if (i & 1) {
+        Cell five = x;
+        out[i] = five.value + Cell(x).value;
+    }
+    visits[i & 3] += 1;
+    out[i] = one.value + two.value + three.cell.value * factors[0] + three.data[1] + four.value;
+}
+
 template <class T>
 static T* zeros(int n = 64) {
     T* pointer;
@@ -164,6 +221,9 @@ int main() {
     structures<<<2, 32>>>(zeros<Body>(), zeros<Pair>(), y, zeros<float4>(), numbers<short>(2), numbers<double>(9));
     shared_memory<<<1, dim3(8, 8), 64 * sizeof(float)>>>(x, y, a);
     atomics<<<2, 32>>>(a, numbers<int>(19), zeros<unsigned>(), x, numbers<int>(23));
+    Complex *c = (Complex*)numbers<float>(7, 128), *d = (Complex*)numbers<float>(29, 128);
+    operators<<<2, 32>>>(c, d, zeros<Complex>(), x, y, zeros<float>());
+    objects<<<1, 64>>>(zeros<float>(256), a, y);
     cudaDeviceSynchronize();
     return 0;
 }

@@ -10,6 +10,8 @@
 
 #include <type_traits>
 
+#include "operand.h"
+
 namespace memsim_probe {
 
 struct Recorder {
@@ -162,6 +164,9 @@ template <uint32_t Site, class F>
 MEMSIM_BOTH decltype(auto) call(F&& function) {
     return function();
 }
+template <uint32_t Site>
+MEMSIM_BOTH void enter() {}
+MEMSIM_BOTH void leave() {}
 
 __device__ inline void mark_barrier() { record_mark(gpu_barrier, 0); }
 

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "operand.h"
 #include "textures.h"
 #include "variants.h"
 
@@ -116,6 +117,13 @@ MEMSIM_INLINE decltype(auto) call(F&& function) {
     Returned mark;
     return function();
 }
+
+// The same for a constructor that a declaration calls: before and behind it.
+template <uint32_t Site>
+MEMSIM_INLINE void enter() {
+    log_word(call_mark | Site);
+}
+MEMSIM_INLINE void leave() { log_word(return_mark); }
 
 // A read through a texture object: the texture functions remember the address. The border is in no memory.
 template <uint32_t Site, class T>

@@ -91,6 +91,13 @@ MEMSIM_INLINE T* dynamic_shared(const char* name) {
     return shared_arrays.dynamic<T>(name);
 }
 
+// After the declaration of a static variable in a function: known from the first thread on that gets there.
+struct StaticLocal {
+    StaticLocal(const char* name, const void* base, size_t bytes, size_t element_bytes, Space space) {
+        arrays.add(name, space, base, bytes, element_bytes);
+    }
+};
+
 // After the definition of a variable at namespace scope: an object of static storage, so it only joins a list.
 struct Symbol {
     const char* name;

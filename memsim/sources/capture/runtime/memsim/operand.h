@@ -1,0 +1,16 @@
+// An operand of an operator in a template: of a class whose operators take references, they access it themselves.
+#pragma once
+
+#include <type_traits>
+
+namespace memsim_probe {
+
+#pragma nv_exec_check_disable
+template <class T, class Probe>
+inline __host__ __device__ T&& operand(T&& value, Probe probe) {
+    using Object = std::remove_reference_t<T>;
+    if constexpr (std::is_lvalue_reference_v<T> && !std::is_class_v<Object> && !std::is_union_v<Object>) probe(value);
+    return static_cast<T&&>(value);
+}
+
+}  // namespace memsim_probe
