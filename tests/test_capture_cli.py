@@ -132,8 +132,11 @@ def test_a_program_may_be_stopped_when_its_trace_is_complete(app, tmp_path):
     [
         (["absent.cu", "-o", "x.h5"], "absent.cu: file does not exist; give CUDA C++ source"),
         (["app.cu", "-o", "absent/x.h5"], "absent/x.h5: folder absent does not exist; make it first"),
-        (["app.cu", "-o", "x.h5"], "app.cu:4: code is not understood: 'scale.cuh' file not found"),
-        (["app.cu", "-I", "inc", "-o", "x.h5"], "scale.cuh:2: code is not understood: use of undeclared identifier"),
+        (["app.cu", "-o", "x.h5"], "memsim: app.cu:4: code is not understood: 'scale.cuh' file not found"),
+        (["app.cu", "-I", "inc", "-o", "x.h5"], "inc/scale.cuh:2: code is not understood: use of undeclared identifier"),
+        (["inc", "-o", "x.h5"], "inc: file is a folder; give CUDA C++ source"),
+        (["app.cu", "-I", "lib", "-o", "x.h5"], "-I: lib is no folder"),
+        (["app.cu", "-D", "5", "-o", "x.h5"], "-D: 5 is no macro; give NAME or NAME=VALUE"),
     ],
 )
 def test_bad_input_is_one_line(app, arguments, told):

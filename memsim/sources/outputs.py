@@ -11,6 +11,11 @@ from memsim.files import check_writable, writing
 SUFFIX = ".h5"
 
 
+def is_folder(path: Path) -> bool:
+    """Whether a place for traces is meant as a folder: it is one, or does not end with ``.h5``."""
+    return path.suffix != SUFFIX or path.is_dir()
+
+
 def trace_paths(out: str | Path | None, names: Sequence[str]) -> list[Path]:
     """The trace file of each kernel; makes the folder for them.
 
@@ -22,7 +27,7 @@ def trace_paths(out: str | Path | None, names: Sequence[str]) -> list[Path]:
         InputError: one file for several kernels, or a place that cannot be written.
     """
     target = Path(out) if out is not None else Path()
-    if target.suffix == SUFFIX and not target.is_dir():
+    if not is_folder(target):
         if len(names) > 1:
             problem = f"is one file for {len(names)} kernels; give a folder, or choose a kernel with --kernel"
             raise InputError(target, "file", problem)

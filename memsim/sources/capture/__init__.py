@@ -1,6 +1,7 @@
 """Traces from real runs: CUDA C++ instrumented at its source, run, and its accesses merged into warp instructions."""
 
 from memsim.sources.capture.build import Sources
-from memsim.sources.capture.session import Captured, Wanted, capture
+from memsim.sources.capture.recorder import Wanted
+from memsim.sources.capture.session import Captured, capture
 
 __all__ = ["Captured", "Sources", "Wanted", "capture"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -20,6 +19,7 @@ CUDA_SUFFIXES = (".cu", ".cuh")
 ARCHITECTURE = "-D__CUDA_ARCH__=800"  # device code's newest branches
 # Device code that overflows or reinterprets must do what it does on a GPU; addresses must be the same in every run.
 _HOST = ("-O2", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-pie", "-no-pie", ARCHITECTURE)
+_MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
 _ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE)
 
 
@@ -64,10 +64,12 @@ class Program:
     Attributes:
         path: to run.
         sites: what its probes' numbers stand for.
+        kernels: names of those it defines.
     """
 
     path: Path
     sites: list[Site]
+    kernels: list[str]
 
 
 def build(sources: Sources, folder: Path) -> Program:
@@ -80,16 +82,16 @@ def build(sources: Sources, folder: Path) -> Program:
     Raises:
         InputError: a file is missing, is not understood, has what cannot be captured, or does not compile.
     """
-    for file in sources.files:
-        if not file.is_file():
-            raise InputError(file, "file", "does not exist; give CUDA C++ source")
+    _check(sources)
     sources.write_definitions(folder / DEFINITIONS)
     includes = [one.absolute() for one in sources.includes if not (one / "cuda_runtime.h").exists()]
     sites: list[Site] = []
+    kernels: list[str] = []
     objects = []
     for number, file in enumerate(sources.files):
-        copied, more = _instrument(sources, includes, file, folder, number, len(sites) + 1)
+        copied, more, defined = _instrument(sources, includes, file, folder, number, len(sites) + 1)
         sites += more
+        kernels += defined
         folders = [part for one in includes for part in (_inside(folder / str(number), one), one)]
         objects.append(folder / f"{number}.o")
         _run([*_compiler(sources, file, folder, folders), "-c", str(copied), "-o", str(objects[-1])], folder, file)
@@ -97,21 +99,38 @@ def build(sources: Sources, folder: Path) -> Program:
     linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread"]
     libraries = [f"-l{one}" for one in sources.libraries]
     _run([*linker, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
-    return Program(program, sites)
+    return Program(program, sites, kernels)
+
+
+def _check(sources: Sources) -> None:
+    """Refuse what a compiler would complain of in its own words."""
+    for file in sources.files:
+        if not file.is_file():
+            problem = "is a folder" if file.is_dir() else "does not exist"
+            raise InputError(file, "file", f"{problem}; give CUDA C++ source")
+    for included in sources.includes:
+        if not included.is_dir():
+            raise InputError("-I", str(included), "is no folder; give one that holds files to include")
+    for definition in sources.definitions:
+        if not _MACRO.match(definition):
+            raise InputError("-D", definition, "is no macro; give NAME or NAME=VALUE")
 
 
 def _instrument(
     sources: Sources, includes: Sequence[Path], file: Path, folder: Path, number: int, first: int
-) -> tuple[Path, list[Site]]:
-    """Write a file's instrumented copy, and those of what it includes; C++ of the host stays as it is."""
+) -> tuple[Path, list[Site], list[str]]:
+    """Write a file's instrumented copy, and those of what it includes; C++ of the host stays as it is.
+
+    Returns the copy's place, and the file's sites and kernels.
+    """
     if file.suffix not in CUDA_SUFFIXES:
-        return file.absolute(), []
+        return file.absolute(), [], []
     runtime = ["-isystem", str(FOLDER), "-include", "cuda_runtime.h", "-include", str(folder / DEFINITIONS)]
     options = [f"-std={sources.standard}", ARCHITECTURE, *_folders(includes), *runtime]
     done = instrument(file, options, first=first, gpu=sources.gpu)
     for path, text in done.texts.items():
         _write(_inside(folder / str(number), path), f'#line 1 "{path}"\n{text}')
-    return _inside(folder / str(number), done.path), done.sites
+    return _inside(folder / str(number), done.path), done.sites, done.kernels
 
 
 def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Path]) -> list[str]:
@@ -155,11 +174,13 @@ def _run(command: list[str], folder: Path, file: Path) -> None:
 def _failure(told: str, compiler: str, file: Path) -> InputError:
     """What a compiler complained of first, as one line."""
     if found := _ERROR.search(told):
-        where = f"{os.path.relpath(found[1])}:{found[2]}" if os.path.isabs(found[1]) else f"{found[1]}:{found[2]}"
+        where = f"{found[1]}:{found[2]}"
         return InputError(where, "code", f"does not compile: {found[3]} ({compiler}; --keep FOLDER keeps its log)")
     missing = re.search(r"undefined reference to [`'](.*?)'", told)
     if missing:
         needed = f"needs {missing[1]}, which no file defines; give all source files, or -l LIBRARY"
         return InputError(file, "program", needed)
+    if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", told):
+        return InputError("-l", absent[1], "is not installed here; give a library that the linker finds")
     last = told.strip().splitlines()[-1:] or ["no reason given"]
     return InputError(file, "program", f"does not build: {last[0]} ({compiler}; --keep FOLDER keeps its log)")

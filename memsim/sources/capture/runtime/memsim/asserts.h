@@ -2,7 +2,7 @@
 // thread, in host code it does what C says. All assert() does is call this function of the C library.
 #pragma once
 
-#include "block.h"
+#include "fault.h"
 
 #if !defined(__clang__)
 namespace memsim_probe {
@@ -10,9 +10,8 @@ namespace memsim_probe {
 extern "C" __attribute__((weak, used, noreturn)) void memsim_assert_fail(const char*, const char*, unsigned,
                                                                          const char*) __asm__("__assert_fail");
 void memsim_assert_fail(const char* expression, const char* file, unsigned line, const char* function) {
-    if (block.inside())
-        fail("block (%u,%u,%u), thread (%u,%u,%u): %s:%u: %s: assertion `%s` failed", blockIdx.x, blockIdx.y,
-             blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, file, line, function, expression);
+    fflush(stdout);
+    if (block.inside()) fail_in_thread("assertion `%s` failed at %s:%u in %s", expression, file, line, function);
     fprintf(stderr, "%s:%u: %s: Assertion `%s' failed.\n", file, line, function, expression);
     abort();
 }

@@ -16,6 +16,14 @@ struct Meeting {
     void (*finish)(Meeting* const* lanes, uint32_t present);
 };
 
+// One of a kind `M`, which says what is exchanged and how.
+template <class M>
+M new_meeting(uint32_t mask, uint64_t key) {
+    M meeting;
+    static_cast<Meeting&>(meeting) = {mask, key, M::done};
+    return meeting;
+}
+
 class Block {
   public:
     // Runs all threads of a block: `body(context)` in each.

@@ -23,16 +23,20 @@ inline Place place;
     os::memsim_exit(3);
 }
 
+[[noreturn]] inline void leave(const char* where, const char* format, va_list arguments) {
+    static char message[2048];
+    int used = snprintf(message, 1024, "%s", where);
+    vsnprintf(message + used, sizeof message - used, format, arguments);
+    leave(message);
+}
+
 __attribute__((format(printf, 1, 2), noreturn)) inline void fail(const char* format, ...) {
-    static char message[1024];
-    int used = 0;
-    if (place.kernel) used = snprintf(message, 512, "%s:%d: kernel %s: ", place.file, place.line, place.kernel);
+    static char where[1024] = "";
+    if (place.kernel) snprintf(where, sizeof where, "%s:%d: kernel %s: ", place.file, place.line, place.kernel);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message + used, sizeof message - used, format, arguments);
-    va_end(arguments);
     fflush(stdout);
-    leave(message);
+    leave(where, format, arguments);
 }
 
 }  // namespace memsim_probe

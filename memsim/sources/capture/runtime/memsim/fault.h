@@ -1,9 +1,20 @@
-// What a fault in a kernel means, in one line that names the array. Faults in host code take their usual course.
+// What ends a kernel in one of its threads, in one line: a fault at an address is told with the array's name. Faults in
+// host code take their usual course.
 #pragma once
 
 #include "block.h"
 
 namespace memsim_probe {
+
+// Also from a signal's handler: it must not touch what the kernel may have been writing to.
+__attribute__((format(printf, 1, 2), noreturn)) inline void fail_in_thread(const char* format, ...) {
+    static char where[1024];
+    snprintf(where, sizeof where, "%s:%d: kernel %s, block (%u,%u,%u), thread (%u,%u,%u): ", place.file, place.line,
+             place.kernel, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z);
+    va_list arguments;
+    va_start(arguments, format);
+    leave(where, format, arguments);
+}
 
 inline void describe_address(uintptr_t address, char* out, size_t room) {
     const Array* array = arrays.nearest(address);
@@ -23,14 +34,12 @@ inline void on_fault(int signal, os::SignalInfo* info, void*) {
         return;  // the instruction faults again
     }
     auto address = reinterpret_cast<uintptr_t>(info->address);
-    static char what[256], message[1024];
-    if (signal == os::arithmetic_error) snprintf(what, sizeof what, "integer division by zero");
-    else if (block_log.overrun(address)) snprintf(what, sizeof what, "one block makes more accesses than a log holds");
-    else if (stacks.holds(address)) snprintf(what, sizeof what, "stack overflow: raise MEMSIM_STACK (bytes a thread)");
-    else describe_address(address, what, sizeof what);
-    snprintf(message, sizeof message, "%s:%d: kernel %s, block (%u,%u,%u), thread (%u,%u,%u): %s", place.file,
-             place.line, place.kernel, blockIdx.x, blockIdx.y, blockIdx.z, threadIdx.x, threadIdx.y, threadIdx.z, what);
-    leave(message);
+    if (signal == os::arithmetic_error) fail_in_thread("integer division by zero");
+    if (block_log.overrun(address)) fail_in_thread("one block makes more accesses than a log holds");
+    if (stacks.holds(address)) fail_in_thread("stack overflow: raise MEMSIM_STACK (bytes a thread)");
+    static char what[256];
+    describe_address(address, what, sizeof what);
+    fail_in_thread("%s", what);
 }
 
 // Before a kernel; the handler's stack is each OS thread's own.

@@ -97,7 +97,7 @@ __device__ inline void record_mark(unsigned mark, unsigned site) {
 #define MEMSIM_BOTH __host__ __device__ __forceinline__
 
 template <class T>
-using Rvalue = std::enable_if_t<!std::is_lvalue_reference_v<T>>;
+using Rvalue = std::enable_if_t<!std::is_lvalue_reference<T>::value>;
 
 template <uint32_t Site, class T>
 MEMSIM_BOTH T& access(T& value) {

@@ -32,6 +32,12 @@ struct Shape {
                shared_bytes <= dynamic_shared_bytes;
     }
     uint64_t threads() const { return uint64_t{block.x} * block.y * block.z; }
+
+    // CUDA only tells those who ask for the error; who traces wonders where the kernel has gone.
+    void complain(const Place& at) const {
+        fprintf(stderr, "%s:%d: kernel %s did not run: ", at.file, at.line, at.kernel);
+        fprintf(stderr, "no GPU launches %ux%ux%u blocks of %ux%ux%u threads with %zu shared bytes\n", grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes);
+    }
 };
 
 class Grid {
@@ -40,7 +46,10 @@ class Grid {
     bool run(const Place& at, const Shape& wanted, void (*body)(void*), void* context) {
         Alone alone;
         if (block.inside()) fail("%s:%d: a kernel launches %s", at.file, at.line, at.kernel);
-        if (!wanted.valid()) return false;
+        if (!wanted.valid()) {
+            if (stream.open()) wanted.complain(at);
+            return false;
+        }
         shape = wanted;
         place = at;
         prepare();

@@ -16,7 +16,7 @@ struct Nothing : Meeting {
 // Lanes that touch volatile memory go in step, as warp-synchronous programs expect that synchronise with nothing else.
 inline void lockstep(uint64_t site) {
     if (!block.inside()) return;
-    Nothing meeting{{0, site, Nothing::done}};
+    auto meeting = new_meeting<Nothing>(0, site);
     block.meet(meeting, "volatile access");
 }
 
@@ -30,12 +30,12 @@ MEMSIM_INLINE void log_object(T* address) {
 
 template <uint32_t Site, class T>
 MEMSIM_INLINE void log_access(T* address) {
-    if constexpr (std::is_volatile_v<T>) lockstep(Site);
+    if constexpr (std::is_volatile<T>::value) lockstep(Site);
     log_object<Site>(address);
 }
 
 template <class T>
-using Rvalue = std::enable_if_t<!std::is_lvalue_reference_v<T>>;
+using Rvalue = std::enable_if_t<!std::is_lvalue_reference<T>::value>;
 
 MEMSIM_INLINE bool on_stack(const volatile void* address) { return stacks.holds(reinterpret_cast<uintptr_t>(address)); }
 

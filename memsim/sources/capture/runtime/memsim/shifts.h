@@ -10,7 +10,7 @@ namespace memsim_probe {
 
 template <class T, class D>
 MEMSIM_INLINE constexpr auto shift_left(const T& value, const D& distance) {
-    if constexpr (std::is_integral_v<T> && std::is_integral_v<D>) {
+    if constexpr (std::is_integral<T>::value && std::is_integral<D>::value) {
         using Promoted = decltype(+value);
         return static_cast<unsigned long long>(distance) < 8 * sizeof(Promoted) ? +value << distance : Promoted{0};
     } else {
@@ -20,11 +20,11 @@ MEMSIM_INLINE constexpr auto shift_left(const T& value, const D& distance) {
 
 template <class T, class D>
 MEMSIM_INLINE constexpr auto shift_right(const T& value, const D& distance) {
-    if constexpr (std::is_integral_v<T> && std::is_integral_v<D>) {
+    if constexpr (std::is_integral<T>::value && std::is_integral<D>::value) {
         using Promoted = decltype(+value);
         constexpr unsigned long long last = 8 * sizeof(Promoted) - 1;
         if (static_cast<unsigned long long>(distance) <= last) return static_cast<Promoted>(+value >> distance);
-        return std::is_signed_v<Promoted> ? static_cast<Promoted>(+value >> last) : Promoted{0};
+        return std::is_signed<Promoted>::value ? static_cast<Promoted>(+value >> last) : Promoted{0};
     } else {
         return value >> distance;
     }
@@ -33,7 +33,7 @@ MEMSIM_INLINE constexpr auto shift_right(const T& value, const D& distance) {
 template <class T, class D>
 MEMSIM_INLINE constexpr T&& shift_left_assign(T&& value, const D& distance) {
     using Value = std::remove_cv_t<std::remove_reference_t<T>>;
-    if constexpr (std::is_integral_v<Value>) value = static_cast<Value>(shift_left(value, distance));
+    if constexpr (std::is_integral<Value>::value) value = static_cast<Value>(shift_left(value, distance));
     else value <<= distance;
     return static_cast<T&&>(value);
 }
@@ -41,7 +41,7 @@ MEMSIM_INLINE constexpr T&& shift_left_assign(T&& value, const D& distance) {
 template <class T, class D>
 MEMSIM_INLINE constexpr T&& shift_right_assign(T&& value, const D& distance) {
     using Value = std::remove_cv_t<std::remove_reference_t<T>>;
-    if constexpr (std::is_integral_v<Value>) value = static_cast<Value>(shift_right(value, distance));
+    if constexpr (std::is_integral<Value>::value) value = static_cast<Value>(shift_right(value, distance));
     else value >>= distance;
     return static_cast<T&&>(value);
 }

@@ -3,7 +3,7 @@
 
 #include <time.h>
 
-#include "block.h"
+#include "fault.h"
 
 #if !defined(__clang__)  // which knows it
 MEMSIM_CUDA void __syncthreads() {
@@ -40,7 +40,8 @@ extern "C" inline clock_t clock() noexcept {
 MEMSIM_CUDA unsigned long long globaltimer() { return clock64(); }
 MEMSIM_CUDA void __nanosleep(unsigned) { memsim_probe::block.spin(); }
 [[noreturn]] MEMSIM_CUDA void __trap() {
-    memsim_probe::fail("__trap() in thread (%u,%u,%u)", threadIdx.x, threadIdx.y, threadIdx.z);
+    fflush(stdout);
+    memsim_probe::fail_in_thread("__trap()");
 }
 MEMSIM_CUDA void __brkpt() {}
 MEMSIM_CUDA void __prof_trigger(int) {}

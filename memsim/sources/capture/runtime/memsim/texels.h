@@ -68,8 +68,8 @@ struct Format {
     static constexpr cudaChannelFormatDesc make() {
         using Channel = typename Channels<T>::Type;
         constexpr int bits = sizeof(Channel) * 8, count = Channels<T>::count;
-        auto kind = std::is_floating_point_v<Channel> ? cudaChannelFormatKindFloat
-                    : std::is_signed_v<Channel>       ? cudaChannelFormatKindSigned
+        auto kind = std::is_floating_point<Channel>::value ? cudaChannelFormatKindFloat
+                    : std::is_signed<Channel>::value       ? cudaChannelFormatKindSigned
                                                       : cudaChannelFormatKindUnsigned;
         return {bits, count > 1 ? bits : 0, count > 2 ? bits : 0, count > 3 ? bits : 0, kind};
     }

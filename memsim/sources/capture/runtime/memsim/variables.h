@@ -124,7 +124,7 @@ struct Symbol {
     template <class T>
     static char* address_of(const T& variable) {
         auto address = const_cast<char*>(reinterpret_cast<const volatile char*>(&variable));
-        if constexpr (std::is_same_v<std::remove_cv_t<std::remove_extent_t<T>>, char>)
+        if constexpr (std::is_same<std::remove_cv_t<std::remove_extent_t<T>>, char>::value)
             for (Symbol* s = list; s; s = s->next) {
                 if (s->base == address) break;
                 if (!strncmp(s->name, address, sizeof(T))) return static_cast<char*>(const_cast<void*>(s->base));

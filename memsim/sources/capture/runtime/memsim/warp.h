@@ -54,20 +54,24 @@ struct Match : Meeting {
 
 template <class T>
 T shuffle(uint32_t mask, uint64_t key, T value, unsigned source, const char* caller) {
-    Shuffle<T> meeting{{mask, key, Shuffle<T>::done}, value, value, source};
+    auto meeting = new_meeting<Shuffle<T>>(mask, key);
+    meeting.value = value;
+    meeting.source = source;
     block.meet(meeting, caller);
     return meeting.result;
 }
 
 inline Ballot vote(uint32_t mask, uint64_t key, bool predicate, const char* caller) {
-    Ballot meeting{{mask, key, Ballot::done}, predicate, 0, 0};
+    auto meeting = new_meeting<Ballot>(mask, key);
+    meeting.predicate = predicate;
     block.meet(meeting, caller);
     return meeting;
 }
 
 template <class T>
 Match<T> match(uint32_t mask, T value, const char* caller) {
-    Match<T> meeting{{mask, 0, Match<T>::done}, value, 0, 0};
+    auto meeting = new_meeting<Match<T>>(mask, 0);
+    meeting.value = value;
     block.meet(meeting, caller);
     return meeting;
 }

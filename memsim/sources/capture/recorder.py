@@ -1,0 +1,230 @@
+"""Writes the wanted launches of a program as traces, and answers its questions: which blocks of a launch to log."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from memsim.config import GPU
+from memsim.errors import InputError
+from memsim.files import check_writable, writing
+from memsim.sources import snapshot
+from memsim.sources.capture.log import Blocks, End, Failed, Launch, Message, Records
+from memsim.sources.capture.merge import Merger
+from memsim.sources.capture.resources import Resources
+from memsim.sources.outputs import SUFFIX, is_folder
+from memsim.trace.info import lane_bytes
+from memsim.trace.schema import Chunk, LaunchShape
+from memsim.trace.writer import TraceWriter
+
+Progress = Callable[[int, int], None]  # blocks done, blocks in all
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What of a program's run is captured.
+
+    Attributes:
+        kernel: by name; None: the first that is launched.
+        launch: which of its launches, from 0.
+        blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: what section 3.1 of Baghsorkhi
+            2012 asks for.
+        snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
+        registers: of a thread; None: as nvcc reports, where there is nvcc.
+        gaps: estimate the instructions between accesses.
+        stop: end the program as soon as the one trace is complete, whatever it would have done or found later.
+    """
+
+    kernel: str | None = None
+    launch: int = 0
+    blocks: str | None = None
+    snapshot_only: bool = False
+    registers: int | None = None
+    gaps: bool = False
+    stop: bool = False
+
+
+@dataclass
+class Recorder:
+    """Writes the wanted launches' traces from the program's messages; all of them, or none if the program fails."""
+
+    program: str
+    arguments: Sequence[str]
+    out: Path
+    gpu: GPU
+    wanted: Wanted
+    merger: Merger
+    resources: Resources
+    on_gpu: bool = False
+    progress: Progress | None = None
+    launches: Counter[str] = field(default_factory=Counter)
+    written: list[Path] = field(default_factory=list)
+    writers: ExitStack = field(default_factory=ExitStack)  # they remove what they wrote if anything fails
+    _launch: Launch | None = None  # that is being captured
+    _writer: TraceWriter | None = None
+    _first: int | None = None  # the first block, until its accesses have told how many blocks to take
+    _blocks: range = range(0)
+
+    def take(self, message: Message) -> str:
+        """Use a message of the program; returns the answer that it waits for, if it does."""
+        if isinstance(message, Failed):
+            raise InputError(self.program, "run", f"failed: {without_probes(message.text)}")
+        chunk = self.merger.take(message)
+        if isinstance(message, Launch):
+            return self._begin(message)
+        if isinstance(message, Blocks):
+            assert chunk is not None
+            return self._add(message, chunk)
+        if isinstance(message, Records):
+            assert self._writer is not None
+            self._writer.append(np.array(self._blocks), self.merger.records(message, self._blocks))
+        if isinstance(message, End):
+            self._end()
+        return ""
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether there is nothing more to capture."""
+        return bool(self.written) and self._launch is None and not is_folder(self.out)
+
+    def close(self, kernels: Sequence[str]) -> None:
+        """The program is done, and well: keep the traces.
+
+        Args:
+            kernels: that the program defines.
+
+        Raises:
+            InputError: nothing was captured.
+        """
+        if self._launch is not None:
+            raise InputError(self.program, "run", f"ended inside kernel {self._launch.kernel}; no trace was kept")
+        if not self.written:
+            raise self._nothing(kernels)
+        self.writers.close()
+
+    def _nothing(self, kernels: Sequence[str]) -> InputError:
+        """Why there is no trace."""
+        kernel, seen = self.wanted.kernel, ", ".join(f"{one} ({n})" for one, n in self.launches.items())
+        if not kernels:
+            return InputError(self.program, "program", "defines no kernel; give all its CUDA C++ files")
+        if not self.launches:
+            known = ", ".join(dict.fromkeys(kernels))
+            return InputError(self.program, "run", f"launched no kernel ({known}); give arguments after -- if it needs some")
+        if kernel is not None and kernel not in self.launches:
+            return InputError("--kernel", kernel, f"was never launched; launched were {seen}")
+        return InputError("--launch", str(self.wanted.launch), f"never came; launches, counted from 0: {seen}")
+
+    def _begin(self, launch: Launch) -> str:
+        """A launch is about to run: which of its blocks to log."""
+        index = self.launches[launch.kernel]
+        self.launches[launch.kernel] += 1
+        if not self._is_wanted(launch, index):
+            return "0 0"
+        self._launch = launch
+        path = self.out
+        if is_folder(self.out):
+            self.writers.enter_context(_folder(self.out))
+            path = self.out / f"{launch.kernel}{SUFFIX}"
+        about = {"launch": index} | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
+        self._writer = self.writers.enter_context(
+            TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=about)
+        )
+        self.written.append(path)
+        if self.on_gpu:  # all at once, before anything is known of what a block accesses
+            self._blocks = self._given() if self.wanted.blocks is not None else self._wave()
+            return self._answer(self._blocks.start, self._blocks.stop)
+        self._first = self._given().start if self.wanted.blocks is not None else 0
+        return self._answer(self._first, self._first + 1)
+
+    def _is_wanted(self, launch: Launch, index: int) -> bool:
+        if index != self.wanted.launch or (self.written and not is_folder(self.out)):
+            return False
+        return self.wanted.kernel in (None, launch.kernel)
+
+    def _given(self) -> range:
+        assert self.wanted.blocks is not None
+        return snapshot.given_blocks(self.wanted.blocks, self._shape(), self.gpu)
+
+    def _wave(self) -> range:
+        """As many blocks as the GPU holds at a time."""
+        return snapshot.given_blocks("1x", self._shape(), self.gpu)
+
+    def _shape(self) -> LaunchShape:
+        assert self._launch is not None
+        if self.wanted.registers is not None:
+            return self.merger.launch_shape(self.wanted.registers)
+        threads = self.merger.launch_shape().warps_per_block * self.gpu.sm.warp_size
+        most = self.gpu.sm.registers // threads  # nvcc would make do with so many for this GPU
+        return self.merger.launch_shape(min(self.resources.registers(self._launch.kernel), most))
+
+    def _add(self, message: Blocks, chunk: Chunk) -> str:
+        """Write blocks; the first one's accesses decide on how many there will be."""
+        assert self._writer is not None
+        self._writer.append(message.ids, chunk)
+        if self.progress and self._first is None:
+            self.progress(int(message.ids[-1]) + 1 - self._blocks.start, len(self._blocks))
+        if self._first is None:
+            return ""
+        self._first = None
+        if self.wanted.blocks is not None:
+            self._blocks = self._given()
+        else:
+            self._blocks = snapshot.default_blocks(self._shape(), self.gpu, None, lane_bytes(chunk, self.merger.ops))
+        return self._answer(self._blocks.start, self._blocks.stop)
+
+    def _answer(self, first: int, last: int) -> str:
+        return f"{first} {last}{' only' if self.wanted.snapshot_only else ''}"
+
+    def _end(self) -> None:
+        if self._launch is None:
+            return
+        assert self._writer is not None
+        self._writer.finish(self._shape(), self.merger.ops, self.merger.arrays)
+        self._launch = self._writer = None
+
+
+def check_place(out: Path) -> None:
+    """Refuse a place where no trace can be written, before hours of work that would end there.
+
+    Raises:
+        InputError: it, or the folder it would be in, is not there or cannot be written.
+    """
+    check_writable(out / f"kernel{SUFFIX}" if out.is_dir() else out)
+
+
+@contextmanager
+def _folder(path: Path) -> Iterator[None]:
+    """A folder that is there inside the block, and afterwards only if the block succeeds or it was there before."""
+    made = not path.exists()
+    with writing(path):
+        path.mkdir(exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        if made:
+            with suppress(OSError):
+                path.rmdir()
+        raise
+
+
+def without_probes(text: str) -> str:
+    """What the program says of its own code, as its author wrote it.
+
+    >>> without_probes("`memsim_probe::access<7>(a[memsim_probe::access<6>(b[i])]) > 0` failed")
+    '`a[b[i]] > 0` failed'
+    """
+    probe = re.compile(r"memsim_probe::\w+(?:<[\d, u]*>)?\(")
+    while found := probe.search(text):
+        depth, end = 1, found.end()
+        while depth and end < len(text):
+            depth += {"(": 1, ")": -1}.get(text[end], 0)
+            end += 1
+        text = text[: found.start()] + text[found.end() : end - 1] + text[end:]
+    return text
