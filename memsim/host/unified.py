@@ -3,7 +3,8 @@
 A thread that touches a page which is not there stalls; its SM reports a fault. The driver fetches faults in batches,
 and for every page of a batch moves the 64 KB block around it; blocks lie in a tree of 2 MB, and when more than half of
 a subtree is on the GPU or about to be, the rest of it is moved too (Ganguly et al., ISCA 2019, section 3, find it by
-measurement; NVIDIA's open driver has it as ``uvm_perf_prefetch_threshold``, 51 %). Memory is never short: nothing leaves.
+measurement; NVIDIA's open driver has it as ``uvm_perf_prefetch_threshold``, 51 %). Memory is never short: no block
+leaves.
 """
 
 from __future__ import annotations

@@ -33,7 +33,7 @@ def draw_timeline(timeline: Timeline, path: str | Path, title: str = "") -> Path
                       edgecolor="white", linewidth=0.4)  # fmt: skip
             if length > _NARROWEST * timeline.microseconds * scale and span.kind != "wait":
                 middle = (span.start + span.end) / 2 * scale
-                axes.text(middle, rows.index(span.row), span.name, ha="center", va="center", fontsize=6.5, color="white")
+                axes.text(middle, rows.index(span.row), span.name, size=6.5, color="white", ha="center", va="center")
         axes.set_yticks(range(len(rows)), rows)
         axes.invert_yaxis()
         axes.grid(axis="y", visible=False)

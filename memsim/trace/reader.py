@@ -38,7 +38,7 @@ CHUNK_INSTRUCTIONS = 1 << 20
 LARGEST_TABLE = 1 << 31  # bytes of a table that is held in memory
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """A trace file: its tables in memory, its instructions read as a stream by :meth:`chunks`.
 
@@ -97,6 +97,12 @@ class Trace:
             trace._check_index(file)
         trace._check_tables()
         return trace
+
+    def __repr__(self) -> str:
+        return (
+            f"<Trace of {self.kernel}: {self.n_blocks} of {self.launch.n_blocks} blocks, {self.n_warps} warps, "
+            f"{self.n_instructions} memory instructions, {self.path}>"
+        )
 
     @property
     def n_blocks(self) -> int:
