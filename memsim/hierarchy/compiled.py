@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
-from numba import config, njit, types
+from numba import config, types
 
-from memsim.stale import drop_stale
+from memsim.compiled import compiled, drop_stale, found_on_disk
 
-# The loops get named tuples of some thirty arrays and hand them on to small functions. Counting references to each
-# array at each call made a trial four times as long (nothing here allocates, so nothing needs counting: `_nrt`), and
-# passing the tuple by value nearly three times (so every function is inlined: `forceinline`).
-loop = njit(cache=True, _nrt=False, forceinline=True, error_model="numpy")  # type: ignore[call-overload]
+# The loops get named tuples of some thirty arrays and hand them on to small functions. Passing the tuple by value made
+# a trial nearly three times as long, so every function is inlined.
+loop = compiled(forceinline=True)
 
-drop_stale(Path(__file__).parent)
+drop_stale("hierarchy")
 
 
 @contextmanager
@@ -50,6 +48,7 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     import numba
 
     signature = tuple(numba.typeof(argument) for argument in arguments)
-    with _indices_from_the_start():
-        function.compile(signature)
+    if signature not in function.overloads and not found_on_disk(function, signature):
+        with _indices_from_the_start():
+            function.compile(signature)
     return function.overloads[signature].entry_point

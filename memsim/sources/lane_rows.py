@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.compiled import loop
+from memsim.compiled import loop
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP
 
 WARP_SIZE = 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.compiled import loop
+from memsim.compiled import loop
 from memsim.sources.sass import WIDTHS, Opcode, decode
 from memsim.sources.text import printable
 from memsim.sources.tokens import SPACE

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from memsim.compiled import loop
 
-@njit(cache=True)
+
+@loop
 def popcount(mask):
     """Number of set bits of a u4.
 

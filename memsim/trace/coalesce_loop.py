@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from memsim.compiled import loop
 from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT, IN_ORDER
 from memsim.trace.schema import EXPLICIT, NO_OP
 
@@ -35,7 +35,7 @@ SEEN, INDEX = 6, 7  # a small hash table: the segment in a slot (or EMPTY), and 
 SCRATCH_SHAPE = (8, 128)  # entries: 16 lanes of 16 misaligned bytes make 80 words; the table wants a power of two
 
 
-@njit(cache=True)
+@loop
 def expand_lanes(mask, base, stride, offsets, first, scratch):
     """Write the active lanes and their addresses to `scratch`; return how many, or -1 when one lies below 0."""
     n = 0
@@ -53,7 +53,7 @@ def expand_lanes(mask, base, stride, offsets, first, scratch):
     return -1 if below else n
 
 
-@njit(cache=True)
+@loop
 def find_segments(begin, end, width, shift, scratch):
     """Segments the lanes begin..end touch, in order of first touch, each with its touched sectors; return how many."""
     n = 0
@@ -85,7 +85,7 @@ def find_segments(begin, end, width, shift, scratch):
     return n
 
 
-@njit(cache=True)
+@loop
 def find_atomics(begin, end, width, scratch):
     """One segment (a sector) a touched sector and serial pass; a lane's pass counts earlier lanes on its address."""
     n = 0
@@ -107,7 +107,7 @@ def find_atomics(begin, end, width, scratch):
     return n
 
 
-@njit(cache=True)
+@loop
 def find_in_order(begin, end, width, scratch):
     """Sectors of the half-warp begin..end by the rule of 1.0 and 1.1; whole segments when in order, else by lane."""
     segment_bytes = min(16 * width, 128)
@@ -131,7 +131,7 @@ def find_in_order(begin, end, width, scratch):
     return n
 
 
-@njit(cache=True)
+@loop
 def count_passes(begin, end, width, banks, every_lane, scratch):
     """Passes of shared memory: the most distinct words (or lanes, for atomics) of one bank."""
     scratch[BANK] = 0
@@ -158,7 +158,7 @@ def count_passes(begin, end, width, banks, every_lane, scratch):
     return most
 
 
-@njit(cache=True)
+@loop
 def count_passes_1x(begin, end, width, banks, scratch):
     """Passes of shared memory on 1.x: each serves one broadcast word to any number of lanes, else a lane a bank.
 
@@ -190,7 +190,7 @@ def count_passes_1x(begin, end, width, banks, scratch):
     return passes
 
 
-@njit(cache=True)
+@loop
 def count_distinct(begin, end, scratch):
     """Distinct addresses."""
     n = 0
@@ -202,7 +202,7 @@ def count_distinct(begin, end, scratch):
     return n
 
 
-@njit(cache=True)
+@loop
 def count_slots(begin, end, rule, scratch):
     """Passes that one group of lanes takes in a memory without lines."""
     width, banks = np.int64(rule.width), 1 << np.int64(rule.shift)
@@ -213,7 +213,7 @@ def count_slots(begin, end, rule, scratch):
     return count_passes(begin, end, width, banks, rule.rule == BANKS_ATOMIC, scratch)
 
 
-@njit(cache=True)
+@loop
 def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, out, addresses, masks):
     """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
 
@@ -270,7 +270,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
     return DONE
 
 
-@njit(cache=True)
+@loop
 def emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks):
     """Write the transactions of one group of lanes to the buffers."""
     width = np.int64(rule.width)

@@ -7,7 +7,8 @@ call a line would count references to them (measured: 18 ns a line against 2).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from memsim.compiled import loop
 
 EMPTY = -1  # no line is negative
 
@@ -49,7 +50,7 @@ class LineNumbers:
         self._keys, self._numbers = keys, numbers
 
 
-@njit(cache=True)
+@loop
 def first_slot(line, last):
     """Where to look for a line first, in a hash table whose slots go from 0 to `last`.
 
@@ -60,7 +61,7 @@ def first_slot(line, last):
     return (((run & 0x7FFFFFFF) * 0x9E3779B1) >> 20 << 3 | line & 7) & last
 
 
-@njit(cache=True)
+@loop
 def number_lines(lines, known, keys, numbers, out, new_lines):
     """Number lines densely in order of first use.
 
@@ -90,7 +91,7 @@ def number_lines(lines, known, keys, numbers, out, new_lines):
     return new
 
 
-@njit(cache=True)
+@loop
 def insert_lines(old_keys, old_numbers, keys, numbers):
     """Copy the content of a hash table of lines into an empty, larger one."""
     last = len(keys) - 1

@@ -10,9 +10,9 @@ from typing import Any
 
 import h5py
 import numpy as np
-from numba import njit
 
 from memsim import hdf5
+from memsim.compiled import loop
 from memsim.errors import InputError
 from memsim.trace.bits import popcount
 from memsim.trace.schema import (
@@ -260,7 +260,7 @@ def _member(path: Path, field: str, enum: type[Kind] | type[Space], value: int) 
     return enum(value)
 
 
-@njit(cache=True)
+@loop
 def first_wrong_warp(first_instruction, first_address, stride, mask):
     """Number of the first warp that does not have one address a lane of its explicit instructions, or -1."""
     for warp in range(len(first_instruction) - 1):

@@ -24,7 +24,7 @@ from memsim.sources.accelsim.problems import (
     WARP_ID,
     WORD,
 )
-from memsim.sources.compiled import loop
+from memsim.compiled import loop
 from memsim.sources.lane_rows import MOST_ROWS, WARP_SIZE, write_plain
 from memsim.sources.tokens import (
     BAD,

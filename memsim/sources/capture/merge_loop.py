@@ -19,7 +19,7 @@ from memsim.sources.capture.positions import (
     note,
     settle,
 )
-from memsim.sources.compiled import inlined, loop
+from memsim.compiled import inlined, loop
 from memsim.sources.rows import START, log_barrier
 
 HEADER_WORDS = 2  # of a message, before each block but the first

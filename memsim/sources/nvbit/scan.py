@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.compiled import loop
+from memsim.compiled import loop
 from memsim.sources.lane_rows import WARP_SIZE, write_lanes
 from memsim.sources.local_memory import WINDOW, local_address
 from memsim.sources.opcodes import find_opcode, read_opcode
