@@ -51,7 +51,7 @@ def trace(
     >>> trace("spmv", rows=512, nnz_per_row=8).kernel
     'csr'
     """
-    from memsim.sources import record
+    from memsim.sources.record import record
 
     return record(workload, parameters, _gpu(gpu), blocks, _out(out), progress)
 

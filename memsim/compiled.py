@@ -15,12 +15,26 @@ class _Kept(FunctionCache):
 
     Before it reads, Numba's own cache imports its implementation of all of NumPy (and SciPy's linear algebra, to see
     whether it is there): half a second, of which a loop that is compiled has no use. A compilation still begins with it.
-    Only for loops without reference counting (`_nrt=False`): what counts references is set up there too.
+    Only for loops without reference counting (`_nrt=False`): what counts references is set up there too. The disk is not
+    looked at before a loop is called: most are inlined in others.
     """
 
+    def __init__(self, function: Any) -> None:
+        self._function, self._opened = function, False
+
     def load_overload(self, signature: Any, context: Any) -> Any:
+        self._open()
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        self._open()
+        super().save_overload(signature, data)
+
+    def _open(self) -> None:
+        if not self._opened:
+            super().__init__(self._function)
+            self._opened = True
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
@@ -32,7 +46,7 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     Args:
         options: more of Numba's, for example ``forceinline=True``.
     """
-    settings = njit(cache=True, _nrt=False, error_model="numpy", **options)  # type: ignore[call-overload]
+    settings = njit(_nrt=False, error_model="numpy", **options)  # type: ignore[call-overload]
 
     def decorate(function: Any) -> Any:
         dispatcher = settings(function)

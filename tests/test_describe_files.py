@@ -5,7 +5,8 @@ import pytest
 
 from memsim.errors import InputError
 from memsim.presets import load_gpu
-from memsim.sources import load_workload, record
+from memsim.sources import load_workload
+from memsim.sources.record import record
 
 GOOD = """
 from typing import Literal

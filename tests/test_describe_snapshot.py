@@ -6,7 +6,8 @@ import pytest
 
 from memsim.errors import InputError
 from memsim.presets import load_gpu
-from memsim.sources import record, snapshot
+from memsim.sources import snapshot
+from memsim.sources.record import record
 from memsim.trace.schema import LaunchShape
 
 GPU = load_gpu("tesla-c2050")
