@@ -22,8 +22,9 @@ from memsim.errors import InputError
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
     from memsim.presets import load_gpu
-    from memsim.sources import Launch, Thread, workload
     from memsim.sources.accelsim import export_accelsim, import_accelsim
+    from memsim.sources.describe.thread import Thread
+    from memsim.sources.describe.workload import Launch, workload
     from memsim.sources.nvbit import import_nvbit
 
 __version__ = "0.1.0"

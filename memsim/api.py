@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from memsim.config import GPU
     from memsim.models.estimate import Estimate
     from memsim.montecarlo.store import Trials
-    from memsim.sources import Workload
     from memsim.sources.capture import Captured
+    from memsim.sources.describe.workload import Workload
     from memsim.trace.reader import Trace
 
 

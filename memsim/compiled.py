@@ -14,8 +14,8 @@ class _Kept(FunctionCache):
     """A loop's machine code on disk, read without what only a compilation needs.
 
     Before it reads, Numba's own cache imports its implementation of all of NumPy (and SciPy's linear algebra, to see
-    whether it is there): half a second, of which a loop that is compiled has no use. A compilation still begins with it.
-    Only for loops without reference counting (`_nrt=False`): what counts references is set up there too. The disk is not
+    whether it is there): half a second, of which a compiled loop has no use. A compilation still begins with it. Only
+    for loops without reference counting (`_nrt=False`): what counts references is set up there too. The disk is not
     looked at before a loop is called: most are inlined in others.
     """
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.compiled import loop
 from memsim.sources.accelsim.lines import read_instruction
 from memsim.sources.accelsim.problems import (
     BLOCK_ID,
@@ -24,7 +25,6 @@ from memsim.sources.accelsim.problems import (
     WARP_ID,
     WORD,
 )
-from memsim.compiled import loop
 from memsim.sources.lane_rows import MOST_ROWS, WARP_SIZE, write_plain
 from memsim.sources.tokens import (
     BAD,

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.compiled import inlined
 from memsim.sources.accelsim.problems import (
     ADDRESS,
     LOCAL,
@@ -32,7 +33,6 @@ from memsim.sources.accelsim.problems import (
     UNKNOWN,
 )
 from memsim.sources.accelsim.state import ALL_REGISTERS, MOST_PC, MOST_REGISTERS, OP_SLOTS_LOG2, UNREAD
-from memsim.compiled import inlined
 from memsim.sources.lane_rows import WARP_SIZE, write_lanes, write_plain, write_strided
 from memsim.sources.local_memory import WINDOW, local_address
 from memsim.sources.opcodes import find_opcode, read_opcode

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.sources.capture.positions import DONE, TAG_SHIFT, TOO_MANY_OPS
 from memsim.compiled import inlined, loop
+from memsim.sources.capture.positions import DONE, TAG_SHIFT, TOO_MANY_OPS
 from memsim.sources.local_memory import local_address
 from memsim.sources.rows import SEQUENCE, begin_row, place_lanes
 from memsim.trace.schema import NO_OP, Space

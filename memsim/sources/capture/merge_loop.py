@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.compiled import inlined, loop
 from memsim.sources.capture.accesses import ADDRESS_MASK, issue
 from memsim.sources.capture.positions import (
     BAD_BLOCK,
@@ -19,7 +20,6 @@ from memsim.sources.capture.positions import (
     note,
     settle,
 )
-from memsim.compiled import inlined, loop
 from memsim.sources.rows import START, log_barrier
 
 HEADER_WORDS = 2  # of a message, before each block but the first

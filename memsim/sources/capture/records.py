@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.compiled import loop
 from memsim.sources.capture.accesses import issue
 from memsim.sources.capture.positions import BAD_WORD, BARRIER, DONE, LATCH, TAG_MASK, WARP_SIZE
-from memsim.compiled import loop
 from memsim.sources.rows import START, log_barrier
 from memsim.trace.bits import popcount
 
