@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import memsim
 from memsim.errors import InputError
+from memsim.sources import Launch, workload
 from memsim.sources.describe import Constant
-from memsim.trace.schema import Kind, Space
-from tests.describing import describe
+from memsim.trace.schema import NO_OP, Kind, Space
+from tests.describing import describe, program
 
 WORDS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=32, max_size=32)
 
@@ -205,6 +207,41 @@ def test_gaps_count_operations_once_for_each_warp_that_executes_them():
 
     _, chunk = describe(kernel, block=64, a=np.zeros(64))
     assert chunk.gap.tolist() == [13, 1, 3, 1]
+
+
+def test_what_needs_no_load_joins_the_sequence_of_the_warps_that_execute_it():
+    def kernel(t, a):
+        for _ in t.range(2):
+            a[t.global_id]
+            with t.where(t.warp_id == 0):
+                t.compute(10, while_loading=True)
+
+    recorder, chunk = describe(kernel, block=64, a=np.zeros(64))
+    alone = chunk.op == NO_OP
+    assert chunk.gap[alone].tolist() == [10, 10, 1, 1]  # then what each warp issues after its last load
+    assert (chunk.flags[alone] == 0).all()
+    assert program(recorder, chunk) == [("a[t.global_id]", True)] * 2
+
+
+def test_a_warp_computes_while_its_loads_are_under_way(tmp_path):
+    def cycles(instructions, while_loading):
+        def kernel(t, a):
+            for step in t.range(8):
+                a[1024 * step]
+                t.compute(instructions, while_loading)
+
+        @workload
+        def loop() -> Launch:
+            return Launch(kernel, 1, 32, dict(a=np.zeros(8192, np.float32)))
+
+        trace = memsim.trace(loop, out=tmp_path / f"{instructions}{while_loading}.h5")
+        settings = {"sm.instruction_cycles": 20, "stochastic.start_alignment": False}
+        return memsim.simulate(trace, trials=1, settings=settings).cycles.mean
+
+    alone = cycles(0, False)
+    assert cycles(10, True) == alone  # 200 cycles within a latency that is longer
+    assert cycles(10, False) == pytest.approx(alone + 7 * 200, abs=10)  # the last is waited for by nobody
+    assert cycles(100, True) > alone + 7 * 1000
 
 
 def test_arrays_lie_apart_at_aligned_addresses():

@@ -95,6 +95,23 @@ def log_barrier(rows, cursor, state, bits, warps, issued):
 
 
 @loop
+def log_compute(rows, cursor, bits, warps, count):
+    """Log `count` non-memory instructions of every active warp that wait for no load: they join its sequence."""
+    for r in range(len(warps)):
+        if bits[r] == 0:
+            continue
+        row = rows[cursor[0]]
+        row["warp"] = warps[r]
+        row["flags"] = 0
+        row["gap"] = count
+        row["mask"] = np.int64(bits[r])
+        row["op"] = NO_OP
+        row["base"] = 0
+        row["stride"] = 0
+        cursor[0] += 1
+
+
+@loop
 def log_trailing(rows, cursor, state):
     """Log the non-memory instructions after each warp's last access."""
     for warp in range(len(state)):

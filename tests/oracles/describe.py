@@ -71,7 +71,7 @@ class ScalarThread:
     def select(self, condition, first, second):
         return first if condition else second
 
-    def compute(self, instructions):
+    def compute(self, instructions, while_loading=False):
         pass
 
     def shared(self, shape, dtype=np.float32, name=None, *, site):

@@ -15,7 +15,7 @@ from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
 from memsim.sources.describe.ops import StaticOps
 from memsim.sources.log import Log
-from memsim.sources.rows import SEQUENCE, START, log_barrier, log_trailing
+from memsim.sources.rows import SEQUENCE, START, log_barrier, log_compute, log_trailing
 from memsim.trace.schema import Kind, LaunchShape, Space
 
 
@@ -147,6 +147,12 @@ class Batch:
         log = self._log
         log_barrier(log.rows, log.cursor, self._state, context.bits, context.frame.warps, context.issued)
         context.issued = 0
+
+    def compute(self, instructions: int) -> None:
+        """Log non-memory instructions that wait for none of the sequence's loads."""
+        context, log = self.context, self._log
+        log.reserve(len(context.bits), 0)
+        log_compute(log.rows, log.cursor, context.bits, context.frame.warps, instructions)
 
     def finish(self) -> None:
         """Log what the warps issue after their last access."""

@@ -106,9 +106,17 @@ class Thread:
             lambda *values: np.where(*values).astype(dtype, copy=False), condition, if_true, if_false
         )
 
-    def compute(self, instructions: int) -> None:
-        """Charge the active warps with more non-memory instructions."""
-        self._batch.context.issued += operator.index(instructions)
+    def compute(self, instructions: int, while_loading: bool = False) -> None:
+        """Charge the active warps with more non-memory instructions.
+
+        They wait for all loads of the sequence before, as what is computed from loaded values does. With
+        ``while_loading`` they wait for none: a warp stalls at the first use of a value that is not there yet, so what
+        the compiler places between a load and that use is issued while the load is under way.
+        """
+        if while_loading:
+            self._batch.compute(operator.index(instructions))
+        else:
+            self._batch.context.issued += operator.index(instructions)
 
     # -- control
 
