@@ -29,7 +29,7 @@ COUNTERS[Level.l2, 4:8, Unit.sectors] = 5, 20, 0, 0
         ("model", "2.0", 50 / 100, 40 / 100, 5 / 25),
         ("traffic", "7.0", 58 / 100, 46 / 100, 5 / 25),
         ("profiler", "2.0", 58 / 100, 46 / 100, 5 / 25),
-        ("profiler", "7.0", 230 / 320, 46 / 100, 1.0),
+        ("profiler", "7.0", 210 / 320, 46 / 100, 1.0),
     ],
 )
 def test_conventions_by_hand(convention, capability, l1_read, l2_read, l2_write):

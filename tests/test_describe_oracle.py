@@ -76,6 +76,13 @@ WORKLOADS = [
     ("mri_q", dict(voxels=128, samples=20, block=64)),
     ("dct8x8", dict(n=32)),
     ("histogram64", dict(n=16 * 1000)),
+    ("quasirandom", dict(n=300, grid=2)),
+    ("quasirandom", dict(n=200, variant="normal", grid=2)),
+    ("sobol", dict(points_a_dimension=300, dimensions=2, row=2)),
+    ("btree", dict(keys=1000, queries=3, width=300)),
+    ("btree", dict(keys=1000, queries=3, width=300, variant="range")),
+    ("tensor_gemm", dict(m=32, n=20, k=64, side=32, multiply=True)),
+    ("tensor_gemm", dict(m=64, n=32, k=64, side=32, variant="persistent", multiply=True, grid=1, beta=0.5)),
 ]
 IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]
 

@@ -70,12 +70,12 @@ def srad(
     rows: int = 502,
     columns: int = 458,
     variant: Literal["coefficients", "update"] = "coefficients",
-    block: int = 256,
+    block: int = 512,
     q0: float = 0.05,
     rate: float = 0.5,
     data_seed: int = 1,
 ) -> Launch:
-    """An image of ``rows`` x ``columns`` random float32, stored by columns (Rodinia's has 502 x 458)."""
+    """An image of ``rows`` x ``columns`` random float32, stored by columns (Rodinia's has 502 x 458; blocks of 512)."""
     rng = np.random.default_rng(data_seed)
     image = rng.uniform(1, 2, (columns, rows)).astype(np.float32)
     fields = {name: values.astype(np.float32) for name, values in diffusion(image, q0).items()}

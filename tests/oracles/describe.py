@@ -195,12 +195,16 @@ class Scalar(ast.NodeTransformer):
 
     def visit_With(self, node):
         condition = node.items[0].context_expr
-        body = [self.visit(statement) for statement in node.body]
+        body = [one for statement in node.body for one in _listed(self.visit(statement))]
         if isinstance(condition, ast.Call):
             test = ast.NamedExpr(ast.Name("_condition", ast.Store()), self.visit(condition.args[0]))
             keep = ast.Assign([ast.Name("_kept", ast.Store())], ast.Name("_condition", ast.Load()))
             return [ast.If(test, [*body, ast.Assign([ast.Name("_kept", ast.Store())], ast.Constant(True))], [keep])]
         return ast.If(ast.UnaryOp(ast.Not(), ast.Name("_kept", ast.Load())), body, [])
+
+
+def _listed(statements):
+    return statements if isinstance(statements, list) else [statements]
 
 
 def scalar_kernel(kernel):
