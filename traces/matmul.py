@@ -23,8 +23,8 @@ def naive_product(t: Thread, a, b, c, n):
 def tiled_product(t: Thread, a, b, c, n, depth):
     """Tiles of A are as high as the block, those of B as wide, both ``depth`` deep: a thread fills one element."""
     rows, columns = t.block_dim.y, t.block_dim.x
-    a_tile = t.shared((rows, depth))
-    b_tile = t.shared((depth, columns))
+    a_tile = t.shared((rows, depth), a.dtype)
+    b_tile = t.shared((depth, columns), b.dtype)
     x, y = t.thread_idx.x, t.thread_idx.y
     row, column = t.block_idx.y * rows + y, t.block_idx.x * columns + x
     total = t.var(0.0)
@@ -46,13 +46,14 @@ def matmul(
     variant: Literal["naive", "tiled"] = "naive",
     rows: int = 16,
     columns: int = 16,
+    dtype: Literal["float32", "float64"] = "float32",
     data_seed: int = 1,
 ) -> Launch:
-    """``n`` rows and columns of float32; blocks of ``rows`` x ``columns`` threads that divide ``n``."""
+    """``n`` rows and columns; blocks of ``rows`` x ``columns`` threads that divide ``n``."""
     if rows < 1 or columns < 1 or n < 1 or n % rows or n % columns:
         raise ValueError(f"blocks of {rows} x {columns} do not divide a matrix of {n} x {n}; give divisors of n")
     rng = np.random.default_rng(data_seed)
-    a, b = rng.random((2, n, n), np.float32)
+    a, b = rng.random((2, n, n), np.dtype(dtype).type)
     arguments = dict(a=a, b=b, c=np.zeros_like(a), n=n)
     if variant == "tiled":
         arguments["depth"] = min(rows, columns)

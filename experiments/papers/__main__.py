@@ -14,7 +14,9 @@ from experiments.papers.readme import fill
 from experiments.papers.study import Outcome, Setting
 
 EXPERIMENTS = Path(__file__).parents[1]
-STUDIES: tuple[str, ...] = ()
+STUDIES: tuple[str, ...] = (
+    "cudamicrobench2021",
+)
 
 
 def main(arguments: list[str] | None = None) -> None:

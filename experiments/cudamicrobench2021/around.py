@@ -1,0 +1,108 @@
+"""The pairs whose difference lies around the kernels: copies, streams, graphs and unified memory of a Tesla V100."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from memsim.host import Direction, Graph, Managed, Program, Stream, Timeline, Touch, Work, simulate
+from memsim.host.unified import PAGE_BYTES
+from memsim.presets import load_gpu
+
+GPU = load_gpu("tesla-v100")
+UNIMEM = Path(__file__).with_name("unimem.csv")
+_THREADS = GPU.sm.count * GPU.sm.max_threads
+_BLOCK = 256
+_STREAMING_GB_PER_S = 800  # what the kernels of this room are taken to reach: AXPY's 98 MB in 122 microseconds
+
+
+def hd_overlap(n: int, pinned: bool, streams: int) -> Timeline:
+    """AXPY of n doubles: copied in, computed, copied out, in `streams` parts (HDOverlap)."""
+    program, part = Program(), 8 * n // streams
+    for stream in _streams(program, streams):
+        for name in ("x", "y"):
+            program.copy(part, Direction.to_gpu, stream, name=name, pinned=pinned)
+        program.kernel("axpy", _streaming(3 * part), stream)
+        program.copy(part, Direction.to_host, stream, name="y", pinned=pinned)
+    program.synchronize()
+    return simulate(program, GPU)
+
+
+def concurrent_kernels(streams: int, kernels: int = 8, milliseconds: float = 50.0) -> Timeline:
+    """Kernels of one thread each, in one stream or in several (Conkernels; the CUDA sample's 8 of 50 ms)."""
+    program = Program()
+    rows = _streams(program, streams)
+    for k in range(kernels):
+        program.kernel(f"kernel {k}", Work(1, GPU.sm.count * GPU.sm.max_blocks, 1000 * milliseconds), rows[k % streams])
+    program.synchronize()
+    return simulate(program, GPU)
+
+
+def many_small_kernels(kernels: int, microseconds: float, graph: bool) -> Timeline:
+    """A chain of short kernels, launched one by one or as a graph (TaskGraph)."""
+    program, chain = Program(), Graph("graph")
+    last: list[int] = []
+    for _ in range(kernels):
+        if graph:
+            last = [chain.kernel("step", Work(1, 1, microseconds), last)]
+        else:
+            program.kernel("step", Work(1, 1, microseconds))
+    if graph:
+        program.launch(chain)
+    program.synchronize()
+    return simulate(program, GPU)
+
+
+def access_density(stride: int, unified: bool, n: int = 1 << 27) -> Timeline:
+    """y[i] = a x[i stride] of n floats: x copied whole, or in unified memory (UniMem).
+
+    A thread touches one element, so resident threads have a window of pages under way, and as many blocks as touch a
+    page report it.
+    """
+    program, kernel = Program(), _streaming(2 * 32 * (n // stride))
+    if unified:
+        step = max(4 * stride, PAGE_BYTES)
+        pages = np.arange(0, 4 * n, step) // PAGE_BYTES
+        sharers = max(1, PAGE_BYTES // (4 * stride * _BLOCK))
+        touch = Touch(Managed("x", 4 * n), pages, max(1, _THREADS * 4 * stride // step), sharers)
+        program.kernel("strided", kernel, touches=[touch])
+    else:
+        program.copy(4 * n, Direction.to_gpu, name="x", pinned=False)
+        program.kernel("strided", kernel)
+    program.synchronize()
+    return simulate(program, GPU)
+
+
+def sparse_transfer(nonzeros: int, dense: bool, n: int = 10240) -> Timeline:
+    """y = A x with an n x n matrix of floats, copied whole or as CSR (MiniTransfer)."""
+    program = Program()
+    matrix = 4 * n * n if dense else 8 * nonzeros + 4 * (n + 1)
+    for name, nbytes in (("x", 4 * n), *((("A", matrix),) if dense else _csr(nonzeros, n))):
+        program.copy(nbytes, Direction.to_gpu, name=name, pinned=False)
+    program.kernel("spmv", _streaming(matrix))
+    program.copy(4 * n, Direction.to_host, name="y", pinned=False)
+    return simulate(program, GPU)
+
+
+def measured_densities() -> list[tuple[int, float, float]]:
+    """Stride, ms with copies, ms with unified memory, as the authors' repository has them for a V100."""
+    with UNIMEM.open(encoding="utf-8", newline="") as file:
+        return [
+            (int(row["stride"]), float(row["copied_ms"]), float(row["unified_ms"]))
+            for row in csv.DictReader(file)
+        ]
+
+
+def _csr(nonzeros: int, n: int) -> tuple[tuple[str, int], ...]:
+    return ("row_ptr", 4 * (n + 1)), ("indices", 4 * nonzeros), ("values", 4 * nonzeros)
+
+
+def _streaming(nbytes: int) -> Work:
+    """A kernel that does nothing but stream so many bytes."""
+    return Work(1, 1, nbytes / (1000 * _STREAMING_GB_PER_S))
+
+
+def _streams(program: Program, count: int) -> list[Stream]:
+    return [program.stream() for _ in range(count)]
