@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
-from ctypes import POINTER, byref, c_uint
+from ctypes import POINTER, byref, c_int, c_longlong, c_uint, c_void_p
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,10 @@ from clang.cindex import (
 from memsim.errors import InputError
 
 # -fms-extensions and the like stay off; nvcc lets a narrowing conversion in braces pass.
-FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-everything", "-Wno-c++11-narrowing")
+FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-everything", "-Wno-c++11-narrowing",
+         "-ferror-limit=0")
+
+_EVALUATED_INTEGER = 1  # CXEval_Int (clang-c/Index.h)
 
 _ADVICE = (
     ("'surface'", "surfaces are not known; use an array in global memory"),
@@ -129,6 +132,18 @@ def operator_spelling(cursor: Cursor) -> str:
     return str(_library.clang_getBinaryOperatorKindSpelling(binary_operator(cursor)))
 
 
+def integer_value(expression: Cursor) -> int | None:
+    """The value of a constant expression of an integer type, else None."""
+    done = _library.clang_Cursor_Evaluate(expression)
+    if not done:
+        return None
+    try:
+        known = _library.clang_EvalResult_getKind(done) == _EVALUATED_INTEGER
+        return int(_library.clang_EvalResult_getAsLongLong(done)) if known else None
+    finally:
+        _library.clang_EvalResult_dispose(done)
+
+
 def pattern(function: Cursor) -> Cursor:
     """The template that a specialization was made from, else the function itself."""
     return _library.clang_getSpecializedCursorTemplate(function) or function
@@ -154,6 +169,10 @@ def _declare() -> Any:
     for name in ("clang_getBinaryOperatorKindSpelling", "clang_getUnaryOperatorKindSpelling"):
         getattr(library, name).restype = _CXString
         getattr(library, name).errcheck = _CXString.from_result
+    library.clang_Cursor_Evaluate.argtypes, library.clang_Cursor_Evaluate.restype = [Cursor], c_void_p
+    for name, result in (("getKind", c_int), ("getAsLongLong", c_longlong), ("dispose", None)):
+        function = getattr(library, f"clang_EvalResult_{name}")
+        function.argtypes, function.restype = [c_void_p], result
     return library
 
 

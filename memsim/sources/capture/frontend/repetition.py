@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from clang.cindex import CursorKind
 
-from memsim.sources.capture.frontend import loops
+from memsim.sources.capture.frontend import loops, unrolling
 from memsim.sources.capture.frontend.calls import Calls
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Values
 from memsim.sources.capture.frontend.probing import PROBE, Context, Loaded
@@ -42,8 +42,8 @@ class Repetition(Calls):
         begin, condition, increment = (*head.parts, [], [], [])[:3]
         for child in begin:
             self.statement(child)
-        counted = loops.counter(head.parts)
-        unrolled = loops.pragma_unroll(self.file.text, node)
+        counted = unrolling.counter(head)
+        unrolled = unrolling.is_unrolled(self.file.text, node)
         outer = self.unrolled
         if counted is not None:
             self.unrolled = outer | {counted}
@@ -68,7 +68,7 @@ class Repetition(Calls):
         def once() -> None:
             self._condition(node.children[:-1])
             self.statement(head.body)
-            self._latch(node, loops.pragma_unroll(self.file.text, node), head.closing, "; ")
+            self._latch(node, unrolling.is_unrolled(self.file.text, node), head.closing, "; ")
 
         self._repeat(once)
 

@@ -132,6 +132,13 @@ MEMSIM_DONE(cudaStreamSynchronize, cudaStream_t)
 MEMSIM_DONE(cudaStreamQuery, cudaStream_t)
 #undef MEMSIM_DONE
 
+// Since Maxwell the bank size is fixed, and what a program prefers of L1 and shared memory is a hint.
+MEMSIM_CUDA cudaError_t cudaDeviceGetSharedMemConfig(cudaSharedMemConfig* config) {
+    return *config = cudaSharedMemBankSizeFourByte, cudaSuccess;
+}
+MEMSIM_CUDA cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
+    return *config = cudaFuncCachePreferNone, cudaSuccess;
+}
 MEMSIM_CUDA cudaError_t cudaGetDeviceCount(int* count) { return *count = 1, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaGetDevice(int* device) { return *device = 0, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaSetDevice(int device) {
