@@ -1,4 +1,4 @@
-"""Discrete cosine transform of an image in squares of 8 x 8, in place: the second kernel of the CUDA sample dct8x8.
+"""Discrete cosine transform of an image in squares of 8 x 8: the second kernel of the CUDA sample dct8x8.
 
 Obukhov and Kharlamov, "Discrete Cosine Transform for 8x8 Blocks with CUDA" (NVIDIA, 2008): a block has 32 x 16 pixels
 in shared memory; each thread transforms a row of 8, then a column, in registers.
@@ -20,7 +20,7 @@ def transformed(values):
     return [sum(float(COSINES[k][j]) * (odd if k % 2 else even)[j] for j in range(4)) for k in range(8)]
 
 
-def squares(t: Thread, image):
+def squares(t: Thread, image, spectrum):
     tile = t.shared((HEIGHT, WIDTH + 1), np.float32)
     k, left, top = t.thread_idx.x, t.thread_idx.y * 8, t.thread_idx.z * 8
     x, y = t.block_idx.x * WIDTH + left + k, t.block_idx.y * HEIGHT + top
@@ -33,7 +33,7 @@ def squares(t: Thread, image):
     t.sync()
     column = transformed([tile[top + i, left + k] for i in range(8)])
     for i in range(8):
-        image[y + i, x] = column[i]
+        spectrum[y + i, x] = column[i]
 
 
 @workload
@@ -42,17 +42,16 @@ def dct8x8(n: int = 512, data_seed: int = 1) -> Launch:
     if n < WIDTH or n % WIDTH:
         raise ValueError(f"n is {n}; give a multiple of {WIDTH}")
     image = np.random.default_rng(data_seed).uniform(-128, 128, (n, n)).astype(np.float32)
-    before = image.astype(np.float64)
 
     def expected() -> dict[str, np.ndarray]:
-        parts = before.reshape(n // 8, 8, n // 8, 8)
-        return {"image": dctn(parts, axes=(1, 3), norm="ortho").reshape(n, n)}
+        parts = image.astype(np.float64).reshape(n // 8, 8, n // 8, 8)
+        return {"spectrum": dctn(parts, axes=(1, 3), norm="ortho").reshape(n, n)}
 
     return Launch(
         squares,
         grid=(n // WIDTH, n // HEIGHT),
         block=(8, WIDTH // 8, HEIGHT // 8),
-        arguments=dict(image=image),
+        arguments=dict(image=image, spectrum=np.zeros_like(image)),
         registers=32,
         expected=expected,
     )

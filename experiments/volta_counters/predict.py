@@ -1,0 +1,46 @@
+"""What memsim says of a kernel, in the terms of the profiler."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import memsim
+from experiments.volta_counters.rows import Row
+from memsim.analysis.result import Result
+from memsim.analysis.statistics import Sample
+from memsim.hierarchy.counters import Event, Level, Unit
+
+GPU = "quadro-gv100"
+# The whole grid is traced, and the kernel is measured from its launch on: blocks begin at their beginning, not at the
+# random phase of a snapshot out of the middle.
+SETTINGS = {"stochastic.start_alignment": False}
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """Of each trial; as :class:`experiments.volta_counters.rows.Measured`."""
+
+    l1_read: Sample
+    l2_read: Sample
+    dram_reads: Sample
+    dram_writes: Sample
+    cycles: Sample
+
+
+def predict(row: Row, trials: int, jobs: int) -> Predicted:
+    """Trace the whole launch and replay it from empty caches."""
+    trace = memsim.trace(row.workload, gpu=GPU, blocks="all", **row.parameters)
+    result = memsim.simulate(trace, GPU, trials=trials, jobs=jobs, settings=SETTINGS, convention="profiler")
+    return Predicted(
+        l1_read=result.l1_read,
+        l2_read=result.l2_read,
+        dram_reads=dram_sectors(result, "read"),
+        dram_writes=dram_sectors(result, "write"),
+        cycles=result.cycles,
+    )
+
+
+def dram_sectors(result: Result, access: str) -> Sample:
+    """32-byte sectors that DRAM read or wrote, a trial."""
+    events = [Event[f"{access}_{outcome}"] for outcome in ("hit", "miss")]
+    return Sample(result.trials.counters[:, :, Level.dram, events, Unit.sectors].sum(axis=(1, 2)).astype(float))

@@ -1,0 +1,148 @@
+"""Run the study: every described kernel against its counters, and the mean errors beside those of other models."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from experiments.papers.readme import markdown
+from experiments.papers.scoreboard import significant
+from experiments.papers.study import AtMost, Claim, Outcome, Setting
+from experiments.volta_counters.figure import draw
+from experiments.volta_counters.predict import Predicted, predict
+from experiments.volta_counters.rows import ROWS, Measured, Row, measured
+from memsim.progress import bar
+
+SOURCE = "Accel-Sim, accelwattch_hw_profiler/hw_perf.csv"
+COMMON_SET = "HyFiSS's comparison on GV100, mean over 35 applications"
+OTHERS = {"PPT-GPU": (6.8, 23.6), "Accel-Sim": (12.5, 18.6), "HyFiSS": (6.6, 22.7)}  # points, L1 and L2
+AIMS = {"L1 read": 3.5, "L2 read": 7.0}
+LEAST = 1000  # sectors or cycles: below, a relative error says nothing
+Pair = tuple[Row, Measured, Predicted]
+
+
+def run(setting: Setting) -> Outcome:
+    """All rows, or those that take a second or two each."""
+    hardware = measured()
+    rows = [row for row in ROWS if row.quick or not setting.quick]
+    pairs = []
+    with bar("kernels") as advance:
+        for done, row in enumerate(rows):
+            advance(done, len(rows), row.kernel)
+            pairs.append((row, hardware[row.kernel], predict(row, 2 if setting.quick else 4, setting.jobs)))
+    draw(pairs, setting.figures / "counters.png")
+    errors = {"L1 read": errors_in_points(pairs, "l1_read"), "L2 read": errors_in_points(pairs, "l2_read")}
+    return Outcome(
+        [*summary(pairs, errors), *ratio_claims(pairs)],
+        {"errors": error_table(errors), "ratios": ratio_table(pairs), "traffic": traffic_table(pairs)},
+    )
+
+
+def compared(row: Row, hardware: Measured, quantity: str) -> bool:
+    """Whether hardware has the quantity, and counts what the description has."""
+    return not math.isnan(getattr(hardware, quantity)) and not (row.texture and quantity == "l1_read")
+
+
+def errors_in_points(pairs: list[Pair], ratio: str) -> dict[str, float]:
+    """Kernel -> ours less hardware's, percentage points."""
+    return {
+        row.kernel: 100 * (getattr(ours, ratio).mean - getattr(hardware, ratio))
+        for row, hardware, ours in pairs
+        if compared(row, hardware, ratio)
+    }
+
+
+def mean_error(errors: Mapping[str, float]) -> float:
+    return float(np.abs(list(errors.values())).mean())
+
+
+def relative_errors(pairs: list[Pair], quantity: str) -> list[float]:
+    """Ours over hardware's less 1, of the kernels where hardware counts enough."""
+    return [
+        getattr(ours, quantity).mean / getattr(hardware, quantity) - 1
+        for _, hardware, ours in pairs
+        if getattr(hardware, quantity) >= LEAST
+    ]
+
+
+def log_correlation(pairs: list[Pair], quantity: str) -> float:
+    """Pearson's correlation of the logarithms."""
+    both = [(getattr(hardware, quantity), getattr(ours, quantity).mean) for _, hardware, ours in pairs]
+    return float(np.corrcoef(np.log(both).T)[0, 1])
+
+
+def summary(pairs: list[Pair], errors: Mapping[str, Mapping[str, float]]) -> list[Claim]:
+    """Mean errors, beside the best published."""
+    best = dict(zip(errors, map(min, zip(*OTHERS.values(), strict=True)), strict=True))
+    claims = [
+        Claim(
+            f"{level} hit ratio, mean absolute error of {len(of_level)} kernels; published: best of other models",
+            best[level], mean_error(of_level), unit="%", source=COMMON_SET, aim=AtMost(AIMS[level]),
+        )
+        for level, of_level in errors.items()
+    ]  # fmt: skip
+    for name, quantity in (("DRAM reads", "dram_reads"), ("DRAM writes", "dram_writes"), ("cycles", "cycles")):
+        relative = relative_errors(pairs, quantity)
+        mean = 100 * float(np.abs(relative).mean())
+        claims.append(Claim(f"{name}, mean absolute relative error of {len(relative)} kernels", math.nan, mean,
+                            unit="% of hardware's", source=SOURCE))  # fmt: skip
+    claims.append(Claim("cycles, correlation of logarithms", 1.0, log_correlation(pairs, "cycles"), source=SOURCE))
+    return claims
+
+
+def ratio_claims(pairs: list[Pair]) -> list[Claim]:
+    """One claim a kernel and level."""
+    return [
+        Claim(f"{row.kernel}: {level} hit ratio", 100 * getattr(hardware, ratio), 100 * getattr(ours, ratio).mean,
+              percent(getattr(ours, ratio).interval()), "%", SOURCE)
+        for row, hardware, ours in pairs
+        for level, ratio in (("L1 read", "l1_read"), ("L2 read", "l2_read"))
+        if compared(row, hardware, ratio)
+    ]  # fmt: skip
+
+
+def percent(interval: tuple[float, float] | None) -> tuple[float, float] | None:
+    return interval and (100 * interval[0], 100 * interval[1])
+
+
+def error_table(errors: Mapping[str, Mapping[str, float]]) -> str:
+    """Ours beside the published models."""
+    rows = [[name, *(f"{points:.1f}" for points in found)] for name, found in OTHERS.items()]
+    ours = [f"{mean_error(of_level):.1f} ({len(of_level)} kernels)" for of_level in errors.values()]
+    return markdown(["model", "L1, points", "L2, points"], [*rows, ["memsim", *ours]])
+
+
+def ratio_table(pairs: list[Pair]) -> str:
+    """Hit ratios of every kernel."""
+    def cells(row: Row, hardware: Measured, ours: Predicted) -> list[str]:
+        found = [row.kernel]
+        for ratio in ("l1_read", "l2_read"):
+            if compared(row, hardware, ratio):
+                mine, interval = getattr(ours, ratio).mean, getattr(ours, ratio).interval()
+                half = f" ± {50 * (interval[1] - interval[0]):.2f}" if interval else ""
+                found += [f"{100 * getattr(hardware, ratio):.1f}", f"{100 * mine:.1f}{half}",
+                          f"{100 * (mine - getattr(hardware, ratio)):+.1f}"]  # fmt: skip
+            else:
+                found += ["", "", ""]
+        return found
+
+    return markdown(["kernel", "L1 %, measured", "ours", "points", "L2 %, measured", "ours", "points"],
+                    [cells(*pair) for pair in pairs])  # fmt: skip
+
+
+def traffic_table(pairs: list[Pair]) -> str:
+    """DRAM sectors and cycles of every kernel."""
+    quantities = ("dram_reads", "dram_writes", "cycles")
+
+    def cells(row: Row, hardware: Measured, ours: Predicted) -> list[str]:
+        found = [row.kernel]
+        for quantity in quantities:
+            theirs, mine = getattr(hardware, quantity), getattr(ours, quantity).mean
+            error = f"{100 * (mine / theirs - 1):+.1f}" if theirs >= LEAST else ""
+            found += [significant(theirs), significant(mine), error]
+        return found
+
+    headers = [text for name in ("DRAM reads", "DRAM writes", "cycles") for text in (f"{name}, measured", "ours", "%")]
+    return markdown(["kernel", *headers], [cells(*pair) for pair in pairs])
