@@ -38,6 +38,7 @@ class IndexHash(StrEnum):
 
     modulo = "modulo"
     xor_fold = "xor_fold"
+    rotated = "rotated"  # the remainder, moved on by a fold of the quotient: any count, and no stride camps
     fermi_l1 = "fermi_l1"
 
 
@@ -102,6 +103,7 @@ class SM(_Data):
 class L1(_Data):
     enabled: bool = Field(True, description="whether global loads are cached in L1")
     size_bytes: int = Field(ge=1, le=2**24, description="bytes of one SM's L1")
+    reserved_bytes: int = Field(0, ge=0, le=2**24, description="bytes of it that hold no lines (kept as shared memory)")
     line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag, and the simulator's transaction")
     sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
     ways: int = Field(ge=1, le=4096, description="lines of a set")
@@ -131,6 +133,8 @@ class L2(_Data):
     mshrs: int = Field(ge=1, le=2**16, description="fetches one slice may have under way")
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
     sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles a slice is busy for one sector")
+    partitions: int = Field(1, ge=1, le=2, description="parts of L2 that each cache for the SMs connected to them")
+    far_cycles: int = Field(0, ge=0, le=10**5, description="what a hit in the other partition takes longer")
 
 
 class DramTiming(_Data):

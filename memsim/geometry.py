@@ -22,6 +22,8 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     if gpu.l2.size_bytes % gpu.l2.slices:
         yield "l2.slices", f"is {gpu.l2.slices}; give a divisor of size_bytes = {gpu.l2.size_bytes}"
     yield from _cache("l2", gpu.l2, gpu.l2.size_bytes // gpu.l2.slices)
+    yield from _reserved(gpu.l1)
+    yield from _partitions(gpu)
     yield from _fermi_hash(gpu)
     yield from _levels(gpu)
     yield from _dram(gpu.dram, gpu.l1.line_bytes)
@@ -66,6 +68,33 @@ def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:
         yield f"{name}.set_hash", f"is xor_fold over {bank_bytes // set_bytes} sets; give a power-of-two number of sets"
     if cache.replacement == "tree_plru" and (not _power_of_two(cache.ways) or cache.ways > 64):
         yield f"{name}.ways", f"is {cache.ways}; tree_plru needs a power of two up to 64"
+
+
+def _reserved(l1: L1) -> Iterator[Problem]:
+    """What is taken from an L1 leaves every set a way."""
+    most = l1.size_bytes - l1.size_bytes // l1.ways
+    if l1.reserved_bytes % l1.line_bytes or l1.reserved_bytes > most:
+        most = most // l1.line_bytes * l1.line_bytes
+        yield "l1.reserved_bytes", f"is {l1.reserved_bytes}; give a multiple of line_bytes up to {most}, a way less"
+
+
+def _partitions(gpu: GPU) -> Iterator[Problem]:
+    """Two partitions of L2 hold lines of L1's size, sector by sector, and know no L1."""
+    l1, l2 = gpu.l1, gpu.l2
+    if l2.partitions == 1:
+        if l2.far_cycles:
+            yield "l2.far_cycles", f"is {l2.far_cycles}; there is one partition, give 0"
+        return
+    if l2.far_cycles < 2:
+        yield "l2.far_cycles", f"is {l2.far_cycles}; give at least 2, one each way between the partitions"
+    if l2.slices % 2:
+        yield "l2.slices", f"is {l2.slices}; give an even number, half for each partition"
+    if l2.inclusion != "non_inclusive":
+        yield "l2.inclusion", "is inclusive; give non_inclusive with two partitions"
+    if l2.line_bytes != l1.line_bytes:
+        yield "l2.line_bytes", f"is {l2.line_bytes}; give l1.line_bytes = {l1.line_bytes} with two partitions"
+    if l2.sector_bytes != 32:
+        yield "l2.sector_bytes", f"is {l2.sector_bytes}; give 32 with two partitions"
 
 
 def _fermi_hash(gpu: GPU) -> Iterator[Problem]:

@@ -128,21 +128,29 @@ def machines(draw) -> GPU:
     line = draw(st.sampled_from([32, 64, 128, 256]))
     sizes = [size for size in (32, 64, 128, 256) if size <= line]
     l2_line = draw(st.sampled_from(sizes))
-    hashes = st.sampled_from(["modulo", "xor_fold"])
+    two = draw(st.sampled_from([False, False, True]))
+    hashes = st.sampled_from(["modulo", "xor_fold", "rotated"])
     l1 = _section(
         draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
         replacement=_of(Replacement), write_policy=_of(L1WritePolicy), mshrs=st.integers(1, 6),
         hit_latency_cycles=st.integers(1, 20),
     )  # fmt: skip
-    l1["size_bytes"] = l1["ways"] * line * draw(st.sampled_from([1, 2, 4]))
+    n_sets = draw(st.sampled_from([1, 2, 4]))
+    l1["size_bytes"] = l1["ways"] * line * n_sets
+    l1["reserved_bytes"] = draw(st.integers(0, (l1["ways"] - 1) * n_sets)) * line if draw(st.booleans()) else 0
     l2 = _section(
         draw, line_bytes=st.just(l2_line), sector_bytes=st.sampled_from([s for s in sizes if s <= l2_line]),
         ways=st.sampled_from([1, 2, 4]), slices=st.sampled_from([1, 2, 3]), set_hash=hashes,
+        slice_hash=st.sampled_from(["modulo", "rotated"]),
         replacement=_of(Replacement), write_hit=_of(WriteHit), write_miss=_of(WriteMiss), inclusion=_of(Inclusion),
         mshrs=st.integers(1, 8), hit_latency_cycles=st.integers(2, 40), sector_cycles=st.integers(1, 3),
         max_dirty_ways=st.sampled_from([None, None, 1, 2]),
     )  # fmt: skip
+    if two:  # partitions of L2
+        l2_line = line
+        l2 |= _section(draw, slices=st.sampled_from([2, 4]), far_cycles=st.integers(2, 40))
+        l2 |= dict(partitions=2, line_bytes=line, sector_bytes=32, inclusion="non_inclusive")
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))
     l2["slice_interleave_bytes"] = line * draw(st.sampled_from([1, 2]))
     l2["hit_latency_cycles"] += l1["hit_latency_cycles"]

@@ -37,10 +37,12 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
 
 
 @pytest.mark.parametrize(
-    "name", ["tesla-c2050", "gtx480", "tesla-v100", pytest.param("quadro-gv100", marks=pytest.mark.slow)]
+    "name",
+    ["tesla-c2050", "gtx480", "quadro-gv100"]
+    + [pytest.param(name, marks=pytest.mark.slow) for name in ("tesla-v100", "tesla-k80")],
 )
 def test_the_walks_find_every_parameter_of_a_preset(name):
-    gpu = load_gpu(name)
+    gpu = override(load_gpu(name), {"l1.enabled": True})  # the K80's is off unless a kernel asks for it
     rows = study.table(gpu)
     found = {parameter: value for parameter, _, value in rows}
     assert study.differing(rows) == {}

@@ -67,6 +67,19 @@ def test_gtx480_has_the_published_fermi_l1():
     assert l1.set_hash == IndexHash.fermi_l1 and l1.replacement != Replacement.lru
 
 
+@pytest.mark.parametrize(
+    ("name", "sms", "l1", "l2", "partitions"),
+    [("a100", 108, 192, 40, 2), ("h100", 132, 256, 50, 2), ("h200", 132, 256, 50, 2), ("gh200", 132, 256, 60, 2),
+     ("rtx3080", 68, 128, 5, 1), ("tesla-k80", 13, 16, 1.5, 1)],
+)  # fmt: skip
+def test_boards_since_kepler(name, sms, l1, l2, partitions):
+    """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2."""
+    gpu = load_gpu(name)
+    assert (gpu.sm.count, gpu.l1.size_bytes, gpu.l2.size_bytes) == (sms, l1 * 1024, l2 * 2**20)
+    assert gpu.l2.partitions == partitions and (gpu.l2.far_cycles > 0) == (partitions > 1)
+    assert gpu.l1.enabled == (name != "tesla-k80")  # Kepler's global loads go past L1 by default
+
+
 @pytest.mark.parametrize("name", ["tesla-v100", "quadro-gv100"])
 def test_volta_boards(name):
     gpu = load_gpu(name)
@@ -74,11 +87,14 @@ def test_volta_boards(name):
     assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.sector_bytes) == (128, 32, 128, 32)
 
 
-# Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; gpu-benches on V100), in SM cycles.
+# Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106), in SM cycles. That of a walk through all
+# of memory, which finds other rows open, is what experiments/pointer_chase compares.
 @pytest.mark.parametrize(
     ("name", "bandwidth", "idle"),
     [
-        ("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 685), ("tesla-v100", 898.0, 425), ("quadro-gv100", 870.4, None),
+        ("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 685), ("tesla-v100", 898.0, None), ("quadro-gv100", 870.4, None),
+        ("a100", 1935.4, None), ("h100", 3352.3, None), ("h200", 4800.0, None), ("gh200", 4022.8, None),
+        ("rtx3080", 760.0, None), ("tesla-k80", 240.5, None),
         # Hong and Kim, ISCA 2009, tables 3 and 6
         ("geforce-8800gtx", 86.4, 420), ("quadro-fx5600", 76.8, 420), ("geforce-8800gt", 57.6, 420),
         ("geforce-gtx280", 141.7, 450),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from experiments.microbenchmarks import discover
@@ -40,8 +41,10 @@ def differing(rows: list[Row]) -> dict[str, object]:
 def _cache(name: str, given: L1 | L2, found: Cache) -> Iterator[Row]:
     yield f"{name} sector, bytes", given.sector_bytes, found.fetch_bytes
     yield f"{name} line, bytes", given.line_bytes, found.line_bytes
-    yield f"{name} ways", given.ways, found.ways
-    yield f"{name} size, bytes", given.size_bytes, found.size_bytes
+    reserved = given.reserved_bytes if isinstance(given, L1) else 0
+    fewest = given.ways - math.ceil(reserved * given.ways / given.size_bytes)  # of a set
+    yield f"{name} ways", fewest, found.ways
+    yield f"{name} size, bytes", given.size_bytes - reserved, found.size_bytes
 
 
 def _latencies(gpu: GPU, device: Device, l1: Cache, l2: Cache) -> Iterator[Row]:
@@ -52,5 +55,5 @@ def _latencies(gpu: GPU, device: Device, l1: Cache, l2: Cache) -> Iterator[Row]:
     yield "the same with L1 off, cycles", "no more", l2.hit_cycles  # less to reply with than a sector of L1
     list_bytes = min(l1.size_bytes, l2.size_bytes // (device.sms + 1))
     again, own = discover.second_reader(device, list_bytes, l1.line_bytes, l1.hit_cycles)
-    yield "second reader of a list, cycles", gpu.l2.hit_latency_cycles, again
+    yield "second reader of a list, cycles", gpu.l2.hit_latency_cycles, round(again, 1)
     yield "reader of a list of its own, cycles", "memory", round(own, 1)

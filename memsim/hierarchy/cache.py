@@ -63,6 +63,26 @@ def new_cache(n_sets: int, n: int, g: int) -> tuple[np.ndarray, np.ndarray]:
     return ways, sets
 
 
+def reserve(ways: np.ndarray, sets: np.ndarray, n_sets: int, n: int, lines: int) -> None:
+    """Take the last `lines` ways, counted set after set and then slot after slot, out of each cache of `n_sets` sets.
+
+    A way that is taken stands in no ring and is pending for ever: nothing finds or replaces it.
+
+    Args:
+        ways, sets: of any number of equal caches, empty, from :func:`new_cache` with g = 0.
+        n: ways of a set.
+        lines: at most (n - 1) * n_sets.
+    """
+    for slot in range(n - 1, -1, -1):
+        taken = min(max(lines - (n - 1 - slot) * n_sets, 0), n_sets)
+        s = np.arange(len(sets)).reshape(-1, n_sets)[:, n_sets - taken :].ravel()
+        way = s * n + slot
+        older, newer = ways["older"][way], ways["newer"][way]
+        ways["newer"][older], ways["older"][newer] = newer, older
+        sets["oldest"][s] = np.where(sets["oldest"][s] == way, newer, sets["oldest"][s])
+        ways["pending"][way] = 255
+
+
 def new_index(units: int, ways: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Index of `units` caches of so many ways each: (buckets, the way after each in its bucket, bits of one index)."""
     # Eight buckets a way: nearly every chain is of one way or none, so the host predicts where it ends.

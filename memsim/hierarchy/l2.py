@@ -10,7 +10,8 @@ import numpy as np
 
 from memsim.hierarchy.cache import recall
 from memsim.hierarchy.compiled import loop
-from memsim.hierarchy.l2_lookup import clean, look_up_lines, reply, to_memory, write_through
+from memsim.hierarchy.l2_far import answer, come_back, drop_copy, enter, pass_by
+from memsim.hierarchy.l2_lookup import clean, look_up_lines, to_memory, write_through
 from memsim.hierarchy.l2_state import AGAIN, WORST
 from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.requests import (
@@ -89,6 +90,8 @@ def serve(m, s, r, time):
     if todo:
         m.slices[s].done = np.int64(m.requests[r].mask) ^ todo
         return AGAIN
+    if p.half and kind > BYPASS and m.copied[line]:
+        drop_copy(m, s, r, time)
     first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
     m.counters[op, first + WORST[m.slices[s].worst], 0] += 1
     m.slices[s].done = 0
@@ -119,12 +122,16 @@ def send_fetch(m, s, line, mask, op, time):
 
 @loop
 def arrive(m, s, time):
-    """Handle the slice's first answer from DRAM."""
+    """Handle the slice's first answer; says whether it is from DRAM (or from the other partition)."""
     f = pop(m.answers, s, m.requests)
-    if m.requests[f].kind == WRITE_BACK:
+    kind = m.requests[f].kind
+    if kind == WRITE_BACK:
         m.slices[s].write_backs -= 1
         give(m.free_requests, f)
-        return
+        return True
+    if kind != FETCH:
+        come_back(m, s, f, time)
+        return False
     p = m.p[0]
     m.slices[s].fetches -= 1
     mask = np.int64(m.requests[f].mask)
@@ -137,9 +144,10 @@ def arrive(m, s, time):
     r = m.requests[f].waiters
     while r >= 0:
         after = m.requests[r].next
-        reply(m, r, time)
+        answer(m, s, r, time)
         r = after
     give(m.free_requests, f)
+    return True
 
 
 @loop
@@ -161,14 +169,18 @@ def advance_slice(m, s, end):
         r = m.queues[s].head
         f = m.answers[s].head
         request = NEVER if r < 0 or blocked else max(m.requests[r].time, m.slices[s].free)
-        answer = NEVER if f < 0 else m.requests[f].time
-        if min(request, answer) >= end:
+        due = NEVER if f < 0 else m.requests[f].time
+        if min(request, due) >= end:
             return
-        if answer <= request:
-            arrive(m, s, answer)
-            if blocked:
-                m.slices[s].free = max(m.slices[s].free, answer)
+        if due <= request:
+            if arrive(m, s, due) and blocked:
+                m.slices[s].free = max(m.slices[s].free, due)
                 blocked = False
+            continue
+        if p.half and m.requests[r].home != s:
+            pop(m.queues, s, m.requests)
+            m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
+            pass_by(m, s, r, request)
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
         if m.requests[r].next >= 0:
@@ -180,7 +192,7 @@ def advance_slice(m, s, end):
         pop(m.queues, s, m.requests)
         m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
         if last < 0:
-            reply(m, r, request)
+            answer(m, s, r, request)
         else:
             wait_for(m, r, last)
 
@@ -198,6 +210,8 @@ def accept(m, start, end):
             prefetch(m.sets_of, line << p.packet_bits)
             prefetch(m.sharers, line * p.sharer_words)
             after = m.requests[r].next
+            if p.half:
+                enter(m, r)
             append(m.queues, m.requests[r].place, m.requests, r)
             r = after
         r = take_bucket(m.from_dram, time)
@@ -206,6 +220,19 @@ def accept(m, start, end):
             after = m.requests[r].next
             append(m.answers, m.requests[r].place, m.requests, r)
             r = after
+        if p.half:
+            hand_over(m, m.to_home, m.queues, time)
+            hand_over(m, m.to_near, m.answers, time)
+
+
+@loop
+def hand_over(m, calendar, queues, time):
+    """Put what crosses between the partitions, and is there at `time`, into the queues of the slices it is for."""
+    r = take_bucket(calendar, time)
+    while r >= 0:
+        after = m.requests[r].next
+        append(queues, m.requests[r].place, m.requests, r)
+        r = after
 
 
 @loop

@@ -38,13 +38,13 @@ class Slices(NamedTuple):
 
     p: np.ndarray
     place: np.ndarray
-    sets_of: np.ndarray  # set of every L2 line (L1 line number * lines a packet + position)
+    sets_of: np.ndarray  # set of every L2 line (L1 line number * lines a packet + position), then of every copy
     slices: np.ndarray
     ways: np.ndarray
     writers: np.ndarray  # [way] static op that last wrote there
     sets: np.ndarray
     dirty_ways: np.ndarray  # [set] lines that are dirty, counted only where they are limited
-    way_of: np.ndarray  # way of every L2 line (see cache.recall)
+    way_of: np.ndarray  # way of every L2 line (see cache.recall), then of every copy
     fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
     spots: np.ndarray  # [position] way of each L2 line of the packet being looked up
     brings: np.ndarray  # [request, position] way that a fetch brings each L2 line to
@@ -57,6 +57,9 @@ class Slices(NamedTuple):
     answers: np.ndarray  # queue of finished fetches and write-backs of each slice
     to_dram: np.ndarray  # calendar
     to_sms: np.ndarray  # calendar
+    to_home: np.ndarray  # calendar of requests that cross to the partition of their line (two partitions only)
+    to_near: np.ndarray  # calendar of what comes back, and of copies to drop
+    copied: np.ndarray  # [line] whether the slice across may hold a copy
     counters: np.ndarray  # [op, event, unit] of level l2
     sectors: np.ndarray
     whole: np.ndarray  # a mask widened to whole L2 sectors

@@ -20,9 +20,15 @@ def dram_answer_cycles(gpu: GPU) -> int:
     return int((min(t.cl, t.cwl) + t.burst) * gpu.sm.clock_mhz // gpu.dram.clock_mhz) + gpu.dram.latency_cycles
 
 
+def crossing_cycles(gpu: GPU) -> tuple[int, int]:
+    """From a slice to the one across, in the other partition, and back."""
+    return gpu.l2.far_cycles // 2, gpu.l2.far_cycles - gpu.l2.far_cycles // 2
+
+
 def longest_quantum(gpu: GPU) -> int:
-    """Longest window, in SM cycles, such that no answer to a request made in it is due in it."""
-    return max(1, min(reply_cycles(gpu), dram_answer_cycles(gpu), gpu.sm.launch_cycles))
+    """Longest window, in SM cycles, such that no answer to a request made in it, nor what crosses, is due in it."""
+    crossing = [crossing_cycles(gpu)[0]] if gpu.l2.partitions > 1 else []
+    return max(1, min(reply_cycles(gpu), dram_answer_cycles(gpu), gpu.sm.launch_cycles, *crossing))
 
 
 def horizon(gpu: GPU) -> int:
@@ -30,4 +36,4 @@ def horizon(gpu: GPU) -> int:
     t = gpu.dram.timing
     clocks = sum(t.model_dump().values()) + 8 * max(t.ccd, t.burst) + t.rp + t.rcd + t.cl
     dram = int(clocks * gpu.sm.clock_mhz / gpu.dram.clock_mhz) + 1 + gpu.dram.latency_cycles
-    return longest_quantum(gpu) + max(dram, reply_cycles(gpu))
+    return longest_quantum(gpu) + max(dram, reply_cycles(gpu), gpu.l2.far_cycles)

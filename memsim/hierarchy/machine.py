@@ -10,7 +10,7 @@ from memsim.config import GPU
 from memsim.hierarchy import cache, dram, l2_state, parameters, sm_state
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.latencies import horizon
-from memsim.hierarchy.mapping import Layout
+from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.plain import level_records
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
 from memsim.trace.transactions import Transactions
@@ -56,14 +56,16 @@ class Machine:
             sms = sms._replace(flights=flights, free_flights=free_flights)
         self.sms = sms
 
-    def reserve(self, requests: int, nodes: int, spare: int) -> int:
+    def reserve(self, requests: int, nodes: int, spare: int, crossing: bool = False) -> int:
         """Make sure that so many requests, nodes and flights can be taken; returns the requests under way.
 
         Args:
             spare: nodes and flights that are free for sure.
+            crossing: every request under way may take one more, for what its copy replaces in the other partition.
         """
         free = int(self.sms.free_requests[0])
         under_way = len(self.sms.requests) - free
+        requests += under_way if crossing else 0
         if free < requests:
             self.grow_requests(requests)
         if spare < nodes:
@@ -107,7 +109,9 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
         key=key,
         requests=requests,
         free_requests=free_requests,
-        calendars={name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram")},
+        calendars={
+            name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram", "to_home", "to_near")
+        },
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
         sharers=np.zeros(len(layout.place) * parameters.sharer_words(gpu), np.uint32),
@@ -134,7 +138,9 @@ class _Common:
 def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     n = common.gpu.sm.count
     l1 = common.gpu.l1
-    ways, sets = cache.new_cache(n * l1.size_bytes // (l1.line_bytes * l1.ways), l1.ways, 0)
+    n_sets = l1.size_bytes // (l1.line_bytes * l1.ways)
+    ways, sets = cache.new_cache(n * n_sets, l1.ways, 0)
+    cache.reserve(ways, sets, n_sets, l1.ways, l1.reserved_bytes // l1.line_bytes)
     index, chains, bits = cache.new_index(n, l1.size_bytes // l1.line_bytes)
     nodes, free_nodes = new_pool(sm_state.NODE, 1024)
     flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
@@ -182,16 +188,18 @@ def _slices(common: _Common) -> l2_state.Slices:
     own = common.gpu.l2
     n_sets = own.size_bytes // (own.line_bytes * own.ways)
     ways, sets = cache.new_cache(n_sets, own.ways, parameters.group_bits(common.gpu))
+    sets_of = with_copies(common.layout, common.gpu)
+    n_lines = len(common.layout.place)
     return l2_state.Slices(
-        p=parameters.l2_parameters(common.gpu, common.key, common.layout.apart),
+        p=parameters.l2_parameters(common.gpu, common.key, common.layout.apart, n_lines),
         place=shared(common.layout.place),
-        sets_of=shared(common.layout.sets),
+        sets_of=shared(sets_of),
         slices=np.zeros(common.gpu.l2.slices, l2_state.SLICE),
         ways=ways,
         writers=np.zeros(len(ways), np.uint16),
         sets=sets,
         dirty_ways=np.zeros(len(sets), np.int16),
-        way_of=np.full(len(common.layout.sets), -1, np.int32),
+        way_of=np.full(len(sets_of), -1, np.int32),
         fetch_of=np.full(len(ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
         spots=np.zeros(8, np.int64),
         brings=np.zeros((len(common.requests), common.gpu.l1.line_bytes // own.line_bytes), np.int32),
@@ -204,6 +212,9 @@ def _slices(common: _Common) -> l2_state.Slices:
         answers=new_queues(common.gpu.l2.slices),
         to_dram=common.calendars["to_dram"],
         to_sms=common.calendars["to_sms"],
+        to_home=common.calendars["to_home"],
+        to_near=common.calendars["to_near"],
+        copied=np.zeros(n_lines if own.partitions > 1 else 0, np.uint8),
         counters=common.counters[Level.l2],
         sectors=common.sectors,
         whole=_widened(common.gpu.l2.sector_bytes // 32),

@@ -20,23 +20,34 @@ def index(number: np.ndarray, count: int, hash_: IndexHash) -> np.ndarray:
     """`number` (of a line, block or row) mapped to 0..count-1.
 
     `xor_fold` XORs all groups of log2(count) bits (for a count that is no power of two: folds in 16-bit groups, then
-    takes the remainder); `modulo` takes the remainder.
+    takes the remainder); `modulo` takes the remainder; `rotated` moves the remainder on by the XOR of the
+    quotient's 16-bit groups: `count` numbers in a row still go one to each, and no stride to few (a skewed scheme,
+    Harper and Jump, IEEE ToC 1987).
 
     >>> index(np.array([5, 13]), 8, IndexHash.modulo).tolist()
     [5, 5]
     >>> index(np.array([5, 13]), 8, IndexHash.xor_fold).tolist()
     [5, 4]
+    >>> index(np.array([5, 6, 12]), 6, IndexHash.rotated).tolist()
+    [5, 1, 2]
     """
     if hash_ is IndexHash.modulo:
         return number % count
+    if hash_ is IndexHash.rotated:
+        return (number + _folded(number // count, 16)) % count
     power = count & (count - 1) == 0
     bits = count.bit_length() - 1 if power else 16
+    return _folded(number, bits) % count
+
+
+def _folded(number: np.ndarray, bits: int) -> np.ndarray:
+    """The XOR of all groups of `bits` bits."""
     folded = np.zeros_like(number)
     rest = number.copy()
     while bits and rest.any():
         folded ^= rest & ((1 << bits) - 1)
         rest >>= bits
-    return folded % count
+    return folded
 
 
 def fermi_l1_set(address: np.ndarray, sets: int) -> np.ndarray:
@@ -113,6 +124,19 @@ class Layout:
         sets = self.sets.reshape(len(self.place), -1)
         pairs = combinations(range(sets.shape[1]), 2)
         return not any((sets[:, one] == sets[:, other]).any() for one, other in pairs)
+
+
+def with_copies(where: Layout, gpu: GPU) -> np.ndarray:
+    """Set of every L2 line, then, with two partitions, of its copy in the partition that is not its home.
+
+    The copy of a line is kept as line number + number of lines, in the same set of the slice across.
+    """
+    if gpu.l2.partitions == 1:
+        return where.sets
+    slices = where.place["slice"].astype(np.int64)
+    half, l2_sets = gpu.l2.slices // 2, gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways * gpu.l2.slices)
+    across = np.where(slices < half, half, -half) * l2_sets
+    return np.concatenate([where.sets, (where.sets + across).astype(np.uint32)])
 
 
 def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None = None) -> Layout:

@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.config import GPU, Inclusion
 from memsim.hierarchy import cache, dram, l2_state, sm_state
-from memsim.hierarchy.latencies import reply_cycles
+from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
 
 
 def log_run(gpu: GPU) -> int:
@@ -78,8 +78,14 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
     )
 
 
-def l2_parameters(gpu: GPU, key: int, apart: bool) -> np.ndarray:
-    """Of the L2 slices. `apart`: the L2 lines of one L1 line always lie in different sets."""
+def l2_parameters(gpu: GPU, key: int, apart: bool, n_lines: int) -> np.ndarray:
+    """Of the L2 slices.
+
+    Args:
+        apart: the L2 lines of one L1 line always lie in different sets.
+        n_lines: of the trace.
+    """
+    ahead, back = crossing_cycles(gpu)
     lines = gpu.l1.line_bytes // gpu.l2.line_bytes
     sectors = gpu.l2.line_bytes // 32
     return _record(
@@ -102,6 +108,10 @@ def l2_parameters(gpu: GPU, key: int, apart: bool) -> np.ndarray:
         most_writes=most_writes(gpu),
         return_cycles=reply_cycles(gpu),
         sector_cycles=gpu.l2.sector_cycles,
+        half=gpu.l2.slices // 2 if gpu.l2.partitions > 1 else 0,  # slices of one partition
+        n_lines=n_lines,
+        ahead_cycles=ahead,
+        back_cycles=back,
         write_hit=l2_state.WRITE_HIT[gpu.l2.write_hit],
         write_miss=l2_state.WRITE_MISS[gpu.l2.write_miss],
     )

@@ -29,7 +29,8 @@ REQUEST = np.dtype(
         ("mask", "u1"),  # sectors asked for
         ("need", "u1"),  # sectors that L2 has to wait for
         ("bank", "u1"),
-        ("pad", "u1", 10),  # to a cache line of the host
+        ("home", "<u2"),  # slice that the line belongs to (two partitions only)
+        ("pad", "u1", 8),  # to a cache line of the host
     ]
 )
 HOST_LINE = 64

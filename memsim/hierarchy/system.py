@@ -132,11 +132,12 @@ class System:
         machine, seconds = self.machine, self.seconds
         advance = entry(advance_sms, machine.sms, 0, 0)
         requests, nodes = self._most_taken()
+        crossing = self.gpu.l2.partitions > 1
         item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
         running = item
         spare = 0
         while True:
-            under_way = machine.reserve(requests, nodes, spare)
+            under_way = machine.reserve(requests, nodes, spare, crossing)
             if not running and not under_way:
                 self.window = env.event()  # never comes: L2 and DRAM rest
                 return
@@ -173,4 +174,5 @@ class System:
         copies = gpu.sm.count * lines if gpu.l2.inclusion is Inclusion.inclusive else 0
         served = gpu.l2.slices * (self.quantum // gpu.l2.sector_cycles + 1)
         # One more: a reply that drops dirty sectors sends them on before its own record is free.
-        return 2 * lookups + 1 + served * (1 + most_writes(gpu) + copies), lookups
+        dropped = gpu.l2.partitions - 1  # a write has a copy dropped
+        return 2 * lookups + 1 + served * (1 + most_writes(gpu) + copies + dropped), lookups

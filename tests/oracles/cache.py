@@ -39,11 +39,13 @@ class Way:
 
 
 class Set:
-    """One set; `number` and `key` seed its random choices."""
+    """One set; `number` and `key` seed its random choices. Its last `reserved` slots never hold a line."""
 
-    def __init__(self, ways: int, policy: Replacement, number: int, key: int) -> None:
+    def __init__(self, ways: int, policy: Replacement, number: int, key: int, reserved: int = 0) -> None:
         self.slots = [Way(slot) for slot in range(ways)]
-        self.order = self.slots[1:] + self.slots[:1]  # first to be replaced ... last used
+        for way in self.slots[ways - reserved :]:
+            way.pending = {-1}
+        self.order = [way for way in self.slots[1:] + self.slots[:1] if not way.pending]  # next to go ... last used
         self.policy, self.number, self.key = policy, number, key
         self.draws = 0
         self.away: dict[tuple[int, int], bool] = {}  # (first slot, slots) of a subtree: whether the victim is right

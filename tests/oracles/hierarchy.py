@@ -73,17 +73,26 @@ class World:
                 self.launched += 1
         self.freed.clear()
         for _, _, packet in sorted(self.sent, key=lambda entry: entry[:2]):
-            self._slice(packet.line).queue.append(packet)
+            self._entry(packet).queue.append(packet)
         self.sent.clear()
+        for part in self.slices:
+            part.receive(self.now)
         for part in [*self.slices, *self.channels]:
             part.step(self.now)
 
-    def _slice(self, line: int) -> Slice:
+    def home(self, line: int) -> Slice:
         return self.slices[mapping.slice_of(self.address[line], self.gpu)]
+
+    def _entry(self, packet: Packet) -> Slice:
+        """The slice of the line, or with two partitions its counterpart in that of the SM: SMs alternate."""
+        home = self.home(packet.line)
+        if self.gpu.l2.partitions == 2 and packet.sm % 2 != home.partition:
+            return home.opposite()
+        return home
 
     def forget(self, sm: int, line: int) -> None:
         """An L1 replaces a line: L2 need not tell it when the line goes."""
-        self._slice(line).sharers.get(line, set()).discard(sm)
+        self.home(line).sharers.get(line, set()).discard(sm)
 
     def to_l2(self, packet: Packet) -> None:
         gpu = self.gpu

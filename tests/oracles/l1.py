@@ -16,7 +16,9 @@ class FirstLevel:
         self.world, self.number, self.gpu, self.key = world, number, gpu, key
         l1 = gpu.l1
         n = l1.size_bytes // l1.line_bytes // l1.ways
-        self.sets = [Set(l1.ways, l1.replacement, number * n + s, key) for s in range(n)]
+        short = l1.reserved_bytes // l1.line_bytes  # lines, all of a way first, from the last set down
+        reserved = [short // n + (s >= n - short % n) for s in range(n)]
+        self.sets = [Set(l1.ways, l1.replacement, number * n + s, key, reserved[s]) for s in range(n)]
         self.loads = self.stores = 0  # under way to L2
         self.waiting: list[Transaction] = []
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from dataclasses import dataclass, field
 
 from oracles.cache import Set, Way, sectors
-from oracles.messages import Fetch, Packet
+from oracles.messages import Drop, Fetch, Packet
 
 from memsim.config import GPU, Inclusion, WriteHit, WriteMiss
 from memsim.hierarchy.counters import Event, Level
@@ -37,7 +38,10 @@ class Slice:
         n = l2.size_bytes // l2.slices // l2.line_bytes // l2.ways
         self.sets = [Set(l2.ways, l2.replacement, number * n + s, key) for s in range(n)]
         self.queue: list[Packet] = []
-        self.answers: list[tuple[int, int, int, Fetch]] = []
+        self.arriving: list[tuple[int, int, int, Packet]] = []  # from the opposite slice, not here yet
+        self.answers: list[tuple[int, int, int, Fetch | Packet | Drop]] = []
+        self.partition = 2 * number // l2.slices
+        self.copied: set[int] = set()  # lines read by SMs of the other partition since they were last written
         self.fetches: list[Fetch] = []
         self.write_backs = 0
         self.free = 0
@@ -52,16 +56,82 @@ class Slice:
         times = [self.answers[0][0]] if self.answers else []
         if self.queue and not self.blocked:
             times.append(max(self.queue[0].time, self.free))
+        times += [self.arriving[0][0]] if self.arriving else []
         return min(times, default=None)
+
+    def opposite(self) -> Slice:
+        return self.world.slices[(self.number + self.l2.slices // 2) % self.l2.slices]
+
+    def receive(self, time: int) -> None:
+        """Queue what was sent on by the opposite slice and is due."""
+        while self.arriving and self.arriving[0][0] == time:
+            self.queue.append(self.arriving.pop(0)[-1])
 
     def step(self, time: int) -> None:
         while self.answers and self.answers[0][0] == time:
-            self.take_answer(self.answers.pop(0)[-1], time)
+            answer = self.answers.pop(0)[-1]
+            if isinstance(answer, Fetch):
+                self.take_answer(answer, time)
+            elif isinstance(answer, Drop):
+                if way := self.copy_of(answer):
+                    way.valid.clear()
+            else:
+                self.keep_copy(answer, time)
         while self.queue and not self.blocked and max(self.queue[0].time, self.free) <= time:
-            if self.has_room() and self.serve(self.queue[0], time):
+            if self.is_foreign(self.queue[0]):
+                self.send_on(self.queue.pop(0), time)
+            elif self.has_room() and self.serve(self.queue[0], time):
                 self.complete(self.queue.pop(0), time)
             else:
                 self.blocked = True
+
+    def is_foreign(self, packet: Packet) -> bool:
+        return self.world.home(packet.line) is not self
+
+    def copy_of(self, packet: Packet | Drop) -> Way | None:
+        return self.sets[packet.l2_sets[0]].find(-1 - packet.line)
+
+    def send_on(self, packet: Packet, time: int) -> None:
+        """A packet whose home lies opposite: answered from a whole copy, else forwarded."""
+        asked = sectors(packet.mask)
+        self.free = time + self.l2.sector_cycles * len(asked)
+        way = self.copy_of(packet) if packet.kind in ("load", "bypass") else None
+        if way and asked <= way.valid:
+            self.sets[packet.l2_sets[0]].touch(way)
+            self.world.count(packet.op, Level.l2, Event.read_hit, {Event.read_hit: len(asked)})
+            self.world.to_sm(packet, self.number, time)
+            return
+        packet.time = time + self.l2.far_cycles // 2
+        insort(self.opposite().arriving, (packet.time, self.number, next(self.world.order), packet))
+
+    def keep_copy(self, packet: Packet, time: int) -> None:
+        """An answer on its way from its home, opposite, to an SM of this partition."""
+        if packet.kind in ("load", "bypass"):
+            group = self.sets[packet.l2_sets[0]]
+            way = self.copy_of(packet)
+            if way:
+                group.touch(way)
+            elif way := group.victim():
+                self.evict(way, time)
+                group.fill(way, -1 - packet.line)
+            if way:
+                way.valid |= sectors(packet.mask)
+        self.world.to_sm(packet, self.number, time)
+
+    def cross_back(self, message: Packet | Drop, time: int) -> None:
+        """To the opposite slice; after what DRAM answers in the same cycle."""
+        way_back = self.l2.far_cycles - self.l2.far_cycles // 2
+        rank = self.gpu.dram.channels + self.number
+        insort(self.opposite().answers, (time + way_back, rank, next(self.world.order), message))
+
+    def reply(self, packet: Packet, time: int) -> None:
+        """To the SM, through the opposite slice if it is connected to that one."""
+        if self.l2.partitions == 2 and packet.sm % 2 != self.partition:
+            if packet.kind in ("load", "bypass"):
+                self.copied.add(packet.line)
+            self.cross_back(packet, time)
+        else:
+            self.world.to_sm(packet, self.number, time)
 
     def has_room(self) -> bool:
         return len(self.fetches) < self.mshrs and self.write_backs + self.most_writes <= self.mshrs
@@ -78,7 +148,7 @@ class Slice:
             way.pending.remove(sector)
         self.outcome.awaits.discard(answer)
         for packet in [p for p in answer.waiting if p.awaits == {answer}]:
-            self.world.to_sm(packet, self.number, time)
+            self.reply(packet, time)
         for packet in answer.waiting:
             packet.awaits.discard(answer)
 
@@ -114,8 +184,11 @@ class Slice:
         kind = {"store": "write", "load": "read", "bypass": "read"}.get(packet.kind, "atomic")
         units = {Event[f"{kind}_{name}"]: n for name, n in outcome.units.items()}
         self.world.count(packet.op, Level.l2, Event[f"{kind}_{outcome.event}"], units)
+        if packet.kind not in ("load", "bypass") and packet.line in self.copied:
+            self.copied.remove(packet.line)
+            self.cross_back(Drop(packet.line, packet.l2_sets), time)
         if packet.kind in ("store", "reduction") or not outcome.awaits:
-            self.world.to_sm(packet, self.number, time)
+            self.reply(packet, time)
             return
         packet.awaits = outcome.awaits
         for fetch in packet.awaits:

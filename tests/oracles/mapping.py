@@ -8,6 +8,13 @@ from memsim.config import GPU, IndexHash
 def fold(number: int, count: int, how: IndexHash) -> int:
     if how == IndexHash.modulo or count == 1:
         return number % count
+    if how == IndexHash.rotated:
+        quotient, remainder = divmod(number, count)
+        digits = quotient.to_bytes(8, "big")
+        turned = 0
+        for i in range(0, 8, 2):
+            turned ^= int.from_bytes(digits[i : i + 2], "big")
+        return (remainder + turned) % count
     width = count.bit_length() - 1
     assert count == 1 << width, "xor_fold is only configured over powers of two"
     bits = bin(number)[2:]

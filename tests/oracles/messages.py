@@ -35,3 +35,11 @@ class Fetch:
     source: int = 0  # slice
     brings: list[Any] = field(default_factory=list)  # (way, sector)
     waiting: list[Packet] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Drop:
+    """From the home of a line to the slice opposite: its copy is out of date."""
+
+    line: int
+    l2_sets: list[int]
