@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from threading import Timer
 from typing import Any
 
 from numba import config, njit
 from numba.core.caching import FunctionCache
+
+LOADING = "loading the inner loops; the first time on this machine they are compiled ..."
+PATIENCE = 2.0  # seconds of silence before the user is told; from disk the loops take a tenth of a second
 
 
 class _Kept(FunctionCache):
@@ -64,6 +70,18 @@ def found_on_disk(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
         dispatcher.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
         dispatcher.add_overload(kept)
     return kept is not None
+
+
+@contextmanager
+def loading_loops() -> Iterator[None]:
+    """Around the first use of loops: tells the user, should it take long, why nothing happens."""
+    told = Timer(PATIENCE, print, [LOADING], {"file": sys.stderr})
+    told.daemon = True
+    told.start()
+    try:
+        yield
+    finally:
+        told.cancel()
 
 
 def drop_stale(*rooms: str) -> None:

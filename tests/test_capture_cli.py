@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from compilers import needs_gxx
 
+from memsim.compiled import LOADING
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Kind, Space
 
@@ -61,7 +62,9 @@ def app(tmp_path_factory) -> Path:
 def memsim(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "memsim", "capture", *arguments]
     environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
-    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    done.stderr = done.stderr.replace(f"{LOADING}\n", "")  # on a busy machine, or the first time
+    return done
 
 
 def captured(app: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -133,7 +136,7 @@ def test_a_program_may_be_stopped_when_its_trace_is_complete(app, tmp_path):
         (["absent.cu", "-o", "x.h5"], "absent.cu: file does not exist; give CUDA C++ source"),
         (["app.cu", "-o", "absent/x.h5"], "absent/x.h5: folder absent does not exist; make it first"),
         (["app.cu", "-o", "x.h5"], "memsim: app.cu:4: code is not understood: 'scale.cuh' file not found"),
-        (["app.cu", "-I", "inc", "-o", "x.h5"], "inc/scale.cuh:2: code is not understood: use of undeclared identifier"),
+        (["app.cu", "-I", "inc", "-o", "x.h5"], "inc/scale.cuh:2: code is not understood: use of undeclared"),
         (["inc", "-o", "x.h5"], "inc: file is a folder; give CUDA C++ source"),
         (["app.cu", "-I", "lib", "-o", "x.h5"], "-I: lib is no folder"),
         (["app.cu", "-D", "5", "-o", "x.h5"], "-D: 5 is no macro; give NAME or NAME=VALUE"),

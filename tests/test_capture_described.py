@@ -6,6 +6,8 @@ from compilers import needs_gxx
 
 import memsim
 from memsim import library
+from memsim.sources.capture.merge import load_loops
+from memsim.sources.capture.merge_loop import merge_warps
 from memsim.trace.reader import Trace
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, ArrayInfo, Chunk, StaticOp
 from memsim.trace.writer import TraceWriter
@@ -105,3 +107,9 @@ def test_described_and_captured_make_the_same_transactions(both):
     made = [memsim.simulate(trace, gpu="tesla-v100", trials=1).counters["l1"]["transactions"] for trace in both]
     assert made[0]["reads"] == made[1]["reads"] > 0
     assert made[0]["writes"] == made[1]["writes"] > 0
+
+
+def test_the_loops_that_are_loaded_are_those_that_merge(both):
+    compiled = set(merge_warps.signatures)
+    load_loops()
+    assert set(merge_warps.signatures) == compiled, "loaded for other types of arguments"

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import sys
-from threading import Timer
-
 import numpy as np
 
+from memsim.compiled import loading_loops
 from memsim.config import GPU
 from memsim.hierarchy.memory_step import memory_step
 from memsim.hierarchy.system import System
 from memsim.trace.transactions import INSTRUCTION, Transactions
 
-PATIENCE = 2.0  # seconds of silence before the user is told; from disk the loops take half a second
-
 
 def load_loops(gpu: GPU) -> None:
     """Replay one load, which compiles every loop or reads it from Numba's cache; says so when it takes long."""
-    told = Timer(PATIENCE, print, ["compiling the inner loops, once on this machine ..."], {"file": sys.stderr})
-    told.daemon = True
-    told.start()
-    try:
+    with loading_loops():
         system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
         system.run()
         run = system.machine.log_run
         memory_step(system.machine, gpu, np.ones(run, np.int64), run, np.random.default_rng(0))
-    finally:
-        told.cancel()
 
 
 def one_load() -> Transactions:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -87,14 +89,18 @@ def build(sources: Sources, folder: Path) -> Program:
     includes = [one.absolute() for one in sources.includes if not (one / "cuda_runtime.h").exists()]
     sites: list[Site] = []
     kernels: list[str] = []
-    objects = []
-    for number, file in enumerate(sources.files):
-        copied, more, defined = _instrument(sources, includes, file, folder, number, len(sites) + 1)
-        sites += more
-        kernels += defined
-        folders = [part for one in includes for part in (_inside(folder / str(number), one), one)]
-        objects.append(folder / f"{number}.o")
-        _run([*_compiler(sources, file, folder, folders), "-c", str(copied), "-o", str(objects[-1])], folder, file)
+    objects = [folder / f"{number}.o" for number in range(len(sources.files))]
+    with ThreadPoolExecutor(os.cpu_count()) as compilers:
+        jobs = []
+        for number, file in enumerate(sources.files):
+            copied, more, defined = _instrument(sources, includes, file, folder, number, len(sites) + 1)
+            sites += more
+            kernels += defined
+            folders = [part for one in includes for part in (_inside(folder / str(number), one), one)]
+            command = [*_compiler(sources, file, folder, folders), "-c", str(copied), "-o", str(objects[number])]
+            jobs.append(compilers.submit(_run, command, folder, file))
+        for job in jobs:
+            job.result()
     program = folder / "program"
     linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread"]
     libraries = [f"-l{one}" for one in sources.libraries]
@@ -139,7 +145,7 @@ def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Pat
     standard = f"-std={sources.standard}"
     if sources.gpu and file.suffix in CUDA_SUFFIXES:  # with CUDA's own headers, not the runtime's
         probes = ["-include", str(FOLDER / "memsim_probe.h"), *definitions]
-        return ["nvcc", "-w", "-DMEMSIM_GPU", standard, *_folders(includes), *probes, "-x", "cu"]
+        return ["nvcc", "-w", "-arch=native", "-DMEMSIM_GPU", standard, *_folders(includes), *probes, "-x", "cu"]
     common = [*_folders(includes), *([] if sources.gpu else ["-isystem", str(FOLDER)])]
     if file.suffix == ".c":
         return ["gcc", "-O1", "-w", "-fno-pie", *common, *definitions]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from memsim.compiled import loading_loops
 from memsim.errors import InputError
 from memsim.sources.capture.accesses import Memory, Ops, Out, Sites
 from memsim.sources.capture.log import Array, Blocks, Free, Launch, Message, Records, Variant
@@ -201,6 +202,16 @@ class Merger:
 
     def _foreign(self, what: str) -> InputError:
         return InputError(self._program, "log", f"is not what memsim's probes write: {what}")
+
+
+def load_loops() -> None:
+    """Merge a block of one idle thread, which compiles the loops or reads them from Numba's cache."""
+    merger = Merger([])
+    merger.take(Launch("", "", 0, 0, grid=(1, 1, 1), block=(1, 1, 1)))
+    number_and_thread, no_words, next_header = [0, 1], [0, 0], [0, 0]
+    words = np.array([*number_and_thread, *no_words, *next_header])
+    with loading_loops():
+        merger.blocks(Blocks(np.zeros(1, np.int64), words, np.array([0, len(words)])))
 
 
 def _words_of_warp(message: Blocks, block: int, warp: int) -> int:

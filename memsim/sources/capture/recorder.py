@@ -116,7 +116,8 @@ class Recorder:
             return InputError(self.program, "program", "defines no kernel; give all its CUDA C++ files")
         if not self.launches:
             known = ", ".join(dict.fromkeys(kernels))
-            return InputError(self.program, "run", f"launched no kernel ({known}); give arguments after -- if it needs some")
+            problem = f"launched no kernel ({known}); give arguments after -- if it needs some"
+            return InputError(self.program, "run", problem)
         if kernel is not None and kernel not in self.launches:
             return InputError("--kernel", kernel, f"was never launched; launched were {seen}")
         return InputError("--launch", str(self.wanted.launch), f"never came; launches, counted from 0: {seen}")

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from memsim.config import GPU
 from memsim.sources.capture.build import Sources, build
-from memsim.sources.capture.merge import Merger
+from memsim.sources.capture.merge import Merger, load_loops
 from memsim.sources.capture.process import Process
 from memsim.sources.capture.recorder import Progress, Recorder, Wanted, check_place
 from memsim.sources.capture.resources import Resources
@@ -75,6 +75,7 @@ def capture(
         recorder = Recorder(shown, arguments, Path(out), gpu, wanted, merger, resources, sources.gpu, progress)
         stack.enter_context(recorder.writers)
         process = stack.enter_context(Process(program.path, arguments, shown))
+        load_loops()  # while the program makes ready
         for message in process.messages():
             if answer := recorder.take(message):
                 process.answer(answer)

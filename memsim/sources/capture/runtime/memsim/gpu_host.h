@@ -107,6 +107,7 @@ inline unsigned long long n_launches = 0;
 
 inline Recorder announce(const Place& at, const Shape& shape) {
     place = at;
+    need((cudaFree)(nullptr), "no GPU can be used");
     static char kernel[512], file[2048], json[4096];
     escape(at.kernel, kernel, sizeof kernel);
     escape(at.file, file, sizeof file);

@@ -36,7 +36,8 @@ struct Shape {
     // CUDA only tells those who ask for the error; who traces wonders where the kernel has gone.
     void complain(const Place& at) const {
         fprintf(stderr, "%s:%d: kernel %s did not run: ", at.file, at.line, at.kernel);
-        fprintf(stderr, "no GPU launches %ux%ux%u blocks of %ux%ux%u threads with %zu shared bytes\n", grid.x, grid.y, grid.z, block.x, block.y, block.z, shared_bytes);
+        fprintf(stderr, "no GPU launches %ux%ux%u blocks of %ux%ux%u threads with %zu shared bytes\n", grid.x, grid.y,
+                grid.z, block.x, block.y, block.z, shared_bytes);
     }
 };
 
