@@ -35,24 +35,7 @@ struct __attribute__((aligned(4))) __nv_bfloat162 {
 typedef __nv_bfloat162 nv_bfloat162;
 
 MEMSIM_SMALL_FLOAT(__nv_bfloat16, __nv_bfloat162)
-
-MEMSIM_CUDA __nv_bfloat16 __float2bfloat16(float x) { return __nv_bfloat16(x); }
-MEMSIM_CUDA __nv_bfloat16 __float2bfloat16_rn(float x) { return __nv_bfloat16(x); }
-MEMSIM_CUDA __nv_bfloat16 __double2bfloat16(double x) { return __nv_bfloat16(x); }
-MEMSIM_CUDA float __bfloat162float(__nv_bfloat16 x) { return x; }
-MEMSIM_CUDA unsigned short __bfloat16_as_ushort(__nv_bfloat16 x) { return x.bits; }
-MEMSIM_CUDA __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) { return __nv_bfloat16_raw{bits}; }
-MEMSIM_CUDA __nv_bfloat162 __float2bfloat162_rn(float x) { return {x, x}; }
-MEMSIM_CUDA __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return {x, y}; }
-MEMSIM_CUDA __nv_bfloat162 __float22bfloat162_rn(float2 v) { return {v.x, v.y}; }
-MEMSIM_CUDA float2 __bfloat1622float2(__nv_bfloat162 v) { return {v.x, v.y}; }
-MEMSIM_CUDA __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 x) { return {x, x}; }
-MEMSIM_CUDA __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
-MEMSIM_CUDA __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return {x, y}; }
-MEMSIM_CUDA __nv_bfloat16 __low2bfloat16(__nv_bfloat162 v) { return v.x; }
-MEMSIM_CUDA __nv_bfloat16 __high2bfloat16(__nv_bfloat162 v) { return v.y; }
-MEMSIM_CUDA float __low2float(__nv_bfloat162 v) { return v.x; }
-MEMSIM_CUDA float __high2float(__nv_bfloat162 v) { return v.y; }
+MEMSIM_SMALL_CONVERSIONS(__nv_bfloat16, __nv_bfloat162, bfloat16)
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end

@@ -52,27 +52,11 @@ struct __attribute__((aligned(4))) __half2 {
 typedef __half2 half2;
 
 MEMSIM_SMALL_FLOAT(__half, __half2)
+MEMSIM_SMALL_CONVERSIONS(__half, __half2, half)
 
-MEMSIM_CUDA __half __float2half(float x) { return __half(x); }
-MEMSIM_CUDA __half __float2half_rn(float x) { return __half(x); }
-MEMSIM_CUDA __half __double2half(double x) { return __half(x); }
 MEMSIM_CUDA __half __int2half_rn(int x) { return __half(x); }
-MEMSIM_CUDA float __half2float(__half x) { return x; }
 MEMSIM_CUDA int __half2int_rn(__half x) { return __float2int_rn(x); }
 MEMSIM_CUDA int __half2int_rz(__half x) { return __float2int_rz(x); }
-MEMSIM_CUDA unsigned short __half_as_ushort(__half x) { return x.bits; }
-MEMSIM_CUDA __half __ushort_as_half(unsigned short bits) { return __half_raw{bits}; }
-MEMSIM_CUDA __half2 __float2half2_rn(float x) { return {x, x}; }
-MEMSIM_CUDA __half2 __floats2half2_rn(float x, float y) { return {x, y}; }
-MEMSIM_CUDA __half2 __float22half2_rn(float2 v) { return {v.x, v.y}; }
-MEMSIM_CUDA float2 __half22float2(__half2 v) { return {v.x, v.y}; }
-MEMSIM_CUDA __half2 __half2half2(__half x) { return {x, x}; }
-MEMSIM_CUDA __half2 __halves2half2(__half x, __half y) { return {x, y}; }
-MEMSIM_CUDA __half2 make_half2(__half x, __half y) { return {x, y}; }
-MEMSIM_CUDA __half __low2half(__half2 v) { return v.x; }
-MEMSIM_CUDA __half __high2half(__half2 v) { return v.y; }
-MEMSIM_CUDA float __low2float(__half2 v) { return v.x; }
-MEMSIM_CUDA float __high2float(__half2 v) { return v.y; }
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end

@@ -16,6 +16,16 @@ struct Array {
     const char* more;  // further members of the message, or ""
 };
 
+// What is known of an array's elements by the pointer to it.
+template <class T>
+struct ElementBytes {
+    static constexpr size_t value = sizeof(T);
+};
+template <>
+struct ElementBytes<void> {
+    static constexpr size_t value = 0;
+};
+
 class Arrays {
   public:
     void add(const char* name, Space space, const void* base, size_t bytes, size_t element_bytes,

@@ -24,17 +24,8 @@ inline cudaError_t memsim_allocate(const char* text, void** pointer, size_t byte
 
 #include "device_properties.h"
 #include "error_codes.h"
+#include "handles.h"
 #include "vectors.h"
-
-typedef struct CUstream_st* cudaStream_t;
-typedef struct CUevent_st* cudaEvent_t;
-enum cudaMemcpyKind {
-    cudaMemcpyHostToHost,
-    cudaMemcpyHostToDevice,
-    cudaMemcpyDeviceToHost,
-    cudaMemcpyDeviceToDevice,
-    cudaMemcpyDefault
-};
 
 #define MEMSIM_C_FUNCTION(result, name, parameters, arguments) result name parameters;
 #include "c_function_list.h"

@@ -149,15 +149,6 @@ void launch(const char* name, const char* file, int line, Kernel kernel, const S
 }
 
 template <class T>
-struct ElementBytes {
-    static constexpr size_t value = sizeof(T);
-};
-template <>
-struct ElementBytes<void> {
-    static constexpr size_t value = 0;
-};
-
-template <class T>
 cudaError_t named(cudaError_t error, const char* text, T** pointer, size_t bytes) {
     char name[64];
     if (error == cudaSuccess)

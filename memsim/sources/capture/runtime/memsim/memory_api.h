@@ -5,17 +5,9 @@
 
 #include "arena.h"
 #include "errors.h"
+#include "handles.h"
 #include "vectors.h"
 
-typedef struct CUstream_st* cudaStream_t;
-
-enum cudaMemcpyKind {
-    cudaMemcpyHostToHost,
-    cudaMemcpyHostToDevice,
-    cudaMemcpyDeviceToHost,
-    cudaMemcpyDeviceToDevice,
-    cudaMemcpyDefault
-};
 enum {
     cudaHostAllocDefault = 0,
     cudaHostAllocPortable = 1,
@@ -66,15 +58,6 @@ MEMSIM_CUDA cudaPitchedPtr make_cudaPitchedPtr(void* p, size_t pitch, size_t xsi
 }
 
 namespace memsim_probe {
-
-template <class T>
-struct ElementBytes {
-    static constexpr size_t value = sizeof(T);
-};
-template <>
-struct ElementBytes<void> {
-    static constexpr size_t value = 0;
-};
 
 constexpr size_t pitch_unit = 512;
 

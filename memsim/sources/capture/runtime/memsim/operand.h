@@ -9,7 +9,7 @@ namespace memsim_probe {
 template <class T, class Probe>
 inline __host__ __device__ T&& operand(T&& value, Probe probe) {
     using Object = std::remove_reference_t<T>;
-    if constexpr (std::is_lvalue_reference_v<T> && !std::is_class_v<Object> && !std::is_union_v<Object>) probe(value);
+    if constexpr (std::is_lvalue_reference<T>::value && !std::is_class<Object>::value && !std::is_union<Object>::value) probe(value);
     return static_cast<T&&>(value);
 }
 

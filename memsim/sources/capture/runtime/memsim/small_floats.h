@@ -66,3 +66,23 @@
     MEMSIM_SMALL_UNARY(type, pair, ceil, ceilf(x))                                                                     \
     MEMSIM_SMALL_UNARY(type, pair, trunc, truncf(x))                                                                   \
     MEMSIM_SMALL_UNARY(type, pair, rint, rintf(x))
+
+// Conversions; `name` is how CUDA's functions call the type.
+#define MEMSIM_SMALL_CONVERSIONS(type, pair, name)                                                                     \
+    MEMSIM_CUDA type __float2##name(float x) { return type(x); }                                                       \
+    MEMSIM_CUDA type __float2##name##_rn(float x) { return type(x); }                                                  \
+    MEMSIM_CUDA type __double2##name(double x) { return type(x); }                                                     \
+    MEMSIM_CUDA float __##name##2float(type x) { return x; }                                                           \
+    MEMSIM_CUDA unsigned short __##name##_as_ushort(type x) { return x.bits; }                                         \
+    MEMSIM_CUDA type __ushort_as_##name(unsigned short bits) { return type##_raw{bits}; }                              \
+    MEMSIM_CUDA pair __float2##name##2_rn(float x) { return {x, x}; }                                                  \
+    MEMSIM_CUDA pair __floats2##name##2_rn(float x, float y) { return {x, y}; }                                        \
+    MEMSIM_CUDA pair __float22##name##2_rn(float2 v) { return {v.x, v.y}; }                                            \
+    MEMSIM_CUDA float2 __##name##22float2(pair v) { return {v.x, v.y}; }                                               \
+    MEMSIM_CUDA pair __##name##2##name##2(type x) { return {x, x}; }                                                   \
+    MEMSIM_CUDA pair __halves2##name##2(type x, type y) { return {x, y}; }                                             \
+    MEMSIM_CUDA pair make_##name##2(type x, type y) { return {x, y}; }                                                 \
+    MEMSIM_CUDA type __low2##name(pair v) { return v.x; }                                                              \
+    MEMSIM_CUDA type __high2##name(pair v) { return v.y; }                                                             \
+    MEMSIM_CUDA float __low2float(pair v) { return v.x; }                                                              \
+    MEMSIM_CUDA float __high2float(pair v) { return v.y; }

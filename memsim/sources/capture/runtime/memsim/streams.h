@@ -27,7 +27,6 @@ MEMSIM_CUDA cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, 
 struct CUevent_st {
     float milliseconds;
 };
-typedef CUevent_st* cudaEvent_t;
 MEMSIM_CUDA cudaError_t cudaEventCreate(cudaEvent_t* event) {
     return *event = static_cast<cudaEvent_t>(calloc(1, sizeof(CUevent_st))), cudaSuccess;
 }
