@@ -21,7 +21,10 @@ from memsim.trace.schema import Kind
 pytestmark = needs_gxx
 
 ARGUMENTS = ["-std=c++17", "-D__CUDA_ARCH__=800", "-isystem", str(FOLDER), "-include", "cuda_runtime.h"]
-SIGNATURE = "float *a, float *b, const int *c, int i, int j, int n, P *p, float4 *q, float **rows, volatile float *v"
+SIGNATURE = (
+    "float *a, float *b, const int *c, int i, int j, int n, P *p, float4 *q, float **rows, volatile float *v,"
+    " const float *__restrict__ fx"
+)
 HEAD = """
 #define AT(m, x, y) m[(x) * n + (y)]
 #define ADD(x, y) ((x) + (y))
@@ -109,6 +112,14 @@ BODIES: dict[str, tuple[str, list[str]]] = {
                                    ["load b[i]", "load b[i]", "store a[i]"]),
     "redundant with another index": ("float x = b[i]; i++; x += b[i]; a[j] = x;",
                                      ["load b[i]", "load b[i]", "store a[j]"]),
+    "redundant by name alone": ("float s = b[i]; { int i = j; s += b[i]; } a[j] = s;",
+                                ["load b[i]", "load b[i]", "store a[j]"]),
+    "redundant behind a store": ("a[i] = b[i]; a[j] = b[i];", ["load b[i]", "store a[i]", "load b[i]", "store a[j]"]),
+    "nobody can store there": ("a[i] = fx[i] + table[j]; __syncthreads(); atomicAdd(a, *fx);"
+                               " a[j] = fx[i] + table[j] + *fx;",
+                               ["load fx[i]", "load table[j]", "store a[i]", "load *fx", "reduction a", "store a[j]"]),
+    "its index may change": ("a[i] = fx[c[i]]; a[j] = fx[c[i]];",
+                             ["load c[i]", "load fx[c[i]]", "store a[i]", "load c[i]", "load fx[c[i]]", "store a[j]"]),
 }  # fmt: skip
 
 
@@ -120,7 +131,7 @@ def write(path: Path, text: str) -> Path:
 def kernels() -> str:
     bodies = [body for body, _ in BODIES.values()]
     defined = "\n".join(f"__global__ void k{number}({SIGNATURE}) {{ {body} }}" for number, body in enumerate(bodies))
-    main = "int main() { float h[4]; h[1] = h[0]; k0<<<1, 2>>>(h, h, 0, 0, 0, 0, 0, 0, 0, 0); }"
+    main = "int main() { float h[4]; h[1] = h[0]; k0<<<1, 2>>>(h, h, 0, 0, 0, 0, 0, 0, 0, 0, 0); }"
     return f"{HEAD}{defined}\n{main}\n"
 
 
@@ -170,7 +181,7 @@ def test_host_code_keeps_its_text_but_for_the_launch(all_kernels):
     main = all_kernels.texts[all_kernels.path].splitlines()[-1]
     assert main.startswith("int main() { float h[4]; h[1] = h[0]; memsim_probe::launch(")
     assert "<<<" not in main
-    assert main.count("nullptr") == 5  # of the pointers given as 0
+    assert main.count("nullptr") == 6  # of the pointers given as 0
 
 
 def test_lines_stay_where_they_were(all_kernels):

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
+from memsim.sources.capture.frontend.callees import (
+    callee_name,
+    candidates,
+    is_operator_method,
+    names_class,
+    parameter_types,
+    parts,
+)
 from memsim.sources.capture.frontend.declarations import Key, is_launch, key
 from memsim.sources.capture.frontend.expressions import Expressions
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
 from memsim.sources.capture.frontend.names import Builtin, builtin
-from memsim.sources.capture.frontend.parsing import is_system, overloads
+from memsim.sources.capture.frontend.parsing import is_system
 from memsim.sources.capture.frontend.places import is_lvalue
 from memsim.sources.capture.frontend.probing import PROBE, Context
 from memsim.sources.capture.frontend.tree import Node, Unary, is_reference
@@ -19,7 +26,6 @@ from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
 _UPDATING = ("++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=")
-_CALLEES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
 
 
 class Calls(Expressions):
@@ -41,8 +47,8 @@ class Calls(Expressions):
         named = node.cursor.referenced
         if named is not None and named.kind == CursorKind.CONSTRUCTOR:
             return self._construct(node, named)
-        callee, arguments = _parts(node)
-        name = _name(node, callee)
+        callee, arguments = parts(node)
+        name = callee_name(node, callee)
         users = self._users(named, callee)
         if name == "operator=" and not users and len(arguments) == 2:
             data = self.value(arguments[1])
@@ -67,12 +73,10 @@ class Calls(Expressions):
 
     def _users(self, named: Cursor | None, callee: Node | None) -> list[Key]:
         """Keys of the user's functions that may be called."""
-        candidates = [named] if named is not None and named.kind != CursorKind.OVERLOADED_DECL_REF else []
-        if not candidates and callee is not None:
-            candidates = [one for child in callee.walk() for one in overloads(child.cursor.referenced)]
-        if len(candidates) == 1 and (closure := self.context.lambdas.get(candidates[0].hash)):
+        possible = candidates(named, callee)
+        if len(possible) == 1 and (closure := self.context.lambdas.get(possible[0].hash)):
             return [closure]
-        keys = (key(one) for one in candidates)
+        keys = (key(one) for one in possible)
         return [one for one in keys if one in self.context.functions or one in self.context.drafts]
 
     def _is_unknown(self, named: Cursor | None) -> bool:
@@ -87,8 +91,8 @@ class Calls(Expressions):
         self, node: Node, named: Cursor | None, callee: Node | None, arguments: list[Node], users: list[Key]
     ) -> Deps:
         this = self._object(callee)
-        types = _parameter_types(named, callee)
-        if _is_operator_method(named, callee, arguments):
+        types = parameter_types(named, callee)
+        if is_operator_method(named, callee, arguments):
             place = self.place(arguments[0])
             this |= place.address | self.values.get(place.variable)
             arguments = arguments[1:]
@@ -138,7 +142,7 @@ class Calls(Expressions):
 
     def _enter(self, callees: tuple[Key, ...]) -> None:
         """The user's functions run: what was loaded may be old, and what they store is stored."""
-        self.loaded.clear()
+        self.loaded.stored()
         for one in callees:
             self.context.calls[self.key].add(one)
         self.context.facts.add(Symbol("out", self.key), (Symbol("out", one) for one in callees))
@@ -200,7 +204,7 @@ class Calls(Expressions):
         if where not in self.context.functions:
             return self.all_of(arguments)
         given = self._arguments(arguments, list(constructor.type.argument_types()), True)
-        if _names_class(self.text(node), constructor) and node is not self.initial:
+        if names_class(self.text(node), constructor) and node is not self.initial:
             self._mark(node, (where,))
         else:
             self._enter((where,))
@@ -217,7 +221,7 @@ class Calls(Expressions):
         deps = [self.value(argument) for argument in arguments]
         everything = NOTHING.union(*deps)
         if known.ends_loads:
-            self.loaded.clear()
+            self.loaded.stored()
         if known.is_fetch:
             return self._fetch(node, everything)
         returned = NOTHING
@@ -237,7 +241,7 @@ class Calls(Expressions):
         if new:
             self.around(pointer, "pointer", draft)
         if kind is not Kind.load:
-            self.loaded.clear()
+            self.loaded.stored()
             self.context.facts.add(Symbol("out", self.key), data | {draft})
         return frozenset({draft}) if kind in (Kind.load, Kind.atomic) else NOTHING
 
@@ -246,60 +250,3 @@ class Calls(Expressions):
         if new:
             self.around(node, "fetch", draft)
         return frozenset({draft})
-
-
-def _parts(node: Node) -> tuple[Node | None, list[Node]]:
-    """The expression that names what is called, and the arguments (an operator method's object first)."""
-    name = node.cursor.spelling
-    for child in node.children:
-        inner = child.inner
-        if not name and _is_open_operator(inner):
-            return inner, [one for one in node.children if one is not child]
-        if inner.kind in _CALLEES and inner.cursor.spelling == name and (name or child is node.children[0]):
-            return inner, [one for one in node.children if one is not child]
-    if node.children and node.cursor.referenced is None:
-        return node.children[0].inner, node.children[1:]
-    if node.children and _is_callable(node.children[0].inner):
-        return node.children[0].inner, node.children[1:]
-    return None, node.children
-
-
-def _is_open_operator(node: Node) -> bool:
-    """Whether a node is the sign of an operator whose operands' types a template leaves open."""
-    named = node.children[0].cursor if node.kind == CursorKind.DECL_REF_EXPR and node.children else None
-    return named is not None and named.kind == CursorKind.OVERLOADED_DECL_REF and named.spelling.startswith("operator")
-
-
-def _is_callable(node: Node) -> bool:
-    return node.kind in _CALLEES or node.is_function or node.is_unary(Unary.dereference)
-
-
-def _names_class(text: str, constructor: Cursor) -> bool:
-    """Whether a constructor is called by its class's name, not by that of a variable."""
-    return re.match(rf"(\w+\s*::\s*)*{constructor.spelling}\s*[<({{]", text) is not None
-
-
-def _name(node: Node, callee: Node | None) -> str:
-    if node.cursor.spelling:
-        return str(node.cursor.spelling)
-    for one in callee.walk() if callee is not None else ():
-        if one.cursor.spelling:
-            return str(one.cursor.spelling)
-    return ""
-
-
-def _parameter_types(named: Cursor | None, callee: Node | None) -> list[Type]:
-    """Types of a function's parameters; of the first candidate where a template leaves it open."""
-    if named is None or named.kind == CursorKind.OVERLOADED_DECL_REF:
-        candidates = [one for child in (callee.walk() if callee else ()) for one in overloads(child.cursor.referenced)]
-        named = candidates[0] if candidates else None
-    if named is None or named.type.kind != TypeKind.FUNCTIONPROTO:
-        return []
-    return list(named.type.argument_types())
-
-
-def _is_operator_method(named: Cursor | None, callee: Node | None, arguments: list[Node]) -> bool:
-    """Whether a method is called by its operator, so that the object comes first among the arguments."""
-    if named is None or named.kind != CursorKind.CXX_METHOD or not arguments:
-        return False
-    return named.spelling.startswith("operator") and (callee is None or callee.kind == CursorKind.DECL_REF_EXPR)

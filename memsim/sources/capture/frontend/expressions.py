@@ -6,11 +6,12 @@ from abc import abstractmethod
 
 from clang.cindex import CursorKind
 
+from memsim.sources.capture.frontend.declarations import attributes, is_static
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol
-from memsim.sources.capture.frontend.parsing import operator_spelling
+from memsim.sources.capture.frontend.parsing import is_system, operator_spelling
 from memsim.sources.capture.frontend.places import THIS, Place, Places, Probe
-from memsim.sources.capture.frontend.probing import PROBE
-from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary
+from memsim.sources.capture.frontend.probing import PROBE, Held
+from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary, is_reference
 from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
@@ -80,13 +81,14 @@ class Expressions(Places):
         if not (used or node.is_volatile):
             return NOTHING
         text, names = self.normal_text(node), self._names(node)
-        if text in self.loaded and not self.context.keep_redundant:
-            return frozenset({self.loaded[text][0]})
+        held = self.loaded.get(text)
+        if held is not None and held.names == names and not self.context.keep_redundant:
+            return frozenset({held.draft})
         draft, new = self.site(node, Role.access, Kind.load, place.address)
         if new:
             self._probe(place, place.probe.value, draft, objects=objects)
         if names is not None and not node.is_volatile and objects:
-            self.loaded[text] = draft, names
+            self.loaded[text] = Held(draft, names, lasts=all(_lasts(one) for one in node.walk()))
         return frozenset({draft})
 
     def operand(self, node: Node, objects: bool) -> Deps:
@@ -139,7 +141,7 @@ class Expressions(Places):
             else:
                 self.values.add(place.variable, data)
         if place.probe is not Probe.never:
-            self.loaded.clear()
+            self.loaded.stored()
             self.context.facts.add(Symbol("out", self.key), data)
 
     def _names(self, node: Node) -> frozenset[int] | None:
@@ -220,3 +222,23 @@ class Expressions(Places):
         assert after is not None
         self.control, self.values, self.loaded = control, after, still
         return known
+
+
+def _lasts(node: Node) -> bool:
+    """Whether a part of an lvalue stays as it is while the kernel runs, but for changes of local variables.
+
+    Constant memory does, and what a restricted pointer to constants points to.
+    """
+    if node.kind == CursorKind.ARRAY_SUBSCRIPT_EXPR or node.is_unary(Unary.dereference):
+        base = node.children[0].inner
+        pointer = base.cursor.type
+        return base.is_array or (pointer.is_restrict_qualified() and pointer.get_pointee().is_const_qualified())
+    if node.kind not in (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR):
+        return True
+    named = node.cursor.referenced
+    if named is None or is_system(named):  # threadIdx and the like
+        return named is not None
+    if node.is_array or attributes(named):
+        return attributes(named) == {CursorKind.CUDACONSTANT_ATTR}
+    is_variable = node.kind == CursorKind.DECL_REF_EXPR and not is_reference(named.type)
+    return is_variable and (not is_static(named) or named.type.is_const_qualified())

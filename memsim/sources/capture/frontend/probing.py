@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from clang.cindex import Cursor
 
@@ -80,12 +81,25 @@ class Context:
         return InputError(f"{file.path}:{line}", what, f"cannot be captured; {instead}")
 
 
-class Loaded(dict[str, tuple[Draft, frozenset[int]]]):
-    """Loads whose value is still at hand: the lvalue's text, its site, the variables it names."""
+class Held(NamedTuple):
+    """A value that was loaded: at which site, the variables that its lvalue names, whether no thread can change it."""
+
+    draft: Draft
+    names: frozenset[int]
+    lasts: bool
+
+
+class Loaded(dict[str, Held]):
+    """Values still at hand, by their lvalues' texts."""
 
     def forget(self, variable: int) -> None:
         """Drop what names a variable that changes."""
-        for text in [text for text, (_, names) in self.items() if variable in names]:
+        for text in [text for text, held in self.items() if variable in held.names]:
+            del self[text]
+
+    def stored(self) -> None:
+        """Drop what a store may have changed, or behind a barrier another thread."""
+        for text in [text for text, held in self.items() if not held.lasts]:
             del self[text]
 
     def copy(self) -> Loaded:

@@ -1,0 +1,74 @@
+"""What a call expression says: whom it names, and which arguments it has."""
+
+from __future__ import annotations
+
+import re
+
+from clang.cindex import Cursor, CursorKind, Type, TypeKind
+
+from memsim.sources.capture.frontend.parsing import overloads
+from memsim.sources.capture.frontend.tree import Node, Unary
+
+_CALLEES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
+
+
+def parts(node: Node) -> tuple[Node | None, list[Node]]:
+    """The expression that names what is called, and the arguments (an operator method's object first)."""
+    name = node.cursor.spelling
+    for child in node.children:
+        inner = child.inner
+        if not name and _is_open_operator(inner):
+            return inner, [one for one in node.children if one is not child]
+        if inner.kind in _CALLEES and inner.cursor.spelling == name and (name or child is node.children[0]):
+            return inner, [one for one in node.children if one is not child]
+    if node.children and node.cursor.referenced is None:
+        return node.children[0].inner, node.children[1:]
+    if node.children and _is_callable(node.children[0].inner):
+        return node.children[0].inner, node.children[1:]
+    return None, node.children
+
+
+def _is_open_operator(node: Node) -> bool:
+    """Whether a node is the sign of an operator whose operands' types a template leaves open."""
+    named = node.children[0].cursor if node.kind == CursorKind.DECL_REF_EXPR and node.children else None
+    return named is not None and named.kind == CursorKind.OVERLOADED_DECL_REF and named.spelling.startswith("operator")
+
+
+def _is_callable(node: Node) -> bool:
+    return node.kind in _CALLEES or node.is_function or node.is_unary(Unary.dereference)
+
+
+def names_class(text: str, constructor: Cursor) -> bool:
+    """Whether a constructor is called by its class's name, not by that of a variable."""
+    return re.match(rf"(\w+\s*::\s*)*{re.escape(constructor.spelling)}\s*[<({{]", text) is not None
+
+
+def callee_name(node: Node, callee: Node | None) -> str:
+    if node.cursor.spelling:
+        return str(node.cursor.spelling)
+    for one in callee.walk() if callee is not None else ():
+        if one.cursor.spelling:
+            return str(one.cursor.spelling)
+    return ""
+
+
+def candidates(named: Cursor | None, callee: Node | None) -> list[Cursor]:
+    """The functions that may be called: one, or in a template all that an unresolved name may mean."""
+    if named is not None and named.kind != CursorKind.OVERLOADED_DECL_REF:
+        return [named]
+    return [one for child in (callee.walk() if callee else ()) for one in overloads(child.cursor.referenced)]
+
+
+def parameter_types(named: Cursor | None, callee: Node | None) -> list[Type]:
+    """Types of a function's parameters; of the first candidate where a template leaves it open."""
+    first = next(iter(candidates(named, callee)), None)
+    if first is None or first.type.kind != TypeKind.FUNCTIONPROTO:
+        return []
+    return list(first.type.argument_types())
+
+
+def is_operator_method(named: Cursor | None, callee: Node | None, arguments: list[Node]) -> bool:
+    """Whether a method is called by its operator, so that the object comes first among the arguments."""
+    if named is None or named.kind != CursorKind.CXX_METHOD or not arguments:
+        return False
+    return named.spelling.startswith("operator") and (callee is None or callee.kind == CursorKind.DECL_REF_EXPR)
