@@ -26,7 +26,9 @@ from memsim.montecarlo.worker import Job, ignore_interrupts, run_trial, save_lay
 from memsim.occupancy import resident_blocks
 from memsim.sources.snapshot import wave_blocks
 from memsim.trace.coalesce import coalesce
+from memsim.trace.profile import profile
 from memsim.trace.reader import Trace
+from memsim.trace.transactions import Transactions
 
 Row = dict[str, Any]
 
@@ -64,7 +66,6 @@ def run(
         InputError: a trace that does not fit the GPU, or arguments out of range.
     """
     _check(trials, seed, jobs, at_least)
-    rows: dict[int, Row] = {}
     about = _about(trace, gpu, seed, warm) | {"gpu_provenance": provenance or {}}
     tables = [_op(op) for op in trace.ops], [asdict(array) | {"space": array.space.name} for array in trace.arrays]
 
@@ -75,23 +76,39 @@ def run(
     with TemporaryDirectory(prefix="memsim-") as folder:
         job = _prepare(trace, gpu, Path(folder), seed, warm, quantum)
         load_loops(gpu)
-        asked = 0
         finished = _in_process(job, trials) if jobs == 1 else _in_pool(job, trials, jobs)
-        try:
-            for row in finished:
-                rows[row["trial"]] = row
-                if progress:
-                    progress(collect([row]))
-                while enough and asked in rows:
-                    asked += 1
-                    if asked >= at_least and enough(collect([rows[k] for k in range(asked)])):
-                        return collect([rows[k] for k in range(asked)])
-        except KeyboardInterrupt:
-            if not rows:
-                raise
-        finally:
-            finished.close()
-    return collect([rows[k] for k in sorted(rows)])
+        tell = (lambda row: progress(collect([row]))) if progress else None
+        stop = (lambda first: enough(collect(first))) if enough else None
+        rows = _until(finished, at_least, stop, tell)
+        for op, found in zip(tables[0], profile(trace, Transactions.load(folder)), strict=True):
+            op["profile"] = asdict(found)
+    return collect(rows)
+
+
+def _until(
+    finished: Generator[Row, None, None],
+    at_least: int,
+    enough: Callable[[list[Row]], bool] | None,
+    tell: Callable[[Row], None] | None,
+) -> list[Row]:
+    """Rows in order of their trials: all, or the first for which `enough` holds, or those that Ctrl-C leaves."""
+    rows: dict[int, Row] = {}
+    asked = 0
+    try:
+        for row in finished:
+            rows[row["trial"]] = row
+            if tell:
+                tell(row)
+            while enough and asked in rows:
+                asked += 1
+                if asked >= at_least and enough(first := [rows[k] for k in range(asked)]):
+                    return first
+    except KeyboardInterrupt:
+        if not rows:
+            raise
+    finally:
+        finished.close()
+    return [rows[k] for k in sorted(rows)]
 
 
 def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:

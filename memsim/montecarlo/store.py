@@ -24,9 +24,10 @@ from memsim import hdf5
 from memsim.errors import InputError
 from memsim.files import replacing, writing
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit
+from memsim.trace.profile import OpProfile
 
 SCHEMA = "memsim-result"
-VERSION = (1, 1)  # 1.1: about.trace.wave_blocks
+VERSION = (1, 1)  # 1.1: about.trace.wave_blocks, ops[].profile
 
 _LIMIT_BYTES = 1 << 32  # of one dataset: 100,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
@@ -56,6 +57,7 @@ _OP_FIELDS: _Fields = {
     "kind": str, "space": str, "width": int, "array": int, "line": int, "column": int, "file": str, "text": str,
 }  # fmt: skip
 _ARRAY_FIELDS: _Fields = {"name": str, "base": int, "bytes": int, "element_bytes": int}
+_PROFILE_FIELDS: _Fields = {name: int for name in OpProfile.__dataclass_fields__}
 _ABOUT_FIELDS: _Fields = {
     "gpu_provenance": dict, "seed": int, "versions": dict, "created": str,
     "gpu.name": str, "gpu.compute_capability": str, "gpu.sm.clock_mhz": (int, float),
@@ -84,7 +86,8 @@ class Trials:
         about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
             kernel, source, parameters, grid, block, blocks: how many were traced, wave_blocks: how many the GPU holds
             at once, 0 if not known), created (ISO time).
-        ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text.
+        ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
+            profile (dict, see trace.profile; missing in files of version 1.0).
         arrays: list of dicts name, base, bytes, element_bytes.
     """
 
@@ -182,6 +185,8 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     for number, op in enumerate(ops):
         if not -1 <= op["array"] < len(arrays):
             raise InputError(path, f"ops[{number}].array", f"is {op['array']}; there are {len(arrays)} arrays")
+        if "profile" in op:
+            _check_fields(path, f"ops[{number}].profile", op["profile"], _PROFILE_FIELDS)
 
 
 def _check_fields(path: str | Path, where: str, row: Any, fields: _Fields) -> None:
