@@ -387,20 +387,25 @@ def show(
     method: Annotated[Method, typer.Option(help="How the ratios' interval of the mean is found.")] = Method.t,
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, the costliest first.")] = False,
 ) -> None:
-    """Show the tables of a results file.
+    """Show the tables of a results file, or why the kernel is slow.
 
     \b
     memsim show result.h5
     memsim show result.h5 --by array --method bootstrap
+    memsim show result.h5 --why
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.result import Result
+    from memsim.report.why import why_text
 
-    if json and csv:
-        raise InputError("memsim show", "--csv", "was given with --json; give one of them")
+    if json + csv + why > 1:
+        raise InputError("memsim show", "--json, --csv, --why", "exclude each other; give one of them")
     result = Result.load(path, convention)
-    if json:
+    if why:
+        typer.echo(why_text(result))
+    elif json:
         _print_json(result)
     elif csv:
         typer.echo(result.loads_by(by).to_csv(), nl=False)

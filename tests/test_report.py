@@ -76,7 +76,7 @@ def test_the_json_contract(result):
         "created": "str",
     }
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"trace", "versions"}
+    assert set(found) - set(expected) == {"trace", "versions", "findings"}
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
+from memsim.analysis.why import findings
 
 
 def document(result: Result) -> dict[str, Any]:
@@ -30,6 +31,7 @@ def document(result: Result) -> dict[str, Any]:
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": _with_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],
+            "findings": _findings(result),
             "performance": result.performance,
             "versions": about["versions"],
             "created": about["created"],
@@ -40,6 +42,12 @@ def document(result: Result) -> dict[str, Any]:
 def dumps(result: Result) -> str:
     """The same as indented text."""
     return json.dumps(document(result), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _findings(result: Result) -> list[dict[str, Any]] | None:
+    if any("profile" not in op for op in result.trials.ops):
+        return None  # a file of version 1.0
+    return [vars(finding) | {"advice": finding.advice} for finding in findings(result)]
 
 
 def _load(load: Load) -> dict[str, Any]:
