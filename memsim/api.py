@@ -121,6 +121,35 @@ def capture(
     return run_captured(sources, arguments, _out(out), _gpu(gpu), wanted, keep=place, progress=progress)
 
 
+def open_trace(
+    path: str | Path, kernel: str | None = None, progress: Callable[[int, int], None] | None = None
+) -> Trace:
+    """Open a trace file; a trace of Accel-Sim's, ``kernelslist.g`` or ``.traceg``, is imported to a temporary one.
+
+    Args:
+        path: a file of memsim's, or of Accel-Sim's, plain or packed.
+        kernel: which one of a list: its id, the name of its file, or a part of its name; None: there is one.
+        progress: told the bytes of the file that are read, and all, when it is imported.
+
+    Raises:
+        InputError: a bad file, or several kernels.
+
+    ::
+
+        trace = memsim.open_trace("traces/kernelslist.g", kernel="spmv")
+    """
+    from memsim.trace.reader import Trace
+
+    path = Path(path)
+    if path.suffix == ".g" or ".traceg" in path.suffixes:
+        from memsim.sources.accelsim import import_only_kernel
+
+        return import_only_kernel(path, _out(None), kernel, progress)
+    if kernel is not None:
+        raise InputError(path, "kernel", "was chosen, of a trace file, which has one; leave out --kernel")
+    return Trace.open(path)
+
+
 def simulate(
     trace: Trace | str | Path,
     gpu: GPU | str | Path = DEFAULT_GPU,
@@ -139,7 +168,7 @@ def simulate(
     """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
 
     Args:
-        trace: a trace, or the path of its file.
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
         gpu: a GPU, the name of a preset, or the path of a TOML file.
         trials: how many; ignored with `until`.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
@@ -171,7 +200,7 @@ def simulate(
         raise InputError("simulate", "until", f"is {until}; give a width above 0, for example 0.002")
     origin = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
     done = montecarlo.run(
-        trace if isinstance(trace, Trace) else Trace.open(trace),
+        trace if isinstance(trace, Trace) else open_trace(trace),
         override(_gpu(gpu), settings) if settings else _gpu(gpu),
         trials=trials if until is None else max_trials,
         seed=seed,
@@ -191,7 +220,7 @@ def estimate(
     """Estimate a kernel's time by closed-form models, without replaying it; see docs/models.md.
 
     Args:
-        trace: a trace, or the path of its file.
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
         gpu: a GPU, the name of a preset, or the path of a TOML file.
         settings: fields of the GPU to change, ``{"mwp_cwp.mem_ld_cycles": 500}``.
 
@@ -208,7 +237,7 @@ def estimate(
     from memsim.trace.reader import Trace
 
     machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
-    return apply(trace if isinstance(trace, Trace) else Trace.open(trace), machine)
+    return apply(trace if isinstance(trace, Trace) else open_trace(trace), machine)
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

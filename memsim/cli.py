@@ -316,8 +316,11 @@ def info(path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace fil
 
 @app.command()
 def run(
-    path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")],
+    path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file, or kernelslist.g or .traceg.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
+    kernel: Annotated[
+        str | None, typer.Option("--kernel", "-k", help="Which one of kernelslist.g: id, file or a part of its name.")
+    ] = None,
     gpu: Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")] = DEFAULT_GPU,
     trials: Annotated[int, typer.Option(min=1, help="Trials, without --until.")] = 64,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
@@ -346,19 +349,22 @@ def run(
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j 2 -o result.h5
     memsim run spmv.h5 --gpu tesla-v100 --until 0.002 -j 0
     memsim run spmv.h5 --set l1.size_bytes=49152 --set l1.ways=48
+    memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
     from memsim.analysis.stopping import Running
-    from memsim.api import simulate
+    from memsim.api import open_trace, simulate
     from memsim.files import check_writable
     from memsim.presets import parse_settings
     from memsim.progress import bar
 
     if out is not None:
         check_writable(out)
+    with bar("bytes", hidden=quiet) as advance:
+        recorded = open_trace(path, kernel, advance)
     running, most = Running(convention), trials if until is None else max_trials
     with bar("trials", hidden=quiet) as advance:
         result = simulate(
-            path,
+            recorded,
             gpu,
             trials=trials,
             seed=seed,

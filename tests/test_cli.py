@@ -99,6 +99,21 @@ def test_settings_reach_the_gpu(files):
     assert l1("--set", "l1.size_bytes=1024", "--set", "l1.ways=8") < l1()
 
 
+def test_accelsims_traces_run_as_they_are(files, tmp_path):
+    """As imported before, load by load (a list also names arrays); a choice where there are several, and only there."""
+    call("export", "accelsim", files / "spmv.h5", files / "spmv.h5", "-o", tmp_path, "-q")
+    call("import", "accelsim", tmp_path / "kernel-2.traceg", "-o", tmp_path / "2.h5", "-q")
+    ways = {"of a list": (tmp_path / "kernelslist.g", "-k", "2"), "alone": (tmp_path / "kernel-2.traceg",)}
+    expected = json.loads(call("run", tmp_path / "2.h5", "--trials", 2, "--json", "-q"))
+    for way in ways.values():
+        found = json.loads(call("run", *way, "--trials", 2, "--json", "-q"))
+        for load in found["loads"] + expected["loads"]:
+            load.pop("array", None)
+        assert found["ratios"] == expected["ratios"] and found["loads"] == expected["loads"]
+    assert "are 2, kernel-1, kernel-2; choose one with --kernel" in refused("run", tmp_path / "kernelslist.g")
+    assert "leave out --kernel" in refused("run", tmp_path / "2.h5", "-k", "2")
+
+
 def test_until_stops_at_a_narrow_interval(files):
     options = ("--until", 0.05, "--min-trials", 2, "--max-trials", 9, "--json")
     found = json.loads(call("run", files / "spmv.h5", *options))

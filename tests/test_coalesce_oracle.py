@@ -20,6 +20,7 @@ from memsim.trace.transactions import Transactions
 
 CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "3.0", "3.5", "5.2", "6.0", "7.0", "8.6", "9.0"]
 LANE_SETS = st.integers(1, ALL)
+MOVES = st.integers(-600, 600)
 
 
 @st.composite
@@ -83,6 +84,23 @@ def trace_of(instructions) -> FakeTrace:
 @given(st.lists(accesses(), min_size=1, max_size=6), machines())
 def test_against_the_oracle(instructions, gpu):
     check_against_oracle(instructions, gpu, coalesce(trace_of(instructions), gpu))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(accesses(), min_size=1, max_size=2), st.lists(MOVES, max_size=8), machines(), st.data())
+def test_an_op_that_repeats_moved_against_the_oracle(shapes, moves, gpu, data):
+    """What is taken from an op's last instruction: the same lanes, moved by any distance, between others."""
+    scale = data.draw(st.sampled_from([1, 4, 32, 128, 256]))
+    instructions, numbers = [], []
+    for move in [0, *moves]:
+        number = data.draw(st.integers(0, len(shapes) - 1))
+        width, kind, space, mask, addresses = shapes[number]
+        moved = [address + max(move * scale, -min(addresses)) for address in addresses]
+        instructions.append((width, kind, space, mask, moved))
+        numbers.append(number)
+    ops = [static_op(width, kind, space) for width, kind, space, _, _ in shapes]
+    rows = [(number, mask, moved) for number, (_, _, _, mask, moved) in zip(numbers, instructions, strict=True)]
+    check_against_oracle(instructions, gpu, coalesce(FakeTrace(ops, rows), gpu))
 
 
 def equal(a: Transactions, b: Transactions) -> bool:

@@ -37,9 +37,9 @@ class Machine:
 
     def grow_requests(self, least: int) -> None:
         """Double the pool of requests until `least` are free; numbers in use stay valid."""
-        requests, free = self.sms.requests, self.sms.free_requests
-        while free[0] < least:
-            requests, free = grow_pool(requests, free)
+        if self.sms.free_requests[0] >= least:
+            return
+        requests, free = grow_pool(self.sms.requests, self.sms.free_requests, least)
         self.sms = self.sms._replace(requests=requests, free_requests=free)
         brings = np.resize(self.slices.brings, (len(requests), self.slices.brings.shape[1]))
         self.slices = self.slices._replace(requests=requests, free_requests=free, brings=brings)
@@ -48,11 +48,11 @@ class Machine:
     def grow_nodes(self, least: int) -> None:
         """Double the pools of nodes and flights until `least` of each are free."""
         sms = self.sms
-        while sms.free_nodes[0] < least:
-            nodes, free_nodes = grow_pool(sms.nodes, sms.free_nodes)
+        if sms.free_nodes[0] < least:
+            nodes, free_nodes = grow_pool(sms.nodes, sms.free_nodes, least)
             sms = sms._replace(nodes=nodes, free_nodes=free_nodes)
-        while sms.free_flights[0] < least:
-            flights, free_flights = grow_pool(sms.flights, sms.free_flights)
+        if sms.free_flights[0] < least:
+            flights, free_flights = grow_pool(sms.flights, sms.free_flights, least)
             sms = sms._replace(flights=flights, free_flights=free_flights)
         self.sms = sms
 

@@ -60,16 +60,18 @@ def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
     return raw[start : start + size * dtype.itemsize].view(dtype)
 
 
-def grow_pool(records: np.ndarray, free: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same pool with twice the room; numbers in use stay valid."""
-    size = len(records)
-    bigger = _aligned(2 * size, records.dtype).view(type(records))
+def grow_pool(records: np.ndarray, free: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
+    """The same pool, doubled until `least` records are free; numbers in use stay valid."""
+    size, depth = len(records), int(free[0])
+    larger = size
+    while depth + larger - size < least:
+        larger *= 2
+    bigger = _aligned(larger, records.dtype).view(type(records))
     bigger[:size] = records
-    depth = int(free[0])
-    stack = np.empty(2 * size + 1, np.int32)
-    stack[0] = depth + size
-    stack[1 : size + 1] = np.arange(2 * size - 1, size - 1, -1)
-    stack[size + 1 : size + 1 + depth] = free[1 : 1 + depth]
+    stack = np.empty(larger + 1, np.int32)
+    stack[0] = depth + larger - size
+    stack[1 : larger - size + 1] = np.arange(larger - 1, size - 1, -1)
+    stack[larger - size + 1 : larger - size + 1 + depth] = free[1 : 1 + depth]
     return bigger, stack
 
 

@@ -90,6 +90,9 @@ class _Coalescer:
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
         self._position = np.zeros(1, loop.POSITION)
         self._scratch = np.full(loop.SCRATCH_SHAPE, loop.EMPTY, np.int64)
+        n = len(trace.ops)
+        of_last = np.empty((n, loop.MOST_TRANSACTIONS), np.int64), np.empty((n, loop.MOST_TRANSACTIONS), np.uint8)
+        self._last = np.zeros(n, loop.TAKEN), *of_last
         self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint8)
         self._numbers = LineNumbers()
 
@@ -97,14 +100,15 @@ class _Coalescer:
         """Coalesce one chunk."""
         position = self._position
         position["instruction"] = position["address"] = 0
+        self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
         columns = (chunk.op, chunk.flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride)
         ended = loop.FULL
         while ended == loop.FULL:
             position["buffered"] = 0
             ended = loop.coalesce_instructions(
-                columns, chunk.addresses, self._rules, self._line_shift, position, self._scratch, out,
-                self._addresses, self._masks,
+                columns, chunk.addresses, self._rules, self._line_shift, position, self._scratch,
+                self._last, out, self._addresses, self._masks,
             )  # fmt: skip
             if ended == loop.BELOW_ZERO:
                 row = int(self._trace.first_instruction[chunk.warps.start] + position["instruction"][0])

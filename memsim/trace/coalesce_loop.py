@@ -25,6 +25,20 @@ POSITION = np.dtype(
     ]
 )
 
+# The op's last instruction that was taken apart. Most that follow are the same, moved: so are their transactions.
+TAKEN = np.dtype(
+    [
+        ("mask", "<i8"),  # 0: there is none yet
+        ("base", "<i8"),
+        ("stride", "<i8"),
+        ("offset", "<i8"),  # of its addresses, among the chunk's
+        ("n", "<i8"),  # active lanes
+        ("lowest", "<i8"),  # address
+        ("slots", "<i8"),
+        ("count", "<i8"),  # transactions
+    ]
+)
+
 DONE, FULL, BELOW_ZERO = range(3)  # what a call returns
 
 # Rows of the scratch array: what one warp instruction needs while it is taken apart.
@@ -214,7 +228,7 @@ def count_slots(begin, end, rule, scratch):
 
 
 @loop
-def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, out, addresses, masks):
+def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, last, out, addresses, masks):
     """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
 
     Args:
@@ -224,6 +238,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
         line_shift: log2 of the sectors of an L1 line.
         position: POSITION [1], moved on.
         scratch: i8 of SCRATCH_SHAPE.
+        last: (TAKEN records, their lines, their masks) by static op, of this chunk.
         out: INSTRUCTION records, one an instruction of the chunk.
         addresses, masks: buffers, written from 0: a transaction's line (its byte address by the line's bytes), sectors.
 
@@ -243,31 +258,84 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
         record.gap = gap[i]
         if op[i] == NO_OP:
             continue
-        rule = rules[op[i]]
+        number = np.int64(op[i])
+        rule, like = rules[number], last[0][number]
         record.kind = rule.kind
         record.flags |= rule.flags
-        active = np.int64(mask[i])
-        n = expand_lanes(active, np.int64(base[i]), np.int64(stride[i]), offsets, position.address, scratch)
-        if n < 0:
-            position.instruction = i
-            return BELOW_ZERO
-        if stride[i] == EXPLICIT:
-            position.address += n
-        slots = 0
-        end = 0
-        while end < n:
-            begin = end
-            group = scratch[LANE, begin] >> rule.lanes
-            while end < n and scratch[LANE, end] >> rule.lanes == group:
-                end += 1
-            if rule.rule in (BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT):
-                slots += count_slots(begin, end, rule, scratch)
-            else:
-                emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks)
-        record.slots = slots
+        active, lowest, step = np.int64(mask[i]), np.int64(base[i]), np.int64(stride[i])
+        if is_moved(like, active, lowest, step, offsets, position.address, rule.rule, line_shift):
+            repeat(number, lowest, line_shift, last, position, addresses, masks)
+        else:
+            begin = position.buffered
+            n = take_apart(active, lowest, step, offsets, rule, line_shift, position, scratch, like, addresses, masks)
+            if n < 0:
+                position.instruction = i
+                return BELOW_ZERO
+            like.mask, like.base, like.stride, like.offset, like.n = active, lowest, step, position.address, n
+            like.count = position.buffered - begin
+            for k in range(like.count):
+                last[1][number, k] = addresses[begin + k]
+                last[2][number, k] = masks[begin + k]
+        if step == EXPLICIT:
+            position.address += like.n
+        record.slots = like.slots
         record.count = position.transactions - record.first
     position.instruction = len(op)
     return DONE
+
+
+@loop
+def is_moved(like, mask, base, stride, offsets, offset, rule, line_shift):
+    """Whether an instruction is `like` the op's last, moved so far that it takes the same passes or sectors of lines.
+
+    Banks are words, and moving all words by one turns the banks round. Lines of a GPU's memory, and the segments of all
+    rules, begin at multiples of 128 bytes or of the line.
+    """
+    moved = base - like.base
+    unit = 4 if rule in (BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT) else max(128, 32 << line_shift)
+    if like.mask != mask or like.stride != stride or moved & (unit - 1) or like.lowest + moved < 0:
+        return False
+    if stride == EXPLICIT:
+        for k in range(like.n):
+            if offsets[offset + k] != offsets[like.offset + k]:
+                return False
+    return True
+
+
+@loop
+def repeat(number, base, line_shift, last, position, addresses, masks):
+    """Write the transactions of the op's last instruction, moved to another base."""
+    like = last[0][number]
+    moved = (base - like.base) >> (5 + line_shift)
+    for k in range(like.count):
+        addresses[position.buffered + k] = last[1][number, k] + moved
+        masks[position.buffered + k] = last[2][number, k]
+    position.buffered += like.count
+    position.transactions += like.count
+
+
+@loop
+def take_apart(mask, base, stride, offsets, rule, line_shift, position, scratch, like, addresses, masks):
+    """Coalesce one instruction, note passes and lowest address; active lanes, or -1 when an address is negative."""
+    n = expand_lanes(mask, base, stride, offsets, position.address, scratch)
+    if n < 0:
+        return n
+    slots = 0
+    end = 0
+    while end < n:
+        begin = end
+        group = scratch[LANE, begin] >> rule.lanes
+        while end < n and scratch[LANE, end] >> rule.lanes == group:
+            end += 1
+        if rule.rule in (BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT):
+            slots += count_slots(begin, end, rule, scratch)
+        else:
+            emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks)
+    like.slots = slots
+    like.lowest = scratch[ADDRESS, 0]
+    for k in range(1, n):
+        like.lowest = min(like.lowest, scratch[ADDRESS, k])
+    return n
 
 
 @loop

@@ -35,8 +35,7 @@ def import_accelsim(
         OSError: the system does not let a file be read.
     """
     source = Path(source)
-    launches = read_list(source) if is_list(source) else [Launch(source, ())]
-    chosen = _chosen(source, launches, kernels)
+    chosen = _chosen(source, kernels)
     sizes = [launch.path.stat().st_size for launch in chosen]
     names = ["-".join(_name(launch, source)) for launch in chosen]
     traces = []
@@ -51,14 +50,38 @@ def import_accelsim(
     return traces
 
 
+def import_only_kernel(
+    source: str | Path, out: str | Path, kernel: str | None = None, progress: Progress | None = None
+) -> Trace:
+    """Convert the only kernel of a file, or the one that is named: for who replays it at once.
+
+    Args:
+        source, progress: as in :func:`import_accelsim`.
+        out: the trace file.
+        kernel: its id, the name of its file, or a part of its name; None: there is one.
+
+    Raises:
+        InputError: several kernels; anything else that :func:`import_accelsim` refuses.
+        OSError: the system does not let a file be read.
+    """
+    source = Path(source)
+    chosen = _chosen(source, None if kernel is None else [kernel])
+    if len(chosen) > 1:
+        names = ", ".join(_name(launch, source)[-1] for launch in chosen[:8])
+        problem = f"are {len(chosen)}, {names}{' ...' if len(chosen) > 8 else ''}; choose one with --kernel"
+        raise InputError(source, "kernels", problem)
+    return convert(chosen[0].path, out, chosen[0].copies, progress)
+
+
 def _name(launch: Launch, source: Path) -> tuple[str, ...]:
     """What a trace is called: the path of its file within the list's folder, without suffixes."""
     *folders, file = launch.path.relative_to(source.parent).parts
     return (*folders, file.removesuffix(".xz").removesuffix(".zst").removesuffix(".gz").removesuffix(".traceg"))
 
 
-def _chosen(source: Path, launches: list[Launch], kernels: Sequence[str] | None) -> list[Launch]:
+def _chosen(source: Path, kernels: Sequence[str] | None) -> list[Launch]:
     """The launches asked for, after a look at the header of every trace: a bad one is found before hours of work."""
+    launches = read_list(source) if is_list(source) else [Launch(source, ())]
     headers = [_header(launch.path) for launch in launches]
     if not kernels:
         return launches

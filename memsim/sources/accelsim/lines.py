@@ -40,6 +40,7 @@ from memsim.sources.sass import Does, Where
 from memsim.sources.tokens import (
     LARGEST,
     LINE_FEED,
+    SPACE,
     read_decimal,
     read_hex,
     read_signed,
@@ -229,6 +230,9 @@ def _addresses(text, at, mask, lanes):
             continue
         if mode == LIST or address < 0:
             address, at = read_hex(text, at)
+        elif text[at] == SPACE and _ZERO <= text[at + 1] <= _NINE and text[at + 2] <= SPACE:  # most are one digit
+            address += np.int64(text[at + 1]) - _ZERO
+            at += 2
         else:
             delta, negative, at = read_signed(text, at)
             if delta < 0 or delta >= LARGEST:
