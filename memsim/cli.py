@@ -239,7 +239,7 @@ def capture(
     ctx: typer.Context,
     files: Annotated[list[Path], typer.Argument(metavar="APP.cu... [-- ARGS]", help="CUDA C++ files of one program.")],
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="The trace file to write; or a folder: a trace of every kernel.")
+        Path, typer.Option("--out", "-o", help="The trace to write, FILE.h5; or a folder, for one of every kernel.")
     ],
     kernel: Annotated[str | None, typer.Option(help="Which kernel, not the first that is launched.")] = None,
     launch: Annotated[int, typer.Option(min=0, help="Which of its launches, counted from 0.")] = 0,

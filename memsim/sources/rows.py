@@ -20,6 +20,7 @@ ROW = np.dtype([("warp", "<i4"), *INSTRUCTION_COLUMNS.items()])
 
 SEQUENCE_FLAG, BARRIER_FLAG, DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
 LONGEST_STRIDE = 2**31 - 1
+REACH = 2**32  # an instruction's lanes lie less than so many bytes apart: their offsets take 4 bytes
 LISTED = int(EXPLICIT)
 
 

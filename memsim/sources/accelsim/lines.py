@@ -186,7 +186,8 @@ def _access(text, at, s, tables, opcode, mask, written, read):
             part = tables.found[space, 0]
             if part:
                 op = tables.found[space, 1]
-                write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, part, tables.lanes)
+                lanes, some = tables.lanes, tables.some
+                write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, part, lanes, some)
                 flags, gap = 0, 0
     s.gap = 0
     s.left -= 1

@@ -70,6 +70,7 @@ class Tables(NamedTuple):
         registers: i8 [ALL_REGISTERS], the sequence whose load wrote each register last.
         named: i8 [2 * MOST_REGISTERS], registers that the line at hand writes, then those that it reads.
         lanes: i8 [32], the line's addresses.
+        some: i8 [2, 32], scratch for those of one row.
         found: i8 [4, 2], by space: the lanes that access it, the static op.
         rows, addresses: the trace's rows so far.
         cursor: i8 [2], how many of either.
@@ -84,6 +85,7 @@ class Tables(NamedTuple):
     registers: np.ndarray
     named: np.ndarray
     lanes: np.ndarray
+    some: np.ndarray
     found: np.ndarray
     rows: np.ndarray
     addresses: np.ndarray
@@ -104,6 +106,7 @@ def new_tables(opcodes: Opcodes, rows: int, addresses: int, blocks: int, warps_p
         registers=np.full(ALL_REGISTERS, -1),
         named=np.zeros(2 * MOST_REGISTERS, np.int64),
         lanes=np.zeros(WARP_SIZE, np.int64),
+        some=np.zeros((2, WARP_SIZE), np.int64),
         found=np.zeros((4, 2), np.int64),
         rows=np.zeros(rows, ROW),
         addresses=np.zeros(addresses, np.uint32),

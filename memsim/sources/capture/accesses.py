@@ -13,11 +13,10 @@ import numpy as np
 from memsim.compiled import inlined, loop
 from memsim.sources.capture.positions import DONE, TAG_SHIFT, TOO_MANY_OPS
 from memsim.sources.local_memory import local_address
-from memsim.sources.rows import SEQUENCE, begin_row, place_lanes
+from memsim.sources.rows import REACH, SEQUENCE, begin_row, place_lanes
 from memsim.trace.schema import NO_OP, Space
 
 ADDRESS_MASK = (1 << TAG_SHIFT) - 1
-FARTHEST = 2**32  # bytes an instruction's lowest address and highest can lie apart
 SHARED, LOCAL = int(Space.shared), int(Space.local)
 
 
@@ -85,7 +84,7 @@ def issue(warp, global_warp, access, site, lanes, address, count, sites, memory,
     row = np.int64(memory.recent[access])
     if not memory.start[row] <= low < memory.stop[row]:
         row = memory.recent[access] = find(memory, low)
-    if high < memory.stop[row] and high - low < FARTHEST and memory.space[row] != LOCAL:
+    if high < memory.stop[row] and high - low < REACH and memory.space[row] != LOCAL:
         base = -memory.start[row] if memory.space[row] == SHARED else np.int64(0)
         result = log(warp, access, site, row, lanes, address, count, low, base, since, data, sites, memory, ops, out)
     else:
@@ -131,7 +130,7 @@ def split(warp, global_warp, access, site, lanes, address, count, since, data, s
             if not out.left[i] or find(memory, address[i]) != row:
                 continue
             place = placed(memory, row, global_warp, lanes[i], address[i], sites.width[access])
-            if abs(place - at) < FARTHEST // 2:
+            if abs(place - at) < REACH // 2:
                 out.some[taken], out.place[taken], out.left[i] = lanes[i], place, False
                 low = min(low, place)
                 taken += 1

@@ -159,11 +159,13 @@ class Recorder:
 
     def _shape(self) -> LaunchShape:
         assert self._launch is not None
+        needs = self.resources.needs(self._launch.kernel)
+        shared = needs.shared_bytes if self.on_gpu else None  # a GPU's probes do not tell the sizes of arrays
         if self.wanted.registers is not None:
-            return self.merger.launch_shape(self.wanted.registers)
+            return self.merger.launch_shape(self.wanted.registers, shared)
         threads = self.merger.launch_shape().warps_per_block * self.gpu.sm.warp_size
         most = self.gpu.sm.registers // threads  # nvcc would make do with so many for this GPU
-        return self.merger.launch_shape(min(self.resources.registers(self._launch.kernel), most))
+        return self.merger.launch_shape(min(needs.registers, most), shared)
 
     def _add(self, message: Blocks, chunk: Chunk) -> str:
         """Write blocks; the first one's accesses decide on how many there will be."""

@@ -1,17 +1,28 @@
-"""What nvcc says a kernel needs, where there is nvcc: the registers that decide how many blocks an SM holds."""
+"""What nvcc says a kernel needs, where there is nvcc: what decides how many blocks an SM holds."""
 
 from __future__ import annotations
 
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
 from tempfile import TemporaryFile
 
 from memsim.sources.capture.build import CUDA_SUFFIXES, Sources
 
 LONGEST_SECONDS = 120
-_ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers", re.DOTALL)
+_ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
+_SHARED = re.compile(r"(\d+) bytes smem")
+_FIRST, _LENGTH = re.compile(r"_Z[NL]*(\d+)"), re.compile(r"L?(\d+)")
 DEFAULT_REGISTERS = 32  # of a thread, where nobody knows
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a kernel needs: registers of a thread, static shared memory of a block."""
+
+    registers: int
+    shared_bytes: int
 
 
 class Resources:
@@ -20,7 +31,7 @@ class Resources:
     def __init__(self, sources: Sources, ask: bool = True) -> None:
         self._told = TemporaryFile()  # noqa: SIM115  lives as long as the process that writes to it
         self._process: subprocess.Popen | None = None
-        self._registers: dict[str, int] | None = None
+        self._needs: dict[str, Needs] | None = None
         files = [str(file) for file in sources.files if file.suffix in CUDA_SUFFIXES]
         compiler = shutil.which("nvcc")
         if ask and compiler and files:
@@ -28,12 +39,13 @@ class Resources:
             command = [*report, *sources.options(sources.includes)]
             self._process = subprocess.Popen(command, stdout=self._told, stderr=self._told)
 
-    def registers(self, kernel: str) -> int:
-        """Registers a thread of a kernel needs: the most of its instances; a default where nvcc does not say."""
-        if self._registers is None:
-            self._registers = self._read()
-        needed = [count for name, count in self._registers.items() if _is_of(name, kernel)]
-        return max(needed, default=DEFAULT_REGISTERS)
+    def needs(self, kernel: str) -> Needs:
+        """The most that any instance of a kernel needs; a default where nvcc does not say."""
+        if self._needs is None:
+            self._needs = self._read()
+        found = [needs for name, needs in self._needs.items() if kernel_name(name) == kernel]
+        registers = max((needs.registers for needs in found), default=DEFAULT_REGISTERS)
+        return Needs(registers, max((needs.shared_bytes for needs in found), default=0))
 
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
@@ -41,7 +53,7 @@ class Resources:
             self._process.wait()
         self._told.close()
 
-    def _read(self) -> dict[str, int]:
+    def _read(self) -> dict[str, Needs]:
         if self._process is None:
             return {}
         try:
@@ -52,19 +64,27 @@ class Resources:
         return parse_report(self._told.read().decode(errors="replace"))
 
 
-def parse_report(told: str) -> dict[str, int]:
-    """Registers by mangled kernel name.
+def parse_report(told: str) -> dict[str, Needs]:
+    """What kernels need, by mangled name.
 
-    >>> parse_report("Compiling entry function '_Z1kv' for 'sm_75'\\n ... Used 12 registers, 380 bytes cmem[0]")
-    {'_Z1kv': 12}
+    >>> parse_report("Compiling entry function '_Z1kv' for 'sm_75'\\n ... Used 12 registers, 2048 bytes smem, 380 ...")
+    {'_Z1kv': Needs(registers=12, shared_bytes=2048)}
     """
-    return {name: int(count) for name, count in _ENTRY.findall(told)}
+    found = {}
+    for name, registers, more in _ENTRY.findall(told):
+        shared = _SHARED.search(more)
+        found[name] = Needs(int(registers), int(shared[1]) if shared else 0)
+    return found
 
 
-def _is_of(mangled: str, kernel: str) -> bool:
-    """Whether a mangled name (Itanium C++ ABI: length and identifier) is of a kernel or an instance of its template.
+def kernel_name(mangled: str) -> str:
+    """A kernel's name without namespaces and template arguments (Itanium C++ ABI, 5.1.2: lengths and identifiers).
 
-    >>> _is_of("_Z5saxpyfPKfPfi", "saxpy"), _is_of("_Z6saxpy2v", "saxpy"), _is_of("saxpy", "saxpy")
-    (True, False, True)
+    >>> kernel_name("_Z5saxpyfPKfPfi"), kernel_name("_ZN2ns1kIfEEvPT_"), kernel_name("_ZL1kv"), kernel_name("saxpy")
+    ('saxpy', 'k', 'k', 'saxpy')
     """
-    return mangled == kernel or f"{len(kernel)}{kernel}" in mangled
+    name, at = mangled, 0
+    while found := (_FIRST if at == 0 else _LENGTH).match(mangled, at):
+        at = found.end() + int(found[1])
+        name = mangled[found.end() : at]
+    return name

@@ -67,7 +67,7 @@ def capture(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="memsim-"))) if keep is None else keep
         folder.mkdir(parents=True, exist_ok=True)
-        resources = Resources(sources, ask=wanted.registers is None)
+        resources = Resources(sources, ask=sources.gpu or wanted.registers is None)
         stack.callback(resources.close)
         program = build(sources, folder)
         shown = str(sources.files[0])

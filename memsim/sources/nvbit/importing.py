@@ -83,6 +83,7 @@ class _Log:
         self._state["line"] = 1
         self._records, self._addresses = np.zeros(HELD_RECORDS, RECORD), np.zeros(HELD_ADDRESSES, np.uint32)
         self._cursor, self._lanes = np.zeros(2, np.int64), np.zeros(WARP_SIZE, np.int64)
+        self._some = np.zeros((2, WARP_SIZE), np.int64)
 
     def read(self, block: bytearray) -> None:
         """Read whole lines."""
@@ -90,8 +91,8 @@ class _Log:
         self._state["at"] = 0
         while True:
             ended = scan.scan(
-                text, self._state, self._table, self.opcodes.spot, self.opcodes.slots, self.opcodes.pool, self._lanes,
-                self._records, self._addresses, self._cursor,
+                text, self._state, self._table, self.opcodes.spot, self.opcodes.slots, self.opcodes.pool,
+                self._lanes, self._some, self._records, self._addresses, self._cursor,
             )  # fmt: skip
             if ended == scan.TEXT_USED:
                 return

@@ -69,14 +69,14 @@ _GENERIC, _BOTH = int(Where.generic), int(Where.both)
 
 
 @loop
-def scan(text, state, launches, spot, slots, pool, lanes, rows, addresses, cursor):
+def scan(text, state, launches, spot, slots, pool, lanes, some, rows, addresses, cursor):
     """Read text, u1 of whole lines, from ``state.at`` on.
 
     Args:
         state: STATE [1].
         launches: LAUNCH_ROW, in the order of their LAUNCH lines.
         spot, slots, pool: of :class:`memsim.sources.opcodes.Opcodes`.
-        lanes: i8 [32], scratch.
+        lanes: i8 [32], some: i8 [2, 32]; scratch.
         rows: RECORD; addresses: u4; cursor: i8 [2], how many there are of either.
 
     Returns:
@@ -96,7 +96,7 @@ def scan(text, state, launches, spot, slots, pool, lanes, rows, addresses, curso
                 return LAUNCH
             ended = TEXT_USED
             if begins_with(text, at, _ACCESS):
-                ended = _access(text, at, s, launches, spot, slots, pool, lanes, rows, addresses, cursor)
+                ended = _access(text, at, s, launches, spot, slots, pool, lanes, some, rows, addresses, cursor)
             elif text[at] in (_MINUS, LINE_FEED):  # else "Inspecting ...", which a verbose tool says
                 ended = UNFINISHED
             if ended != TEXT_USED:
@@ -107,7 +107,7 @@ def scan(text, state, launches, spot, slots, pool, lanes, rows, addresses, curso
 
 
 @loop
-def _access(text, at, s, launches, spot, slots, pool, lanes, rows, addresses, cursor):
+def _access(text, at, s, launches, spot, slots, pool, lanes, some, rows, addresses, cursor):
     """The rest of an access's line."""
     number, at = read_digits(text, at + len(_ACCESS))
     if number < 0:
@@ -151,7 +151,7 @@ def _access(text, at, s, launches, spot, slots, pool, lanes, rows, addresses, cu
     first = cursor[0]
     address = cursor[1]
     op = slots[slot].number * OPS_PER_OPCODE + space
-    write_lanes(rows, addresses, cursor, op, _SEQUENCE, 0, mask, lanes)
+    write_lanes(rows, addresses, cursor, op, _SEQUENCE, 0, mask, lanes, some)
     for row in range(first, cursor[0]):
         rows[row].key = s.launch << KEY_BITS | in_grid
         rows[row].address = address

@@ -9,7 +9,8 @@ namespace memsim_probe {
 template <class T, class Probe>
 inline __host__ __device__ T&& operand(T&& value, Probe probe) {
     using Object = std::remove_reference_t<T>;
-    if constexpr (std::is_lvalue_reference<T>::value && !std::is_class<Object>::value && !std::is_union<Object>::value) probe(value);
+    constexpr bool operates = std::is_class<Object>::value || std::is_union<Object>::value;
+    if constexpr (std::is_lvalue_reference<T>::value && !operates) probe(value);
     return static_cast<T&&>(value);
 }
 
