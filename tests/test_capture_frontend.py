@@ -353,6 +353,14 @@ def test_bytes_that_are_not_utf8_do_not_shift_anything(tmp_path):
     assert [site.text for site in instrument(path, ARGUMENTS).sites] == ["a[0]", "a[1]"]
 
 
+def test_a_byte_order_mark_is_taken_away(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_bytes(b"\xef\xbb\xbf__global__ void k(float *a) { a[1] = 0; }")
+    done = instrument(path, ARGUMENTS)
+    assert done.texts[path].isascii() and done.texts[path].strip().startswith("__global__")
+    assert [(site.line, site.column) for site in done.sites] == [(1, 34)]
+
+
 def test_launch_brackets_may_be_apart(tmp_path):
     text = "__global__ void k(float *a) { a[0] = 1; }\nint main() { k << <1, 2>> > (nullptr); }"
     done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)

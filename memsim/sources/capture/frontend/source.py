@@ -16,6 +16,7 @@ from typing import NamedTuple
 _SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 # nvcc takes launches whose brackets are apart, `k<< <g, b>> >(x)`; clang does not.
 _LAUNCH = re.compile(r"<<(\s+)<(?!<)([^;]*?)>>(\s+)>(?=\s*\()")
+_BYTE_ORDER_MARK = re.compile(r"\A\xef\xbb\xbf")  # that of UTF-8 is allowed at a file's very start alone
 _OPENING, _CLOSING = "([{", ")]}"
 
 
@@ -56,7 +57,7 @@ class SourceFile:
     @classmethod
     def read(cls, name: str) -> SourceFile:
         text = Path(name).read_bytes().decode("latin-1")
-        return cls(name, text, _LAUNCH.sub(_joined, text))
+        return cls(name, text, _LAUNCH.sub(_joined, _BYTE_ORDER_MARK.sub(lambda mark: " " * len(mark[0]), text)))
 
     @property
     def path(self) -> Path:
