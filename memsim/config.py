@@ -104,6 +104,9 @@ class L1(_Data):
     enabled: bool = Field(True, description="whether global loads are cached in L1")
     size_bytes: int = Field(ge=1, le=2**24, description="bytes of one SM's L1")
     reserved_bytes: int = Field(0, ge=0, le=2**24, description="bytes of it that hold no lines (kept as shared memory)")
+    carve_outs: tuple[int, ...] = Field(
+        (), max_length=32, description="what shared memory may take of it: the least that holds the resident blocks'"
+    )
     line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag, and the simulator's transaction")
     sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
     ways: int = Field(ge=1, le=4096, description="lines of a set")

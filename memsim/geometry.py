@@ -76,6 +76,9 @@ def _reserved(l1: L1) -> Iterator[Problem]:
     if l1.reserved_bytes % l1.line_bytes or l1.reserved_bytes > most:
         most = most // l1.line_bytes * l1.line_bytes
         yield "l1.reserved_bytes", f"is {l1.reserved_bytes}; give a multiple of line_bytes up to {most}, a way less"
+    for taken in l1.carve_outs:
+        if taken < 0 or taken % l1.line_bytes or taken >= l1.size_bytes:
+            yield "l1.carve_outs", f"has {taken}; give multiples of line_bytes below size_bytes = {l1.size_bytes}"
 
 
 def _partitions(gpu: GPU) -> Iterator[Problem]:

@@ -23,12 +23,14 @@ class Occupancy:
         limits: limit -> blocks it allows: "warps", "blocks", "registers", "shared memory"; what a kernel does not use
             sets none.
         warps_per_block: warps of a block.
+        shared_per_block: shared bytes that a block takes of the SM.
         max_warps: warps one SM can hold.
     """
 
     limits: dict[str, int]
     warps_per_block: int
     max_warps: int
+    shared_per_block: int = 0
 
     @property
     def blocks(self) -> int:
@@ -127,7 +129,7 @@ def occupancy(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes
         limits["registers"] = _blocks_by_registers(gpu, warps, registers)
     if shared:
         limits["shared memory"] = sm.shared_bytes // shared
-    return Occupancy(limits, warps, max_warps)
+    return Occupancy(limits, warps, max_warps, shared)
 
 
 def _capability(gpu: GPU) -> tuple[int, int]:

@@ -114,7 +114,8 @@ def provenance(name_or_path: str | Path, settings: Mapping[str, object] | None =
 def _default(field: str, info: Any) -> Provenance:
     value = info.get_default()
     source = "memsim's default" if value is not None else "not stated; derived from the other fields"
-    return Provenance(getattr(value, "value", value), unit(field), source, "assumed")
+    plain = list(value) if isinstance(value, tuple) else getattr(value, "value", value)
+    return Provenance(plain, unit(field), source, "assumed")
 
 
 def unit(field: str) -> str:

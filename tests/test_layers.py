@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "memsim"
 # In the order data walks through them; modules directly in memsim/ are rooms of one file.
 ROOMS = (
-    "errors", "geometry", "config", "library", "compiled", "files", "hdf5", "presets", "occupancy",
+    "errors", "geometry", "config", "library", "compiled", "files", "hdf5", "presets", "occupancy", "carve_out",
     "trace", "sources", "hierarchy", "montecarlo", "analysis", "models", "host", "report", "progress", "api",
     "cli", "__main__",
 )  # fmt: skip

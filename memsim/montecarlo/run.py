@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.carve_out import carved
 from memsim.config import GPU
 from memsim.errors import InputError
 from memsim.files import writing
@@ -66,6 +67,8 @@ def run(
         InputError: a trace that does not fit the GPU, or arguments out of range.
     """
     _check(trials, seed, jobs, at_least)
+    shape = trace.launch
+    gpu = carved(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
     about = _about(trace, gpu, seed, warm) | {"gpu_provenance": provenance or {}}
     tables = [_op(op) for op in trace.ops], [asdict(array) | {"space": array.space.name} for array in trace.arrays]
 
