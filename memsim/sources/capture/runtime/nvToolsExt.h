@@ -32,6 +32,8 @@ static inline int nvtxRangePushA(const char* name) { return (void)name, 0; }
 static inline int nvtxRangePushEx(const nvtxEventAttributes_t* event) { return (void)event, 0; }
 static inline int nvtxRangePop(void) { return 0; }
 static inline nvtxRangeId_t nvtxRangeStartA(const char* name) { return (void)name, 0; }
+static inline nvtxRangeId_t nvtxRangeStartEx(const nvtxEventAttributes_t* event) { return (void)event, 0; }
+static inline void nvtxMarkEx(const nvtxEventAttributes_t* event) { (void)event; }
 static inline void nvtxRangeEnd(nvtxRangeId_t range) { (void)range; }
 static inline void nvtxMarkA(const char* name) { (void)name; }
 static inline void nvtxNameOsThreadA(uint32_t thread, const char* name) { (void)thread, (void)name; }
