@@ -87,12 +87,12 @@ def test_volta_boards(name):
     assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.sector_bytes) == (128, 32, 128, 32)
 
 
-# Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106), in SM cycles. That of a walk through all
-# of memory, which finds other rows open, is what experiments/pointer_chase compares.
+# Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; Torres 2011 on the GTX 480), in SM cycles.
+# That of a walk through all of memory, which finds other rows open, is what experiments/pointer_chase compares.
 @pytest.mark.parametrize(
     ("name", "bandwidth", "idle"),
     [
-        ("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 685), ("tesla-v100", 898.0, None), ("quadro-gv100", 870.4, None),
+        ("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 506), ("tesla-v100", 898.0, None), ("quadro-gv100", 870.4, None),
         ("a100", 1935.4, None), ("h100", 3352.3, None), ("h200", 4800.0, None), ("gh200", 4022.8, None),
         ("rtx3080", 760.0, None), ("tesla-k80", 240.5, None),
         # Hong and Kim, ISCA 2009, tables 3 and 6

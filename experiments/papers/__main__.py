@@ -16,6 +16,7 @@ from experiments.papers.study import Outcome, Setting
 EXPERIMENTS = Path(__file__).parents[1]
 STUDIES: tuple[str, ...] = (
     "cudamicrobench2021",
+    "torres2011",
     "volta_counters",
 )
 
