@@ -9,7 +9,7 @@ import pytest
 
 from experiments.papers import __main__ as papers
 from experiments.papers.readme import filled, markdown
-from experiments.papers.scoreboard import as_markdown, text
+from experiments.papers.scoreboard import as_markdown, keep, kept, row, text
 from experiments.papers.study import AtLeast, Claim, Points, Within
 
 
@@ -31,20 +31,21 @@ def test_every_study_is_listed_where_people_look():
     assert set(papers.STUDIES) <= linked == {path.parent.name for path in papers.EXPERIMENTS.glob("*/README.md")}
 
 
-def test_the_scoreboard_shows_error_aim_and_verdict():
-    claims = {
-        "a": [
-            Claim("ratio", 50.0, 53.0, (52.5, 53.5), "%", "table 1", Points(3.5)),
-            Claim("time", 200.0, 180.0, unit="ms", aim=Within(0.05)),
-            Claim("correlation", math.nan, 0.97, aim=AtLeast(0.9)),
-        ]
-    }
-    ratio, time, correlation, _, count = text(claims).splitlines()[2:]
+def test_the_scoreboard_shows_error_aim_and_verdict(tmp_path):
+    claims = [
+        Claim("ratio", 50.0, 53.0, (52.5, 53.5), "%", "table 1", Points(3.5)),
+        Claim("time", 200.0, 180.0, unit="ms", aim=Within(0.05)),
+        Claim("correlation", math.nan, 0.97, aim=AtLeast(0.9)),
+    ]
+    rows = {"a": [row(claim) for claim in claims]}
+    ratio, time, correlation, _, count = text(rows).splitlines()[2:]
     assert " ".join(ratio.split()) == "a ratio 50 53 52.5 … 53.5 % +3.0 pp within 3.5 met"
     assert " ".join(time.split()) == "a time 200 180 ms -10.0 % within 5 % missed"
     assert " ".join(correlation.split()) == "a correlation – 0.97 ≥ 0.9 met"
     assert count == "3 claims; 2 of 3 aims met"
-    assert "| met | table 1 |" in as_markdown(claims)
+    assert "| met | table 1 |" in as_markdown(rows)
+    keep(tmp_path / "rows.csv", rows["a"])
+    assert kept(tmp_path / "rows.csv") == rows["a"] and kept(tmp_path / "none.csv") == []
 
 
 def test_a_table_and_its_place_must_both_exist():

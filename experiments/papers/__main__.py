@@ -14,6 +14,7 @@ from experiments.papers.readme import fill
 from experiments.papers.study import Outcome, Setting
 
 EXPERIMENTS = Path(__file__).parents[1]
+KEPT = "scoreboard.csv"  # in a study's folder: the rows of its last full run
 STUDIES: tuple[str, ...] = (
     "cudamicrobench2021",
     "torres2011",
@@ -28,11 +29,14 @@ def main(arguments: list[str] | None = None) -> None:
     for name in asked.study or STUDIES:
         begin = perf_counter()
         outcome = run(name, asked.quick, asked.jobs)
-        found[name] = outcome.claims
+        found[name] = [scoreboard.row(claim) for claim in outcome.claims]
+        if not asked.quick:
+            scoreboard.keep(EXPERIMENTS / name / KEPT, found[name])
         print(f"{name}: {len(outcome.claims)} claims, {perf_counter() - begin:.0f} s", file=sys.stderr, flush=True)
     print(scoreboard.text(found))
-    if not asked.quick and not asked.study:
-        fill(EXPERIMENTS / "README.md", {"scoreboard": scoreboard.as_markdown(found)})
+    if not asked.quick:
+        last = {name: scoreboard.kept(EXPERIMENTS / name / KEPT) for name in STUDIES}
+        fill(EXPERIMENTS / "README.md", {"scoreboard": scoreboard.as_markdown(last)})
 
 
 def run(name: str, quick: bool, jobs: int) -> Outcome:
@@ -50,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m experiments.papers",
         description="Compare memsim with what was published and measured: one row a claim, one folder a study.",
-        epilog="A full run of all studies also writes the scoreboard into experiments/README.md.",
+        epilog="A full run keeps its rows and writes all studies' last ones into experiments/README.md.",
     )
     parser.add_argument("study", nargs="*", choices=[*STUDIES, []], metavar="STUDY", help=f"of: {', '.join(STUDIES)}")
     parser.add_argument("--quick", action="store_true", help="small snapshots; writes only to out/papers")
