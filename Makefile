@@ -34,12 +34,12 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050, 64 trials: tables, out/spmv.h5
 	$(BIN)/memsim plot out/result.h5 -o out/figures
 
 test: venv ## run the tests, doctests included
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 check: venv ## everything that must pass: ruff, mypy, tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
 bench: venv ## measure speed and memory; prints ratios
 	$(BIN)/python -m experiments.bench
