@@ -97,7 +97,7 @@ def test_volta_boards(name):
         ("rtx3080", 760.0, None), ("tesla-k80", 240.5, None),
         # Hong and Kim, ISCA 2009, tables 3 and 6
         ("geforce-8800gtx", 86.4, 420), ("quadro-fx5600", 76.8, 420), ("geforce-8800gt", 57.6, 420),
-        ("geforce-gtx280", 141.7, 450),
+        ("geforce-gtx280", 141.7, 450), ("tesla-c1060", 102.4, 450),
     ],
 )  # fmt: skip
 def test_bandwidth_and_idle_latency(name, bandwidth, idle):

@@ -1,0 +1,175 @@
+"""CuMAPz's motivating example by its model and by simulation, beside the times of a Tesla C1060."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+import memsim
+from experiments.cumapz2011 import motivating
+from experiments.papers.readme import markdown
+from experiments.papers.study import AtLeast, Claim, Outcome, Points, Setting
+from memsim.analysis.result import Result
+from memsim.models.cumapz import Factors, Program, estimate
+from memsim.report.style import BLUE, ORANGE, panels, styled, write
+
+GPU = "tesla-c1060"
+PAPER = "Kim and Shrivastava 2011"
+
+
+@dataclass(frozen=True)
+class Version:
+    """One row of tables I to III.
+
+    Attributes:
+        table: where it is printed.
+        fetched: what fills the buffer, or None.
+        shared, stored: how the buffer is accessed, and the result stored.
+        measured: ms, on a Tesla C1060.
+        reused: accesses that the buffer serves, where the paper prints it.
+    """
+
+    table: str
+    fetched: int | None
+    shared: str
+    stored: str
+    measured: float
+    reused: int | None = None
+
+    @property
+    def name(self) -> str:
+        buffer = "no buffer" if self.fetched is None else f"+{self.fetched}, {self.shared}"
+        return f"{buffer}; stored by {self.stored}"
+
+
+VERSIONS = (
+    Version("I", None, "rows", "rows", 78.15),
+    Version("I", 0, "columns", "rows", 61.11, 754_925_568),
+    Version("I", 1, "columns", "rows", 64.86, 771_670_016),
+    Version("I", 2, "columns", "rows", 63.77, 754_876_416),
+    Version("II", 0, "rows", "rows", 45.06),
+    Version("II", 1, "rows", "rows", 54.75),
+    Version("II", 2, "rows", "rows", 55.25),
+    Version("II", 0, "padded", "rows", 44.98),
+    Version("II", 1, "padded", "rows", 53.69),
+    Version("II", 2, "padded", "rows", 54.39),
+    Version("III", None, "rows", "columns", 3938.08),
+    Version("III", 0, "rows", "columns", 3933.88),
+    Version("III", 1, "rows", "columns", 3936.23),
+    Version("III", 2, "rows", "columns", 3937.56),
+)
+BUFFERED = [version for version in VERSIONS if version.fetched is not None]
+# The versions that each printed table compares: II repeats the columns of I, III the rows of II.
+TABLES = {
+    "I": [version for version in BUFFERED if version.table == "I"],
+    "II": [version for version in BUFFERED if version.table in ("I", "II")],
+    "III": [version for version in BUFFERED if version.table == "III" or version.shared == "rows"],
+}
+
+
+def run(setting: Setting) -> Outcome:
+    """Tables I to III; the launch is the paper's also in a quick run, which replays fewer blocks of it."""
+    gpu = memsim.load_gpu(GPU)
+    models = {version: estimate(_program(version), gpu) for version in VERSIONS}
+    results = {version: _simulated(version, setting) for version in VERSIONS}
+    times = {version: result.kernel_time.mean for version, result in results.items()}
+    _draw(models, times, setting)
+    claims = [*_reuse(models), *_correlations(models), *_times(results), *_ratios(times)]
+    return Outcome(claims, {"versions": _table(models, times)})
+
+
+def _program(version: Version) -> Program:
+    return motivating.program(version.fetched, shared=version.shared, stored=version.stored)
+
+
+def _simulated(version: Version, setting: Setting) -> Result:
+    trace = memsim.trace(
+        "neighbours",
+        gpu=GPU,
+        blocks="2x" if setting.quick else "16x",
+        n=motivating.MAX,
+        fetched="none" if version.fetched is None else str(version.fetched),
+        layout=version.shared,
+        stored=version.stored,
+    )
+    return memsim.simulate(trace, GPU, trials=2 if setting.quick else 8, jobs=setting.jobs)
+
+
+def _reuse(models: dict[Version, Factors]) -> Iterator[Claim]:
+    for version in VERSIONS:
+        if version.reused is not None:
+            yield Claim(
+                f"accesses that the buffer of +{version.fetched} serves", version.reused,
+                models[version].counted.reused, source=f"{PAPER}, table I", aim=Points(0),
+            )  # fmt: skip
+
+
+def correlation(estimates: list[float], milliseconds: list[float]) -> float:
+    """Of estimates of performance with measured performance, the reciprocal of time (section 6.1).
+
+    >>> round(correlation([1, 2, 4], [8, 4, 2]), 6)
+    1.0
+    """
+    return float(np.corrcoef(estimates, 1 / np.array(milliseconds))[0, 1])
+
+
+def _correlations(models: dict[Version, Factors]) -> Iterator[Claim]:
+    found = []
+    for table, versions in TABLES.items():
+        found.append(correlation([models[one].mpe for one in versions], [one.measured for one in versions]))
+        yield Claim(f"correlation of MPE with performance, table {table}, with a buffer", np.nan, found[-1],
+                    source=PAPER)  # fmt: skip
+    yield Claim("correlation of MPE with performance, mean of the three tables", 0.96, float(np.mean(found)),
+                source=f"{PAPER}, section 6: its mean over programs", aim=AtLeast(0.96))  # fmt: skip
+    for name, chosen in (("with a buffer", BUFFERED), ("and without", list(VERSIONS))):
+        pooled = correlation([models[one].mpe for one in chosen], [one.measured for one in chosen])
+        yield Claim(f"correlation over all three tables at once, {name}", np.nan, pooled, source=PAPER,
+                    aim=AtLeast(0.96))  # fmt: skip
+
+
+def _times(results: dict[Version, Result]) -> Iterator[Claim]:
+    for version, result in results.items():
+        interval = result.kernel_time.interval()
+        yield Claim(
+            version.name, version.measured, result.kernel_time.mean,
+            None if interval is None else (interval.low, interval.high), "ms", f"{PAPER}, table {version.table}",
+        )  # fmt: skip
+
+
+def _ratios(times: dict[Version, float]) -> Iterator[Claim]:
+    by_name = {version.name: version for version in VERSIONS}
+    for what, slow, fast in (
+        ("storing by columns over by rows", "+0, rows; stored by columns", "+0, rows; stored by rows"),
+        ("no buffer over the best", "no buffer; stored by rows", "+0, rows; stored by rows"),
+        ("bank conflicts over none", "+0, columns; stored by rows", "+0, rows; stored by rows"),
+        ("an unaligned fetch over an aligned one", "+1, rows; stored by rows", "+0, rows; stored by rows"),
+    ):
+        a, b = by_name[slow], by_name[fast]
+        yield Claim(f"{what}, simulated", a.measured / b.measured, times[a] / times[b], unit="x",
+                    source=f"{PAPER}, tables I to III")  # fmt: skip
+
+
+def _table(models: dict[Version, Factors], times: dict[Version, float]) -> str:
+    names = ("data_reuse", "lat_hiding", "bw_util", "ch_skew", "branch_eff", "shm_eff", "mpe")
+    rows = [
+        [version.table, version.name, f"{version.measured:.2f}", f"{times[version]:.1f}",
+         *(f"{getattr(models[version], name):.3g}" for name in names)]
+        for version in VERSIONS
+    ]  # fmt: skip
+    return markdown(["table", "version", "measured ms", "simulated ms", *names], rows, left=2)
+
+
+def _draw(models: dict[Version, Factors], times: dict[Version, float], setting: Setting) -> None:
+    with styled():
+        figure, (left, right) = panels(1, 2, 8, 3.4)
+        measured = [1 / version.measured for version in VERSIONS]
+        for axes, values, colour, label in (
+            (left, [models[version].mpe for version in VERSIONS], BLUE, "MPE"),
+            (right, [1 / times[version] for version in VERSIONS], ORANGE, "1 / simulated time, 1/ms"),
+        ):
+            axes.loglog(measured, values, "o", color=colour)
+            axes.set_xlabel("1 / measured time, 1/ms")
+            axes.set_ylabel(label)
+        write(figure, setting.figures / "motivating.png")

@@ -1,0 +1,85 @@
+"""Equations 1 to 8 of CuMAPz (Kim and Shrivastava 2011, section 5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, sqrt
+
+from memsim.config import GPU
+from memsim.models.cumapz.accesses import HALF, WARP, Counted, count
+from memsim.models.cumapz.program import Program
+from memsim.occupancy import occupancy
+
+ENOUGH = 0.5  # of the warps an SM can hold: more hide no more latency (section 5.2)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """The six factors, and what they are made of. Larger is better; only versions of one program can be compared.
+
+    Attributes:
+        data_reuse: bytes that buffers serve over bytes transferred to fill them (equation 1); 1 without buffers.
+        lat_hiding: from occupancy and the independent fetches (equation 2); 1 without buffers.
+        bw_util: bytes asked for over bytes transferred (equation 3).
+        ch_skew: blocks on the busiest channel over those on the least (equation 5).
+        branch_eff: warps over execution paths (equation 7).
+        shm_eff: half-warps over serialized accesses to shared memory (equation 6).
+        counted: the sums behind them.
+    """
+
+    data_reuse: float
+    lat_hiding: float
+    bw_util: float
+    ch_skew: float
+    branch_eff: float
+    shm_eff: float
+    counted: Counted
+
+    @property
+    def mpe(self) -> float:
+        """Memory performance estimate (equation 8)."""
+        return (
+            self.data_reuse * self.lat_hiding * self.bw_util / self.ch_skew * self.branch_eff * sqrt(self.shm_eff)
+        )
+
+
+def estimate(program: Program, gpu: GPU) -> Factors:
+    """The factors of a program.
+
+    Raises:
+        InputError: a block that fits no SM.
+    """
+    held = occupancy(gpu, program.threads, program.registers, program.shared_bytes)
+    span = first_blocks(program, gpu, held.blocks)
+    counted = count(program, gpu, span)
+    fetches = sum(len(buffer.fetches) for buffer in program.buffers)
+    half_warps = program.blocks * ceil(program.threads / HALF)
+    warps = program.blocks * ceil(program.threads / WARP)
+    return Factors(
+        data_reuse=counted.reused * program.element_bytes / counted.bytes_buffered if fetches else 1.0,
+        lat_hiding=min(held.fraction, ENOUGH) / ENOUGH * sqrt(max(fetches, 1)),
+        bw_util=counted.bytes_asked / counted.bytes_moved,
+        ch_skew=channel_skew(counted) if program.blocks >= span else 1.0,
+        branch_eff=warps / (warps * len(program.references) + counted.diverged),
+        shm_eff=half_warps * max(len(program.buffers), 1) / counted.conflicts if counted.conflicts else 1.0,
+        counted=counted,
+    )
+
+
+def first_blocks(program: Program, gpu: GPU, resident: int) -> int:
+    """Blocks whose accesses would use all channels at first (equation 4).
+
+    Args:
+        resident: blocks that one SM holds.
+    """
+    wide = gpu.dram.interleave_bytes / (program.block[0] * program.element_bytes)
+    return max(int(gpu.dram.channels * min(resident, wide)), 1)
+
+
+def channel_skew(counted: Counted) -> float:
+    """Equation 5. All on one channel is as bad as there are channels; even use of several is no skew."""
+    blocks = counted.touched.sum(axis=0)
+    used = blocks[blocks > 0]
+    if len(used) == 1:
+        return float(len(blocks))
+    return float(used.max() / used.min())

@@ -1,0 +1,56 @@
+"""Counting half-warps' accesses, compiled; the rules of coalescing and of banks are those of memsim.trace."""
+
+from __future__ import annotations
+
+from memsim.compiled import loop
+from memsim.trace.bits import popcount
+from memsim.trace.coalesce_loop import ADDRESS, LANE, count_distinct, count_passes, emit_group
+
+SECTOR_BYTES = 32
+
+
+@loop
+def move_bytes(addresses, active, rule, line_shift, position, scratch, lines, masks):
+    """Bytes transferred, and bytes asked for, by groups of lanes that access global memory.
+
+    Args:
+        addresses, active: i8 and b1 [groups, lanes].
+        rule: RULE [1] of the access.
+        line_shift: log2 of the sectors of a line.
+        position, scratch, lines, masks: room for :func:`memsim.trace.coalesce_loop.emit_group`.
+    """
+    transferred = asked = 0
+    for g in range(len(addresses)):
+        n = _gather(addresses[g], active[g], scratch)
+        if n == 0:
+            continue
+        asked += count_distinct(0, n, scratch) * rule[0].width
+        position[0].buffered = 0
+        emit_group(0, n, rule[0], line_shift, position[0], scratch, lines, masks)
+        for k in range(position[0].buffered):
+            transferred += SECTOR_BYTES * popcount(masks[k])
+    return transferred, asked
+
+
+@loop
+def count_conflicts(addresses, active, width, banks, scratch):
+    """Sum over groups of lanes of the most different words in one bank, of those groups where that is above one."""
+    conflicts = 0
+    for g in range(len(addresses)):
+        n = _gather(addresses[g], active[g], scratch)
+        passes = count_passes(0, n, width, banks, False, scratch)
+        if passes > 1:
+            conflicts += passes
+    return conflicts
+
+
+@loop
+def _gather(addresses, active, scratch):
+    """Put the active lanes and their addresses in `scratch`; how many they are."""
+    n = 0
+    for lane in range(len(addresses)):
+        if active[lane]:
+            scratch[LANE, n] = lane
+            scratch[ADDRESS, n] = addresses[lane]
+            n += 1
+    return n
