@@ -55,8 +55,8 @@ def neighbours(
 ) -> Launch:
     """A matrix of n x n float32, ``n`` a multiple of 16.
 
-    ``fetched``: which neighbour fills the buffer. ``layout``: how the buffer is accessed, by columns, by rows, or by columns
-    of rows that are padded by one element. ``stored``: the result by rows, or transposed.
+    ``fetched``: which neighbour fills the buffer. ``layout``: how the buffer is accessed, by columns, by rows, or by
+    columns of rows that are padded by one element. ``stored``: the result by rows, or transposed.
     """
     if n < SIDE or n % SIDE:
         raise ValueError(f"n is {n}; give a multiple of {SIDE}")

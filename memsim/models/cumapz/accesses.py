@@ -65,8 +65,8 @@ def _batches(program: Program) -> Iterator[np.ndarray]:
     """Linear numbers of the blocks that are gone through."""
     rows = np.arange(0, program.grid[1], program.alike)
     blocks = (rows[:, None] * program.grid[0] + np.arange(program.grid[0])).ravel()
-    steps = max((reference.steps for reference in (*program.references, *program.scratch)), default=1)
-    size = max(_AT_ONCE // (program.threads * steps), 1)
+    steps = [one.steps for one in program.references] + [one.steps for one in program.scratch]
+    size = max(_AT_ONCE // (program.threads * max(steps, default=1)), 1)
     for begin in range(0, len(blocks), size):
         yield blocks[begin : begin + size]
 
