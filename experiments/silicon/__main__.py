@@ -1,0 +1,38 @@
+"""``python -m experiments.silicon measure`` where a GPU is; ``... compare`` anywhere."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from experiments.silicon.compare import compare
+from experiments.silicon.measure import measure
+from memsim.errors import InputError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Returns the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m experiments.silicon", description=__doc__)
+    steps = parser.add_subparsers(dest="step", required=True)
+    first = steps.add_parser("measure", help="run the programs on the GPU at hand, under ncu")
+    first.add_argument("-o", "--out", type=Path, default=Path("out", "silicon"))
+    second = steps.add_parser("compare", help="put memsim's predictions beside a counters.csv")
+    second.add_argument("counters", type=Path)
+    second.add_argument("--gpu", required=True, help="preset of the GPU measured")
+    second.add_argument("--trials", type=int, default=4)
+    second.add_argument("-j", "--jobs", type=int, default=1)
+    asked = parser.parse_args(arguments)
+    try:
+        if asked.step == "measure":
+            measure(asked.out)
+        else:
+            print(compare(asked.counters, asked.gpu, asked.trials, asked.jobs))
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
