@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import memsim
-from experiments.cumapz2011 import motivating
+from experiments.cumapz2011 import motivating, steps
 from experiments.papers.readme import markdown
 from experiments.papers.study import AtLeast, Claim, Outcome, Points, Setting
 from memsim.analysis.result import Result
@@ -76,8 +76,11 @@ def run(setting: Setting) -> Outcome:
     results = {version: _simulated(version, setting) for version in VERSIONS}
     times = {version: result.kernel_time.mean for version, result in results.items()}
     _draw(models, times, setting)
-    claims = [*_reuse(models), *_correlations(models), *_times(results), *_ratios(times)]
-    return Outcome(claims, {"versions": _table(models, times)})
+    programs = steps.factors(gpu)
+    told = Claim("steps of section 6.1 at which the factor named goes the way told", len(steps.STEPS),
+                 steps.agreeing(programs), source=f"{PAPER}, section 6.1", aim=Points(0))  # fmt: skip
+    claims = [*_reuse(models), told, *_correlations(models), *_times(results), *_ratios(times)]
+    return Outcome(claims, {"versions": _table(models, times), "steps": steps.table(programs)})
 
 
 def _program(version: Version) -> Program:

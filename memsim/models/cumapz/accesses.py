@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memsim.config import GPU
-from memsim.models.cumapz.loops import count_conflicts, move_bytes
+from memsim.models.cumapz.loops import count_bank_passes, move_bytes
 from memsim.models.cumapz.program import Index, Program, Reference, Threads
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import make_rules
@@ -17,6 +17,7 @@ from memsim.trace.schema import Kind, Space, StaticOp
 HALF, WARP = 16, 32  # lanes whose accesses are looked at together, and lanes that take a branch together
 _AT_ONCE = 1 << 20  # threads
 _APART = 1 << 40  # of two blocks' keys; no array has more elements
+SUMS = ("reused", "bytes_buffered", "bytes_moved", "bytes_asked", "shared", "passes", "diverged")  # of Counted
 
 
 @dataclass
@@ -27,7 +28,7 @@ class Counted:
         reused: accesses that a buffer serves.
         bytes_buffered: transferred by fetches (equation 1).
         bytes_moved, bytes_asked: transferred, and asked for, by all accesses to global memory (equation 3).
-        conflicts: serialized accesses of half-warps to shared memory (equation 6).
+        shared, passes: accesses of half-warps to shared memory, and the passes that they take (equation 6).
         diverged: warps and references, of which some lanes are served by a buffer and others are not (equation 7).
         touched: b1 [first blocks, channels], whether a block accesses a channel in its first phase.
     """
@@ -37,7 +38,8 @@ class Counted:
     bytes_buffered: int = 0
     bytes_moved: int = 0
     bytes_asked: int = 0
-    conflicts: int = 0
+    shared: int = 0
+    passes: int = 0
     diverged: int = 0
 
 
@@ -55,7 +57,7 @@ def count(program: Program, gpu: GPU, first_blocks: int) -> Counted:
         for phase in range(program.phases):
             _Phase(program, gpu, meter, part, blocks, phase).run(split)
         part.diverged = int(split.sum())
-        for name in ("reused", "bytes_buffered", "bytes_moved", "bytes_asked", "conflicts", "diverged"):
+        for name in SUMS:
             setattr(counted, name, getattr(counted, name) + program.alike * getattr(part, name))
     _note_channels(program, gpu, counted.touched)
     return counted
@@ -95,9 +97,9 @@ class _Meter:
             self._scratch, self._lines, self._masks,
         )  # fmt: skip
 
-    def conflicts(self, elements: np.ndarray, active: np.ndarray) -> int:
-        """Serialized accesses, of elements of shared memory."""
-        return count_conflicts(_halves(elements * self.width), _halves(active), self.width, HALF, self._scratch)
+    def passes(self, elements: np.ndarray, active: np.ndarray) -> tuple[int, int]:
+        """Half-warps' accesses and their passes, of elements of shared memory."""
+        return count_bank_passes(_halves(elements * self.width), _halves(active), self.width, HALF, self._scratch)
 
 
 def _halves(values: np.ndarray) -> np.ndarray:
@@ -131,7 +133,13 @@ class _Phase:
                 self._refer(reference, held, split[number])
         for access in self._program.scratch:
             threads = self._program.at(self._blocks, self._phase, access.steps)
-            self._counted.conflicts += self._meter.conflicts(*_evaluated(access.index, access.where, threads))
+            self._share(*_evaluated(access.index, access.where, threads))
+
+    def _share(self, places: np.ndarray, active: np.ndarray) -> None:
+        """Count accesses to shared memory."""
+        groups, passes = self._meter.passes(places, active)
+        self._counted.shared += groups
+        self._counted.passes += passes
 
     def _fetch(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
         """Fill the buffers; by array, the keys (block, element) that are held, sorted, and their places."""
@@ -147,7 +155,7 @@ class _Phase:
                 self._counted.bytes_buffered += moved
                 self._counted.bytes_moved += moved
                 self._counted.bytes_asked += asked
-                self._counted.conflicts += self._meter.conflicts(place, active)
+                self._share(place, active)
                 keys.setdefault(buffer.array, []).append((self._keys + elements)[active])
                 places.setdefault(buffer.array, []).append(place[active])
         held = {}
@@ -165,7 +173,7 @@ class _Phase:
             wanted = self._keys + elements
             at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
             served = active & (keys[at] == wanted)
-            self._counted.conflicts += self._meter.conflicts(places[at], served)
+            self._share(places[at], served)
             self._counted.reused += int(served.sum())
         missed = active & ~served
         moved, asked = self._meter.moved(elements, missed)

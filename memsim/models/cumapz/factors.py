@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from math import ceil, sqrt
 
 from memsim.config import GPU
-from memsim.models.cumapz.accesses import HALF, WARP, Counted, count
+from memsim.models.cumapz.accesses import WARP, Counted, count
 from memsim.models.cumapz.program import Program
 from memsim.occupancy import occupancy
 
@@ -23,7 +23,7 @@ class Factors:
         bw_util: bytes asked for over bytes transferred (equation 3).
         ch_skew: blocks on the busiest channel over those on the least (equation 5).
         branch_eff: warps over execution paths (equation 7).
-        shm_eff: half-warps over serialized accesses to shared memory (equation 6).
+        shm_eff: half-warps' accesses to shared memory over the passes that they take (equation 6).
         counted: the sums behind them.
     """
 
@@ -38,9 +38,7 @@ class Factors:
     @property
     def mpe(self) -> float:
         """Memory performance estimate (equation 8)."""
-        return (
-            self.data_reuse * self.lat_hiding * self.bw_util / self.ch_skew * self.branch_eff * sqrt(self.shm_eff)
-        )
+        return self.data_reuse * self.lat_hiding * self.bw_util / self.ch_skew * self.branch_eff * sqrt(self.shm_eff)
 
 
 def estimate(program: Program, gpu: GPU) -> Factors:
@@ -53,7 +51,6 @@ def estimate(program: Program, gpu: GPU) -> Factors:
     span = first_blocks(program, gpu, held.blocks)
     counted = count(program, gpu, span)
     fetches = sum(len(buffer.fetches) for buffer in program.buffers)
-    half_warps = program.blocks * ceil(program.threads / HALF)
     warps = program.blocks * ceil(program.threads / WARP)
     return Factors(
         data_reuse=counted.reused * program.element_bytes / counted.bytes_buffered if fetches else 1.0,
@@ -61,7 +58,7 @@ def estimate(program: Program, gpu: GPU) -> Factors:
         bw_util=counted.bytes_asked / counted.bytes_moved,
         ch_skew=channel_skew(counted) if program.blocks >= span else 1.0,
         branch_eff=warps / (warps * len(program.references) + counted.diverged),
-        shm_eff=half_warps * max(len(program.buffers), 1) / counted.conflicts if counted.conflicts else 1.0,
+        shm_eff=counted.shared / counted.passes if counted.passes else 1.0,
         counted=counted,
     )
 

@@ -33,15 +33,14 @@ def move_bytes(addresses, active, rule, line_shift, position, scratch, lines, ma
 
 
 @loop
-def count_conflicts(addresses, active, width, banks, scratch):
-    """Sum over groups of lanes of the most different words in one bank, of those groups where that is above one."""
-    conflicts = 0
+def count_bank_passes(addresses, active, width, banks, scratch):
+    """(groups of lanes that access shared memory, sum of their passes: the most different words in one bank)."""
+    groups = passes = 0
     for g in range(len(addresses)):
         n = _gather(addresses[g], active[g], scratch)
-        passes = count_passes(0, n, width, banks, False, scratch)
-        if passes > 1:
-            conflicts += passes
-    return conflicts
+        groups += n > 0
+        passes += count_passes(0, n, width, banks, False, scratch)
+    return groups, passes
 
 
 @loop
