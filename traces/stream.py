@@ -1,4 +1,6 @@
-"""The four loops of STREAM: copy, scale, add and triad, one double a thread (McCalpin, IEEE TCCA Newsletter, 1995)."""
+"""The loops of STREAM, one double a thread (McCalpin, IEEE TCCA Newsletter, 1995), two that only read or write,
+and the vector triad of four vectors (Schönauer, Scientific Supercomputing, 2000).
+"""
 
 from typing import Literal
 
@@ -23,21 +25,47 @@ def triad(t: Thread, a, b, c, scalar):
     a[t.global_id] = b[t.global_id] + scalar * c[t.global_id]
 
 
+def vector_triad(t: Thread, a, b, c, d):
+    a[t.global_id] = b[t.global_id] * d[t.global_id] + c[t.global_id]
+
+
+def init(t: Thread, a, scalar):
+    a[t.global_id] = scalar
+
+
+def read(t: Thread, a, b):
+    value = b[t.global_id]
+    with t.where(value < 0):
+        a[t.global_id] = value
+
+
 @workload
 def stream(
     n: int = 1 << 20,
-    variant: Literal["copy", "scale", "add", "triad"] = "triad",
+    variant: Literal["copy", "scale", "add", "triad", "vector_triad", "init", "read"] = "triad",
     block: int = 256,
+    shared_bytes: int = 0,
     data_seed: int = 1,
 ) -> Launch:
-    """Vectors of ``n`` float64, ``n`` a multiple of ``block``; the scalar is 3, as in STREAM."""
+    """Vectors of ``n`` float64, ``n`` a multiple of ``block``; ``shared_bytes`` of a block hold occupancy down."""
     if n < block or n % block:
         raise ValueError(f"n is {n}; give a multiple of the block's {block} threads")
-    a, b, c = np.random.default_rng(data_seed).random((3, n))
+    a, b, c, d = np.random.default_rng(data_seed).random((4, n))
     kernel, arguments, expected = {
         "copy": (copy, dict(a=a, c=c), {"c": a.copy()}),
         "scale": (scale, dict(b=b, c=c, scalar=3.0), {"b": 3 * c}),
         "add": (add, dict(a=a, b=b, c=c), {"c": a + b}),
         "triad": (triad, dict(a=a, b=b, c=c, scalar=3.0), {"a": b + 3 * c}),
+        "vector_triad": (vector_triad, dict(a=a, b=b, c=c, d=d), {"a": b * d + c}),
+        "init": (init, dict(a=a, scalar=3.0), {"a": np.full(n, 3.0)}),
+        "read": (read, dict(a=a, b=b), {"a": a.copy()}),
     }[variant]
-    return Launch(kernel, grid=n // block, block=block, arguments=arguments, registers=10, expected=lambda: expected)
+    return Launch(
+        kernel,
+        grid=n // block,
+        block=block,
+        arguments=arguments,
+        registers=10,
+        shared_bytes=shared_bytes,
+        expected=lambda: expected,
+    )

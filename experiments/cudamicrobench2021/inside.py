@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import memsim
+from experiments.papers.parallel import mapped
 from experiments.papers.study import Setting
 from memsim.analysis.result import Result
 
@@ -48,13 +49,14 @@ def times(setting: Setting) -> list[Time]:
     smallest = {row["benchmark"]: min(int(r["n"]) for r in rows if r["benchmark"] == row["benchmark"]) for row in rows}
     if setting.quick:
         rows = [row for row in rows if int(row["n"]) == smallest[row["benchmark"]] and row["benchmark"] != "Shmem"]
-    return [_time(row, setting) for row in rows]
+    return mapped(_time, [(row, 2 if setting.quick else TRIALS) for row in rows], setting.jobs, "kernels")
 
 
-def _time(row: dict[str, str], setting: Setting) -> Time:
+def _time(asked: tuple[dict[str, str], int]) -> Time:
+    row, trials = asked
     name, common, slow, fast = PAIRS[row["benchmark"]]
     parameters = common | (slow if row["version"] == "slow" else fast) | {"n": int(row["n"])}
     trace = memsim.trace(name, gpu=GPU, blocks="all", **parameters)
-    trials = 2 if setting.quick else TRIALS
-    result = memsim.simulate(trace, gpu=GPU, trials=trials, seed=1, jobs=setting.jobs)
+    settings = {"stochastic.start_alignment": False}  # a whole launch, from its first block on
+    result = memsim.simulate(trace, gpu=GPU, trials=trials, seed=1, settings=settings)
     return Time(row["benchmark"], row["version"], int(row["n"]), float(row["microseconds"]), result)
