@@ -27,7 +27,13 @@ __global__ void first(const float *x, float *y) {
     y[i] = scaled(x, i);
 }
 
-__global__ void second(int *count) { atomicAdd(count, 1); }
+static __shared__ int box[64];
+
+__global__ void second(int *count) {
+    __shared__ int spare[8];
+    box[threadIdx.x] = atomicAdd(count, 1);
+    if (box[threadIdx.x] >= 64) spare[0] = 1;
+}
 
 int main(int argc, char **argv) {
     int blocks = argc > 1 ? atoi(argv[1]) : 4, n = blocks * 64, code = argc > 2 ? atoi(argv[2]) : 0;
@@ -68,7 +74,7 @@ def memsim(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def captured(app: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return memsim(app, "app.cu", "-I", "inc", "-D", "FACTOR=3", "--registers", "20", *arguments)
+    return memsim(app, "app.cu", "-I", "absent", "-I", "inc", "-D", "FACTOR=3", "--registers", "20", *arguments)
 
 
 def files(folder: Path) -> set[str]:
@@ -103,8 +109,13 @@ def test_a_folder_gets_a_trace_of_every_kernel(app, tmp_path):
     done = captured(app, "-o", str(tmp_path), "-q")
     assert done.returncode == 0, done.stderr
     assert files(tmp_path) == {"first.h5", "second.h5"}
-    (op,) = Trace.open(tmp_path / "second.h5").ops
-    assert (op.kind, op.text) == (Kind.reduction, "count")
+    trace = Trace.open(tmp_path / "second.h5")
+    assert [(op.kind, op.space, trace.arrays[op.array].name) for op in trace.ops] == [
+        (Kind.atomic, Space.global_, "count"),
+        (Kind.store, Space.shared, "box"),
+        (Kind.load, Space.shared, "box"),
+    ]
+    assert trace.launch.shared_bytes == 8 * 4 + 64 * 4, "what no thread of this run used is there too"
 
 
 def test_which_kernel_and_launch_is_chosen(app, tmp_path):
@@ -138,7 +149,6 @@ def test_a_program_may_be_stopped_when_its_trace_is_complete(app, tmp_path):
         (["app.cu", "-o", "x.h5"], "memsim: app.cu:4: code is not understood: 'scale.cuh' file not found"),
         (["app.cu", "-I", "inc", "-o", "x.h5"], "inc/scale.cuh:2: code is not understood: use of undeclared"),
         (["inc", "-o", "x.h5"], "inc: file is a folder; give CUDA C++ source"),
-        (["app.cu", "-I", "lib", "-o", "x.h5"], "-I: lib is no folder"),
         (["app.cu", "-D", "5", "-o", "x.h5"], "-D: 5 is no macro; give NAME or NAME=VALUE"),
     ],
 )

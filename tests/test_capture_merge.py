@@ -204,6 +204,18 @@ def test_shared_arrays_lie_one_after_the_other_from_0():
     assert merger.launch_shape(20).shared_bytes == 96 and merger.launch_shape(20).registers == 20
 
 
+def test_shared_arrays_that_a_kernel_declares_count_whether_used_or_not():
+    arrays = [log.array(name, BASE + 512 * k, 24, "shared") for k, name in enumerate("stu")]
+    block = log.block(0, [[log.access(1, BASE + 1024)]])
+    start = log.launch(block=(1, 1, 1))
+    freed = [log.free(BASE + 512 * k) for k in range(3)]
+    again = log.launch(block=(1, 1, 1), index=1), arrays[1], log.block(0, [[log.access(1, BASE + 512)]]), log.end(1)
+    merger, (chunk,) = merged([LOAD], VARIANTS[0], start, *arrays, block, *freed, log.end())
+    assert chunk.base.tolist() == [64] and merger.launch_shape().shared_bytes == 88
+    merger, (_, chunk) = merged([LOAD], VARIANTS[0], start, *arrays, block, *freed, log.end(), *again)
+    assert chunk.base.tolist() == [0] and merger.launch_shape().shared_bytes == 24
+
+
 def test_dynamic_shared_memory_counts_once():
     threads = [[log.access(1, BASE)]]
     dynamic = log.array("d", BASE, 100, "shared", dynamic=True)

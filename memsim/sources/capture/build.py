@@ -114,9 +114,6 @@ def _check(sources: Sources) -> None:
         if not file.is_file():
             problem = "is a folder" if file.is_dir() else "does not exist"
             raise InputError(file, "file", f"{problem}; give CUDA C++ source")
-    for included in sources.includes:
-        if not included.is_dir():
-            raise InputError("-I", str(included), "is no folder; give one that holds files to include")
     for definition in sources.definitions:
         if not _MACRO.match(definition):
             raise InputError("-D", definition, "is no macro; give NAME or NAME=VALUE")

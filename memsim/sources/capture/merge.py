@@ -64,7 +64,9 @@ class Merger:
                 self._launch = message
                 self._begin()
             case Array():
-                self._arrays.add(message)
+                number = self._arrays.add(message)
+                if message.space is Space.shared:  # as its declaration is passed, and so in every block, used or not
+                    self._place_shared(number)
             case Free():
                 self._arrays.free(message)
             case Variant():
@@ -95,7 +97,7 @@ class Merger:
 
         Args:
             registers: as the compiler reports them.
-            shared_bytes: static ones, as the compiler reports them; None: those of the arrays seen.
+            shared_bytes: static ones, as the compiler reports them; None: those of the arrays declared.
         """
         assert self._launch is not None
         dynamic = self._launch.dynamic_shared
@@ -141,7 +143,7 @@ class Merger:
         """What was logged, as the next warps of the trace."""
         chunk = self._log.sorted_by_warp(n_warps, self._n_warps)
         self._n_warps += n_warps
-        self._place_shared(chunk)
+        self._move_shared(chunk)
         return chunk
 
     def _merge(self, message: Blocks, n_warps: int, warps_per_block: int) -> None:
@@ -188,13 +190,18 @@ class Merger:
             wrong = {BAD_BLOCK: "threads' words overlap", BAD_WORD: "a variant or mark nobody announced"}
             raise self._foreign(wrong[result])
 
-    def _place_shared(self, chunk: Chunk) -> None:
-        """Give newly met shared arrays a place in the block's memory, in order of declaration; move accesses there."""
-        known = self._arrays.known
+    def _place_shared(self, number: int) -> None:
+        """Give a shared array a place in the block's memory, behind those that have one."""
+        if number not in self._shared:
+            array = self._arrays.known[number]
+            self._shared[number] = -(-self._shared_bytes // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
+            self._shared_bytes = self._shared[number] + (0 if array in WINDOWS else array.bytes)
+
+    def _move_shared(self, chunk: Chunk) -> None:
+        """Move accesses of shared arrays to their places; one declared outside of kernels gets it when it is used."""
         for number in self._ops.arrays:
-            if known[number].space is Space.shared and number not in self._shared:
-                self._shared[number] = -(-self._shared_bytes // SHARED_ALIGNMENT) * SHARED_ALIGNMENT
-                self._shared_bytes = self._shared[number] + (0 if known[number] in WINDOWS else known[number].bytes)
+            if self._arrays.known[number].space is Space.shared:
+                self._place_shared(number)
         if any(self._shared.values()):
             starts = np.zeros(NO_OP + 1, np.uint64)
             starts[: len(self._ops.made)] = [self._shared.get(array, 0) for array in self._ops.made[:, 1].tolist()]

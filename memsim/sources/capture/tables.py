@@ -98,17 +98,18 @@ class ArrayTable:
         self._memory: Memory | None = None
         self._stack_bytes = 0
 
-    def add(self, array: Array) -> None:
-        """Know an array from now on; it replaces another at the same base."""
+    def add(self, array: Array) -> int:
+        """Know an array, by the number returned, from now on; it replaces another at the same base."""
         if array not in self._numbers:
             self._numbers[array] = len(self.known)
             self.known.append(array)
-        if self._live.get(array.base) == self._numbers[array]:
-            return
-        self._live[array.base] = self._numbers[array]
-        self._memory = None
-        if array.space is Space.local:
-            self._stack_bytes = array.stack_bytes
+        number = self._numbers[array]
+        if self._live.get(array.base) != number:
+            self._live[array.base] = number
+            self._memory = None
+            if array.space is Space.local:
+                self._stack_bytes = array.stack_bytes
+        return number
 
     def free(self, message: Free) -> None:
         """Forget where an array lay."""

@@ -13,6 +13,7 @@ from memsim.sources.capture.frontend.source import find
 from memsim.sources.capture.frontend.tree import Node
 
 _SHARED, _CONSTANT = CursorKind.CUDASHARED_ATTR, CursorKind.CUDACONSTANT_ATTR
+_SPACES = (_SHARED, "shared"), (_CONSTANT, "constant")  # of variables, as the runtime names them
 _STATIC = re.compile(r"\bstatic\b\s*")
 
 
@@ -50,7 +51,9 @@ def rewrite_global(context: Context, variable: Node) -> None:
         return
     edits, text = context.edits[variable.file], context.files[variable.file].text
     end = find(text, ";", variable.end) + 1
-    if _SHARED in attributes(cursor):
+    if _SHARED in attributes(cursor) and (found := _STATIC.search(text, variable.start, variable.end)):
+        edits.remove(*found.span())  # the runtime's __shared__ is static
+    if _SHARED in attributes(cursor) and is_extern(cursor):
         name = cursor.spelling
         edits.remove(variable.start, end)
         made = f'static auto* const {name} = {PROBE}dynamic_shared<{_element(cursor)}>("{name}");'
@@ -61,7 +64,7 @@ def rewrite_global(context: Context, variable: Node) -> None:
 
 def _tell(context: Context, variable: Node, offset: int, what: str) -> None:
     """Have an object of the runtime's class `what` made at the offset, which tells of a variable."""
-    space = "constant" if _CONSTANT in attributes(variable.cursor) else "global_"
+    space = next((name for attribute, name in _SPACES if attribute in attributes(variable.cursor)), "global_")
     told = f"static {PROBE}{what} _memsim_v_{context.registered}({_described(variable.cursor)}, {PROBE}{space});"
     context.edits[variable.file].insert(offset, lambda: told)
     context.registered += 1
