@@ -12,6 +12,8 @@ import pytest
 from compilers import needs_gxx
 
 from memsim.compiled import LOADING
+from memsim.sources.capture.build import Sources
+from memsim.sources.capture.resources import Needs, Resources
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Kind, Space
 
@@ -92,6 +94,7 @@ def test_a_program_is_captured_by_one_command(app):
 
     trace = Trace.open(app / "t.h5")
     assert (trace.launch.grid, trace.launch.block, trace.launch.registers) == ((4, 1, 1), (64, 1, 1), 20)
+    assert trace.parameters == {"arguments": "4", "launch": 0, "registers_from": "--registers"}
     assert list(trace.block_ids) == [1, 2]
     assert [(op.kind, op.space, op.text, op.file, op.width) for op in trace.ops] == [
         (Kind.load, Space.global_, "x[i]", "inc/scale.cuh", 4),
@@ -157,3 +160,29 @@ def test_bad_input_is_one_line(app, arguments, told):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and told in done.stderr
     assert not (app / "x.h5").exists()
+
+
+NVCC = """#!/bin/sh
+for one in "$@"; do case $one in *.cu)
+    name=$(basename "$one" .cu)
+    echo "ptxas info : Compiling entry function '_Z${#name}${name}v' for 'sm_75'"
+    echo "ptxas info : Used 1${#name} registers, used 1 barriers, 2048 bytes smem, 360 bytes cmem[0]"
+;; esac; done
+touch "made-in-the-current-folder"
+"""
+
+
+def test_registers_come_from_nvcc_or_a_default_that_says_so(tmp_path, monkeypatch):
+    """Every file's kernels are asked for, and nothing is left where the user is."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "nvcc").write_text(NVCC)
+    (tmp_path / "bin" / "nvcc").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    sources = Sources((Path("one.cu"), Path("three.cu"), Path("host.cpp")))
+    for path, expected in (f"{tmp_path}/bin:/usr/bin:/bin", Needs(15, 2048, "nvcc")), ("", Needs(32, 0, "default")):
+        monkeypatch.setenv("PATH", path)
+        resources = Resources(sources)
+        assert resources.needs("three") == expected
+        assert resources.needs("other") == Needs(32, 0, "default")
+        resources.close()
+    assert files(tmp_path) == {"bin/nvcc"}

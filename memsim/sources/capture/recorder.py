@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -133,9 +134,8 @@ class Recorder:
         if is_folder(self.out):
             self.writers.enter_context(_folder(self.out))
             path = self.out / f"{launch.kernel}{SUFFIX}"
-        about = {"launch": index} | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
         self._writer = self.writers.enter_context(
-            TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=about)
+            TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=self._about(launch.kernel, index))
         )
         self.written.append(path)
         if self.on_gpu:  # all at once, before anything is known of what a block accesses
@@ -143,6 +143,12 @@ class Recorder:
             return self._answer(self._blocks.start, self._blocks.stop)
         self._first = self._given().start if self.wanted.blocks is not None else 0
         return self._answer(self._first, self._first + 1)
+
+    def _about(self, kernel: str, index: int) -> dict[str, Any]:
+        """What the trace was made from, and who told the registers: with or without nvcc it is another trace."""
+        source = self.resources.needs(kernel).source if self.wanted.registers is None else "--registers"
+        about = {"launch": index, "registers_from": source}
+        return about | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
 
     def _is_wanted(self, launch: Launch, index: int) -> bool:
         if index != self.wanted.launch or (self.written and not is_folder(self.out)):

@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import dataclass
-from tempfile import TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile
 
 from memsim.sources.capture.build import CUDA_SUFFIXES, Sources
 
@@ -19,10 +19,11 @@ DEFAULT_REGISTERS = 32  # of a thread, where nobody knows
 
 @dataclass(frozen=True)
 class Needs:
-    """What a kernel needs: registers of a thread, static shared memory of a block."""
+    """What a kernel needs: registers of a thread, static shared memory of a block, and who says so."""
 
     registers: int
     shared_bytes: int
+    source: str = "nvcc"
 
 
 class Resources:
@@ -30,28 +31,32 @@ class Resources:
 
     def __init__(self, sources: Sources, ask: bool = True) -> None:
         self._told = TemporaryFile()  # noqa: SIM115  lives as long as the process that writes to it
+        # nvcc itself names what it makes of several files.
+        self._folder = TemporaryDirectory(prefix="memsim-", ignore_cleanup_errors=True)
         self._process: subprocess.Popen | None = None
         self._needs: dict[str, Needs] | None = None
-        files = [str(file) for file in sources.files if file.suffix in CUDA_SUFFIXES]
+        files = [str(file.absolute()) for file in sources.files if file.suffix in CUDA_SUFFIXES]
         compiler = shutil.which("nvcc")
         if ask and compiler and files:
-            report = [compiler, "-w", "--resource-usage", "-cubin", "-o", "/dev/null", files[0]]
-            command = [*report, *sources.options(sources.includes)]
-            self._process = subprocess.Popen(command, stdout=self._told, stderr=self._told)
+            options = sources.options([one.absolute() for one in sources.includes])
+            command = [compiler, "-w", "--resource-usage", "-cubin", *files, *options]
+            self._process = subprocess.Popen(command, stdout=self._told, stderr=self._told, cwd=self._folder.name)
 
     def needs(self, kernel: str) -> Needs:
         """The most that any instance of a kernel needs; a default where nvcc does not say."""
         if self._needs is None:
             self._needs = self._read()
         found = [needs for name, needs in self._needs.items() if kernel_name(name) == kernel]
-        registers = max((needs.registers for needs in found), default=DEFAULT_REGISTERS)
-        return Needs(registers, max((needs.shared_bytes for needs in found), default=0))
+        if not found:
+            return Needs(DEFAULT_REGISTERS, 0, "default")
+        return Needs(max(needs.registers for needs in found), max(needs.shared_bytes for needs in found))
 
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
             self._process.kill()
             self._process.wait()
         self._told.close()
+        self._folder.cleanup()
 
     def _read(self) -> dict[str, Needs]:
         if self._process is None:
@@ -68,7 +73,7 @@ def parse_report(told: str) -> dict[str, Needs]:
     """What kernels need, by mangled name.
 
     >>> parse_report("Compiling entry function '_Z1kv' for 'sm_75'\\n ... Used 12 registers, 2048 bytes smem, 380 ...")
-    {'_Z1kv': Needs(registers=12, shared_bytes=2048)}
+    {'_Z1kv': Needs(registers=12, shared_bytes=2048, source='nvcc')}
     """
     found = {}
     for name, registers, more in _ENTRY.findall(told):
