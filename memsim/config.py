@@ -156,12 +156,32 @@ class DramTiming(_Data):
     wr: int = Field(ge=1, le=1000, description="last write data to precharge, same bank")
     wtr: int = Field(ge=1, le=1000, description="last write data to read command")
     rtw: int = Field(ge=1, le=1000, description="read command to write command")
+    ccd_l: int | None = Field(None, ge=1, le=1000, description="ccd within a bank group; None: as ccd")
+    rrd_l: int | None = Field(None, ge=1, le=1000, description="rrd within a bank group; None: as rrd")
+    wtr_l: int | None = Field(None, ge=1, le=1000, description="wtr within a bank group; None: as wtr")
+    refi: int | None = Field(None, ge=100, le=10**6, description="between refreshes of all banks; None: no refresh")
+    rfc: int | None = Field(None, ge=1, le=10**5, description="refresh to activate; given with refi")
+
+    def resolved(self) -> dict[str, int]:
+        """Every constraint as a number: what is None stands for, and 0 for no refresh.
+
+        >>> from memsim.presets import load_gpu
+        >>> timing = load_gpu("gtx480").dram.timing
+        >>> timing.resolved()["ccd_l"] == timing.ccd
+        True
+        """
+        values = self.model_dump()
+        same = {"ccd_l": self.ccd, "rrd_l": self.rrd, "wtr_l": self.wtr, "refi": 0, "rfc": 0}
+        return values | {name: value for name, value in same.items() if values[name] is None}
 
 
 class Dram(_Data):
     kind: str = Field(description="the memory's technology, for people")
     channels: int = Field(ge=1, le=256)
     banks: int = Field(ge=1, le=64, description="banks of one channel")
+    bank_groups: int | None = Field(
+        None, ge=2, le=64, description="groups of banks that share a path, bank b in b mod groups; None: not told apart"
+    )
     row_bytes: int = Field(ge=32, le=2**30, description="bytes of one row of one bank")
     interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one channel holds")
     channel_hash: IndexHash = IndexHash.modulo

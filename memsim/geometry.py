@@ -133,10 +133,25 @@ def _dram(dram: Dram, line_bytes: int) -> Iterator[Problem]:
     ):
         if hash_ == "xor_fold" and not _power_of_two(count):
             yield field, f"is xor_fold over {count}; give modulo or a power-of-two number"
+    yield from _dram_timing(dram)
     if dram.write_high > dram.write_queue:
         yield "dram.write_high", f"is {dram.write_high}; give at most write_queue = {dram.write_queue}"
     if dram.write_low >= dram.write_high:
         yield "dram.write_low", f"is {dram.write_low}; give less than write_high = {dram.write_high}"
+
+
+def _dram_timing(dram: Dram) -> Iterator[Problem]:
+    groups, timing = dram.bank_groups, dram.timing
+    if groups is not None and dram.banks % groups:
+        yield "dram.bank_groups", f"is {groups}; give a divisor of banks = {dram.banks}"
+    for name in ("ccd_l", "rrd_l", "wtr_l") if groups is None else ():
+        if getattr(timing, name) is not None:
+            yield f"dram.timing.{name}", "is given without bank groups; leave it out, or give dram.bank_groups"
+    if (timing.refi is None) != (timing.rfc is None):
+        given, missing = ("rfc", "refi") if timing.refi is None else ("refi", "rfc")
+        yield f"dram.timing.{given}", f"is given without {missing}; give both, or neither for memory without refresh"
+    elif timing.refi is not None and timing.rfc is not None and timing.rfc >= timing.refi:
+        yield "dram.timing.rfc", f"is {timing.rfc}; give less than refi = {timing.refi}"
 
 
 def _interleave(field: str, size: int, line_bytes: int) -> Iterator[Problem]:

@@ -169,6 +169,11 @@ def machines(draw) -> GPU:
     dram["write_high"] = draw(st.integers(1, dram["write_queue"]))
     dram["write_low"] = draw(st.integers(0, dram["write_high"] - 1))
     dram["timing"] = _section(draw, **{name: cycles for name in TIMING})
+    dram["bank_groups"] = draw(st.sampled_from([None, None, *(g for g in (2, 4) if dram["banks"] % g == 0)]))
+    if dram["bank_groups"]:
+        dram["timing"] |= _section(draw, **{name: st.integers(1, 15) for name in ("ccd_l", "rrd_l", "wtr_l")})
+    if draw(st.booleans()):
+        dram["timing"] |= dict(refi=draw(st.integers(100, 400)), rfc=draw(st.integers(1, 60)))
     chance = _section(draw, **{name: st.booleans() for name in BASE["stochastic"]}, max_weight=st.integers(1, 4))
     data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, stochastic=chance)
     return gpu_from_dict(data, "test")

@@ -6,14 +6,14 @@ import machines
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles.dram import ACT, PRE, RD, WR
+from oracles.dram import ACT, PRE, RD, REF, WR
 from oracles.hierarchy import World
 
 from memsim.hierarchy.counters import Event, Level, Unit
-from memsim.hierarchy.dram import ACTIVATE, PRECHARGE, READ, WRITE
+from memsim.hierarchy.dram_state import ACTIVATE, PRECHARGE, READ, REFRESH, WRITE
 from memsim.hierarchy.system import System
 
-NAMES = {PRECHARGE: PRE, ACTIVATE: ACT, READ: RD, WRITE: WR}
+NAMES = {PRECHARGE: PRE, ACTIVATE: ACT, READ: RD, WRITE: WR, REFRESH: REF}
 
 
 def both(tx, gpu, resident: int, seed: int):

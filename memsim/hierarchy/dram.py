@@ -1,112 +1,29 @@
 """DRAM channels, advanced by one window of time in their own command clock.
 
-A channel decides once a request: which one goes next (FCFS, or first-ready FCFS: the oldest row hit, else the request
-whose bank can activate first), then places its precharge, activate and column commands at the earliest cycles that the
-timing table allows. Decisions run at most one row conflict ahead of the data bus, so that later row hits are still
-seen. Writes are held and drained in batches.
+A channel issues one command after the other, each in the first cycle in which the timing table allows it. A bank whose
+open row nobody wants precharges and activates the next as soon as it can; a column command goes to the oldest request
+whose row is open (first-ready FCFS), or to the oldest of all once its row is open (FCFS). So a bank that is busy delays
+nobody else. Row and column commands have a bus each. Writes are held and drained in batches.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from memsim.config import DramPolicy
 from memsim.hierarchy.compiled import loop
+from memsim.hierarchy.dram_state import (
+    ACTIVATE,
+    AGE_BITS,
+    BANK_BITS,
+    NO_AGE,
+    PRECHARGE,
+    READ,
+    REFRESH,
+    WRITE,
+)
+from memsim.hierarchy.memory_log import log_request
 from memsim.hierarchy.requests import FETCH, append, pop, schedule, take_bucket
 from memsim.hierarchy.sm_state import NEVER
-
-CHANNEL = np.dtype(
-    [
-        ("clock", "<i8"),  # when it decides next
-        ("bus_free", "<i8"),  # one past the last data cycle
-        ("column", "<i8"),  # last column command
-        ("read_end", "<i8"),  # last read command + rtw: first cycle a write command may follow
-        ("write_end", "<i8"),  # last write data + wtr: first cycle a read command may follow
-        ("activate", "<i8"),  # last activate
-        ("window", "<i8", 4),  # the last four activates
-        ("at", "<i4"),  # oldest of them
-        ("reads", "<i4"),
-        ("writes", "<i4"),
-        ("draining", "<i4"),
-        ("admitted", "<i8"),  # requests; their numbers are their ages
-    ]
-)
-BANK = np.dtype(
-    [
-        ("row", "<i8"),  # open row, or -1
-        ("column", "<i8"),  # earliest column command
-        ("precharge", "<i8"),  # earliest precharge
-        ("activate", "<i8"),  # earliest activate, when closed
-    ]
-)
-# Requests of one bank, reads and writes apart, in order of arrival. `hit` is the oldest to the open row, or -1.
-BANK_QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4"), ("hit", "<i4"), ("pad", "<i4")])
-LOG = np.dtype(
-    [
-        ("entries", "<i8"),
-        ("stride", "<i8"),  # one run of so many is taken
-        ("left", "<i8"),  # requests to come in the present run
-        ("taking", "<i8"),  # whether it is taken
-        ("skip", "<i8"),  # runs to skip before the next
-    ]
-)
-COMMAND = np.dtype([("time", "<i8"), ("name", "u1"), ("bank", "u1"), ("channel", "<u2"), ("row", "<i4")])
-PRECHARGE, ACTIVATE, READ, WRITE = range(4)
-LONG_AGO = -(1 << 40)
-BANK_BITS = 6
-AGE_BITS = 40  # of a request's age, with its bank, in the scheduler's rank
-NO_AGE = 1 << 61
-POLICY = {DramPolicy.fcfs: 0, DramPolicy.fr_fcfs: 1}
-
-
-class Channels(NamedTuple):
-    """All DRAM channels: parameters and state."""
-
-    p: np.ndarray
-    channels: np.ndarray
-    banks: np.ndarray  # [channel * banks + bank]
-    bank_queues: np.ndarray  # [channel, write, bank] flat, as the next two, which the scheduler compares side by side
-    head_age: np.ndarray  # age of the oldest request (see `aged`), NO_AGE if there is none
-    hit_age: np.ndarray  # age of the oldest request to the open row, NO_AGE if there is none
-    ready: np.ndarray  # [channel, bank] flat: when the bank could activate another row
-    requests: np.ndarray
-    from_l2: np.ndarray  # calendar
-    queues: np.ndarray  # requests of each channel that its scheduler does not see yet
-    to_l2: np.ndarray  # calendar
-    counters: np.ndarray  # [op, event, unit] of level dram
-    sectors: np.ndarray
-    commands: np.ndarray  # COMMAND log, empty unless asked for
-    logged: np.ndarray  # [1] commands logged
-    log: np.ndarray  # requests (line << 8 | mask), for the main-memory step
-    log_state: np.ndarray  # one LOG record
-
-
-def new_log() -> np.ndarray:
-    """The state of an empty log."""
-    state = np.zeros(1, LOG)
-    state["stride"] = 1
-    return state
-
-
-def new_channels(channels: int, banks: int) -> dict[str, np.ndarray]:
-    """The state of idle channels, by the names of Channels: every row closed, nothing recent, nothing queued."""
-    c = np.zeros(channels, CHANNEL)
-    for name in ("bus_free", "column", "read_end", "write_end", "activate", "window"):
-        c[name] = LONG_AGO
-    b = np.zeros(channels * banks, BANK)
-    b["row"] = -1
-    q = np.zeros(2 * channels * banks, BANK_QUEUE)
-    q["head"] = q["tail"] = q["hit"] = -1
-    return {
-        "channels": c,
-        "banks": b,
-        "bank_queues": q,
-        "head_age": np.full(2 * channels * banks, NO_AGE),
-        "hit_age": np.full(2 * channels * banks, NO_AGE),
-        "ready": np.zeros(channels * banks, np.int64),
-    }
 
 
 @loop
@@ -141,121 +58,172 @@ def aged(number, bank):
 
 
 @loop
-def admit(m, c, clock):
-    """Move the requests that have come by `clock` into the bank queues, while there is room."""
-    p = m.p[0]
-    while True:
-        r = m.queues[c].head
-        if r < 0 or m.requests[r].time * p.clock_up > clock * p.clock_down:
-            return
-        write = 0 if m.requests[r].kind == FETCH else 1
-        if write:
-            if m.channels[c].writes >= p.write_queue:
-                return
-            m.channels[c].writes += 1
-        else:
-            if m.channels[c].reads >= p.queue:
-                return
-            m.channels[c].reads += 1
-        pop(m.queues, c, m.requests)
-        age = m.channels[c].admitted
-        m.requests[r].key = age
-        m.channels[c].admitted = age + 1
-        bank = m.requests[r].bank
-        q = (c * 2 + write) * p.banks + bank
-        append(m.bank_queues, q, m.requests, r)
-        if m.bank_queues[q].head == r:
-            m.head_age[q] = aged(age, bank)
-        if m.bank_queues[q].hit < 0 and m.requests[r].row == m.banks[c * p.banks + bank].row:
-            m.bank_queues[q].hit = r
-            m.hit_age[q] = aged(age, bank)
+def bank_of(age):
+    """The bank that an age or a rank names."""
+    return age & ((1 << BANK_BITS) - 1)
 
 
 @loop
-def oldest(ages, first, n):
-    """Bank of the smallest of `n` ages, or -1 if all are NO_AGE."""
-    best = NO_AGE
-    for k in range(first, first + n):
-        best = min(best, ages[k])
-    return -1 if best == NO_AGE else best & ((1 << BANK_BITS) - 1)
+def has_room(m, c, write):
+    """Whether the scheduler can see one more request of this sort."""
+    p = m.p[0]
+    return m.channels[c].writes < p.write_queue if write else m.channels[c].reads < p.queue
 
 
 @loop
-def choose(m, c, write, clock):
-    """Bank whose request goes next: the oldest (FCFS), the oldest row hit, else the one that can activate first."""
+def admit(m, c, r, write):
+    """Move the first request that has come to a channel into its bank's queue."""
     p = m.p[0]
-    base = (c * 2 + write) * p.banks
-    if not p.policy:
-        return oldest(m.head_age, base, p.banks)
-    bank = oldest(m.hit_age, base, p.banks)
-    if bank >= 0:
-        return bank
-    best = NEVER
-    for k in range(p.banks):
-        best = min(best, (max(m.ready[c * p.banks + k] - clock, 0) << AGE_BITS) + m.head_age[base + k])
-    return best & ((1 << BANK_BITS) - 1)
+    pop(m.queues, c, m.requests)
+    if write:
+        m.channels[c].writes += 1
+    else:
+        m.channels[c].reads += 1
+    age = m.channels[c].admitted
+    m.channels[c].admitted = age + 1
+    m.requests[r].key = age
+    m.requests[r].left = m.sectors[m.requests[r].mask]
+    bank = m.requests[r].bank
+    q = (c * 2 + write) * p.banks + bank
+    append(m.bank_queues, q, m.requests, r)
+    first = m.bank_queues[q].head == r
+    if first:
+        m.head_age[q] = aged(age, bank)
+    if (first or p.policy) and m.bank_queues[q].hit < 0:
+        find_hit(m, q, r, bank, m.banks[c * p.banks + bank].row)
+
+
+@loop
+def way_of(m, r):
+    """0 for a request that reads, 1 for one that writes."""
+    return 0 if m.requests[r].kind == FETCH else 1
 
 
 @loop
 def find_hit(m, q, r, bank, row):
-    """Note the first request from `r` on, all in `bank`, that goes to `row`."""
-    while r >= 0 and m.requests[r].row != row:
-        r = m.requests[r].next
+    """Note the first request from `r` on, all in `bank`, that goes to `row`; with FCFS, only `r` may."""
+    if m.p[0].policy:
+        while r >= 0 and m.requests[r].row != row:
+            r = m.requests[r].next
+    elif r >= 0 and m.requests[r].row != row:
+        r = -1
     m.bank_queues[q].hit = r
     m.hit_age[q] = aged(m.requests[r].key, bank) if r >= 0 else NO_AGE
 
 
 @loop
-def remove(m, q, r, bank):
-    """Take request `r` out of the queue of a bank."""
+def remove(m, q, r, bank, row):
+    """Take request `r`, which goes to the open row, out of the queue of a bank."""
     at = m.bank_queues[q].head
     after = m.requests[r].next
     if at == r:
         m.bank_queues[q].head = after
         m.head_age[q] = aged(m.requests[after].key, bank) if after >= 0 else NO_AGE
-        return
-    while m.requests[at].next != r:
-        at = m.requests[at].next
-    m.requests[at].next = after
-    if m.bank_queues[q].tail == r:
-        m.bank_queues[q].tail = at
+    else:
+        while m.requests[at].next != r:
+            at = m.requests[at].next
+        m.requests[at].next = after
+        if m.bank_queues[q].tail == r:
+            m.bank_queues[q].tail = at
+    find_hit(m, q, after, bank, row)
 
 
 @loop
-def open_row(m, c, bank, row, clock):
-    """Precharge if need be and activate, each as early as the table allows."""
+def next_row(m, c, write, clock):
+    """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
+    none of its own being open. (NEVER, NO_AGE) if no bank needs one."""
+    base, banks = (c * 2 + write) * m.p[0].banks, c * m.p[0].banks
+    best = NO_AGE
+    for k in range(m.p[0].banks):
+        age = m.head_age[base + k] if m.hit_age[base + k] == NO_AGE else NO_AGE
+        best = min(best, (max(m.row_ready[banks + k] - clock, 0) << AGE_BITS) + age)
+    return ranked(best, clock)
+
+
+@loop
+def next_column(m, c, write, clock):
+    """(Cycle, age) of the next column command: of the bank whose open row can soonest be accessed, or with FCFS of the
+    oldest request. (NEVER, NO_AGE) if there is none."""
+    base = (c * 2 + write) * m.p[0].banks
+    start = max(clock, bus_ready(m, c, write))
+    best = NO_AGE
+    if m.p[0].policy:
+        for k in range(m.p[0].banks):
+            best = min(best, m.hit_age[base + k])
+        if best == NO_AGE or m.column_ready[base + bank_of(best)] <= start:
+            return NEVER if best == NO_AGE else start, best
+        best = NO_AGE
+        for k in range(m.p[0].banks):
+            best = min(best, (max(m.column_ready[base + k] - start, 0) << AGE_BITS) + m.hit_age[base + k])
+        return ranked(best, start)
+    for k in range(m.p[0].banks):
+        best = min(best, m.head_age[base + k])
+    if best == NO_AGE or m.hit_age[base + bank_of(best)] == NO_AGE:
+        return NEVER, NO_AGE
+    return max(start, m.column_ready[base + bank_of(best)]), best
+
+
+@loop
+def ranked(rank, start):
+    """(Cycle, age) of a rank: cycles from `start` on, then the age."""
+    if rank >= NO_AGE:
+        return NEVER, NO_AGE
+    return start + (rank >> AGE_BITS), rank & ((1 << AGE_BITS) - 1)
+
+
+@loop
+def earlier(at, age, other_at, other_age):
+    """The earlier of two commands, or if both can be issued in one cycle the one for the older request."""
+    if other_at < at or (other_at == at and other_age < age):
+        return other_at, other_age
+    return at, age
+
+
+@loop
+def bus_ready(m, c, write):
+    """First cycle at which the channel as a whole allows a column command."""
+    p = m.p[0]
+    column = m.channels[c].column + p.ccd
+    if write:
+        return max(column, m.channels[c].read_end, m.channels[c].bus_free - p.cwl)
+    return max(column, m.channels[c].write_end, m.channels[c].bus_free - p.cl)
+
+
+@loop
+def open_row(m, c, write, bank, clock):
+    """Precharge if need be, and activate the row of a bank's oldest request as early as the table allows."""
     p = m.p[0]
     b = c * p.banks + bank
+    q = (c * 2 + write) * p.banks + bank
+    row = m.requests[m.bank_queues[q].head].row
     at = m.channels[c].at
-    earliest = max(clock, m.channels[c].activate + p.rrd, m.channels[c].window[at] + p.faw)
+    ready = clock
     if m.banks[b].row >= 0:
-        precharge = max(clock, m.banks[b].precharge)
-        log_command(m, c, PRECHARGE, bank, m.banks[b].row, precharge)
-        m.banks[b].activate = precharge + p.rp
-    activate = max(earliest, m.banks[b].activate)
+        log_command(m, c, PRECHARGE, bank, m.banks[b].row, clock)
+        ready = clock + p.rp
+    activate = max(ready, m.banks[b].activate, m.channels[c].activate + p.rrd, m.channels[c].window[at] + p.faw)
     log_command(m, c, ACTIVATE, bank, row, activate)
     m.banks[b].row = row
-    m.banks[b].column = activate + p.rcd
-    m.banks[b].precharge = activate + p.ras
+    m.banks[b].fresh = 1
+    m.row_ready[b] = activate + p.ras
     m.channels[c].activate = activate
     m.channels[c].window[at] = activate
     m.channels[c].at = (at + 1) & 3
-    for write in range(2):
-        q = (c * 2 + write) * p.banks + bank
+    if p.groups > 1:
+        for k in range(bank % p.groups, p.banks, p.groups):
+            m.banks[c * p.banks + k].activate = activate + p.rrd_l
+    for way in range(2):
+        q = (c * 2 + way) * p.banks + bank
+        m.column_ready[q] = max(m.column_ready[q], activate + p.rcd)
         find_hit(m, q, m.bank_queues[q].head, bank, row)
 
 
 @loop
-def transfer(m, c, bank, write, n, clock):
-    """Column commands of `n` sectors of the open row; returns the end of their data."""
+def transfer(m, c, bank, write, n, column):
+    """Column commands of `n` sectors of the open row, the first at `column`; returns the end of their data."""
     p = m.p[0]
     b = c * p.banks + bank
     step = max(p.ccd, p.burst)
-    column = max(clock, m.banks[b].column, m.channels[c].column + p.ccd)
-    if write:
-        column = max(column, m.channels[c].read_end, m.channels[c].bus_free - p.cwl)
-    else:
-        column = max(column, m.channels[c].write_end, m.channels[c].bus_free - p.cl)
     last = column + (n - 1) * step
     for k in range(n if len(m.commands) else 0):
         log_command(m, c, WRITE if write else READ, bank, m.banks[b].row, column + k * step)
@@ -264,101 +232,177 @@ def transfer(m, c, bank, write, n, clock):
     m.channels[c].bus_free = end
     if write:
         m.channels[c].write_end = end + p.wtr
-        m.banks[b].precharge = max(m.banks[b].precharge, end + p.wr)
+        m.row_ready[b] = max(m.row_ready[b], end + p.wr)
     else:
         m.channels[c].read_end = last + p.rtw
-        m.banks[b].precharge = max(m.banks[b].precharge, last + p.rtp)
+        m.row_ready[b] = max(m.row_ready[b], last + p.rtp)
+    if p.groups > 1:
+        delay_group(m, c, bank, write, column, end)
     return end
 
 
 @loop
-def issue(m, c, write, clock):
-    """Choose a request, carry it out and send it back to its slice."""
+def delay_group(m, c, bank, write, column, end):
+    """Keep the banks of a group as far apart as it asks, after a column command whose data end at `end`."""
     p = m.p[0]
-    bank = choose(m, c, write, clock)
+    for k in range(bank % p.groups, p.banks, p.groups):
+        reads, writes = c * 2 * p.banks + k, (c * 2 + 1) * p.banks + k
+        m.column_ready[reads] = max(m.column_ready[reads], column + p.ccd_l, end + p.wtr_l if write else 0)
+        m.column_ready[writes] = max(m.column_ready[writes], column + p.ccd_l)
+
+
+@loop
+def access(m, c, write, bank, column):
+    """Issue the column commands of the oldest request to a bank's open row; when it has all, send it to its slice.
+
+    With bank groups one sector goes at a time, so that another group's come between.
+    """
+    p = m.p[0]
+    b = c * p.banks + bank
     q = (c * 2 + write) * p.banks + bank
-    r = m.bank_queues[q].hit if p.policy else m.bank_queues[q].head
-    if r < 0:
-        r = m.bank_queues[q].head
-    row = m.requests[r].row
+    r = m.bank_queues[q].hit
+    left = np.int64(m.requests[r].left)
     n = m.sectors[m.requests[r].mask]
-    event = 4 * write
-    if m.banks[c * p.banks + bank].row != row:
-        event += 1
-        open_row(m, c, bank, row, clock)
-    if m.bank_queues[q].hit == r:
-        find_hit(m, q, m.requests[r].next, bank, row)
-    remove(m, q, r, bank)
-    m.counters[m.requests[r].op, event, 0] += 1
-    m.counters[m.requests[r].op, event, 1] += n
+    if left == n:
+        event = 4 * write + m.banks[b].fresh
+        m.counters[m.requests[r].op, event, 0] += 1
+        m.counters[m.requests[r].op, event, 1] += n
+    m.banks[b].fresh = 0
+    now = left if p.groups == 1 else 1
+    end = transfer(m, c, bank, write, now, column)
+    m.requests[r].left = left - now
+    if left > now:
+        return
+    remove(m, q, r, bank, m.banks[b].row)
     if write:
         m.channels[c].writes -= 1
     else:
         m.channels[c].reads -= 1
-    m.requests[r].time = to_time(p, transfer(m, c, bank, write, n, clock)) + p.latency
-    m.ready[c * p.banks + bank] = m.banks[c * p.banks + bank].precharge + p.rp
+    m.requests[r].time = to_time(p, end) + p.latency
     m.requests[r].key = c
     m.requests[r].place = m.requests[r].sm
     schedule(m.to_l2, m.requests, r)
 
 
 @loop
+def refresh(m, c, clock):
+    """Close every row and refresh all banks, as early as the table allows."""
+    p = m.p[0]
+    ready = clock
+    for b in range(c * p.banks, (c + 1) * p.banks):
+        ready = max(ready, max(clock, m.row_ready[b]) + p.rp if m.banks[b].row >= 0 else m.row_ready[b])
+    for bank in range(p.banks):
+        b = c * p.banks + bank
+        if m.banks[b].row >= 0:
+            log_command(m, c, PRECHARGE, bank, m.banks[b].row, ready - p.rp)
+        m.banks[b].row = -1
+        m.row_ready[b] = ready + p.rfc
+        for write in range(2):
+            q = (c * 2 + write) * p.banks + bank
+            m.bank_queues[q].hit = -1
+            m.hit_age[q] = NO_AGE
+    log_command(m, c, REFRESH, 0, -1, ready)
+    m.channels[c].refresh += p.refi
+
+
+@loop
+def turn(m, c):
+    """Whether writes are served now: while they are drained, or when there is nothing else."""
+    p = m.p[0]
+    writes = m.channels[c].writes
+    m.channels[c].draining = writes > p.write_low if m.channels[c].draining else writes >= p.write_high
+    return 1 if m.channels[c].draining or m.channels[c].reads == 0 else 0
+
+
+@loop
 def advance_channel(m, c, end):
-    """Advance one channel to the DRAM cycle `end`."""
+    """Advance one channel to the DRAM cycle `end`.
+
+    The next row and the next column command are found by comparing all banks, and kept (`row_at`, `row`: cycle and
+    age): a request that comes, or a command of the other sort, changes no bank but its own.
+    """
     p = m.p[0]
     clock = m.channels[c].clock
+    write = -1  # whose turn it is, not known yet
+    seek_row, seek_column = True, True
+    row_at, row, column_at, column = NEVER, NO_AGE, NEVER, NO_AGE
     while clock < end:
-        admit(m, c, clock)
-        reads, writes = m.channels[c].reads, m.channels[c].writes
-        if reads + writes == 0:
-            r = m.queues[c].head
-            if r < 0:
+        if clock >= m.channels[c].refresh:
+            refresh(m, c, clock)
+            seek_row, seek_column = True, True
+        queued = m.channels[c].reads + m.channels[c].writes
+        if queued:
+            now = turn(m, c)
+            if seek_row or now != write:
+                row_at, row = next_row(m, c, now, clock)
+            if seek_column or now != write:
+                column_at, column = next_column(m, c, now, clock)
+            write, seek_row, seek_column = now, False, False
+        stop = min(m.channels[c].refresh, end)
+        r = m.queues[c].head
+        while r >= 0 and m.requests[r].time < stop and m.requests[r].time <= min(column_at, row_at):
+            way = way_of(m, r)
+            if not has_room(m, c, way):
                 break
-            clock = max(clock, to_clock(p, m.requests[r].time))
+            clock = max(clock, m.requests[r].time)
+            admit(m, c, r, way)
+            seek_row = seek_column = not p.policy or turn(m, c) != write
+            if way == write:
+                bank = m.requests[r].bank
+                q = (c * 2 + way) * p.banks + bank
+                if m.bank_queues[q].hit == r:
+                    at = max(clock, bus_ready(m, c, way), m.column_ready[q])
+                    column_at, column = earlier(column_at, column, at, m.hit_age[q])
+                    seek_row = seek_row or (row != NO_AGE and bank_of(row) == bank)
+                elif m.bank_queues[q].head == r:
+                    row_at, row = earlier(row_at, row, max(clock, m.row_ready[c * p.banks + bank]), m.head_age[q])
+            if seek_row:
+                break
+            r = m.queues[c].head
+        if seek_row and m.channels[c].reads + m.channels[c].writes:
             continue
-        m.channels[c].draining = writes > p.write_low if m.channels[c].draining else writes >= p.write_high
-        issue(m, c, 1 if m.channels[c].draining or reads == 0 else 0, clock)
-        clock = max(clock + 1, m.channels[c].bus_free - p.ahead)
+        at = min(column_at, row_at)
+        if stop <= at:
+            if not queued and r < 0:
+                break
+            clock = stop
+            continue
+        clock = max(clock, at)
+        if column_at <= row_at:
+            bank = bank_of(column)
+            q = (c * 2 + write) * p.banks + bank
+            access(m, c, write, bank, column_at)
+            seek_column = True
+            if m.hit_age[q] == NO_AGE and m.head_age[q] != NO_AGE:
+                row_at, row = earlier(row_at, row, max(clock, m.row_ready[c * p.banks + bank]), m.head_age[q])
+        else:
+            bank = bank_of(row)
+            q = (c * 2 + write) * p.banks + bank
+            open_row(m, c, write, bank, clock)
+            seek_row, seek_column = True, not p.policy
+            if p.policy:
+                at = max(clock, bus_ready(m, c, write), m.column_ready[q])
+                column_at, column = earlier(column_at, column, at, m.hit_age[q])
+        if m.channels[c].reads + m.channels[c].writes == 0:
+            write, row_at, row, column_at, column = -1, NEVER, NO_AGE, NEVER, NO_AGE
     m.channels[c].clock = clock
 
 
 @loop
-def log_request(m, line, mask):
-    """Keep runs of consecutive requests to DRAM, spread evenly over the trial: when the log is full, every other run
-    is dropped and twice as many requests lie between runs from then on."""
-    if m.log_state[0].left == 0:
-        begin_run(m)
-    m.log_state[0].left -= 1
-    if m.log_state[0].taking:
-        m.log[m.log_state[0].entries] = line << 8 | mask
-        m.log_state[0].entries += 1
-
-
-@loop
-def begin_run(m):
-    """Take or skip the run of requests that begins now."""
-    run = m.p[0].log_run
-    m.log_state[0].left = run
-    m.log_state[0].taking = m.log_state[0].skip == 0
-    if m.log_state[0].skip:
-        m.log_state[0].skip -= 1
-        return
-    if m.log_state[0].entries == len(m.log):
-        half = len(m.log) // (2 * run) * run
-        for k in range(half):
-            m.log[k] = m.log[k + k // run * run]
-        m.log_state[0].entries = half
-        m.log_state[0].stride *= 2
-    m.log_state[0].skip = m.log_state[0].stride - 1
-
-
-@loop
 def accept(m, start, end):
-    """Hand what is due in [start, end) to the channels, and log it, in the order in which it comes."""
+    """Hand what is due in [start, end) to the channels, and log it, in the order in which it comes.
+
+    From here on a request's time is counted in the channels' clock.
+    """
+    p = m.p[0]
+    clock = to_clock(p, start)
     for time in range(start, end):
+        while clock * p.clock_down < time * p.clock_up:
+            clock += 1
         r = take_bucket(m.from_l2, time)
         while r >= 0:
             after = m.requests[r].next
+            m.requests[r].time = clock
             log_request(m, m.requests[r].line, np.int64(m.requests[r].mask))
             append(m.queues, m.requests[r].place, m.requests, r)
             r = after

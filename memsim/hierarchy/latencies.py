@@ -34,6 +34,6 @@ def longest_quantum(gpu: GPU) -> int:
 def horizon(gpu: GPU) -> int:
     """How far behind the start of a window an answer to one of its requests can lie, in SM cycles."""
     t = gpu.dram.timing
-    clocks = sum(t.model_dump().values()) + 8 * max(t.ccd, t.burst) + t.rp + t.rcd + t.cl
+    clocks = sum(t.resolved().values()) - (t.refi or 0) + 8 * max(t.ccd, t.burst) + t.rp + t.rcd + t.cl
     dram = int(clocks * gpu.sm.clock_mhz / gpu.dram.clock_mhz) + 1 + gpu.dram.latency_cycles
     return longest_quantum(gpu) + max(dram, reply_cycles(gpu), gpu.l2.far_cycles)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.config import GPU
-from memsim.hierarchy import cache, dram, l2_state, parameters, sm_state
+from memsim.hierarchy import cache, dram_state, l2_state, parameters, sm_state
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.latencies import horizon
 from memsim.hierarchy.mapping import Layout, with_copies
+from memsim.hierarchy.memory_log import new_log
 from memsim.hierarchy.plain import level_records
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
 from memsim.trace.transactions import Transactions
@@ -32,7 +33,7 @@ class Machine:
 
     sms: sm_state.SMs
     slices: l2_state.Slices
-    channels: dram.Channels
+    channels: dram_state.Channels
     counters: np.ndarray  # [level, op, event, unit]
 
     def grow_requests(self, least: int) -> None:
@@ -231,18 +232,18 @@ def _widened(group: int) -> np.ndarray:
     return wide & 255
 
 
-def _channels(common: _Common, commands: int) -> dram.Channels:
-    return dram.Channels(
+def _channels(common: _Common, commands: int) -> dram_state.Channels:
+    return dram_state.Channels(
         p=parameters.dram_parameters(common.gpu),
-        **dram.new_channels(common.gpu.dram.channels, common.gpu.dram.banks),
+        **dram_state.new_channels(common.gpu.dram),
         requests=common.requests,
         from_l2=common.calendars["to_dram"],
         queues=new_queues(common.gpu.dram.channels),
         to_l2=common.calendars["from_dram"],
         counters=common.counters[Level.dram],
         sectors=common.sectors,
-        commands=np.zeros(commands, dram.COMMAND),
+        commands=np.zeros(commands, dram_state.COMMAND),
         logged=np.zeros(1, np.int64),
         log=np.zeros(parameters.log_run(common.gpu) * LOG_RUNS, np.int64),
-        log_state=dram.new_log(),
+        log_state=new_log(),
     )

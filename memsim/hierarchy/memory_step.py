@@ -11,14 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.config import GPU
-from memsim.hierarchy import dram
-from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.counters import LATENCY_BINS, latency_bin_edges
+from memsim.hierarchy.dram_alone import REQUEST_ALONE, answer_times
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
-from memsim.hierarchy.plain import level_records
-from memsim.hierarchy.requests import FETCH, append, give, take
-from memsim.hierarchy.sm_state import NEVER
+from memsim.hierarchy.requests import FETCH
 
 GROUP = 32  # requests a warp can issue at once
 
@@ -39,10 +36,11 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
         machine: of the trial that wrote the log, finished; its channels are reset and used.
         log: requests to DRAM in runs of `run` consecutive ones, line << 8 | sector mask. Fewer than one run, of a
             trace that hardly uses DRAM, are taken as they are: a shorter run, with less to wait for.
-        rng: draws each group's size (1 to 32) and each batch's place in its run, unless `dram_grouping` is off.
+        rng: draws each group's size (1 to 32), each batch's place in its run and, for memory that is refreshed, its
+            time since a refresh, unless `dram_grouping` is off.
     """
     latencies = [np.zeros(0, np.int64)]
-    machine.grow_requests(GROUP * gpu.sm.count)
+    refresh = round((gpu.dram.timing.refi or 0) * gpu.sm.clock_mhz / gpu.dram.clock_mhz)  # SM cycles
     run = min(run, len(log)) or run
     for batch in log[: len(log) // run * run].reshape(-1, run):
         lines, sectors = _single_sectors(batch)
@@ -50,11 +48,14 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
         sizes = rng.integers(1, GROUP + 1, gpu.sm.count) if random else np.full(gpu.sm.count, GROUP)
         n = min(int(sizes.sum()), len(lines))
         at = int(rng.integers(len(lines) - n + 1)) if random else 0
-        machine.channels = _idle(machine.channels, gpu)
-        out = np.zeros(n, np.int64)
+        requests = np.zeros(n, REQUEST_ALONE)
+        if random and refresh:  # after every channel's first
+            requests["time"] = rng.integers(refresh, 2 * refresh)
         place = machine.slices.place[lines[at : at + n]]
-        _time_batch(machine.channels, machine.sms.free_requests, place, sectors[at : at + n], out)
-        latencies.append(out + reply_cycles(gpu))
+        for name in ("channel", "bank", "row"):
+            requests[name] = place[name]
+        requests["kind"], requests["mask"] = FETCH, sectors[at : at + n]
+        latencies.append(answer_times(machine, gpu, requests) + reply_cycles(gpu))
     all_ = np.concatenate(latencies)
     counts, _ = np.histogram(all_, latency_bin_edges())
     return MemoryStep(counts[:LATENCY_BINS], int(all_.sum()), len(all_))
@@ -65,34 +66,3 @@ def _single_sectors(batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     bits = (batch[:, None] >> np.arange(8)) & 1
     which, sector = np.nonzero(bits)
     return batch[which] >> 8, np.int64(1) << sector
-
-
-def _idle(channels: dram.Channels, gpu: GPU) -> dram.Channels:
-    """Channels in their first state; their counters are no longer the trial's."""
-    fresh = dram.new_channels(gpu.dram.channels, gpu.dram.banks)
-    return level_records(channels._replace(**fresh, counters=np.zeros_like(channels.counters)))
-
-
-@loop
-def _time_batch(m, free, place, masks, out):
-    """Send all requests at time 0 and note when each is answered."""
-    numbers = out  # a request's number first, its latency then
-    for k in range(len(out)):
-        r = take(free)
-        numbers[k] = r
-        m.requests[r].time = 0
-        m.requests[r].bank = place[k].bank
-        m.requests[r].row = place[k].row
-        m.requests[r].kind = FETCH
-        m.requests[r].mask = masks[k]
-        m.requests[r].op = 0
-        m.requests[r].sm = 0
-        append(m.queues, place[k].channel, m.requests, r)
-    for c in range(len(m.channels)):
-        dram.advance_channel(m, c, NEVER)
-    for b in range(len(m.to_l2)):
-        m.to_l2[b].head = -1
-    for k in range(len(out)):
-        r = numbers[k]
-        give(free, r)
-        out[k] = m.requests[r].time

@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 
 from memsim.config import GPU, Inclusion
-from memsim.hierarchy import cache, dram, l2_state, sm_state
+from memsim.hierarchy import cache, dram_state, l2_state, sm_state
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
 
 
@@ -123,16 +123,16 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
     shared = gcd(up, down)
     timing = gpu.dram.timing
     return _record(
-        **timing.model_dump(),
+        **timing.resolved(),
+        groups=gpu.dram.bank_groups or 1,
         clock_up=up // shared,
         clock_down=down // shared,
         latency=gpu.dram.latency_cycles,
         banks=gpu.dram.banks,
-        policy=dram.POLICY[gpu.dram.policy],
+        policy=dram_state.POLICY[gpu.dram.policy],
         queue=gpu.dram.queue,
         write_queue=gpu.dram.write_queue,
         write_high=gpu.dram.write_high,
         write_low=gpu.dram.write_low,
-        ahead=timing.rp + timing.rcd + timing.cl,
         log_run=log_run(gpu),
     )

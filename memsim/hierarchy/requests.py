@@ -30,7 +30,8 @@ REQUEST = np.dtype(
         ("need", "u1"),  # sectors that L2 has to wait for
         ("bank", "u1"),
         ("home", "<u2"),  # slice that the line belongs to (two partitions only)
-        ("pad", "u1", 8),  # to a cache line of the host
+        ("left", "u1"),  # DRAM: sectors without a column command
+        ("pad", "u1", 7),  # to a cache line of the host
     ]
 )
 HOST_LINE = 64

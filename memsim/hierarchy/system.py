@@ -18,10 +18,11 @@ from memsim.config import GPU, Inclusion
 from memsim.hierarchy import machine
 from memsim.hierarchy.blocks import launch_first, refill, work_items
 from memsim.hierarchy.compiled import entry
-from memsim.hierarchy.dram import advance_channels, new_log
+from memsim.hierarchy.dram import advance_channels
 from memsim.hierarchy.l2 import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.memory_log import new_log
 from memsim.hierarchy.parameters import most_writes
 from memsim.hierarchy.sm import advance_sms
 from memsim.trace.transactions import Transactions

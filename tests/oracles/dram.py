@@ -1,4 +1,4 @@
-"""One DRAM channel: lists of requests, and the history of its commands searched anew for each decision."""
+"""One DRAM channel: lists of requests, and the history of its commands searched anew for each command."""
 
 from __future__ import annotations
 
@@ -10,42 +10,72 @@ from oracles.cache import sectors
 from memsim.config import GPU, DramPolicy
 from memsim.hierarchy.counters import Event, Level
 
-PRE, ACT, RD, WR = "precharge", "activate", "read", "write"
+PRE, ACT, RD, WR, REF = "precharge", "activate", "read", "write", "refresh"
 
 
 class Channel:
     def __init__(self, world, number: int, gpu: GPU) -> None:
         self.world, self.number, self.gpu, self.dram = world, number, gpu, gpu.dram
+        self.timing = gpu.dram.timing
         self.ratio = Fraction(round(self.dram.clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000))
         self.waiting: list = []  # not yet seen by the scheduler
         self.seen: list = []
-        self.rows: dict[int, int] = {}
+        self.left: dict[int, int] = {}  # sectors to come of a seen request
+        self.rows: dict[int, int] = {}  # of the banks that have one open
+        self.untouched: set[int] = set()  # banks whose open row has not been accessed
         self.commands: list[tuple[int, str, int, int]] = []  # (clock, name, bank, row)
-        self.clock = 0
+        self.recent: list[tuple[int, str, int, int]] = []  # those that can still bind
+        self.clock = 0  # the next to look at
         self.draining = False
+        refi = self.timing.refi
+        self.due = (number + 1) * refi // self.dram.channels if refi else None
 
     def arrive(self, request) -> None:
         self.waiting.append(request)
+        if self.seen:
+            self.clock = min(self.clock, self._arrival(request))
+        else:
+            self.clock = max(self.clock, self._arrival(self.waiting[0]))
 
     def _arrival(self, request) -> int:
         return ceil(request.time * self.ratio)
 
-    def _decision(self) -> int | None:
-        if self.seen:
-            return self.clock
-        return max(self.clock, self._arrival(self.waiting[0])) if self.waiting else None
-
     def next_time(self) -> int | None:
-        decision = self._decision()
-        return None if decision is None else floor(decision / self.ratio)
+        return floor(self.clock / self.ratio) if self.seen or self.waiting else None
 
     def step(self, time: int) -> None:
-        while (decision := self._decision()) is not None and decision < ceil((time + 1) * self.ratio):
-            self.clock = decision
+        """Every cycle up to `time` in which something can happen."""
+        while (self.seen or self.waiting) and self.clock < ceil((time + 1) * self.ratio):
+            while self.due is not None and self.due <= self.clock:
+                self._refresh(self.due)
             self._admit()
-            self._serve()
-            t = self.dram.timing
-            self.clock = max(decision + 1, self._bus_free() - (t.rp + t.rcd + t.cl))
+            while self.seen and self._issue_one():
+                self._admit()  # into the room that this made
+            self.clock = self._next_clock()
+
+    def _next_clock(self) -> int:
+        """When the next command can be issued, or something comes."""
+        clocks = [self._arrival(r) for r in self.waiting[:1] if self._arrival(r) > self.clock]
+        if self.seen:
+            clocks += [] if self.due is None else [self.due]
+            clocks += [self._ready(r) for r in self._queue()]
+        longest = sum(value or 0 for value in self.timing.model_dump(exclude={"refi"}).values())
+        self.recent = [command for command in self.recent if command[0] > self.clock - longest]
+        return max(self.clock + 1, min(clocks, default=0))
+
+    def _ready(self, request) -> int:
+        """When a request can have its next command."""
+        _, bank, row = request.place
+        if self.rows.get(bank) == row:
+            return self._earliest(WR if request.write else RD, bank, 0)
+        return self._earliest(PRE if bank in self.rows else ACT, bank, 0, alone=True)
+
+    def _queue(self) -> list:
+        """The requests whose turn it is: reads, or writes while they are drained."""
+        reads = [r for r in self.seen if not r.write]
+        writes = [r for r in self.seen if r.write]
+        self.draining = len(writes) > (self.dram.write_low if self.draining else self.dram.write_high - 1)
+        return writes if self.draining or not reads else reads
 
     def _admit(self) -> None:
         while self.waiting and self._arrival(self.waiting[0]) <= self.clock:
@@ -53,74 +83,99 @@ class Channel:
             room = self.dram.write_queue if write else self.dram.queue
             if sum(request.write == write for request in self.seen) == room:
                 return
-            self.seen.append(self.waiting.pop(0))
+            request = self.waiting.pop(0)
+            self.seen.append(request)
+            self.left[id(request)] = len(sectors(request.mask))
 
-    def _serve(self) -> None:
-        reads = [r for r in self.seen if not r.write]
-        writes = [r for r in self.seen if r.write]
-        self.draining = len(writes) > (self.dram.write_low if self.draining else self.dram.write_high - 1)
-        request = self._choose(writes if self.draining or not reads else reads)
-        self.seen.remove(request)
-        _, bank, row = request.place
-        hit = self.rows.get(bank) == row
-        if not hit:
-            self._open(bank, row)
-        end = self._transfer(bank, row, request)
-        event = (Event.write_hit if hit else Event.write_miss) if request.write else (
-            Event.read_hit if hit else Event.read_miss)
-        self.world.count(request.op, Level.dram, event, {event: len(sectors(request.mask))})
-        self.world.from_dram(request, ceil(end / self.ratio) + self.dram.latency_cycles, self.number)
+    def _refresh(self, clock: int) -> None:
+        close = max([clock, *(self._earliest(PRE, bank, clock) for bank in self.rows)])
+        for bank in sorted(self.rows):
+            self._issue(PRE, bank, self.rows[bank], close)
+        self.rows.clear()
+        self._issue(REF, 0, -1, self._earliest(REF, 0, clock))
+        self.due += self.timing.refi
 
-    def _choose(self, queue: list):
-        if self.dram.policy == DramPolicy.fcfs:
-            return queue[0]
-        hits = [r for r in queue if self.rows.get(r.place[1]) == r.place[2]]
-        if hits:
-            return hits[0]
-        return min(queue, key=lambda r: self._can_activate(r.place[1]))  # of the first such bank, the oldest
+    def _issue_one(self) -> bool:
+        """Issue the command that may go in this cycle, columns first; False if there is none."""
+        queue = self._queue()
+        for request in queue[:1] if self.dram.policy == DramPolicy.fcfs else queue:
+            _, bank, row = request.place
+            if self.rows.get(bank) == row and self._ready(request) <= self.clock:
+                self._access(request, WR if request.write else RD, bank, row)
+                return True
+        for request in self._closed(queue):
+            if self._ready(request) <= self.clock:
+                self._open(*request.place[1:])
+                return True
+        return False
 
-    def _can_activate(self, bank: int) -> int:
-        """When its row can be open for the next, as far as the bank alone knows."""
-        if bank not in self.rows:
-            return self.clock
-        return max(self.clock, self._earliest(PRE, bank, floor_=-(10**9)) + self.dram.timing.rp)
+    def _closed(self, queue: list) -> list:
+        """The oldest request of every bank that has none for its open row."""
+        oldest = {r.place[1]: r for r in reversed(queue)}
+        heads = oldest.values() if self.dram.policy == DramPolicy.fcfs else queue
+        ready = {r.place[1] for r in heads if self.rows.get(r.place[1]) == r.place[2]}
+        return [r for r in queue if r is oldest[r.place[1]] and r.place[1] not in ready]
 
     def _open(self, bank: int, row: int) -> None:
         if bank in self.rows:
-            self._issue(PRE, bank, self.rows[bank], self._earliest(PRE, bank, self.clock))
+            self._issue(PRE, bank, self.rows[bank], self.clock)
         self._issue(ACT, bank, row, self._earliest(ACT, bank, self.clock))
         self.rows[bank] = row
+        self.untouched.add(bank)
 
-    def _transfer(self, bank: int, row: int, request) -> int:
-        name = WR if request.write else RD
-        for _ in sectors(request.mask):
+    def _access(self, request, name: str, bank: int, row: int) -> None:
+        every = len(sectors(request.mask))
+        if self.left[id(request)] == every:
+            miss = bank in self.untouched
+            event = (Event.write_miss if miss else Event.write_hit) if request.write else (
+                Event.read_miss if miss else Event.read_hit)
+            self.world.count(request.op, Level.dram, event, {event: every})
+        self.untouched.discard(bank)
+        now = 1 if self.dram.bank_groups else every
+        for _ in range(now):
             self._issue(name, bank, row, self._earliest(name, bank, self.clock))
-        return self._bus_free()
+        self.left[id(request)] -= now
+        if not self.left[id(request)]:
+            self.seen.remove(request)
+            time = ceil(self._data_end() / self.ratio) + self.dram.latency_cycles
+            self.world.from_dram(request, time, self.number)
 
     def _issue(self, name: str, bank: int, row: int, clock: int) -> None:
         self.commands.append((clock, name, bank, row))
+        self.recent.append(self.commands[-1])
 
-    def _earliest(self, name: str, bank: int, floor_: int) -> int:
-        """The first cycle at which the command breaks no constraint with any command before it."""
+    def _earliest(self, name: str, bank: int, floor_: int, alone: bool = False) -> int:
+        """The first cycle at which the command breaks no constraint with any command before it.
+
+        Args:
+            alone: with this bank's and refreshes, and activates do not keep others waiting: when it is worth trying.
+        """
+        groups = self.dram.bank_groups or 1
         bounds = [
             clock + wait
-            for clock, before, other, _ in self.commands
-            for wait in waits(self.dram.timing, before, name, bank == other)
+            for clock, before, other, _ in self.recent
+            if not alone or before == REF or (bank == other and (before, name) != (ACT, ACT))
+            for wait in waits(self.timing, before, name, bank == other, bank % groups == other % groups and groups > 1)
         ]
-        activates = [clock for clock, before, _, _ in self.commands if before == ACT]
-        if name == ACT and len(activates) >= 4:
-            bounds.append(sorted(activates)[-4] + self.dram.timing.faw)
+        activates = [clock for clock, before, _, _ in self.recent if before == ACT]
+        if name == ACT and len(activates) >= 4 and not alone:
+            bounds.append(sorted(activates)[-4] + self.timing.faw)
         return max([floor_, *bounds])
 
-    def _bus_free(self) -> int:
-        t = self.dram.timing
-        ends = [clock + t.burst + (t.cl if name == RD else t.cwl) for clock, name, _, _ in self.commands
-                if name in (RD, WR)]
-        return max(ends)
+    def _data_end(self) -> int:
+        t = self.timing
+        return max(clock + t.burst + (t.cl if name == RD else t.cwl)
+                   for clock, name, _, _ in self.recent if name in (RD, WR))
 
 
-def waits(t, before: str, after: str, same_bank: bool) -> list[int]:
-    """Cycles that must lie between two commands of one channel: JEDEC's table, a row a pair."""
+def waits(timing, before: str, after: str, same_bank: bool, same_group: bool = False) -> list[int]:
+    """Cycles that must lie between two commands of one channel: JEDEC's table, a row a pair.
+
+    Args:
+        timing: a DramTiming; what is None in it does not bind.
+        same_group: they go to one of several bank groups.
+    """
+    t = timing
     data = {RD: t.cl, WR: t.cwl}
     pairs = {
         (ACT, ACT): [t.rrd],
@@ -128,6 +183,9 @@ def waits(t, before: str, after: str, same_bank: bool) -> list[int]:
         (WR, WR): [t.ccd, t.burst],
         (RD, WR): [t.ccd, t.rtw, t.cl + t.burst - t.cwl],
         (WR, RD): [t.ccd, t.cwl + t.burst + t.wtr, t.cwl + t.burst - t.cl],
+        (PRE, REF): [t.rp],
+        (REF, ACT): [t.rfc],
+        (REF, REF): [t.rfc],
     }
     in_bank = {
         (PRE, ACT): [t.rp],
@@ -137,4 +195,14 @@ def waits(t, before: str, after: str, same_bank: bool) -> list[int]:
         (RD, PRE): [t.rtp],
         (WR, PRE): [data[WR] + t.burst + t.wr],
     }
-    return pairs.get((before, after), []) + (in_bank.get((before, after), []) if same_bank else [])
+    in_group = {
+        (ACT, ACT): [t.rrd_l],
+        (RD, RD): [t.ccd_l],
+        (WR, WR): [t.ccd_l],
+        (RD, WR): [t.ccd_l],
+        (WR, RD): [t.ccd_l, None if t.wtr_l is None else t.cwl + t.burst + t.wtr_l],
+    }
+    found = pairs.get((before, after), [])
+    found = found + (in_bank.get((before, after), []) if same_bank else [])
+    found = found + (in_group.get((before, after), []) if same_group else [])
+    return [wait for wait in found if wait is not None]
