@@ -20,6 +20,7 @@ STUDIES: tuple[str, ...] = (
     "cudamicrobench2021",
     "streaming",
     "torres2011",
+    "dram",
     "volta_counters",
 )
 

@@ -1,0 +1,104 @@
+"""Our channel and DRAMsim3 on the same requests, at every load."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from experiments.dram.memories import MEMORIES, Memory
+from experiments.dram.traffic import KINDS, LOADS, Traffic, requests
+from experiments.papers.readme import markdown
+from experiments.papers.study import Claim, Outcome, Setting, Within
+from memsim.hierarchy.dram_alone import REQUEST_ALONE, answer_times
+from memsim.hierarchy.machine import Machine, build
+from memsim.hierarchy.mapping import layout
+from memsim.hierarchy.requests import FETCH, WRITE_BACK
+from memsim.montecarlo.loops import one_load
+from memsim.report.style import BLUE, ORANGE, panels, styled, write
+
+RECORDED = Path(__file__).parent / "recorded.csv"
+UP_TO = 0.8  # of the peak: where latencies are compared
+SOURCE = "DRAMsim3 29817593, recorded.csv"
+Point = tuple[str, str, float]  # memory, kind of traffic, load
+
+
+def run(setting: Setting) -> Outcome:
+    """Latencies of every memory, kind of traffic and load."""
+    published = recorded()
+    loads = (0.3, UP_TO) if setting.quick else LOADS
+    ours = {}
+    for name, memory in MEMORIES.items():
+        machine = idle_machine(memory)
+        for kind in KINDS:
+            ours.update({(name, kind, load): latency(machine, memory, kind, load) for load in loads})
+    draw(published, ours, loads, setting.figures)
+    tables = {"latency": table(published, ours, loads)}
+    return Outcome([claim(published, ours, name, kind) for name in MEMORIES for kind in KINDS], tables)
+
+
+def recorded() -> dict[Point, float]:
+    """Mean latency of reads in DRAMsim3, memory clocks."""
+    lines = [line for line in RECORDED.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {(row["memory"], row["traffic"], float(row["load"])): float(row["mean"]) for row in csv.DictReader(lines)}
+
+
+def idle_machine(memory: Memory) -> Machine:
+    """A machine with this memory and nothing to do."""
+    gpu = memory.gpu()
+    return build(one_load(), gpu, layout(one_load(), gpu), 1, 0)
+
+
+def latency(machine: Machine, memory: Memory, kind: str, load: float) -> float:
+    """Mean latency of reads in our channel, memory clocks."""
+    traffic = requests(memory, kind, load)
+    found = answer_times(machine, memory.gpu(), alone(traffic))
+    return float(found[traffic.write == 0].mean())
+
+
+def alone(traffic: Traffic) -> np.ndarray:
+    """The requests as the channel takes them."""
+    out = np.zeros(len(traffic.clock), REQUEST_ALONE)
+    out["time"], out["bank"], out["row"], out["mask"] = traffic.clock, traffic.bank, traffic.row, 1
+    out["kind"] = np.where(traffic.write, WRITE_BACK, FETCH)
+    return out
+
+
+def claim(published: dict[Point, float], ours: dict[Point, float], name: str, kind: str) -> Claim:
+    """The load, of those to be compared, at which the two differ most."""
+    points = [point for point in ours if point[:2] == (name, kind) and point[2] <= UP_TO]
+    worst = max(points, key=lambda point: abs(ours[point] / published[point] - 1))
+    what = f"{MEMORIES[name].label}, {kind}"
+    text = f"{what}: latency at {100 * worst[2]:.0f} % of peak, the worst up to {100 * UP_TO:.0f} %"
+    aim = None if "writes" in kind else Within(0.1)  # the two drain writes by different policies, see the README
+    return Claim(text, published[worst], ours[worst], unit="clocks", source=SOURCE, aim=aim)
+
+
+def table(published: dict[Point, float], ours: dict[Point, float], loads: tuple[float, ...]) -> str:
+    """Ours / DRAMsim3 in clocks, a row a traffic, a column a load."""
+    rows = []
+    for name, memory in MEMORIES.items():
+        for kind in KINDS:
+            cells = [f"{ours[name, kind, load]:.0f} / {published[name, kind, load]:.0f}" for load in loads]
+            rows.append([memory.label, kind, *cells])
+    return markdown(["memory", "traffic", *(f"{100 * load:.0f} %" for load in loads)], rows, left=2)
+
+
+def draw(published: dict[Point, float], ours: dict[Point, float], loads: tuple[float, ...], folder: Path) -> None:
+    """Latency against load, a panel a memory and kind."""
+    with styled():
+        figure, axes = panels(len(MEMORIES), len(KINDS), 11, 6, sharex=True)
+        for axis, (name, kind) in zip(axes, ((n, k) for n in MEMORIES for k in KINDS), strict=True):
+            percent = [100 * load for load in loads]
+            theirs = [published[name, kind, load] for load in loads]
+            axis.plot(percent, theirs, "o", color=ORANGE, ms=4, label="DRAMsim3")
+            axis.plot(percent, [ours[name, kind, load] for load in loads], color=BLUE, label="memsim")
+            axis.set_title(f"{MEMORIES[name].label}\n{kind}", fontsize=8)
+            axis.set_ylim(0, 1.2 * max(theirs))
+        for axis in axes[:: len(KINDS)]:
+            axis.set_ylabel("clocks")
+        for axis in axes[-len(KINDS) :]:
+            axis.set_xlabel("% of peak")
+        axes[0].legend()
+        write(figure, folder / "latency.png")
