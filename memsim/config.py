@@ -46,6 +46,7 @@ class L1WritePolicy(StrEnum):
     """What a store does in L1; it always goes on to L2 but under ``write_back``."""
 
     write_through = "write_through"  # updates a line that is present, allocates nothing
+    write_allocate = "write_allocate"  # the same, and allocates a line that is absent, without fetching
     write_evict = "write_evict"  # invalidates a line that is present, allocates nothing
     write_back = "write_back"  # allocates without fetching (sector mask), writes dirty sectors back on eviction
 

@@ -120,6 +120,8 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
     yield from _interleave("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)
     if l2.slice_hash == "xor_fold" and not _power_of_two(l2.slices):
         yield "l2.slice_hash", f"is xor_fold over {l2.slices} slices; give modulo or a power-of-two number of slices"
+    if l1.write_policy == "write_allocate" and l2.inclusion == "inclusive":
+        yield "l1.write_policy", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
     if l1.enabled and l2.hit_latency_cycles <= l1.hit_latency_cycles:
         yield "l2.hit_latency_cycles", f"is {l2.hit_latency_cycles}; give more than L1's {l1.hit_latency_cycles}"
 

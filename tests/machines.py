@@ -151,6 +151,8 @@ def machines(draw) -> GPU:
         l2_line = line
         l2 |= _section(draw, slices=st.sampled_from([2, 4]), far_cycles=st.integers(2, 40))
         l2 |= dict(partitions=2, line_bytes=line, sector_bytes=32, inclusion="non_inclusive")
+    if l1["write_policy"] == L1WritePolicy.write_allocate:
+        l2["inclusion"] = Inclusion.non_inclusive.value
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))
     l2["slice_interleave_bytes"] = line * draw(st.sampled_from([1, 2]))
     l2["hit_latency_cycles"] += l1["hit_latency_cycles"]

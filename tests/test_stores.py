@@ -1,6 +1,14 @@
-"""A store waits for the loads whose data it stores, and for no others."""
+"""What a store waits for, and what it leaves in L1."""
+
+import machines
+import numpy as np
+import pytest
+from machines import instruction
 
 import memsim
+from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.system import System
+from memsim.trace.schema import Kind
 
 
 def test_saxpy_stores_to_sectors_that_its_loads_brought():
@@ -8,3 +16,24 @@ def test_saxpy_stores_to_sectors_that_its_loads_brought():
     trace = memsim.trace("saxpy", n=1 << 14)
     result = memsim.simulate(trace, gpu="tesla-v100", trials=2)
     assert result.l2_write.mean == 1.0
+
+
+@pytest.mark.parametrize(
+    ("policy", "reads", "writes"),
+    [
+        ("write_through", Event.read_miss, Event.write_miss),  # nothing is there but what loads brought
+        ("write_evict", Event.read_miss, Event.write_miss),
+        ("write_allocate", Event.read_hit, Event.write_hit),
+        ("write_back", Event.read_hit, Event.write_hit),
+    ],
+)
+def test_what_a_store_leaves_in_l1(policy, reads, writes):
+    store = instruction([(0, 15)], Kind.store)
+    system = System(
+        machines.one_warp(store, store, instruction([(0, 15)])),
+        machines.gpu(l1__write_policy=policy), 1, np.random.SeedSequence(0),
+    )  # fmt: skip
+    l1 = system.run().counters[:, Level.l1, :, Unit.sectors].sum(axis=0)
+    assert l1[reads] == 4 and l1[writes] == (8 if writes == Event.write_miss else 4)
+    below = system.machine.counters[Level.l2, :, Event.write_miss, Unit.sectors].sum()
+    assert below == (0 if policy == "write_back" else 4)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import memsim
 from experiments.volta_counters.rows import Row
+from memsim.analysis.conventions import Access, Convention, hit_ratio
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.hierarchy.counters import Event, Level, Unit
@@ -22,6 +23,7 @@ class Predicted:
 
     l1_read: Sample
     l2_read: Sample
+    l1_write: Sample
     dram_reads: Sample
     dram_writes: Sample
     cycles: Sample
@@ -34,10 +36,17 @@ def predict(row: Row, trials: int, jobs: int) -> Predicted:
     return Predicted(
         l1_read=result.l1_read,
         l2_read=result.l2_read,
+        l1_write=l1_write(result),
         dram_reads=dram_sectors(result, "read"),
         dram_writes=dram_sectors(result, "write"),
         cycles=result.cycles,
     )
+
+
+def l1_write(result: Result) -> Sample:
+    """L1 hit ratio of stores, a trial."""
+    counters = result.trials.counters.sum(axis=1)
+    return Sample(hit_ratio(counters, Level.l1, (Access.write,), Convention.profiler, "7.0"))
 
 
 def dram_sectors(result: Result, access: str) -> Sample:

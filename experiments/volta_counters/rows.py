@@ -58,13 +58,14 @@ class Measured:
     """Counters of one kernel, means over its launches; sectors are of 32 bytes.
 
     Attributes:
-        l1_read, l2_read: hit ratios, nan where nothing was read.
+        l1_read, l2_read, l1_write: hit ratios, nan where nothing was read or written.
         dram_reads, dram_writes: sectors.
         cycles: of the SMs' clock, elapsed.
     """
 
     l1_read: float
     l2_read: float
+    l1_write: float
     dram_reads: float
     dram_writes: float
     cycles: float
@@ -81,8 +82,9 @@ def measured() -> dict[str, Measured]:
 
 
 def _row(row: Mapping[str, str]) -> Measured:
-    def ratio(level: str) -> float:
-        hits, misses = float(row[f"{level}_read_hits"]), float(row[f"{level}_read_misses"])
+    def ratio(kind: str) -> float:
+        hits, misses = float(row[f"{kind}_hits"]), float(row[f"{kind}_misses"])
         return hits / (hits + misses) if hits + misses else float("nan")
 
-    return Measured(ratio("l1"), ratio("l2"), *(float(row[name]) for name in ("dram_reads", "dram_writes", "cycles")))
+    ratios = (ratio(kind) for kind in ("l1_read", "l2_read", "l1_write"))
+    return Measured(*ratios, *(float(row[name]) for name in ("dram_reads", "dram_writes", "cycles")))

@@ -11,12 +11,14 @@ convention    counts as a hit                unit
 ``traffic``   hit, merge                     the same; one minus the share of requests that were sent down a level
 ``profiler``  hit, merge, and from compute   as the vendor's counters: L1 in transactions before compute capability
               capability 7.0 on all L2       7.0 and in sectors from it on, L2 in sectors
-              stores
+              stores, and L1 stores to
+              a line that is present
 ============  =============================  =====================================================================
 
 A sector missing from a line that is present is a miss to the counters of sectors (``l1tex__t_sectors_*_lookup_hit``,
 ``_miss``): of Rodinia's backprop on a Quadro GV100 they hold 49,152 hits, which are our hits and merges
-(experiments/volta_counters). Rates that count tags instead take it for a hit.
+(experiments/volta_counters). Rates that count tags instead take it for a hit. Of stores, the counters do count tags:
+backprop's eight stores into one line that was not read are one miss (4,232 sectors of 4,096 blocks).
 """
 
 from __future__ import annotations
@@ -78,7 +80,7 @@ def _rule(
     if convention is Convention.traffic or capability < _SECTORED_COUNTERS:
         return unit, {"hit", "merge"}
     if level is Level.l1:
-        return Unit.sectors, {"hit", "merge"}
+        return Unit.sectors, {"hit", "merge", "sector_miss"} if accesses == (Access.write,) else {"hit", "merge"}
     return unit, set(OUTCOMES) if accesses == (Access.write,) else {"hit", "merge"}
 
 

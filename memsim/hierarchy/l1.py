@@ -10,7 +10,20 @@ from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
 from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.random import WORD, hash32
 from memsim.hierarchy.requests import ATOMIC, BYPASS, LOAD, REDUCTION, STORE, give, schedule, take
-from memsim.hierarchy.sm_state import ALL, ATOMICS, BACK, EVICT, HIT, MERGE, MISS, READS, SECTOR_MISS, SLOTS, WRITES
+from memsim.hierarchy.sm_state import (
+    ALL,
+    ALLOCATE,
+    ATOMICS,
+    BACK,
+    EVICT,
+    HIT,
+    MERGE,
+    MISS,
+    READS,
+    SECTOR_MISS,
+    SLOTS,
+    WRITES,
+)
 from memsim.hierarchy.warps import push
 
 
@@ -277,24 +290,26 @@ def evict_own_copy(m, sm, line, mask, time):
 def store(m, sm, kind, line, mask, op, time):
     """A store or reduction; False when it must be tried again."""
     p = m.p[0]
-    keep = kind == STORE and p.write_policy == BACK and p.l1_enabled
+    caches = kind == STORE and p.l1_enabled
+    keep = caches and p.write_policy == BACK
     way = find(m.buckets, m.chains, m.ways, sm, p.l1_bits, line)
     hits = 0
     event = MISS
     if way >= 0:
         hits = mask & np.int64(m.ways[way].valid)
         event = HIT if hits == mask else SECTOR_MISS
-    if keep:
+    if not keep and m.sms[sm].stores >= p.max_stores:
+        return False
+    if keep or (caches and p.write_policy == ALLOCATE):
         if way < 0:
             way = allocate(m, sm, line, op, time)
             if way < 0:
                 return False
         m.ways[way].valid = m.ways[way].valid | mask
+    if keep:
         m.ways[way].dirty = m.ways[way].dirty | mask
         m.writers[way] = op
     else:
-        if m.sms[sm].stores >= p.max_stores:
-            return False
         if way >= 0 and (kind == REDUCTION or p.write_policy == EVICT):
             invalidate(m, sm, way, line, mask, time)
             way = -1

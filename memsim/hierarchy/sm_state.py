@@ -63,9 +63,10 @@ SCHEDULER = {
     WarpScheduler.greedy_then_oldest: GREEDY,
     WarpScheduler.random: RANDOM,
 }
-THROUGH, EVICT, BACK = range(3)
+THROUGH, EVICT, BACK, ALLOCATE = range(4)
 WRITE_POLICY = {
     L1WritePolicy.write_through: THROUGH,
+    L1WritePolicy.write_allocate: ALLOCATE,
     L1WritePolicy.write_evict: EVICT,
     L1WritePolicy.write_back: BACK,
 }

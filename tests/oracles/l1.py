@@ -97,20 +97,23 @@ class FirstLevel:
         asked = sectors(mask)
         policy = self.gpu.l1.write_policy
         reduction = flight.kind == Kind.reduction
-        keep = not reduction and policy == L1WritePolicy.write_back and self.gpu.l1.enabled
+        cached = not reduction and self.gpu.l1.enabled
+        keep = cached and policy == L1WritePolicy.write_back
+        fills = cached and policy in (L1WritePolicy.write_back, L1WritePolicy.write_allocate)
         way = self.group(line).find(line)
         hits = asked & way.valid if way else set()
         event = "miss" if not way else "hit" if hits == asked else "sector_miss"
         if not keep and self.stores >= self.gpu.sm.max_stores:
             return False
-        if keep and not way:
+        if fills and not way:
             way = self.allocate(line, time)
             if way is None:
                 return False
         elif way and not reduction and policy != L1WritePolicy.write_evict:
             self.group(line).touch(way)
-        if keep:
+        if fills:
             way.valid |= asked
+        if keep:
             way.dirty |= asked
             way.op = flight.op
         else:
