@@ -146,6 +146,17 @@ def test_help_loads_nothing_slow():
     assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
 
 
+def test_a_replay_loads_nothing_that_only_compiling_needs(files):
+    """The loops are on disk: Numba's NumPy, for which it looks for SciPy's linear algebra, takes half a second."""
+    trace = str(files / "spmv.h5")
+    code = (
+        "import sys; from memsim.cli import app; "
+        f"app(['run', {trace!r}, '--trials', '1', '-q'], standalone_mode=False); "
+        "print(sorted({'numba.np.arraymath', 'scipy.linalg', 'matplotlib'} & set(sys.modules)))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True) == "[]\n"
+
+
 KERNEL = '''
 from memsim import Launch, Thread, workload
 

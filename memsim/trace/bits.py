@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from memsim.compiled import loop
 
@@ -22,14 +21,19 @@ def popcount(mask):
     return ((x * 0x0101_0101) >> 24) & 0xFF
 
 
-@njit(cache=True)
-def popcounts(masks):
+def popcounts(masks: np.ndarray) -> np.ndarray:
     """Number of set bits of each mask, i8.
 
     >>> popcounts(np.array([0, 7], np.uint32)).tolist()
     [0, 3]
     """
     counts = np.empty(len(masks), np.int64)
+    count_bits(masks, counts)
+    return counts
+
+
+@loop
+def count_bits(masks, counts):
+    """Write the number of set bits of each mask to `counts`."""
     for i in range(len(masks)):
         counts[i] = popcount(masks[i])
-    return counts

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.compiled import loop
-from memsim.trace.bits import popcount, popcounts
+from memsim.trace.bits import popcount
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Space, StaticOp
 from memsim.trace.transactions import Transactions
@@ -75,17 +75,28 @@ def _lanes(trace: Trace) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     width = np.array([op.width for op in trace.ops], np.int64)
     on_chip = np.array([_on_chip(op) for op in trace.ops], bool)
     for chunk in trace.chunks():
-        accesses = chunk.op != NO_OP
-        op, active = chunk.op[accesses], popcounts(chunk.mask[accesses])
-        nbytes = active * width[op]
-        columns = active, -(-nbytes // _SECTOR_BYTES) * ~on_chip[op], -(-nbytes // _BANK_ROW_BYTES) * on_chip[op]
-        for row, values in zip(found, columns, strict=True):
-            row += np.bincount(op, weights=values, minlength=len(row)).astype(np.int64)
+        _count_lanes(chunk.op, chunk.mask, width, on_chip, found)
     return found[0], found[1], found[2]
 
 
 def _on_chip(op: StaticOp) -> bool:
     return op.space in (Space.shared, Space.constant)
+
+
+@loop
+def _count_lanes(op, mask, width, on_chip, found):
+    """Add the active lanes of every access, the sectors that they need at least, and the passes."""
+    for i in range(len(op)):
+        if op[i] == NO_OP:
+            continue
+        number = np.int64(op[i])
+        active = np.int64(popcount(mask[i]))
+        nbytes = active * width[number]
+        found[0, number] += active
+        if on_chip[number]:
+            found[2, number] += (nbytes + _BANK_ROW_BYTES - 1) // _BANK_ROW_BYTES
+        else:
+            found[1, number] += (nbytes + _SECTOR_BYTES - 1) // _SECTOR_BYTES
 
 
 @loop
