@@ -18,6 +18,7 @@ KEPT = "scoreboard.csv"  # in a study's folder: the rows of its last full run
 STUDIES: tuple[str, ...] = (
     "cumapz2011",
     "cudamicrobench2021",
+    "pointer_chase",
     "streaming",
     "torres2011",
     "dram",

@@ -1,0 +1,1 @@
+"""Latency of a pointer chase against its working set, simulated and measured."""

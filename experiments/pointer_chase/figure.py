@@ -1,0 +1,33 @@
+"""Measured and simulated curves, one panel a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments.pointer_chase.boards import BOARDS, SOURCE, curve
+from memsim.report import style
+
+
+def draw(simulated: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> Path:
+    """`simulated`: preset -> (working sets in KB, latencies in cycles)."""
+    with style.styled():
+        figure, axes = style.panels(1, len(BOARDS), 11, 3.4)
+        for panel, board in zip(axes, BOARDS, strict=True):
+            kb, latency, _ = curve(board)
+            panel.plot(kb / 1024, latency, color=style.GREY, linewidth=1.2, label=f"measured ({SOURCE})")
+            lists, cycles = simulated[board.gpu]
+            ring: Any = dict(markersize=3, markerfacecolor="none", markeredgewidth=0.8)
+            panel.plot(lists / 1024, cycles, "o", color=style.VERMILION, label="memsim", **ring)
+            panel.set_xscale("log", base=2)
+            panel.set_xlim(1 / 64, 512)
+            panel.set_xticks([1 / 16, 1, 16, 256], ["64 KB", "1 MB", "16 MB", "256 MB"])
+            panel.set_ylim(0)
+            panel.set_title(board.title)
+            panel.set_xlabel("working set")
+        axes[0].set_ylabel("latency, cycles")
+        axes[0].legend(loc="upper left")
+        return style.write(figure, path)
