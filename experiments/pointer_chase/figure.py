@@ -29,5 +29,5 @@ def draw(simulated: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> 
             panel.set_title(board.title)
             panel.set_xlabel("working set")
         axes[0].set_ylabel("latency, cycles")
-        axes[0].legend(loc="upper left")
+        axes[0].legend(loc=(0.02, 0.62))
         return style.write(figure, path)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.papers.readme import markdown
+from experiments.papers.scoreboard import significant
 from experiments.papers.study import Claim, Outcome, Setting, Within
 from experiments.pointer_chase.boards import BOARDS, SOURCE, Board, Transition, chosen, crossing, curve, inside
 from experiments.pointer_chase.chain import latency
@@ -41,12 +42,12 @@ def run(setting: Setting) -> Outcome:
     compared = _simulate(setting)
     draw({one.board.gpu: (one.kb[one.rows], one.simulated) for one in compared}, setting.figures / "curves.png")
     claims = [claim for one in compared for claim in _claims(one)]
-    rows = [[c.claim, f"{c.published:,.0f}", f"{c.ours:,.0f}", c.unit, c.error] for c in claims]
+    rows = [[c.claim, significant(c.published), significant(c.ours), c.unit, c.error, c.verdict] for c in claims]
     points = [[f"{one.board.title}", *_errors(one)] for one in compared]
     return Outcome(
         claims,
         {
-            "comparison": markdown(["", "measured", "memsim", "unit", "error"], rows),
+            "comparison": markdown(["", "measured", "memsim", "unit", "error", ""], rows),
             "points": markdown(["", "rows simulated", "mean error of latency", "median", "largest", "at"], points),
         },
     )
@@ -102,6 +103,8 @@ def _capacities(one: Compared, transition: Transition, low: float, high: float) 
         there = inside(one.kb, transition.within)
         here = inside(one.kb[one.rows], transition.within)
         measured = crossing(one.kb[there], one.measured[there], level)
+        if np.isnan(measured):
+            continue  # the range ends before
         ours = crossing(one.kb[one.rows][here], one.simulated[here], level)
         claims.append(_claim(one.board, f"{transition.name} is {words} left behind at", measured, ours, "KB"))
     return claims
