@@ -55,7 +55,7 @@ BOARDS = [
         "tesla-v100",
         "Tesla V100",
         {"L1": (60, 66), "L2": (1000, 1050), "memory": (9800, 10300)},
-        [Transition("L1", (116, 172), "L1", "L2"), Transition("L2", (5600, 7400), "L2", "memory")],
+        [Transition("L1", (100, 172), "L1", "L2"), Transition("L2", (5600, 7400), "L2", "memory")],
         (2, 32000),
     ),
     Board(
