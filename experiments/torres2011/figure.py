@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from experiments.torres2011.cells import TITLES, Score, Shape
 from memsim.report.style import BLUE, GREY, INK, ORANGE, panels, styled, write
@@ -24,7 +28,16 @@ def draw(ours: Tables, theirs: Tables, scores: Mapping[str, Score], path: Path) 
             ends = [pick(theirs[table][shape] for shape in shapes) for pick in (min, max)]
             axis.plot(ends, ends, color=GREY, linewidth=0.8, zorder=0)
             axis.set(xscale="log", yscale="log", title=title, xlabel="published", ylabel="memsim")
+            _label(axis, decades=math.log10(ends[1] / ends[0]))
             correlation = f"r = {scores[table].correlation:.3f}"
             axis.text(0.97, 0.05, correlation, transform=axis.transAxes, ha="right", color=INK)
         axes[0].legend(loc="upper left", title="columns of a block")
         write(figure, path)
+
+
+def _label(axis: Axes, decades: float) -> None:
+    """Whole numbers at powers of ten, at 3 and 5 times them too where the axis is short."""
+    for side in (axis.xaxis, axis.yaxis):
+        side.set_major_locator(LogLocator(subs=(1,) if decades > 1.5 else (1, 3, 5)))
+        side.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+        side.set_minor_formatter(NullFormatter())

@@ -26,7 +26,7 @@ def grid(ours: Mapping[Shape, float], theirs: Mapping[Shape, float]) -> str:
     """The paper's layout: "published / ours", or ours alone, in brackets, where the published cell is not at hand.
 
     >>> print(grid({(1, 1): 2.0, (1, 2): 3.25, (2, 1): 4.0}, {(1, 1): 1.0}))
-    | rows \\\\ columns | 1 | 2 |
+    | rows \\ columns | 1 | 2 |
     |---|--:|--:|
     | 1 | 1 / 2 | (3.25) |
     | 2 | (4) |  |
