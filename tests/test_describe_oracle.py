@@ -62,7 +62,7 @@ WORKLOADS = [
     ("merge_sort", dict(n=256, tile=64)),
     ("merge_sort", dict(n=256, tile=64, variant="global", block=32)),
     ("lbm", dict(width=32, height=2, depth=3, block=32)),
-    ("lbm", dict(width=32, height=3, depth=2, block=16, order="pull", layout="aos")),
+    ("lbm", dict(width=24, height=3, depth=2, block=8, padding=8, order="pull", layout="aos")),
     ("backprop", dict(inputs=48)),
     ("backprop", dict(inputs=48, variant="adjust")),
     ("hotspot", dict(n=30)),

@@ -17,15 +17,15 @@ VELOCITIES = [c for c in itertools.product((-1, 0, 1), repeat=3) if sum(map(abs,
 WEIGHTS = [(1 / 3, 1 / 18, 1 / 36)[sum(map(abs, c))] for c in VELOCITIES]
 
 
-def step(t: Thread, source, target, extents, omega, pull, soa):
+def step(t: Thread, source, target, extents, pitch, omega, pull, soa):
     width, height, depth = extents
     x, y, z = t.block_idx.x * t.block_dim.x + t.thread_idx.x, t.block_idx.y, t.block_idx.z
-    here = (z * height + y) * width + x
+    here = (z * height + y) * pitch + x
     away = []
     for cx, cy, cz in VELOCITIES:
         sign = -1 if pull else 1
         to_x, to_y = (x + (sign * cx + width)) % width, (y + (sign * cy + height)) % height
-        away.append(((z + (sign * cz + depth)) % depth * height + to_y) * width + to_x)
+        away.append(((z + (sign * cz + depth)) % depth * height + to_y) * pitch + to_x)
     f = []
     for q in range(19):
         cell = away[q] if pull else here
@@ -56,18 +56,26 @@ def lbm(
     order: Literal["pull", "push"] = "push",
     layout: Literal["soa", "aos"] = "soa",
     block: int = 64,
+    padding: int = 0,
     omega: float = 1.2,
     data_seed: int = 1,
 ) -> Launch:
-    """``width`` x ``height`` x ``depth`` cells of 19 random float32 each; ``block`` divides the width."""
-    if min(width, height, depth, block) < 1 or width % block:
+    """``width`` x ``height`` x ``depth`` cells of 19 random float32 each, ``padding`` unused ones after each row;
+    ``block`` divides the width.
+    """
+    if min(width, height, depth, block) < 1 or width % block or padding < 0:
         raise ValueError(f"blocks of {block} cells do not divide a width of {width}; give a divisor")
-    cells = width * height * depth
-    before = np.random.default_rng(data_seed).uniform(0.5, 1, (19, cells)).astype(np.float32)
-    source = before if layout == "soa" else np.ascontiguousarray(before.T)
+    shape = 19, depth, height, width
+    before = np.random.default_rng(data_seed).uniform(0.5, 1, shape).astype(np.float32)
+
+    def laid_out(f: np.ndarray) -> np.ndarray:
+        padded = np.pad(f, [(0, 0)] * 3 + [(0, padding)]).reshape(19, -1)
+        return padded if layout == "soa" else np.ascontiguousarray(padded.T)
+
+    source = laid_out(before)
 
     def expected() -> dict[str, np.ndarray]:
-        f, c = before.reshape(19, depth, height, width).astype(np.float64), np.array(VELOCITIES)
+        f, c = before.astype(np.float64), np.array(VELOCITIES)
 
         def streamed(f: np.ndarray) -> np.ndarray:
             return np.stack([np.roll(f[q], (cz, cy, cx), (0, 1, 2)) for q, (cx, cy, cz) in enumerate(VELOCITIES)])
@@ -78,15 +86,14 @@ def lbm(
         cu, uu = np.einsum("qk,kzyx->qzyx", c, u), (u**2).sum(axis=0)
         weights = np.array(WEIGHTS)[:, None, None, None]
         f = (1 - omega) * f + omega * weights * density * (1 + 3 * cu + 4.5 * cu**2 - 1.5 * uu)
-        after = (f if order == "pull" else streamed(f)).reshape(19, cells)
-        return {"target": after if layout == "soa" else after.T}
+        return {"target": laid_out(f if order == "pull" else streamed(f))}
 
     arguments = dict(source=source, target=np.zeros_like(source), extents=(width, height, depth), omega=omega)
     return Launch(
         step,
         grid=(width // block, height, depth),
         block=block,
-        arguments=arguments | dict(pull=order == "pull", soa=layout == "soa"),
+        arguments=arguments | dict(pitch=width + padding, pull=order == "pull", soa=layout == "soa"),
         registers=63,
         expected=expected,
     )
