@@ -16,6 +16,7 @@ from experiments.papers.study import Outcome, Setting
 EXPERIMENTS = Path(__file__).parents[1]
 KEPT = "scoreboard.csv"  # in a study's folder: the rows of its last full run
 STUDIES: tuple[str, ...] = (
+    "baghsorkhi2012",
     "cumapz2011",
     "cudamicrobench2021",
     "pointer_chase",

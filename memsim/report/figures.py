@@ -122,7 +122,8 @@ def memory_density(axis: Axes, result: Result) -> None:
     edges, density = result.memory_distribution.density()
     axis.stairs(density, edges, color=FARTHEST, linewidth=1.3)
     axis.stairs(density, edges, color=FARTHEST, alpha=0.25, fill=True)
-    axis.set(xlim=(0, result.memory_distribution.quantile(_TAIL)), ylim=(0, None))
+    low, high = (result.memory_distribution.quantile(q) for q in (1 - _TAIL, _TAIL))
+    axis.set(xlim=(max(low - (high - low) / 4, 0), high), ylim=(0, None))
     axis.set(xlabel="latency, cycles", ylabel="probability per cycle")
     mean = result.memory_latency.mean
     axis.axvline(mean, color=INK, linewidth=0.9, linestyle="--")
@@ -139,6 +140,8 @@ def _most_waited(result: Result, limit: int) -> list[Load]:
 def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
     """One ratio's trials, with the interval of the mean and mean -+ 2 sd."""
     counts, edges = ratio.histogram()
+    if edges[-1] - edges[0] < _NARROWEST / 4:  # bars too thin to see: one for all
+        counts, edges = counts.sum(keepdims=True), ratio.mean + _NARROWEST / 8 * np.array([-1, 1])
     share = counts / counts.sum()
     axis.bar(edges[:-1], share, np.diff(edges), align="edge", color=color, alpha=0.75, edgecolor="white")
     spread, interval = ratio.spread(), ratio.interval()
@@ -149,7 +152,7 @@ def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
     axis.set_xlabel(f"mean {ratio.mean:.2%}, sd {ratio.sd:.2%}" if spread else f"{ratio.mean:.2%}, one trial")
     low, high = axis.get_xlim()
     missing = max(_NARROWEST - (high - low), 0) / 2
-    axis.set_xlim(low - missing, high + missing)
+    axis.set_xlim(max(low - missing, -_NARROWEST / 2), high + missing)
     axis.xaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 3):g}%")
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.locator_params(axis="x", nbins=5)
