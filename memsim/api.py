@@ -74,6 +74,7 @@ def capture(
     snapshot_only: bool = False,
     stop: bool = False,
     gaps: bool = False,
+    unroll: int = 1,
     keep: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
@@ -93,6 +94,7 @@ def capture(
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
         stop: end the program as soon as the trace is complete.
         gaps: estimate the instructions between accesses.
+        unroll: iterations of a counted loop whose loads are issued together; nvcc 13 often makes it 4.
         keep: a folder for the instrumented source and the build's log.
         progress: told the blocks done, and all.
 
@@ -116,7 +118,7 @@ def capture(
         tuple(libraries),
         gpu=target == "gpu",
     )
-    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps, stop)
+    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps, unroll, stop)
     place = Path(keep) if keep is not None else None
     return run_captured(sources, arguments, _out(out), _gpu(gpu), wanted, keep=place, progress=progress)
 

@@ -258,6 +258,7 @@ def capture(
     ] = False,
     stop: Annotated[bool, typer.Option("--stop", help="End the program as soon as the trace is complete.")] = False,
     gaps: Annotated[bool, typer.Option("--gaps", help="Estimate the instructions between accesses.")] = False,
+    unroll: Annotated[int, typer.Option(min=1, help="Iterations of a counted loop that go together; nvcc: 4.")] = 1,
     keep: Annotated[Path | None, typer.Option(help="Keep the instrumented source and the build's log there.")] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")] = False,
 ) -> None:
@@ -292,6 +293,7 @@ def capture(
             snapshot_only=snapshot_only,
             stop=stop,
             gaps=gaps,
+            unroll=unroll,
             keep=keep,
             progress=advance,
         )

@@ -75,7 +75,7 @@ class Writer:
         step = self.maybe_access() if form == "for" else None
         test = self.maybe_access() if form == "do" else test
         uniform = draw(st.integers(0, 4)) == 0
-        return Loop(form, body, draw(st.integers(1, 4)), test, step, uniform, draw(st.booleans()))
+        return Loop(form, body, draw(st.integers(1, 4)), test, step, uniform, draw(st.integers(0, 3)))
 
     def exit(self, exits):
         """``if (...) { ... break; }``, or without the if."""

@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from compilers import needs_gxx
+from compilers import needs_gxx, needs_nvcc
 
 from memsim.errors import InputError
 from memsim.sources.capture.frontend import Instrumented, instrument
@@ -209,6 +209,19 @@ static_assert(left(6, 1) == 13 && left(6, 32) == 1 && right(-128, 9) == -1 && ri
 """
 
 
+@needs_nvcc
+def test_the_instrumented_text_compiles_for_a_gpu(tmp_path):
+    done = instrument(write(tmp_path / "all.cu", kernels()), ARGUMENTS, gpu=True)
+    path, ptx = write(tmp_path / "gpu.cu", done.texts[done.path]), tmp_path / "gpu.ptx"
+    command = ["nvcc", "-w", "-std=c++17", "-arch=sm_80", "-DMEMSIM_GPU", "-include", str(FOLDER / "memsim_probe.h")]
+    told = subprocess.run([*command, "-ptx", "-x", "cu", str(path), "-o", str(ptx)], capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    code = ptx.read_text()
+    assert code.count(".entry") == len(done.kernels)
+    n_accesses = sum(site.role is Role.access for site in done.sites)
+    assert code.count("match.any.sync") >= 0.9 * n_accesses, "of accesses that a GPU's compiler cannot leave out"
+
+
 def test_the_instrumented_text_compiles(all_kernels, tmp_path):
     path = write(tmp_path / "all.cu", all_kernels.texts[all_kernels.path] + SHIFTS)
     command = ["g++", "-std=c++17", "-fsyntax-only", "-w", "-isystem", str(FOLDER), "-include", "memsim_probe.h"]
@@ -299,9 +312,12 @@ def test_gaps_count_the_arithmetic_between(tmp_path):
 
 def test_pragma_unroll_marks_the_latch(tmp_path):
     loop = "for (int k = 0; k < n; k++) a[k] = 0;\n"
-    text = f"__global__ void k(float *a, int n) {{\n#pragma unroll\n{loop}#pragma unroll 1\n{loop}{loop}}}"
+    known = loop.replace("n;", "100;")
+    loops = f"#pragma unroll\n{loop}#pragma unroll 1\n{loop}#pragma unroll (8)\n{loop}{loop}"
+    loops += f"#pragma unroll\n{known}#pragma unroll N\n{known}#pragma unroll 8\n{known}{known.replace('100', '99')}"
+    text = f"constexpr int N = 2;\n__global__ void k(float *a, int n) {{\n{loops}}}"
     sites = instrument(write(tmp_path / "k.cu", text), ARGUMENTS).sites
-    assert [site.unrolled for site in sites if site.role is Role.latch] == [True, False, False]
+    assert [site.unroll for site in sites if site.role is Role.latch] == [4, 1, 8, None, 0, 0, 8, None]
 
 
 # -- files

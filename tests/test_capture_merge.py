@@ -1,6 +1,7 @@
 """Threads' logs merged into warp instructions: against an interpreter with masks, and by hand."""
 
 import io
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -34,9 +35,9 @@ from tests.simt_strategies import deep_programs, programs
 ARRAY = log.array("a", BASE, SIZE)
 
 
-def merged(sites, *messages):
+def merged(sites, *messages, unroll=1):
     """The merger after some messages, and the chunks of their blocks."""
-    merger = Merger(sites)
+    merger = Merger(sites, unroll=unroll)
     chunks = [merger.take(message) for message in read_log(io.BytesIO(b"".join(messages)), "app.cu")]
     return merger, [chunk for chunk in chunks if chunk is not None]
 
@@ -244,9 +245,9 @@ LATCH = Site(3, Role.latch, None, "app.cu", 3, 1, "for (...)")
 GLOBAL, SHARED, LOCAL = 0, 2, 3
 
 
-def recorded(blocks, *rows):
+def recorded(blocks, *rows, latch=LATCH, unroll=1):
     """The merger, and the chunk of what a GPU recorded of two warps a block."""
-    merger = Merger([LOAD, STORE, LATCH])
+    merger = Merger([LOAD, STORE, latch], unroll=unroll)
     start = log.launch(grid=(4, 1, 1), block=(64, 1, 1), gpu=True)
     for message in read_log(io.BytesIO(b"".join([*VARIANTS, ARRAY, start, log.records(*rows), log.end()])), "app.cu"):
         if isinstance(message, Records):
@@ -280,6 +281,23 @@ def test_a_recorded_latch_ends_a_sequence_where_the_loop_goes_on():
     latch = (0, 0, log.LATCH, 1, 3, [])
     merger, chunk = recorded(range(1), one, after, latch, latch, one, after, latch)
     assert [flags for _, _, flags in instructions(merger, chunk)] == [1, 0, 1, 0]
+
+
+@pytest.mark.parametrize(
+    ("unroll", "chosen", "first"), [(None, 1, [*range(6)]), (None, 4, [0, 4]), (3, 4, [0, 3]), (1, 4, [*range(6)])]
+)
+def test_back_edges_are_as_far_apart_as_the_loop_is_unrolled(unroll, chosen, first):
+    """Six iterations of a load that waits for nothing: which of them begin a sequence, on the host and on a GPU."""
+    latch = replace(LATCH, unroll=unroll)
+    words = [word for k in range(6) for word in (log.access(1, BASE + 4 * k), log.latch(3))]
+    block = log.block(0, [words])
+    _, (host,) = merged(
+        [LOAD, latch], *VARIANTS[:1], ARRAY, log.launch(block=(1, 1, 1)), block, log.end(), unroll=chosen
+    )
+    rows = [row for k in range(6) for row in ((0, 0, 1, 1, GLOBAL, [BASE + 4 * k]), (0, 0, log.LATCH, 1, 3, []))]
+    _, gpu = recorded(range(1), *rows, latch=latch, unroll=chosen)
+    for chunk in host, gpu:
+        assert [k for k, flags in enumerate(chunk.flags) if flags & int(Flag.sequence)] == first
 
 
 def test_records_of_blocks_nobody_asked_for_are_refused():

@@ -10,6 +10,8 @@ Utilities, instruction set reference).
 
 from __future__ import annotations
 
+from collections import Counter
+
 from memsim.trace.schema import Flag, Kind
 from tests.oracles.simt_programs import Access, Barrier, Call, Choices, Exit, If, Loop
 
@@ -27,6 +29,7 @@ class Warp:
         self.program, self.choices, self.executed = program, Choices(program), []
         self._sites = {site.id: site for site in program.sites}
         self._start, self._issued = True, set()  # a sequence is due; sites issued in the current one
+        self._latched = Counter()  # by loop, how often the warp came to its latch
         self._again = []  # of every loop under way: the lanes that begin another iteration, until one does something
         self._function(0, frozenset(lanes))
 
@@ -99,8 +102,8 @@ class Warp:
                 inside, out = inside - over, out | over
             here = {"break": frozenset(), "continue": frozenset(), "return": frozenset()}
             inside = self._run(loop.body, inside, here)
-            if loop.form == "range":
-                self._event(here["break"] | here["return"])
+            leaving = here["break"] | here["return"] if loop.form == "range" else frozenset()
+            self._event(leaving)
             out, left["return"] = out | here["break"], left["return"] | here["return"]
             inside |= here["continue"]
             done += 1
@@ -110,7 +113,8 @@ class Warp:
                 over = frozenset(lane for lane in inside if done >= trips[lane])
                 inside, out = inside - over, out | over
             self._event(inside)
-            if not loop.unrolled:
+            self._latched[id(loop)] += bool(inside | leaving)
+            if loop.unroll and self._latched[id(loop)] % loop.unroll == 0:
                 self._again[-1] = inside
         self._again.pop()
         return out

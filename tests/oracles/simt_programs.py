@@ -53,7 +53,7 @@ class Loop:
     test: Access | None = None  # in the condition
     step: Access | None = None  # in a for's increment
     uniform: bool = False
-    unrolled: bool = False
+    unroll: int = 1  # iterations before a back-edge; 0: there is none
     latch: int = 0
 
 
@@ -87,9 +87,9 @@ class Program:
             if isinstance(node, Access):
                 waits, data = (tuple(a.site for a in which) for which in (node.waits_for, node.data_from))
                 of_access = dict(kind=node.kind, waits_for=waits, data_from=data)
-            unrolled = isinstance(node, Loop) and node.unrolled
+            unroll = node.unroll if isinstance(node, Loop) else 1
             self.sites.append(
-                Site(number, role, file="app.cu", line=number, column=1, text=role.name, unrolled=unrolled, **of_access)
+                Site(number, role, file="app.cu", line=number, column=1, text=role.name, unroll=unroll, **of_access)
             )
         self._labels = {id(node): k for k, node in enumerate(_nodes(functions))}
 

@@ -27,7 +27,7 @@ class Sites(NamedTuple):
     access_of: np.ndarray  # i4 [variants]
     width: np.ndarray  # i4 [accesses], bytes
     returns: np.ndarray  # bool [sites], whether anything may wait for the value: loads and atomics
-    unrolled: np.ndarray  # bool [TAG_MASK + 1], latches of loops without a back-edge, by site
+    unroll: np.ndarray  # i4 [TAG_MASK + 1], latches by site: iterations before a back-edge, 0 where there is none
     gap: np.ndarray  # i4 [sites]
     first_wait: np.ndarray  # i4 [sites + 1], index into ``waits``
     waits: np.ndarray  # i4, the sites that a site waits for
@@ -62,6 +62,7 @@ class Out(NamedTuple):
     cursor: np.ndarray
     state: np.ndarray
     issued: np.ndarray  # i4 [sites], the sequence in which the warp last issued a load, -1 for none
+    latched: np.ndarray  # i4 [sites], how often the warp came to a latch that is no back-edge every time
     some: np.ndarray  # i8 [WARP_SIZE], lanes of one of several instructions
     place: np.ndarray  # i8 [WARP_SIZE], their addresses in the trace
     left: np.ndarray  # bool [WARP_SIZE], those still to come
@@ -92,6 +93,16 @@ def issue(warp, global_warp, access, site, lanes, address, count, sites, memory,
     if sites.returns[site]:
         out.issued[site] = out.state[warp, SEQUENCE]
     return result
+
+
+@inlined
+def is_back_edge(latch, sites, out):
+    """Whether the loop goes back from a latch that the warp came to, rather than on to a copy of its body."""
+    unroll = np.int64(sites.unroll[latch])
+    if unroll > 1:
+        out.latched[latch] += 1
+        return out.latched[latch] % unroll == 0
+    return unroll == 1
 
 
 @inlined

@@ -34,11 +34,14 @@ class Merger:
         sites: the front end's table.
         gaps: whether instructions get the estimated number of arithmetic instructions before them.
         program: named in messages.
+        unroll: iterations that a compiler puts before a back-edge of a counted loop, where the source does not say.
     """
 
-    def __init__(self, sites: Sequence[Site], gaps: bool = False, program: str = "the program") -> None:
+    def __init__(
+        self, sites: Sequence[Site], gaps: bool = False, program: str = "the program", unroll: int = 1
+    ) -> None:
         self._program = program
-        self._sites, self._arrays = SiteTable(sites, gaps), ArrayTable()
+        self._sites, self._arrays = SiteTable(sites, gaps, unroll), ArrayTable()
         self._log = Log()
         self._calls = np.zeros((WARP_SIZE + 1, DEEPEST), np.int32)
         self._launch: Launch | None = None
@@ -177,6 +180,7 @@ class Merger:
             self._log.cursor,
             state,
             issued=np.empty(len(self._sites.loop().gap), np.int32),
+            latched=np.empty(len(self._sites.loop().gap), np.int32),
             some=np.empty(WARP_SIZE, np.int64),
             place=np.empty(WARP_SIZE, np.int64),
             left=np.empty(WARP_SIZE, np.bool_),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.compiled import inlined, loop
-from memsim.sources.capture.accesses import ADDRESS_MASK, issue
+from memsim.sources.capture.accesses import ADDRESS_MASK, is_back_edge, issue
 from memsim.sources.capture.positions import (
     BAD_BLOCK,
     BARRIER,
@@ -57,9 +57,7 @@ def merge_warps(words, starts, first_warp, progress, last, sites, memory, ops, o
                         return BAD_BLOCK
                 rows, addresses = out.cursor[0], out.cursor[1]
                 number = first_warp[b] + thread // WARP_SIZE
-                result = merge_warp(
-                    words, warp, number, n_lanes, sites, memory, ops, out, lane, calls, group, barrier
-                )
+                result = merge_warp(words, warp, number, n_lanes, sites, memory, ops, out, lane, calls, group, barrier)
                 if result != DONE:
                     out.cursor[0], out.cursor[1] = rows, addresses
                     return result
@@ -74,6 +72,7 @@ def merge_warp(words, warp, number, n_lanes, sites, memory, ops, out, lane, call
     out.state[warp, :] = 0
     out.state[warp, START] = 1
     out.issued[:] = -1
+    out.latched[:] = 0
     for i in range(n_lanes):
         lane[i]["outer"], lane[i]["depth"] = NOWHERE, 0
         result = settle(words, lane, calls, i, sites.site_of)
@@ -99,7 +98,7 @@ def merge_warp(words, warp, number, n_lanes, sites, memory, ops, out, lane, call
             result = settle(words, lane, calls, together[i], sites.site_of)
             if result != DONE:
                 return result
-        if tag == LATCH and not sites.unrolled[lane[WARP_SIZE]["site"]]:
+        if tag == LATCH and is_back_edge(lane[WARP_SIZE]["site"], sites, out):
             for i in range(count):
                 if goes_back(lane, calls, together[i], WARP_SIZE):
                     out.state[warp, START] = 1

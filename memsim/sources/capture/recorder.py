@@ -40,6 +40,8 @@ class Wanted:
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
         registers: of a thread; None: as nvcc reports, where there is nvcc.
         gaps: estimate the instructions between accesses.
+        unroll: iterations that the compiler puts before a back-edge of a loop that it can count, where the source does
+            not say.
         stop: end the program as soon as the one trace is complete, whatever it would have done or found later.
     """
 
@@ -49,6 +51,7 @@ class Wanted:
     snapshot_only: bool = False
     registers: int | None = None
     gaps: bool = False
+    unroll: int = 1
     stop: bool = False
 
 
@@ -147,7 +150,9 @@ class Recorder:
     def _about(self, kernel: str, index: int) -> dict[str, Any]:
         """What the trace was made from, and who told the registers: with or without nvcc it is another trace."""
         source = self.resources.needs(kernel).source if self.wanted.registers is None else "--registers"
-        about = {"launch": index, "registers_from": source}
+        about: dict[str, Any] = {"launch": index, "registers_from": source}
+        if self.wanted.unroll != 1:
+            about["unroll"] = self.wanted.unroll
         return about | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
 
     def _is_wanted(self, launch: Launch, index: int) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.compiled import loop
-from memsim.sources.capture.accesses import issue
+from memsim.sources.capture.accesses import is_back_edge, issue
 from memsim.sources.capture.positions import BAD_WORD, BARRIER, DONE, LATCH, TAG_MASK, WARP_SIZE
 from memsim.sources.rows import START, log_barrier
 from memsim.trace.bits import popcount
@@ -61,6 +61,7 @@ def merge_records(words, starts, warps, order, first_warp, sites, memory, ops, o
             warp, latch = warps[order[k]], np.int64(0)
             out.state[warp, START] = 1
             out.issued[:] = -1
+            out.latched[:] = 0
         variant, mask, last = np.int64(words[at + 1]) >> SITE_BITS, words[at + 2], np.int64(words[at + 3])
         site = last & TAG_MASK
         if variant < LATCH:
@@ -69,7 +70,7 @@ def merge_records(words, starts, warps, order, first_warp, sites, memory, ops, o
             out.state[warp, START] = 1
         latch = np.int64(0)
         if variant == LATCH:
-            latch = site if not sites.unrolled[site] else np.int64(0)
+            latch = site if is_back_edge(site, sites, out) else np.int64(0)
         elif variant == BARRIER:
             barrier[0], barrier[1] = mask, warp
             log_barrier(out.rows, out.cursor, out.state, barrier[:1], barrier[1:], 0)

@@ -71,7 +71,7 @@ def capture(
         stack.callback(resources.close)
         program = build(sources, folder)
         shown = str(sources.files[0])
-        merger = Merger(program.sites, wanted.gaps, shown)
+        merger = Merger(program.sites, wanted.gaps, shown, wanted.unroll)
         recorder = Recorder(shown, arguments, Path(out), gpu, wanted, merger, resources, sources.gpu, progress)
         stack.enter_context(recorder.writers)
         process = stack.enter_context(Process(program.path, arguments, shown))

@@ -33,7 +33,8 @@ class Site:
             transitively through variables, parameters and returned values, and rather too many than too few.
         data_from: of a store, ids of the loads whose value it stores.
         gap: arithmetic instructions since the site before it, an estimate.
-        unrolled: of a latch, whether the compiler unrolls the loop (``#pragma unroll``): it has no back-edge then.
+        unroll: of a latch, how many iterations of the loop the compiler puts before a back-edge; 0: there is none.
+            None: the loop is counted, so it is the compiler's choice.
 
     >>> Site(1, Role.access, Kind.load, "app.cu", 3, 5, "a[i]").waits_for
     ()
@@ -49,4 +50,4 @@ class Site:
     waits_for: tuple[int, ...] = ()
     data_from: tuple[int, ...] = ()
     gap: int = 0
-    unrolled: bool = False
+    unroll: int | None = 1

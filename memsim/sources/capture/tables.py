@@ -30,9 +30,14 @@ class SiteTable:
     Attributes:
         by_id: the sites.
         accesses: site and width of each access; several variants may be one.
+
+    Args:
+        sites: the front end's table.
+        gaps: whether they have gaps.
+        unroll: iterations before a back-edge of a loop that the compiler can count.
     """
 
-    def __init__(self, sites: Sequence[Site], gaps: bool) -> None:
+    def __init__(self, sites: Sequence[Site], gaps: bool, unroll: int = 1) -> None:
         self.by_id = {site.id: site for site in sites}
         self.accesses: list[tuple[int, int]] = []
         self._numbers: dict[tuple[int, int], int] = {}
@@ -41,12 +46,15 @@ class SiteTable:
         assert n <= LAST_SITE + 1
         first_wait, waits = _lists(self.by_id, n, lambda site: site.waits_for)
         first_datum, data = _lists(self.by_id, n, lambda site: site.data_from)
+        unrolling = np.ones(TAG_MASK + 1, np.int32)  # also of latches that only a log gone wrong has
+        for site in sites:
+            unrolling[site.id] = unroll if site.unroll is None else site.unroll
         self._loop = Sites(
             site_of=np.zeros(0, np.int32),
             access_of=np.zeros(0, np.int32),
             width=np.zeros(0, np.int32),
             returns=_column(self.by_id, n, bool, lambda site: site.kind in (Kind.load, Kind.atomic)),
-            unrolled=_column(self.by_id, TAG_MASK + 1, bool, lambda site: site.unrolled),
+            unroll=unrolling,
             gap=_column(self.by_id, n, np.int32, lambda site: site.gap if gaps else 0),
             first_wait=first_wait,
             waits=waits,

@@ -13,6 +13,19 @@ struct Pair {
     float y;
 };
 
+struct Sum {
+    float value;
+    __host__ __device__ Sum(const Pair* p) : value(probe::memory<27>(p->y)) {}
+    __host__ __device__ Sum operator+(const Sum& other) const { return *this; }
+};
+
+// What the front end makes of `*p + *p` where some class has an operator that takes references.
+template <class T>
+__host__ __device__ T doubled(const T* p) {
+    return probe::operand(*p, [](auto& memsim_value) { probe::memory<28>(memsim_value); }) +
+           probe::operand(*p, [](auto& memsim_value) { probe::memory<29>(memsim_value); });
+}
+
 template <class T>
 __global__ void forms(T* a, double* d, volatile int* v, Pair* pairs) {
     __shared__ short s[64];
@@ -26,6 +39,9 @@ __global__ void forms(T* a, double* d, volatile int* v, Pair* pairs) {
     probe::access<16>(local[t & 1]) = probe::access<17>(s[31 - t]);
     probe::memory_update<18, 19>(v[t])++;
     probe::access<23>(pairs[t]).y = probe::access<24>(t + 1);
+    probe::enter<26>(); Sum sum(pairs + t); probe::leave();
+    pairs[t].y = doubled(&sum).value;
+    a[t] = doubled(&a[t]);
     atomicAdd(probe::pointer<21>(&a[0]), T(local[t & 1]));
     if (__syncthreads_or(t == 3)) return;
     do { probe::Latch<25> latch; } while (probe::latched<22>(false));

@@ -33,7 +33,7 @@ class Draft:
     start: int
     end: int
     gap: int = 0
-    unrolled: bool = False
+    unroll: int | None = 1
     callees: tuple[Key, ...] | None = ()  # of a call; None: whatever a pointer or a template parameter names
     waits_for: set[Draft | Symbol] = field(default_factory=set)
     data_from: set[Draft | Symbol] = field(default_factory=set)

@@ -48,7 +48,7 @@ def _site(context: Context, draft: Draft, shown: Mapping[str, str]) -> Site:
         waits_for=_ids(context, draft.waits_for),
         data_from=_ids(context, draft.data_from),
         gap=draft.gap,
-        unrolled=draft.unrolled,
+        unroll=draft.unroll,
     )
 
 

@@ -43,7 +43,7 @@ class Repetition(Calls):
         for child in begin:
             self.statement(child)
         counted = unrolling.counter(head)
-        unrolled = unrolling.is_unrolled(self.file.text, node)
+        unroll = unrolling.factor(self.file.text, node)
         outer = self.unrolled
         if counted is not None:
             self.unrolled = outer | {counted}
@@ -53,7 +53,7 @@ class Repetition(Calls):
             self.statement(head.body)
             for child in increment:
                 self.value(child, used=False)
-            self._latch(node, unrolled, head.closing, ", " if increment else "")
+            self._latch(node, unroll, head.closing, ", " if increment else "")
 
         self._repeat(once)
         self.unrolled = outer
@@ -68,7 +68,7 @@ class Repetition(Calls):
         def once() -> None:
             self._condition(node.children[:-1])
             self.statement(head.body)
-            self._latch(node, unrolling.is_unrolled(self.file.text, node), head.closing, "; ")
+            self._latch(node, unrolling.factor(self.file.text, node), head.closing, "; ")
 
         self._repeat(once)
 
@@ -110,9 +110,9 @@ class Repetition(Calls):
             else:
                 self.control |= self.value(child)
 
-    def _latch(self, node: Node, unrolled: bool, offset: int, before: str) -> None:
+    def _latch(self, node: Node, unroll: int | None, offset: int, before: str) -> None:
         latch, new = self.site(node, Role.latch, None)
-        latch.unrolled = unrolled
+        latch.unroll = unroll
         if new:
             self.edits.insert(offset, lambda: f"{before}{PROBE}latch<{latch.id}>()")
 

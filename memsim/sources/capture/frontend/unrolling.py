@@ -1,6 +1,6 @@
-"""Which loops a compiler unrolls, so that no back-edge ends a sequence of loads.
+"""How far a compiler unrolls loops: a back-edge that is not there ends no sequence of loads.
 
-It does where ``#pragma unroll`` says so, and by itself where it can tell how often a small loop runs. How small is
+It does so as ``#pragma unroll`` says, and by itself whole where it can tell how often a small loop runs. How small is
 written down nowhere; :data:`MOST_TRIPS` and :data:`MOST_OPERATIONS` are what nvcc 13.0 (compute capability 8.0) always
 unrolled whole, of some eighty loops tried: with one to six loads in their bodies, branches, nests and calls of
 mathematical functions. It went on to 64 or 96 trips where a body is small, to 16 where it is large.
@@ -22,6 +22,7 @@ from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary
 
 MOST_TRIPS = 64
 MOST_OPERATIONS = 256  # of all trips together
+PARTIAL = 4  # iterations, where nvcc 13 is asked to unroll but not how far, and cannot tell how often the loop runs
 CALL_OPERATIONS = 20  # of a mathematical function, inlined
 
 _PRAGMA = re.compile(r"#\s*pragma\s+(?:unroll|GCC\s+unroll)\s*\(?\s*([^\s)]*)\s*\)?[^\n]*\s*$")
@@ -32,6 +33,7 @@ _OPERATIONS = (
     CursorKind.ARRAY_SUBSCRIPT_EXPR,
     CursorKind.CONDITIONAL_OPERATOR,
 )
+_EXITS = (CursorKind.BREAK_STMT, CursorKind.RETURN_STMT, CursorKind.GOTO_STMT)
 _NEVER = (CursorKind.WHILE_STMT, CursorKind.DO_STMT, CursorKind.CXX_FOR_RANGE_STMT, CursorKind.GOTO_STMT)
 _STEPS: dict[str, Callable[[int, int], int]] = {
     "+": operator.add,
@@ -50,12 +52,37 @@ _TESTS: dict[str, Callable[[int, int], bool]] = {
 }
 
 
-def is_unrolled(text: str, loop: Node) -> bool:
-    """Whether a ``for`` or ``while`` loop has no back-edge once it is compiled."""
+def factor(text: str, loop: Node) -> int | None:
+    """How many iterations of a ``for`` or ``while`` loop come before a back-edge once it is compiled; 0: all.
+
+    None where that is the compiler's choice: it can count the iterations, but nothing says how many there are.
+    """
+    head = header(text, loop)
+    known = loop.kind == CursorKind.FOR_STMT and counter(head) is not None
     before = text[: loop.start].rstrip()
-    if asked := _PRAGMA.search(before[before.rfind("\n") + 1 :]):
-        return asked[1] != "1"
-    return loop.kind == CursorKind.FOR_STMT and _operations(text, loop) <= MOST_OPERATIONS
+    asked = _PRAGMA.search(before[before.rfind("\n") + 1 :])
+    if asked and asked[1] != "0":  # which nvcc passes over
+        if not asked[1].isdigit():
+            return 0 if known else PARTIAL
+        most = int(asked[1])
+        return 0 if known and most > 1 and (trips(head) or math.inf) <= most else most
+    if loop.kind == CursorKind.FOR_STMT and _operations(text, loop) <= MOST_OPERATIONS:
+        return 0
+    return None if _is_counted(head) else 1
+
+
+def _is_counted(head: Header) -> bool:
+    """Whether a compiler can tell how often a ``for`` loop will run before it does."""
+    if len(head.parts) != 3 or not all(len(part) == 1 for part in head.parts[1:]):
+        return False
+    condition, step = head.parts[1][0].inner, head.parts[2][0].inner
+    if condition.kind != CursorKind.BINARY_OPERATOR or operator_spelling(condition.cursor) not in _TESTS:
+        return False
+    variable = _variable(condition.children[0])
+    if variable is None or _advance(step, variable) is None or any(one.kind in _EXITS for one in head.body.walk()):
+        return False
+    bound = (_variable(one) for one in condition.children[1].walk())
+    return not any(changes(head.body, one) for one in (variable, *bound) if one is not None)
 
 
 def _operations(text: str, node: Node) -> float:
