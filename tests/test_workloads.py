@@ -24,7 +24,7 @@ COUNTED = [
     ("merge_sort", dict(n=1 << 17), 1048576, 1048576, 32, 0),
     ("quasirandom", dict(n=1 << 17), 0, 393216, 8, 0),
     ("sobol", dict(dimensions=4), 172832 + 31976, 1250000, 25, 0.0001),
-    ("btree", dict(queries=500), 1318908 + 525035, 50000, 20, 0.025),
+    ("btree", dict(queries=500), 1318908 + 525035, 50000, 20, 0.03),
     ("btree", dict(variant="range", queries=500), 1634256 + 561818, 60000, 12, 0.025),
     ("tensor_gemm", dict(m=256, n=16, k=2560), 460800, 5120, 10, 0),
     ("tensor_gemm", dict(variant="persistent", m=512, n=512, k=4096), 69206016, 2097152, 64, 0),

@@ -25,7 +25,9 @@ def find(t: Thread, nodes, records, current, following, key, answers, height):
         with t.where(nodes[node + (KEY + thread)] <= wanted):
             encloses = nodes[node + (KEY + 1 + thread)] > wanted
             with t.where(encloses):
-                following[query] = nodes[node + (CHILD + thread)]
+                child = nodes[following[query] * NODE + (CHILD + thread)]  # the same node: following is current yet
+                with t.where(child < len(nodes) // NODE):
+                    following[query] = child
         t.sync()
         with t.where(thread == 0):
             current[query] = following[query]
