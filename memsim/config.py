@@ -94,6 +94,7 @@ class SM(_Data):
     issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in a cycle")
     instruction_cycles: int = Field(ge=0, le=10**5, description="cycles a warp needs for one instruction of a gap")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
+    pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")
     shared_latency_cycles: int = Field(ge=1, le=10**5, description="latency of a conflict-free shared-memory access")
     launch_cycles: int = Field(400, ge=1, le=10**6, description="from a block's end to the next one's start there")
     barrier_cycles: int = Field(1, ge=1, le=10**5, description="from the last warp's arrival to the block's release")

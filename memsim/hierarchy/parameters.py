@@ -60,6 +60,7 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         issue_per_cycle=gpu.sm.issue_per_cycle,
         instruction_cycles=gpu.sm.instruction_cycles,
         lookup_cycles=gpu.sm.lookup_cycles,
+        pass_cycles=gpu.sm.pass_cycles,
         shared_latency=gpu.sm.shared_latency_cycles,
         barrier_cycles=gpu.sm.barrier_cycles,
         max_stores=gpu.sm.max_stores,

@@ -88,9 +88,10 @@ def start(m, sm, time):
     m.sms[sm].stop = i.first + i.count
     if i.slots == 0:
         return time
+    busy = i.slots * m.p[0].pass_cycles
     if i.kind == OP_LOAD or i.kind == OP_ATOMIC:
-        complete(m, sm, i.op, time + i.slots - 1 + m.p[0].shared_latency, i.slots - 1 + m.p[0].shared_latency)
-    return time + i.slots
+        complete(m, sm, i.op, time + busy - 1 + m.p[0].shared_latency, busy - 1 + m.p[0].shared_latency)
+    return time + busy
 
 
 @loop

@@ -172,9 +172,10 @@ class SM(FirstLevel):
         kind = Kind(int(i["kind"]))
         self.current = Flight(warp, int(i["op"]), kind, time, first + count, first, time, bool(i["flags"] & PAST_L1))
         if slots:
-            self.free = time + slots
+            taken = slots * self.gpu.sm.pass_cycles
+            self.free = time + taken
             if kind in (Kind.load, Kind.atomic):
-                self.complete(self.current, slots - 1 + self.gpu.sm.shared_latency_cycles, time)
+                self.complete(self.current, taken - 1 + self.gpu.sm.shared_latency_cycles, time)
             self.finish(self.current, self.free)
 
     def finish(self, flight: Flight, time: int) -> None:
