@@ -39,6 +39,10 @@ class Array:
     def __init__(self, name, values, base):
         self.name, self.values, self.base = name, values, base
 
+    @property
+    def dtype(self):
+        return self.values.dtype
+
     def __len__(self):
         return len(self.values)
 
