@@ -383,6 +383,15 @@ def test_launch_brackets_may_be_apart(tmp_path):
     assert re.search(r"launch\(.*MEMSIM_KERNEL\(k ?\), memsim_probe::shape\(", done.texts[done.path])
 
 
+def test_launch_shapes_may_be_in_braces(tmp_path):
+    kernel = "#define TWO 2\n__global__ void k(float *a) { a[threadIdx.x] = 1; }\n"
+    text = kernel + "int main() { k<<<{TWO, 2}, { 32 }>>>(0); k<<<1, {8, (4, 2)}, 0>>>(0); int x[] = {1}; }"
+    done = instrument(write(tmp_path / "app.cu", text), ARGUMENTS)
+    main = done.texts[done.path].splitlines()[2]
+    assert main.count("dim3{") == 3 and "shape(dim3{TWO, 2}, dim3{ 32 })" in main and "x[] = {1}" in main
+    assert [(site.line, site.text) for site in done.sites] == [(2, "a[threadIdx.x]")]
+
+
 def test_declarations_over_several_lines_keep_the_lines_behind(tmp_path):
     text = "__global__ void k(float *a) {\n  extern __shared__\n    float s[];\n  a[1 <<\n    (int)s[0]] = 1;\n}\n"
     done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)

@@ -21,6 +21,7 @@ CUDA_SUFFIXES = (".cu", ".cuh")
 ARCHITECTURE = "-D__CUDA_ARCH__=800"  # device code's newest branches
 # Device code that overflows or reinterprets must do what it does on a GPU; addresses must be the same in every run.
 _HOST = ("-O2", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-pie", "-no-pie", ARCHITECTURE)
+LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")  # what the front end takes, too
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
 _ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE)
 
@@ -47,7 +48,7 @@ class Sources:
 
     def options(self, includes: Sequence[Path]) -> list[str]:
         """nvcc's options: standard, macros, and the given include folders."""
-        return [f"-std={self.standard}", *(f"-D{one}" for one in self.definitions), *_folders(includes)]
+        return [f"-std={self.standard}", *LENIENT, *(f"-D{one}" for one in self.definitions), *_folders(includes)]
 
     def write_definitions(self, path: Path) -> None:
         """Write the macros to a file, to be read after the runtime's headers, which they must not change: -D N=512."""
@@ -142,7 +143,8 @@ def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Pat
     standard = f"-std={sources.standard}"
     if sources.gpu and file.suffix in CUDA_SUFFIXES:  # with CUDA's own headers, not the runtime's
         probes = ["-include", str(FOLDER / "memsim_probe.h"), *definitions]
-        return ["nvcc", "-w", "-arch=native", "-DMEMSIM_GPU", standard, *_folders(includes), *probes, "-x", "cu"]
+        command = ["nvcc", "-w", "-arch=native", "-DMEMSIM_GPU", *LENIENT, standard]
+        return [*command, *_folders(includes), *probes, "-x", "cu"]
     common = [*_folders(includes), *([] if sources.gpu else ["-isystem", str(FOLDER)])]
     if file.suffix == ".c":
         return ["gcc", "-O1", "-w", "-fno-pie", *common, *definitions]

@@ -87,9 +87,13 @@ def kernel_name(mangled: str) -> str:
 
     >>> kernel_name("_Z5saxpyfPKfPfi"), kernel_name("_ZN2ns1kIfEEvPT_"), kernel_name("_ZL1kv"), kernel_name("saxpy")
     ('saxpy', 'k', 'k', 'saxpy')
+    >>> kernel_name("_Z4fill6Matrixf")  # what follows a name that is not nested are the parameters' types
+    'fill'
     """
     name, at = mangled, 0
     while found := (_FIRST if at == 0 else _LENGTH).match(mangled, at):
         at = found.end() + int(found[1])
         name = mangled[found.end() : at]
+        if not mangled.startswith("_ZN"):
+            break
     return name

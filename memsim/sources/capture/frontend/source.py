@@ -159,6 +159,25 @@ def code(text: str, start: int, end: int | None = None) -> Iterator[tuple[int, s
         start += 1
 
 
+def braced_shapes(text: str) -> list[int]:
+    """Offsets of braces that stand for a grid or block, `k<<<{8, 8}, {32}>>>()`, which nvcc takes and clang does not.
+
+    >>> braced_shapes("k<<<{8, 8}, {32}>>>(a)")
+    [4, 12]
+    """
+    found = []
+    for launch in re.finditer("<<<", text):
+        start, end = launch.end(), text.find(">>>", launch.end())
+        for _ in ("grid", "block"):
+            first = next(code(text, start, end), None)
+            if first is not None and first[1] == "{":
+                found.append(first[0])
+            start = find(text, ",", start, end) + 1
+            if not start:
+                break
+    return found
+
+
 def _joined(launch: re.Match[str]) -> str:
     """A launch with its brackets joined, as long as it was."""
     return f"<<<{launch[1]}{launch[2]}>>>{launch[3]}"
