@@ -432,6 +432,7 @@ def test_inline_ptx_that_no_kernel_reaches_is_let_pass(tmp_path):
         ("__global__ void c(int *a) {}\n__global__ void k(int *a) {\n  c<<<1, 1>>>(a);\n}", 3, "device-side launch"),
         ("__global__ void k(int *a) {\nagain: a[0]++;\n  if (a[0] < 5) goto again;\n}", 3, "goto"),
         ("__global__ void k(int *a) {\n  a[0] = unheard_of(3);\n}", 2, "use of undeclared identifier 'unheard_of'"),
+        ("__global__ void k(cudaSurfaceObject_t s) {}", 1, "surfaces are not known"),
         ('#include "missing.cuh"\n__global__ void k() {}', 1, "file not found"),
     ],
 )

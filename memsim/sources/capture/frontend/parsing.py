@@ -37,7 +37,7 @@ FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-eve
 _EVALUATED_INTEGER = 1  # CXEval_Int (clang-c/Index.h)
 
 _ADVICE = (
-    ("'surface'", "surfaces are not known; use an array in global memory"),
+    ("'(surface|cudaSurfaceObject_t)'", "surfaces are not known; use an array in global memory"),
     (
         r"'(thrust/|cub/|cuda/|cublas|cufft|curand|cusparse|cusolver|npp|nvrtc|mma\.h|cuda_gl|GL/).*' file not found",
         "CUDA's libraries are not known; capture the kernels without them",
