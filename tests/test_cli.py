@@ -263,9 +263,15 @@ def _wait_for_workers(pid):
     time.sleep(4 if children.exists() else 30)  # elsewhere than on Linux nobody tells
 
 
+def _heed_interrupts():
+    """As a shell's child does: pytest-xdist's workers ignore SIGINT, and what they start would too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def test_interrupting_keeps_the_finished_trials(files, tmp_path):
     out = tmp_path / "result.h5"
-    running = process("run", files / "spmv.h5", "--trials", 100_000, "-j", 2, "-o", out, start_new_session=True)
+    listening = dict(start_new_session=True, preexec_fn=_heed_interrupts)
+    running = process("run", files / "spmv.h5", "--trials", 100_000, "-j", 2, "-o", out, **listening)
     _wait_for_workers(running.pid)
     os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers too
     printed, errors = running.communicate(timeout=60)
