@@ -1,0 +1,98 @@
+"""``memsim capture``: run a CUDA program and store the memory traces of its kernels."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from memsim.cli.options import GpuToFill, QuietTables
+from memsim.library import CAPTURE_GPU
+
+
+class Target(StrEnum):
+    """Where a captured program runs."""
+
+    cpu = "cpu"
+    gpu = "gpu"
+
+
+class WithArguments(TyperCommand):
+    """A command that runs another program: what stands after ``--`` is that program's."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" in args:
+            place = args.index("--")
+            ctx.obj, args = args[place + 1 :], args[:place]
+        return list(super().parse_args(ctx, args))
+
+
+def capture(
+    ctx: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="APP.cu... [-- ARGS]", help="CUDA C++ files of one program.")],
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The trace to write, FILE.h5; or a folder, for one of every kernel.")
+    ],
+    kernel: Annotated[str | None, typer.Option(help="Which kernel, not the first that is launched.")] = None,
+    launch: Annotated[int, typer.Option(min=0, help="Which of its launches, counted from 0.")] = 0,
+    blocks: Annotated[
+        str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
+    ] = None,
+    gpu: GpuToFill = CAPTURE_GPU,
+    registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else as nvcc reports, else 32.")] = None,
+    include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of include files.")] = None,
+    define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,
+    library: Annotated[list[str] | None, typer.Option("-l", help="Link a library.")] = None,
+    std: Annotated[str, typer.Option("--std", help="The C++ standard.")] = "c++17",
+    target: Annotated[Target, typer.Option(help="Run on this CPU, or on the GPU at hand (needs nvcc).")] = Target.cpu,
+    snapshot_only: Annotated[
+        bool, typer.Option("--snapshot-only", help="Run no other blocks of the launch; later launches see wrong data.")
+    ] = False,
+    stop: Annotated[bool, typer.Option("--stop", help="End the program as soon as the trace is complete.")] = False,
+    gaps: Annotated[bool, typer.Option("--gaps", help="Estimate the instructions between accesses.")] = False,
+    unroll: Annotated[int, typer.Option(min=1, help="Iterations of a counted loop that go together; nvcc: 4.")] = 1,
+    keep: Annotated[Path | None, typer.Option(help="Keep the instrumented source and the build's log there.")] = None,
+    quiet: QuietTables = False,
+) -> None:
+    """Run a CUDA program, without a GPU, and store the memory trace of a kernel.
+
+    The program runs whole, on real data; its output and exit code are its own.
+
+    \b
+    memsim capture app.cu -o app.h5
+    memsim capture app.cu -I inc -D N=512 -o app.h5 --kernel spmv --launch 2 -- matrix.mtx
+    memsim capture main.cu kernels.cu -o traces/
+    """
+    from memsim.api import capture as run_captured
+    from memsim.progress import bar
+    from memsim.report.inputs import trace_text
+
+    with bar("blocks", hidden=quiet) as advance:
+        captured = run_captured(
+            files,
+            arguments=ctx.obj or [],
+            out=out,
+            kernel=kernel,
+            launch=launch,
+            blocks=blocks,
+            gpu=gpu,
+            registers=registers,
+            includes=include or [],
+            definitions=define or [],
+            libraries=library or [],
+            standard=std,
+            target=target.value,
+            snapshot_only=snapshot_only,
+            stop=stop,
+            gaps=gaps,
+            unroll=unroll,
+            keep=keep,
+            progress=advance,
+        )
+    for note in captured.notes:
+        typer.echo(f"memsim: {note}", err=True)
+    for recorded in () if quiet else captured.traces:
+        typer.echo(trace_text(recorded))

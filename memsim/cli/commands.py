@@ -1,0 +1,102 @@
+"""The ``memsim`` command: its commands in their order, and how it ends."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+import os
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+from memsim import __version__
+from memsim.cli.capture import WithArguments, capture
+from memsim.cli.estimate import estimate
+from memsim.cli.exchange import exports, imports
+from memsim.cli.gpus import gpus
+from memsim.cli.results import plot, show
+from memsim.cli.run import run
+from memsim.cli.trace import info, trace
+from memsim.errors import InputError
+
+BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
+
+
+class _Commands(TyperGroup):
+    """Turns what a user can cause into one line and an exit code; anything else is a bug and keeps its traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            _fail(str(error))
+        except BrokenPipeError:  # `memsim show ... | head`: the reader has seen enough
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except OSError as error:
+            _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        except KeyboardInterrupt:
+            typer.echo("memsim: interrupted; nothing was kept", err=True)
+            raise typer.Exit(INTERRUPTED) from None
+        return None
+
+
+def _fail(message: str) -> None:
+    typer.echo(f"memsim: {message}", err=True)
+    raise typer.Exit(BAD_INPUT) from None
+
+
+app = typer.Typer(
+    cls=_Commands,
+    name="memsim",
+    help="GPU memory-hierarchy simulation with error bars.\n\n"
+    "Describe a kernel in Python, record its memory trace, replay it on a GPU many times with the order of warps\n"
+    "redrawn, and read hit ratios with confidence intervals and the latency of every load.",
+    epilog="First steps: memsim trace spmv -p rows=8192 -o spmv.h5 && memsim run spmv.h5 -o result.h5",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,  # plain help: rich takes longer to import than everything else here
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"memsim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+app.command()(trace)
+app.command(cls=WithArguments)(capture)
+app.add_typer(imports, name="import")
+app.add_typer(exports, name="export")
+for command in (info, run, show, plot, estimate, gpus):
+    app.command()(command)
+
+
+def main() -> None:
+    """Entry point of the ``memsim`` command."""
+    gc.set_threshold(100_000)  # imports make many objects and no garbage; looking for it took a tenth of the start
+    try:
+        app()
+    except SystemExit as leaving:
+        _leave(leaving.code)
+
+
+def _leave(code: Any) -> NoReturn:
+    """End the process at once: taking all of Numba apart, object by object, takes 0.1 s."""
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code or 0)

@@ -1,0 +1,32 @@
+"""``memsim estimate``: a kernel's time by closed-form models."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from memsim.cli.options import Gpu, TraceFile
+from memsim.library import DEFAULT_GPU
+
+
+def estimate(
+    path: TraceFile,
+    gpu: Gpu = DEFAULT_GPU,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a field of the GPU, sm.count=8; may be repeated.")
+    ] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/models.md) instead of tables.")] = False,
+) -> None:
+    """Estimate a kernel's time by closed-form models: occupancy and its limiter, MWP/CWP, cycles, CPI.
+
+    \b
+    memsim estimate spmv.h5 --gpu quadro-fx5600
+    memsim estimate spmv.h5 --gpu tesla-v100 --json | jq .cycles
+    """
+    from memsim.api import estimate as apply
+    from memsim.presets import parse_settings
+    from memsim.report.estimate import dumps, text
+
+    done = apply(path, gpu, settings=parse_settings(setting or []))
+    typer.echo(dumps(done) if json else text(done))

@@ -1,0 +1,96 @@
+"""``memsim import`` and ``memsim export``: traces that other programs write and read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.cli.options import QuietFiles, TracesOut
+from memsim.cli.output import print_traces
+
+imports = typer.Typer(
+    no_args_is_help=True,
+    help="Read what other tracers wrote: one trace file a kernel, for memsim run.\n\n"
+    "docs/import.md says what each format tells and what it does not.",
+)
+exports = typer.Typer(no_args_is_help=True, help="Write traces as other simulators read them.")
+
+
+@imports.command("accelsim")
+def import_accelsim(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="kernelslist.g, or one .traceg; .gz, .xz, .zst too.")],
+    out: TracesOut = None,
+    kernel: Annotated[
+        list[str] | None, typer.Option("--kernel", "-k", help="Its id, file or a part of its name; may be repeated.")
+    ] = None,
+    quiet: QuietFiles = False,
+) -> None:
+    """Read the processed traces of Accel-Sim's NVBit tracer.
+
+    Loads, stores and atomics keep their opcode and PC; a use of a loaded register starts a sequence; MemcpyHtoD lines
+    name arrays.
+
+    \b
+    memsim import accelsim traces/kernelslist.g -o imported/
+    memsim import accelsim traces/kernel-3.traceg.xz -o kernel-3.h5
+    memsim import accelsim traces/kernelslist.g -k spmv -o spmv.h5
+    """
+    from memsim.progress import bar
+    from memsim.sources.accelsim import import_accelsim as convert
+
+    with bar("bytes", hidden=quiet) as advance:
+        traces = convert(source, out, kernel, advance)
+    if not quiet:
+        print_traces(traces)
+
+
+@imports.command("nvbit")
+def import_nvbit(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="What the program printed; .gz, .xz, .zst too.")],
+    out: TracesOut = None,
+    kernel: Annotated[
+        list[str] | None, typer.Option("--kernel", "-k", help="A launch id or a part of a name; may be repeated.")
+    ] = None,
+    quiet: QuietFiles = False,
+) -> None:
+    """Read the text of NVBit's mem_trace tool, which stands in the program's own output.
+
+    The text has neither dependences nor other instructions: every access waits for those before it in its warp.
+
+    \b
+    LD_PRELOAD=mem_trace.so ./app > mem_trace.log
+    memsim import nvbit mem_trace.log -o imported/
+    memsim import nvbit mem_trace.log -k 3 -o launch-3.h5
+    """
+    from memsim.progress import bar
+    from memsim.sources.nvbit import import_nvbit as convert
+
+    with bar("bytes", hidden=quiet) as advance:
+        traces = convert(source, out, kernel, advance)
+    if not quiet:
+        print_traces(traces)
+
+
+@exports.command("accelsim")
+def export_accelsim(
+    paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in the order of launches.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")],
+    pack: Annotated[bool, typer.Option("--xz", help="Write .traceg.xz.")] = False,
+    quiet: QuietFiles = False,
+) -> None:
+    """Write traces for Accel-Sim: kernelslist.g and a .traceg file each (tracer version 3).
+
+    \b
+    memsim export accelsim spmv.h5 -o traces/
+    accel-sim.out -trace traces/kernelslist.g -config ...
+    """
+    from memsim.progress import bar
+    from memsim.sources.accelsim import export_accelsim as write
+    from memsim.trace.reader import Trace
+
+    with bar("warps", hidden=quiet) as advance:
+        files = write([Trace.open(path) for path in paths], out, pack=pack, progress=advance)
+    if not quiet:
+        typer.echo("\n".join(map(str, files)))

@@ -1,0 +1,18 @@
+"""Options and arguments that several commands share, with one help text each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.analysis.choices import Convention
+
+TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")]
+TracesOut = Annotated[Path | None, typer.Option("--out", "-o", help="A folder, or one file that ends with .h5.")]
+Gpu = Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")]
+GpuToFill = Annotated[str, typer.Option(help="To trace as many blocks as fill it and its L2.")]
+CountedAs = Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")]
+QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
+QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")]

@@ -1,0 +1,68 @@
+"""``memsim show`` and ``memsim plot``: what a results file tells, as text and as figures."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.analysis.choices import Convention, Grouping, Method
+from memsim.cli.options import CountedAs
+from memsim.cli.output import print_json, print_tables
+from memsim.errors import InputError
+
+
+def show(
+    path: Annotated[Path, typer.Argument(metavar="RESULT", help="A results file.")],
+    by: Annotated[Grouping, typer.Option(help="Group the loads.")] = Grouping.load,
+    convention: CountedAs = Convention.model,
+    method: Annotated[Method, typer.Option(help="How the ratios' interval of the mean is found.")] = Method.t,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, the costliest first.")] = False,
+) -> None:
+    """Show the tables of a results file, or why the kernel is slow.
+
+    \b
+    memsim show result.h5
+    memsim show result.h5 --by array --method bootstrap
+    memsim show result.h5 --why
+    memsim show result.h5 --json | jq .ratios.l2_read.mean
+    """
+    from memsim.analysis.result import Result
+    from memsim.report.why import why_text
+
+    if json + csv + why > 1:
+        raise InputError("memsim show", "--json, --csv, --why", "exclude each other; give one of them")
+    result = Result.load(path, convention)
+    if why:
+        typer.echo(why_text(result))
+    elif json:
+        print_json(result)
+    elif csv:
+        typer.echo(result.loads_by(by).to_csv(), nl=False)
+    else:
+        print_tables(result, method=method, by=by)
+
+
+def plot(
+    paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results files; several are compared.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")] = Path("figures"),
+    convention: CountedAs = Convention.model,
+) -> None:
+    """Draw a results file, or several beside each other: histograms, convergence, loads, latencies, as PNG.
+
+    \b
+    memsim plot result.h5 -o figs/
+    memsim plot scalar.h5 vectorized.h5 -o figs/
+    """
+    from memsim.analysis.result import Result
+    from memsim.report import comparison, figures
+
+    results = {path.stem: Result.load(path, convention) for path in paths}
+    if len(results) < len(paths):
+        raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
+    one = len(results) == 1
+    for written in figures.plot(results.popitem()[1], out) if one else comparison.plot(results, out):
+        typer.echo(written)

@@ -1,0 +1,53 @@
+"""``memsim trace``: run a kernel description and store its memory trace; ``memsim info``: show a trace."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.cli.options import GpuToFill, QuietTables, TraceFile
+from memsim.library import DEFAULT_GPU
+
+
+def trace(
+    workload: Annotated[str, typer.Argument(help="A workload of the library (spmv), or a path to kernel.py.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The trace file to write.")],
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="name=value; may be repeated.")] = None,
+    gpu: GpuToFill = DEFAULT_GPU,
+    blocks: Annotated[
+        str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not the workload's rule.")
+    ] = None,
+    quiet: QuietTables = False,
+) -> None:
+    """Run a kernel description and store its memory trace.
+
+    \b
+    memsim trace spmv -p rows=86016 -p nnz_per_row=51 -o spmv.h5
+    memsim trace path/to/kernel.py -p n=100000 -o kernel.h5
+    """
+    from memsim.api import trace as record
+    from memsim.files import check_writable
+    from memsim.presets import parse_settings
+    from memsim.progress import bar
+    from memsim.report.inputs import trace_text
+
+    check_writable(out)
+    parameters = parse_settings(param or [], "-p")
+    with bar("blocks", hidden=quiet) as advance:
+        recorded = record(workload, out=out, gpu=gpu, blocks=blocks, progress=advance, **parameters)
+    if not quiet:
+        typer.echo(trace_text(recorded))
+
+
+def info(path: TraceFile) -> None:
+    """Show a trace: launch, static ops with source text, arrays, sizes.
+
+    \b
+    memsim info spmv.h5
+    """
+    from memsim.report.inputs import trace_text
+    from memsim.trace.reader import Trace
+
+    typer.echo(trace_text(Trace.open(path)))
