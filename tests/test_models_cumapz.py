@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from oracles import coalesce as oracle
 
+import memsim
 from experiments.cumapz2011 import motivating, study
 from memsim.models.cumapz import Buffer, Fetch, Program, Reference, Threads, estimate
 from memsim.models.cumapz.accesses import SUMS
-from memsim.models.cumapz.factors import first_blocks
+from memsim.models.cumapz.factors import FACTORS, first_blocks
 from memsim.presets import load_gpu
+from memsim.trace.reader import Trace
 from memsim.trace.schema import Kind
 
 GPU = load_gpu("tesla-c1060")
@@ -134,16 +136,15 @@ def test_sums_against_an_oracle(program):
 @pytest.mark.parametrize("fetched", [None, 1])
 def test_rows_of_blocks_that_are_alike_count_like_all(fetched):
     short = motivating.program(fetched, size=128)
-    assert short.alike > 1 and short.grid[0] >= first_blocks(short, GPU, 4) / short.grid[1]
+    assert short.alike > 1 and short.blocks >= first_blocks(GPU, 4, 16, 4)
     whole, part = estimate(replace(short, alike=1), GPU), estimate(short, GPU)
     assert whole.mpe == part.mpe and whole.counted.reused == part.counted.reused
 
 
 def test_blocks_that_use_all_channels_at_first():
     """Equation 4: 8 channels x min(resident blocks, 256 bytes / (16 x 4 bytes))."""
-    program = motivating.program(0)
-    assert first_blocks(program, GPU, resident=4) == 32
-    assert first_blocks(program, GPU, resident=2) == 16
+    assert first_blocks(GPU, resident=4, wide=16, element_bytes=4) == 32
+    assert first_blocks(GPU, resident=2, wide=16, element_bytes=4) == 16
 
 
 def test_mpe_follows_the_measured_times_of_each_table():
@@ -151,3 +152,71 @@ def test_mpe_follows_the_measured_times_of_each_table():
     for table, versions in study.TABLES.items():
         mpe = [estimate(study._program(version), GPU).mpe for version in versions]
         assert study.correlation(mpe, [version.measured for version in versions]) > 0.9, table
+
+
+def traced(folder, **parameters) -> Trace:
+    return memsim.trace("neighbours", gpu=GPU, blocks="all", n=128, out=folder / "trace.h5", **parameters)
+
+
+def moved(program: Program, elements: int) -> Program:
+    """The same with the array that is stored to so many elements further on, as it lies in a trace's memory."""
+    stored = program.references[-1]
+    away = replace(stored, index=lambda t: stored.index(t) + elements)
+    return replace(program, references=(*program.references[:-1], away))
+
+
+@pytest.mark.parametrize("fetched", [None, 0, 1, 2])
+@pytest.mark.parametrize("layout", ["rows", "columns", "padded"])
+@pytest.mark.parametrize("stored", ["rows", "columns"])
+def test_the_factors_of_a_trace_are_those_of_the_references(tmp_path, fetched, layout, stored):
+    """All versions of the motivating example: what is a fetch, an access and one reference is found in the trace."""
+    if fetched is None and layout != "rows":
+        return  # the layout is the buffer's
+    trace = traced(tmp_path, fetched="none" if fetched is None else str(fetched), layout=layout, stored=stored)
+    first, last = (trace.arrays[k].base for k in range(2))
+    program = moved(motivating.program(fetched, shared=layout, stored=stored, size=128), (last - first) // 4)
+    expected, found = estimate(program, GPU), memsim.estimate(trace, GPU).cumapz
+    for name in FACTORS:
+        assert getattr(found.factors, name) == pytest.approx(getattr(expected, name), rel=1e-12), name
+    for name in SUMS:
+        assert getattr(found.factors.counted, name) == getattr(expected.counted, name), name
+    assert found.skew_seen and len(found.fetches) == (fetched is not None)
+
+
+def test_a_tiled_product_fetches_two_tiles_at_once(tmp_path):
+    """Two loads of a sequence fill two buffers; all sixteen steps read both: 16 x 4 bytes for each of 4."""
+    trace = memsim.trace("matmul", gpu=GPU, n=64, variant="tiled", blocks="all", out=tmp_path / "trace.h5")
+    found = memsim.estimate(trace, GPU).cumapz
+    assert (len(found.fetches), len(found.accesses), found.beyond) == (2, 2, [])
+    assert found.fetches_together == 2 and found.factors.data_reuse == 16
+    assert found.factors.bw_util == 1
+
+
+def test_a_reduction_in_shared_memory_is_no_fetch(tmp_path):
+    """What is loaded from shared memory and stored there again fills no buffer."""
+    path = tmp_path / "scan.py"
+    path.write_text(SUM)
+    found = memsim.estimate(memsim.trace(path, gpu=GPU, blocks="all", out=tmp_path / "t.h5"), GPU).cumapz
+    assert (found.fetches, found.accesses) == ([], []) and found.factors.data_reuse == 1
+    assert found.factors.counted.shared and not found.skew_seen
+
+
+SUM = """
+import numpy as np
+from memsim import Launch, workload
+
+def tree(t, out):
+    s = t.shared(64, np.float32)
+    i = t.thread_idx.x
+    s[i] = 1.0
+    t.sync()
+    with t.where(i < 32):
+        s[i] = s[i] + s[i + 32]
+    t.sync()
+    with t.where(i == 0):
+        out[t.block_idx.x] = s[i]
+
+@workload
+def total():
+    return Launch(tree, grid=2, block=64, arguments=dict(out=np.zeros(2, np.float32)))
+"""

@@ -1,4 +1,4 @@
-"""A kernel's time by closed-form models, from its trace: occupancy, then MWP/CWP."""
+"""What closed-form models say of a kernel, from its trace: occupancy, MWP/CWP and CuMAPz."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memsim.config import GPU
 from memsim.errors import InputError
 from memsim.models.counts import Counts, count_instructions
+from memsim.models.cumapz.traced import Traced, estimate_trace
 from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import Kernel, Machine, Prediction, predict
 from memsim.occupancy import Occupancy, occupancy
@@ -22,6 +23,7 @@ class Estimate:
         counts: instructions of the traced warps.
         machine, kernel: what the MWP/CWP model was given.
         prediction: what it says.
+        cumapz: the factors of its use of shared and global memory.
     """
 
     trace: Trace
@@ -31,6 +33,7 @@ class Estimate:
     machine: Machine
     kernel: Kernel
     prediction: Prediction
+    cumapz: Traced
 
     @property
     def milliseconds(self) -> float:
@@ -61,4 +64,5 @@ def estimate(trace: Trace, gpu: GPU) -> Estimate:
         synch_insts=counts.barriers / counts.warps,
         load_bytes_per_warp=counts.load_bytes_per_warp,
     )
-    return Estimate(trace, gpu, held, counts, machine, kernel, predict(machine, kernel))
+    factors = estimate_trace(trace, gpu, held)
+    return Estimate(trace, gpu, held, counts, machine, kernel, predict(machine, kernel), factors)

@@ -7,10 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from memsim.analysis.table import aligned
+from memsim.models.cumapz.accesses import SUMS
+from memsim.models.cumapz.factors import FACTORS
 from memsim.models.estimate import Estimate
 from memsim.models.machine import derived_parameters
 from memsim.models.mwp_cwp import Case
 from memsim.report.document import without_nan
+from memsim.trace.schema import StaticOp
 
 _MEANING = {
     Case.few_warps: "MWP = CWP = N: too few warps to hide latency (equation 22)",
@@ -20,10 +23,10 @@ _MEANING = {
 
 
 def text(done: Estimate) -> str:
-    """Occupancy, what the model was given, what it says."""
+    """Occupancy, what MWP/CWP was given and says, and CuMAPz's factors."""
     grid, block = ("x".join(map(str, extents)) for extents in (done.trace.launch.grid, done.trace.launch.block))
     head = f"{done.trace.kernel} on {done.gpu.name}: grid {grid}, block {block}, by closed-form models (docs/models.md)"
-    return "\n\n".join([head, _occupancy(done), _parameters(done), _prediction(done)])
+    return "\n\n".join([head, _occupancy(done), _parameters(done), _prediction(done), _cumapz(done)])
 
 
 def _occupancy(done: Estimate) -> str:
@@ -69,6 +72,36 @@ def _prediction(done: Estimate) -> str:
     return f"{_MEANING[said.case]}\n{aligned(['MWP/CWP', 'value', ''], rows, [False, True, False])}"
 
 
+def _cumapz(done: Estimate) -> str:
+    found, said, sums = done.cumapz, done.cumapz.factors, done.cumapz.factors.counted
+    buffer = "bytes from buffers / transferred to fill them" if found.fetches else "no buffer"
+    skew = f"in the first {found.first_blocks} blocks"
+    rows = [
+        ["data_reuse", f"{said.data_reuse:.4g}", f"1: {buffer}"],
+        ["lat_hiding", f"{said.lat_hiding:.4g}", f"2: {done.occupancy.fraction:.0%} occupied, "
+         f"independent fetches: {found.fetches_together:.3g}"],
+        ["bw_util", f"{said.bw_util:.4g}", f"3: {sums.bytes_asked:,} bytes asked for of {sums.bytes_moved:,} moved"],
+        ["ch_skew", f"{said.ch_skew:.4g}", f"5: most over least blocks on a channel, {skew}" if found.skew_seen else
+         f"5: not counted, the trace has not {found.first_blocks} blocks"],
+        ["shm_eff", f"{said.shm_eff:.4g}", f"6: {sums.shared:,} accesses in {sums.passes:,} passes"],
+        ["branch_eff", f"{said.branch_eff:.4g}", f"7: warps over paths; a buffer serves {sums.diverged:,} in part"],
+        ["MPE", f"{said.mpe:.4g}", "8: compares versions of one kernel, larger is better"],
+    ]  # fmt: skip
+    return aligned(["CuMAPz", "value", "equation"], rows, [False, True, False]) + _references(done)
+
+
+def _references(done: Estimate) -> str:
+    """What was taken for fetches and accesses of buffers, a line each."""
+    parts = (("fills a buffer", done.cumapz.fetches), ("served by it", done.cumapz.accesses),
+             ("past it", done.cumapz.beyond))  # fmt: skip
+    return "".join(f"\n{what}: {_where(done.trace.ops[op])}" for what, ops in parts for op in ops)
+
+
+def _where(op: StaticOp) -> str:
+    place = f"{op.file}:{op.line}" if op.line else op.file
+    return f"{op.text} ({place})" if op.text else place
+
+
 def document(done: Estimate) -> dict[str, Any]:
     """The object of ``--json``, of JSON values; docs/models.md lists the fields."""
     held, said = done.occupancy, done.prediction
@@ -92,8 +125,26 @@ def document(done: Estimate) -> dict[str, Any]:
             "cycles": said.cycles,
             "milliseconds": done.milliseconds,
             "cpi": said.cpi,
+            "cumapz": _factors(done),
         }
     )
+
+
+def _factors(done: Estimate) -> dict[str, Any]:
+    found, said = done.cumapz, done.cumapz.factors
+    counted = {name: getattr(said.counted, name) for name in SUMS}
+    values = {name: getattr(said, name) for name in FACTORS}
+    return {
+        **values,
+        "ch_skew": said.ch_skew if found.skew_seen else None,
+        "counted": counted,
+        "fetches_together": found.fetches_together,
+        "first_blocks": found.first_blocks,
+        **{
+            name: [{"file": op.file, "line": op.line, "text": op.text} for op in (done.trace.ops[k] for k in ops)]
+            for name, ops in (("fetches", found.fetches), ("accesses", found.accesses), ("beyond", found.beyond))
+        },
+    }
 
 
 def dumps(done: Estimate) -> str:

@@ -11,6 +11,7 @@ from memsim.models.cumapz.program import Program
 from memsim.occupancy import occupancy
 
 ENOUGH = 0.5  # of the warps an SM can hold: more hide no more latency (section 5.2)
+FACTORS = ("data_reuse", "lat_hiding", "bw_util", "ch_skew", "branch_eff", "shm_eff", "mpe")  # of Factors
 
 
 @dataclass(frozen=True)
@@ -48,35 +49,60 @@ def estimate(program: Program, gpu: GPU) -> Factors:
         InputError: a block that fits no SM.
     """
     held = occupancy(gpu, program.threads, program.registers, program.shared_bytes)
-    span = first_blocks(program, gpu, held.blocks)
+    span = first_blocks(gpu, held.blocks, program.block[0], program.element_bytes)
     counted = count(program, gpu, span)
-    fetches = sum(len(buffer.fetches) for buffer in program.buffers)
     warps = program.blocks * ceil(program.threads / WARP)
-    return Factors(
-        data_reuse=counted.reused * program.element_bytes / counted.bytes_buffered if fetches else 1.0,
-        lat_hiding=min(held.fraction, ENOUGH) / ENOUGH * sqrt(max(fetches, 1)),
-        bw_util=counted.bytes_asked / counted.bytes_moved,
-        ch_skew=channel_skew(counted) if program.blocks >= span else 1.0,
+    return factors_of(
+        counted,
+        bytes_reused=counted.reused * program.element_bytes,
+        fetches=sum(len(buffer.fetches) for buffer in program.buffers),
+        occupied=held.fraction,
         branch_eff=warps / (warps * len(program.references) + counted.diverged),
+        skewed=program.blocks >= span,
+    )
+
+
+def factors_of(
+    counted: Counted, *, bytes_reused: int, fetches: float, occupied: float, branch_eff: float, skewed: bool
+) -> Factors:
+    """Equations 1 to 6 of what was counted.
+
+    Args:
+        bytes_reused: that buffers serve.
+        fetches: independent loads that fill buffers; 0: there is no buffer.
+        occupied: part of the warps that an SM can hold.
+        branch_eff: equation 7.
+        skewed: whether there are blocks enough for equation 5 to say anything.
+    """
+    return Factors(
+        data_reuse=bytes_reused / counted.bytes_buffered if fetches else 1.0,
+        lat_hiding=min(occupied, ENOUGH) / ENOUGH * sqrt(max(fetches, 1)),
+        bw_util=counted.bytes_asked / counted.bytes_moved if counted.bytes_moved else 1.0,
+        ch_skew=channel_skew(counted) if skewed else 1.0,
+        branch_eff=branch_eff,
         shm_eff=counted.shared / counted.passes if counted.passes else 1.0,
         counted=counted,
     )
 
 
-def first_blocks(program: Program, gpu: GPU, resident: int) -> int:
+def first_blocks(gpu: GPU, resident: int, wide: int, element_bytes: int) -> int:
     """Blocks whose accesses would use all channels at first (equation 4).
 
     Args:
         resident: blocks that one SM holds.
+        wide: threads of a block along x.
+        element_bytes: of the widest element of an array.
     """
-    wide = gpu.dram.interleave_bytes / (program.block[0] * program.element_bytes)
-    return max(int(gpu.dram.channels * min(resident, wide)), 1)
+    pieces = gpu.dram.interleave_bytes / (wide * element_bytes)
+    return max(int(gpu.dram.channels * min(resident, pieces)), 1)
 
 
 def channel_skew(counted: Counted) -> float:
     """Equation 5. All on one channel is as bad as there are channels; even use of several is no skew."""
     blocks = counted.touched.sum(axis=0)
     used = blocks[blocks > 0]
+    if not len(used):
+        return 1.0
     if len(used) == 1:
         return float(len(blocks))
     return float(used.max() / used.min())

@@ -1,0 +1,159 @@
+"""CuMAPz's factors of a kernel that was traced: its references and buffers are found in the trace."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.config import GPU
+from memsim.models.cumapz import trace_loops as loops
+from memsim.models.cumapz.accesses import Counted
+from memsim.models.cumapz.factors import Factors, factors_of, first_blocks
+from memsim.occupancy import Occupancy
+from memsim.trace import coalesce_loop
+from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
+from memsim.trace.reader import Trace
+from memsim.trace.schema import Kind, Space
+
+
+@dataclass(frozen=True)
+class Traced:
+    """What CuMAPz says of a trace, and what it took for what. Ops are rows of the trace's table.
+
+    Attributes:
+        factors: the six factors and MPE.
+        fetches: loads that fill a buffer: data fetch references.
+        accesses: loads from a buffer: access references.
+        beyond: loads of a buffered array past its buffer.
+        fetches_together: independent fetches, of one sequence; mean of the warps that fetch.
+        first_blocks: of equation 4.
+        skew_seen: whether the trace has them, and ch_skew is counted; 1 is put for it otherwise.
+    """
+
+    factors: Factors
+    fetches: list[int]
+    accesses: list[int]
+    beyond: list[int]
+    fetches_together: float
+    first_blocks: int
+    skew_seen: bool
+
+
+def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
+    """The factors of a traced kernel.
+
+    Three walks over the trace: which loads fill buffers, and what every op moves; which ops are one reference; how
+    often references are executed, and by diverging warps.
+
+    Args:
+        trace: one that :func:`memsim.trace.coalesce.coalesce` takes.
+        held: what an SM holds of it.
+    """
+    widest = max((a.element_bytes for a in trace.arrays if a.space == Space.global_), default=4)
+    span = first_blocks(gpu, held.blocks, trace.launch.block[0], widest)
+    roles, sums = _roles_and_sums(trace, gpu)
+    seen = trace.n_blocks >= span
+    counted = _counted(roles, sums, _touched(trace, gpu, roles, span) if seen else np.zeros((0, 1), bool))
+    together = _fetches_together(trace, roles)
+    width = np.array([op.width for op in trace.ops], np.int64)
+    branch_eff, counted.diverged = _branches(trace, roles)
+    return Traced(
+        factors_of(
+            counted,
+            bytes_reused=int((sums[:, loops.LANES_ACTIVE] * width)[roles == loops.SERVED].sum()),
+            fetches=together,
+            occupied=held.fraction,
+            branch_eff=branch_eff,
+            skewed=seen,
+        ),
+        fetches=np.flatnonzero(roles == loops.FETCH).tolist(),
+        accesses=np.flatnonzero(roles == loops.SERVED).tolist(),
+        beyond=np.flatnonzero(roles == loops.UNSERVED).tolist(),
+        fetches_together=together,
+        first_blocks=span,
+        skew_seen=seen,
+    )
+
+
+def _roles_and_sums(trace: Trace, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
+    """Every op's part, i8 [n_ops], and its sums over the traced warps, i8 [n_ops, 5]."""
+    ops = np.array([(op.kind, op.space, op.width, op.array) for op in trace.ops], loops.OP)
+    rules, shift = make_rules(trace.ops, gpu), (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
+    most = coalesce_loop.MOST_TRANSACTIONS
+    room = _scratch(), np.empty(most, np.int64), np.empty(most, np.uint8)
+    position = np.zeros(1, coalesce_loop.POSITION)
+    pending = np.zeros((loops.MOST_PENDING, 3), np.int64)
+    fetches, fills = np.zeros((2, len(ops)), bool)
+    sums = np.zeros((len(ops), 5), np.int64)
+    for chunk in trace.chunks():
+        loops.find_fetches(chunk.first_instruction, (chunk.op, chunk.flags, chunk.mask), ops, pending, fetches, fills)
+        columns = chunk.op, chunk.mask, chunk.base.view(np.int64), chunk.stride
+        loops.measure(columns, chunk.addresses, rules, ops, shift, position[0], room, sums)
+    return _roles(ops, fetches, fills), sums
+
+
+def _roles(ops: np.ndarray, fetches: np.ndarray, fills: np.ndarray) -> np.ndarray:
+    """By op: what it has to do with buffers, which are the shared arrays that fetches fill."""
+    in_global, load = ops["space"] == Space.global_, ops["kind"] == Kind.load
+    buffered = np.isin(ops["array"], ops["array"][fetches])
+    buffers = (ops["space"] == Space.shared) & np.isin(ops["array"], ops["array"][fills])
+    roles = np.full(len(ops), loops.OTHER, np.int64)
+    roles[in_global] = loops.PLAIN
+    roles[in_global & load & buffered] = loops.UNSERVED
+    roles[buffers & load] = loops.SERVED
+    roles[fills], roles[fetches] = loops.FILL, loops.FETCH
+    return roles
+
+
+def _counted(roles: np.ndarray, sums: np.ndarray, touched: np.ndarray) -> Counted:
+    shared = sums[sums[:, loops.PASSES] > 0]
+    return Counted(
+        touched,
+        reused=int(sums[roles == loops.SERVED, loops.LANES_ACTIVE].sum()),
+        bytes_buffered=int(sums[roles == loops.FETCH, loops.BYTES_MOVED].sum()),
+        bytes_moved=int(sums[:, loops.BYTES_MOVED].sum()),
+        bytes_asked=int(sums[:, loops.BYTES_ASKED].sum()),
+        shared=int(shared[:, loops.GROUPS].sum()),
+        passes=int(shared[:, loops.PASSES].sum()),
+    )
+
+
+def _touched(trace: Trace, gpu: GPU, roles: np.ndarray, span: int) -> np.ndarray:
+    """The channels that the first traced blocks access at first: b1 [span, channels]."""
+    touched = np.zeros((span, gpu.dram.channels), bool)
+    first = np.full((len(roles), 2), -1, np.int64)
+    per_block = trace.launch.warps_per_block
+    for chunk in trace.chunks():
+        if chunk.warps.start >= span * per_block:
+            break
+        columns = chunk.op, chunk.flags, chunk.mask, chunk.base.view(np.int64), chunk.stride
+        loops.note_channels(
+            chunk.warps.start, chunk.first_instruction, columns, chunk.addresses, roles, per_block,
+            gpu.dram.interleave_bytes, _scratch(), first, touched,
+        )  # fmt: skip
+    return touched
+
+
+def _fetches_together(trace: Trace, roles: np.ndarray) -> float:
+    """Most fetches that one sequence of a warp makes, mean of the warps that fetch; 0 without."""
+    totals = np.zeros(2, np.int64)
+    for chunk in trace.chunks():
+        loops.count_fetches(chunk.first_instruction, (chunk.op, chunk.flags), roles, totals)
+    return totals[0] / totals[1] if totals[1] else 0.0
+
+
+def _branches(trace: Trace, roles: np.ndarray) -> tuple[float, int]:
+    """Equation 7, and the warps and references that diverge."""
+    parent = np.arange(len(roles))
+    for _ in range(2):  # the first walk finds which ops are one reference
+        state = parent, *np.zeros((6, len(roles)), np.int64)
+        totals = np.zeros(3, np.int64)
+        for chunk in trace.chunks():
+            loops.count_paths(chunk.first_instruction, (chunk.op, chunk.flags, chunk.mask), roles, state, totals)
+    paths = trace.n_warps * int(state[-1].sum()) + int(totals[2])
+    return (trace.n_warps / paths if paths else 1.0), int(totals[2])
+
+
+def _scratch() -> np.ndarray:
+    return np.full(coalesce_loop.SCRATCH_SHAPE, coalesce_loop.EMPTY, np.int64)
