@@ -13,7 +13,7 @@ from memsim.hierarchy.system import System
 from memsim.trace.schema import Flag
 
 
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100, derandomize=True)
 @given(st.data())
 def test_items_cover_every_instruction_once_and_agree_on_barriers(data):
     tx = data.draw(machines.traces(machines.gpu()))
@@ -35,7 +35,7 @@ def test_items_cover_every_instruction_once_and_agree_on_barriers(data):
         assert len(barriers) == 1, "warps of one item pass the same number of barriers"
 
 
-@settings(max_examples=50, deadline=None, derandomize=True)
+@settings(max_examples=50, derandomize=True)
 @given(st.floats(0, 1, exclude_max=True), st.lists(st.booleans(), min_size=1, max_size=20))
 def test_a_phase_cuts_at_the_start_of_a_sequence(phase, starts):
     tx = machines.one_warp(*(instruction([(0, 1)], sequence=start) for start in starts))

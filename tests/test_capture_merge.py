@@ -76,19 +76,19 @@ def masked_program(program, n_threads):
     return warps
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(programs(), st.sampled_from([1, 4, 32, 40]))
 def test_order_masks_addresses_and_sequences_agree_with_masks(program, n_threads):
     assert merged_program(program, n_threads) == masked_program(program, n_threads)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(deep_programs(), st.sampled_from([4, 32]))
 def test_lanes_in_many_calls_agree_with_masks(program, n_threads):
     assert merged_program(program, n_threads) == masked_program(program, n_threads)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(programs(plain=True))
 def test_order_masks_and_addresses_agree_with_post_dominators(program):
     (warp,) = merged_program(program, 32)
@@ -369,7 +369,7 @@ def test_a_stream_that_ends_early_says_so():
     assert len(list(read_log(io.BytesIO(whole[:no_launch_yet]), "app.cu"))) == len(messages) - 5
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_bytes_gone_wrong_end_in_one_line_or_another_trace(data):
     stream = bytearray(b"".join(a_launch(MIXED, 3, 4)))

@@ -254,13 +254,33 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(files, tmp_path, command):
 
 
 def _wait_for_workers(pid):
-    """Until both workers of a run replay, which on a fresh machine comes after the loops are compiled."""
+    """Both workers of a run, which on a fresh machine start after the loops are compiled."""
     children = Path(f"/proc/{pid}/task/{pid}/children")
+    if not children.exists():  # elsewhere than on Linux nobody tells
+        time.sleep(30)
+        return []
     for _ in range(600):
         time.sleep(0.1)
-        if not children.exists() or len(children.read_text().split()) >= 2:
-            break
-    time.sleep(4 if children.exists() else 30)  # elsewhere than on Linux nobody tells
+        workers = children.read_text().split()
+        if len(workers) >= 2:
+            return workers
+    raise AssertionError("no worker has started in a minute")
+
+
+def _are_gone(processes):
+    """Whether they end in ten seconds."""
+    for _ in range(100):
+        if not any(map(_is_alive, processes)):
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def _is_alive(process):
+    try:
+        return "State:\tZ" not in Path("/proc", process, "status").read_text()  # a zombie may stay in a container
+    except OSError:
+        return False
 
 
 def _heed_interrupts():
@@ -268,17 +288,34 @@ def _heed_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
-def test_interrupting_keeps_the_finished_trials(files, tmp_path):
+LISTENING = dict(start_new_session=True, preexec_fn=_heed_interrupts)
+
+
+@pytest.mark.parametrize(
+    ("send", "how"),
+    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM)],
+    ids=["a terminal, to the workers too", "a batch system, to the command alone"],
+)
+def test_interrupting_keeps_the_finished_trials(files, tmp_path, send, how):
     out = tmp_path / "result.h5"
-    listening = dict(start_new_session=True, preexec_fn=_heed_interrupts)
-    running = process("run", files / "spmv.h5", "--trials", 100_000, "-j", 2, "-o", out, **listening)
-    _wait_for_workers(running.pid)
-    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    running = process("run", files / "spmv.h5", "--trials", 100_000, "-j", 2, "-o", out, **LISTENING)
+    workers = _wait_for_workers(running.pid)
+    time.sleep(4)  # for trials to finish
+    send(running.pid, how)
     printed, errors = running.communicate(timeout=60)
     assert "Traceback" not in errors
     assert running.returncode == 0, errors
     kept = memsim.Result.load(out)
     assert 1 <= len(kept.trials.trial) < 100_000 and f"{len(kept.trials.trial)} trials" in printed
+    assert _are_gone(workers)
+
+
+def test_workers_end_with_a_command_that_is_killed(files):
+    running = process("run", files / "spmv.h5", "--trials", 100_000, "-j", 2, **LISTENING)
+    workers = _wait_for_workers(running.pid)
+    running.kill()
+    running.communicate()
+    assert _are_gone(workers)
 
 
 def test_a_closed_pipe_is_no_error(files):

@@ -80,13 +80,13 @@ def trace_of(instructions) -> FakeTrace:
     return FakeTrace(ops, [(i, mask, addresses) for i, (_, _, _, mask, addresses) in enumerate(instructions)])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(accesses(), min_size=1, max_size=6), machines())
 def test_against_the_oracle(instructions, gpu):
     check_against_oracle(instructions, gpu, coalesce(trace_of(instructions), gpu))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(accesses(), min_size=1, max_size=2), st.lists(MOVES, max_size=8), machines(), st.data())
 def test_an_op_that_repeats_moved_against_the_oracle(shapes, moves, gpu, data):
     """What is taken from an op's last instruction: the same lanes, moved by any distance, between others."""

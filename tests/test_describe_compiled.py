@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.sources import log, rows
@@ -45,7 +45,6 @@ def test_compiled_loops_are_their_python(name, parameters, monkeypatch):
         np.testing.assert_array_equal(values, slow_launch.arguments[array])
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 99), min_size=32, max_size=32)
     | st.tuples(st.integers(0, 9), st.integers(0, 2)).map(lambda line: [line[0] + line[1] * i for i in range(32)]),

@@ -41,7 +41,7 @@ def assert_equal(system: System, trial, oracle: World) -> None:
         assert [(c, NAMES[n], b, r) for c, n, b, _, r in mine.tolist()] == channel.commands
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150, derandomize=True)
 @given(st.data())
 def test_random_machines_and_traces(data):
     gpu = data.draw(machines.machines())

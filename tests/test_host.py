@@ -92,7 +92,7 @@ def _leftover(works):
 
 
 @given(st.lists(st.builds(Work, st.integers(1, 40), st.integers(1, 12), st.integers(1, 9)), min_size=1, max_size=6))
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=60, derandomize=True)
 def test_concurrent_kernels_share_the_gpu_as_an_independent_replay_says(works):
     program = Program()
     for number, work in enumerate(works):
@@ -161,7 +161,7 @@ def _tree(resident, faulting):
 
 
 @given(st.integers(0, 2**64 - 1), st.sets(st.integers(0, 63), min_size=1))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=100, derandomize=True)
 def test_the_prefetcher_is_a_tree(bits, faulting):
     resident = np.array([bits >> k & 1 for k in range(64)], bool)
     resident[list(faulting)] = False

@@ -149,7 +149,7 @@ def mutated(draw, content: bytes) -> bytes:
     return content
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.data())
 def test_changed_traces_are_refused_by_line_or_read(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("trace")
@@ -160,7 +160,7 @@ def test_changed_traces_are_refused_by_line_or_read(tmp_path_factory, data):
         assert len(list(folder.iterdir())) == 1
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(st.data())
 def test_changed_logs_are_refused_by_line_or_read(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("log")

@@ -14,7 +14,7 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.schema import EXPLICIT, NO_OP, ArrayInfo, Flag, Kind, LaunchShape, Space, StaticOp
 from memsim.trace.writer import TraceWriter
-from tests.traces import chunk
+from tests.trace_programs import chunk
 
 
 def round_trip(trace, folder, **options):
@@ -28,7 +28,7 @@ def original(trace):
     return np.array([(int(op.text.split()[0], 16) - FIRST_PC) // PC_STEP for op in trace.ops], np.int64)
 
 
-def same_transactions(trace, back, gpu):
+def assert_same_transactions(trace, back, gpu):
     ours, theirs = coalesce(trace, gpu), coalesce(back, gpu)
     for name in ("lines", "masks", "line_address", "first_instruction", "first_warp"):
         assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
@@ -51,7 +51,7 @@ WORKLOADS = {
 @pytest.mark.parametrize("gpu", ["tesla-c2050", "tesla-v100"])
 def test_transactions_of_the_library(tmp_path, name, gpu):
     trace = memsim.trace(name, out=tmp_path / "t.h5", **WORKLOADS[name])
-    same_transactions(trace, round_trip(trace, tmp_path), load_gpu(gpu))
+    assert_same_transactions(trace, round_trip(trace, tmp_path), load_gpu(gpu))
 
 
 @pytest.mark.parametrize("name", ["spmv", "reduction"])
@@ -112,7 +112,7 @@ def rows(draw):
     return [*found, (0, int(Flag.sequence), 0, 1, 1 << 30, 0, [])]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.lists(rows(), min_size=4, max_size=4))
 def test_any_trace(tmp_path_factory, programs):
     folder = tmp_path_factory.mktemp("trace")
@@ -121,7 +121,7 @@ def test_any_trace(tmp_path_factory, programs):
         writer.finish(LaunchShape((2, 1, 1), (64, 1, 1), shared_bytes=4096), OPS, ARRAYS)
     trace = Trace.open(folder / "t.h5")
     back = round_trip(trace, folder)
-    same_transactions(trace, back, load_gpu("tesla-v100"))
+    assert_same_transactions(trace, back, load_gpu("tesla-v100"))
     for number, op in zip(original(back), back.ops, strict=True):
         expected = OPS[number]
         assert (op.kind, op.space, op.width, op.bypass_l1) == (
@@ -133,7 +133,7 @@ def test_a_snapshot_is_a_launch_of_its_blocks(tmp_path):
     trace = memsim.trace("saxpy", out=tmp_path / "t.h5", n=1 << 14, blocks="3:7")
     back = round_trip(trace, tmp_path)
     assert back.launch.grid == (4, 1, 1) and back.block_ids.tolist() == [0, 1, 2, 3]
-    same_transactions(trace, back, load_gpu("tesla-v100"))
+    assert_same_transactions(trace, back, load_gpu("tesla-v100"))
 
 
 def test_what_cannot_be_exported(tmp_path):

@@ -53,7 +53,7 @@ def scramble(gpu: GPU, blocks: int = 40, seed: int = 1) -> Transactions:
     return machines.trace([[warp() for _ in range(4)] for _ in range(blocks)], range(3000))
 
 
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40, derandomize=True)
 @given(st.data())
 def test_every_quantum_gives_the_same_bytes(data):
     gpu = data.draw(machines.machines())
@@ -99,7 +99,7 @@ def plain_run(path: str) -> None:
 def test_the_loops_do_the_same_as_plain_python(tmp_path):
     cases = []
 
-    @settings(max_examples=30, deadline=None, derandomize=True, phases=[Phase.generate], database=None)
+    @settings(max_examples=30, derandomize=True, phases=[Phase.generate], database=None)
     @given(st.data())
     def collect(data):
         gpu = data.draw(machines.machines())

@@ -31,7 +31,7 @@ def assert_placed(gpu, line_addresses) -> None:
             assert found.sets[i * per + k] == place["slice"] * sets_per_slice + within
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60, derandomize=True)
 @given(machines.machines(), addresses)
 def test_every_line_lives_where_the_oracle_says(gpu, line_addresses):
     assert_placed(gpu, line_addresses)

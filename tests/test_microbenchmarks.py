@@ -101,7 +101,7 @@ def two_caches(draw) -> GPU:
     )
 
 
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20, derandomize=True)
 @given(two_caches(), st.integers(0, 99))
 def test_the_walks_find_any_two_caches(gpu, seed):
     try:

@@ -91,7 +91,7 @@ def timeline(warps: int, periods: int, comp: float, mem_l: float, delay: float) 
     return end
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     warps=st.integers(1, 32),
     periods=st.integers(20, 60),

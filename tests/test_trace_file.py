@@ -15,7 +15,7 @@ from memsim.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, Chunk, LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.traces import ARRAYS, OPS, PROGRAMS, chunk, shape
+from tests.trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 
 PARAMETERS = {"n": 3, "kind": "a"}
 
@@ -38,7 +38,7 @@ def joined(chunks):
     return Chunk(range(chunks[0].warps.start, chunks[-1].warps.stop), **starts, **data)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(PROGRAMS, st.integers(1, 20), st.integers(1, 3))
 def test_what_is_written_is_read(tmp_path_factory, programs, max_instructions, batch):
     path = tmp_path_factory.mktemp("trace") / "t.h5"
@@ -55,7 +55,7 @@ def test_what_is_written_is_read(tmp_path_factory, programs, max_instructions, b
     assert write(path, programs, 99) == digest  # however it was batched
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(PROGRAMS)
 def test_compiled_check_is_its_python(programs):
     whole = chunk(programs)
@@ -173,7 +173,7 @@ def test_truncated_files_are_refused(path, size):
         list(Trace.open(path).chunks())
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data())
 def test_flipped_bytes_are_refused_or_harmless(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("trace") / "t.h5"
@@ -202,7 +202,7 @@ import numpy as np
 from memsim.errors import InputError
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.traces import ARRAYS, OPS, chunk
+from tests.trace_programs import ARRAYS, OPS, chunk
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))

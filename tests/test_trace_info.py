@@ -5,10 +5,10 @@ from hypothesis import given, settings
 
 from memsim.trace import bits, info
 from memsim.trace.schema import NO_OP, Flag, Space
-from tests.traces import OPS, PROGRAMS, chunk
+from tests.trace_programs import OPS, PROGRAMS, chunk
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(PROGRAMS)
 def test_counts_are_those_of_the_rows(programs):
     rows = [row for program in programs for row in program]

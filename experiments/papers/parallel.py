@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from typing import TypeVar
 
+from memsim.montecarlo.worker import end_with_parent
 from memsim.progress import bar
 
 Item = TypeVar("Item")
@@ -22,7 +23,7 @@ def mapped(function: Callable[[Item], Found], items: Sequence[Item], workers: in
     >>> mapped(abs, [-1, 2], workers=1, unit="numbers")
     [1, 2]
     """
-    with ProcessPoolExecutor(workers) as pool, bar(unit) as advance:
+    with ProcessPoolExecutor(workers, initializer=end_with_parent) as pool, bar(unit) as advance:
         found = []
         for one in pool.map(function, items):
             found.append(one)

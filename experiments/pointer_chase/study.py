@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 
 import numpy as np
 
+from experiments.papers.parallel import mapped
 from experiments.papers.readme import markdown
 from experiments.papers.scoreboard import significant
 from experiments.papers.study import Claim, Outcome, Setting, Within
@@ -14,7 +14,6 @@ from experiments.pointer_chase.boards import BOARDS, SOURCE, Board, Transition, 
 from experiments.pointer_chase.chain import latency
 from experiments.pointer_chase.figure import draw
 from memsim.presets import load_gpu
-from memsim.progress import bar
 
 AIM = Within(0.05)
 SHARES = {0.1: "a tenth", 0.5: "half", 0.9: "nine tenths"}
@@ -59,14 +58,8 @@ def _simulate(setting: Setting) -> list[Compared]:
     rows = {board.gpu: chosen(board, curves[board.gpu][0], setting.quick) for board in BOARDS}
     todo = [(board.gpu, int(row)) for board in BOARDS for row in np.flatnonzero(rows[board.gpu])]
     todo.sort(key=lambda one: -curves[one[0]][0][one[1]])
-    found: dict[tuple[str, int], float] = {}
-    with ProcessPoolExecutor(setting.jobs) as pool, bar("lists") as advance:
-        futures = {
-            pool.submit(_point, gpu, curves[gpu][0][row], int(curves[gpu][2][row])): (gpu, row) for gpu, row in todo
-        }
-        for future in as_completed(futures):
-            found[futures[future]] = future.result()
-            advance(len(found), len(todo))
+    points = [(gpu, curves[gpu][0][row], int(curves[gpu][2][row])) for gpu, row in todo]
+    found = dict(zip(todo, mapped(_point, points, setting.jobs, "lists"), strict=True))
     return [
         Compared(board, *curves[board.gpu][:2], rows[board.gpu],
                  np.array([found[board.gpu, int(row)] for row in np.flatnonzero(rows[board.gpu])]))
@@ -74,7 +67,8 @@ def _simulate(setting: Setting) -> list[Compared]:
     ]  # fmt: skip
 
 
-def _point(gpu: str, kb: float, iterations: int) -> float:
+def _point(point: tuple[str, float, int]) -> float:
+    gpu, kb, iterations = point
     return latency(load_gpu(gpu), kb, iterations)
 
 

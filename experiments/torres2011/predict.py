@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import memsim
+from experiments.papers.parallel import mapped
 from experiments.torres2011.cells import ADD, MULTIPLY, RANDOM, Shape
 from experiments.torres2011.kernels import REGISTERS, N, matrix_sum, naive_product, random_elements
 from memsim.errors import InputError
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.occupancy import resident_blocks
 from memsim.presets import load_gpu
-from memsim.progress import bar
 
 GPU = "gtx480"
 KERNEL = {RANDOM: "scattered_copy", ADD: "add", MULTIPLY: "product"}
@@ -69,12 +68,7 @@ class Prediction:
 
 def predict(jobs: Sequence[Job], workers: int) -> list[Prediction]:
     """All of `jobs`, in their order."""
-    with ProcessPoolExecutor(workers) as pool, bar("snapshots") as advance:
-        done = []
-        for prediction in pool.map(_run, jobs):
-            done.append(prediction)
-            advance(len(done), len(jobs))
-        return done
+    return mapped(_run, jobs, workers, "snapshots")
 
 
 def jobs(shapes: Sequence[Shape], table: str, options: Sequence[str | int], size: Size) -> Iterator[Job]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 import os
+import signal
 import sys
 from typing import Annotated, Any, NoReturn
 
@@ -88,6 +89,7 @@ for command in (info, run, show, plot, estimate, gpus):
 def main() -> None:
     """Entry point of the ``memsim`` command."""
     gc.set_threshold(100_000)  # imports make many objects and no garbage; looking for it took a tenth of the start
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's way to say Ctrl-C
     try:
         app()
     except SystemExit as leaving:

@@ -42,7 +42,7 @@ def run(
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
-    Ctrl-C keeps the finished trials: they are stored and shown.
+    Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown.
 
     \b
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j 2 -o result.h5

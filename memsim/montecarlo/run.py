@@ -23,7 +23,7 @@ from memsim.files import writing
 from memsim.hierarchy.mapping import layout
 from memsim.montecarlo.loops import load_loops
 from memsim.montecarlo.store import Trials
-from memsim.montecarlo.worker import Job, ignore_interrupts, run_trial, save_layout
+from memsim.montecarlo.worker import Job, begin_worker, run_trial, save_layout
 from memsim.occupancy import resident_blocks
 from memsim.sources.snapshot import wave_blocks
 from memsim.trace.coalesce import coalesce
@@ -140,7 +140,7 @@ def _in_pool(job: Job, trials: int, jobs: int) -> Generator[Row, None, None]:
     """Rows as they finish. Only as many trials are handed out as there are workers, and one more each."""
     method = "fork" if platform.system() == "Linux" else "spawn"
     context = multiprocessing.get_context(method)
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=ignore_interrupts)
+    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=begin_worker)
     todo = iter(range(trials))
     running: set[Future[Row]] = set()
     try:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import multiprocessing
+import os
 import signal
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -36,9 +39,23 @@ def save_layout(directory: Path, layout: Layout) -> None:
         np.save(directory / f"{name}.npy", getattr(layout, name))
 
 
-def ignore_interrupts() -> None:
-    """Leave Ctrl-C to the parent process, which keeps the finished trials."""
+def begin_worker() -> None:
+    """Leave Ctrl-C to the parent process, which keeps the finished trials; end with it, even if it is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_with_parent()
+
+
+def end_with_parent() -> None:
+    """Have this worker end when its parent does: a pool's workers hold its pipes open, so none would ever close."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+
+    def follow() -> None:
+        parent.join()
+        os._exit(1)
+
+    Thread(target=follow, daemon=True).start()
 
 
 def run_trial(job: Job, trial: int) -> dict[str, Any]:

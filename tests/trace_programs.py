@@ -1,4 +1,4 @@
-"""Random traces for tests."""
+"""Random programs of a few warps, and their traces. Not named traces.py: that would hide the workload library."""
 
 import numpy as np
 from hypothesis import strategies as st

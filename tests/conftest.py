@@ -1,0 +1,7 @@
+"""What holds for every test."""
+
+from hypothesis import settings
+
+# No property here claims a speed, and the machine may be busy: an example may take as long as it takes.
+settings.register_profile("memsim", deadline=None)
+settings.load_profile("memsim")
