@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from typing import TypeVar
 
-from memsim.montecarlo.worker import end_with_parent
+from memsim.montecarlo.pool import in_processes
 from memsim.progress import bar
 
 Item = TypeVar("Item")
@@ -23,9 +23,9 @@ def mapped(function: Callable[[Item], Found], items: Sequence[Item], workers: in
     >>> mapped(abs, [-1, 2], workers=1, unit="numbers")
     [1, 2]
     """
-    with ProcessPoolExecutor(workers, initializer=end_with_parent) as pool, bar(unit) as advance:
-        found = []
-        for one in pool.map(function, items):
-            found.append(one)
+    found: dict[int, Found] = {}
+    with closing(in_processes(function, items, workers)) as results, bar(unit) as advance:
+        for number, result in results:
+            found[number] = result
             advance(len(found), len(items))
-        return found
+    return [found[number] for number in range(len(items))]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import platform
 from collections.abc import Callable, Generator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,8 +21,9 @@ from memsim.errors import InputError
 from memsim.files import writing
 from memsim.hierarchy.mapping import layout
 from memsim.montecarlo.loops import load_loops
+from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.store import Trials
-from memsim.montecarlo.worker import Job, begin_worker, run_trial, save_layout
+from memsim.montecarlo.worker import Job, run_trial, save_layout
 from memsim.occupancy import resident_blocks
 from memsim.sources.snapshot import wave_blocks
 from memsim.trace.coalesce import coalesce
@@ -137,30 +137,10 @@ def _in_process(job: Job, trials: int) -> Generator[Row, None, None]:
 
 
 def _in_pool(job: Job, trials: int, jobs: int) -> Generator[Row, None, None]:
-    """Rows as they finish. Only as many trials are handed out as there are workers, and one more each."""
-    method = "fork" if platform.system() == "Linux" else "spawn"
-    context = multiprocessing.get_context(method)
-    pool = ProcessPoolExecutor(jobs, mp_context=context, initializer=begin_worker)
-    todo = iter(range(trials))
-    running: set[Future[Row]] = set()
-    try:
-        for trial in todo:
-            running.add(pool.submit(run_trial, job, trial))
-            if len(running) == 2 * jobs:
-                break
-        while running:
-            done, running = wait(running, return_when=FIRST_COMPLETED)
-            for future in done:
-                trial = next(todo, -1)
-                if trial >= 0:
-                    running.add(pool.submit(run_trial, job, trial))
-                yield future.result()
-    except BrokenProcessPool:
-        raise InputError("run", "jobs", f"is {jobs}; a worker was killed (out of memory?), give fewer") from None
-    finally:
-        for process in list(pool._processes.values()):
-            process.terminate()
-        pool.shutdown(wait=True, cancel_futures=True)
+    """Rows as they finish."""
+    with closing(in_processes(partial(run_trial, job), range(trials), jobs)) as found:
+        for _, row in found:
+            yield row
 
 
 def _about(trace: Trace, gpu: GPU, seed: int, warm: bool) -> dict[str, Any]:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -37,25 +33,6 @@ def save_layout(directory: Path, layout: Layout) -> None:
     """Put a layout beside the transactions, for workers to map."""
     for name in _LAYOUT:
         np.save(directory / f"{name}.npy", getattr(layout, name))
-
-
-def begin_worker() -> None:
-    """Leave Ctrl-C to the parent process, which keeps the finished trials; end with it, even if it is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    end_with_parent()
-
-
-def end_with_parent() -> None:
-    """Have this worker end when its parent does: a pool's workers hold its pipes open, so none would ever close."""
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-
-    def follow() -> None:
-        parent.join()
-        os._exit(1)
-
-    Thread(target=follow, daemon=True).start()
 
 
 def run_trial(job: Job, trial: int) -> dict[str, Any]:

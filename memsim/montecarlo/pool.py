@@ -1,0 +1,128 @@
+"""Worker processes that can be ended at any moment, and end with their parent.
+
+Each has a pipe of its own. concurrent.futures has one for the results of all: a worker that is killed while it writes
+there leaves half a message, for whose other half everybody waits.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import signal
+import traceback
+from collections.abc import Callable, Generator, Iterable
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing.connection import Connection, wait
+from threading import Thread
+from typing import Any, TypeVar
+
+from memsim.errors import InputError
+
+Item = TypeVar("Item")
+Found = TypeVar("Found")
+
+AHEAD = 2  # items that a worker holds, so that it never waits for the next
+
+
+def in_processes(
+    function: Callable[[Item], Found], items: Iterable[Item], workers: int
+) -> Generator[tuple[int, Found], None, None]:
+    """`function` of every item, in so many processes: (number of the item, what was found), as they finish.
+
+    Closing the generator ends the workers at once.
+
+    Args:
+        function: of a module (or a partial of one), as another process must find it.
+        items: taken when a worker has room for one.
+
+    Raises:
+        InputError: a worker was killed; and whatever `function` raises, with the worker's traceback as a note.
+    """
+    todo = enumerate(items)
+    team: list[_Worker] = []
+    try:
+        for _ in range(workers):
+            if mine := list(islice(todo, AHEAD)):
+                team.append(_Worker(function, workers))
+                for item in mine:
+                    team[-1].give(item)
+        while busy := {worker.pipe: worker for worker in team if worker.held}:
+            for pipe in wait(list(busy)):
+                worker = busy[pipe]
+                number, found = worker.take()
+                for item in islice(todo, 1):
+                    worker.give(item)
+                yield number, found
+    finally:
+        for worker in team:
+            worker.end()
+
+
+class _Worker:
+    """The parent's side of a process.
+
+    Attributes:
+        pipe: to the process.
+        held: how many items it has and has not answered.
+    """
+
+    def __init__(self, function: Callable[..., Any], workers: int) -> None:
+        context: Any = multiprocessing.get_context("fork" if platform.system() == "Linux" else "spawn")
+        self.pipe, theirs = context.Pipe()
+        self.held = 0
+        self._process = context.Process(target=_work, args=(function, theirs))
+        self._process.start()
+        theirs.close()  # so that the process's end is the pipe's
+        self._workers = workers
+
+    def give(self, item: tuple[int, Any]) -> None:
+        with self._noticing_its_death():
+            self.pipe.send(item)
+        self.held += 1
+
+    def take(self) -> tuple[int, Any]:
+        with self._noticing_its_death():
+            number, found, error = self.pipe.recv()
+        self.held -= 1
+        if error is not None:
+            raise error
+        return number, found
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self.pipe.close()
+
+    @contextmanager
+    def _noticing_its_death(self) -> Generator[None, None, None]:
+        try:
+            yield
+        except (EOFError, OSError):  # OSError: in the middle of a message
+            problem = f"is {self._workers}; a worker was killed (out of memory?), give fewer"
+            raise InputError("run", "jobs", problem) from None
+
+
+def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
+    """What a worker does, until it is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which keeps what is finished
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    Thread(target=_end_with_parent, daemon=True).start()
+    while True:
+        number, item = pipe.recv()
+        found, failed = None, None
+        try:
+            found = function(item)
+        except Exception as error:
+            error.add_note(traceback.format_exc())
+            failed = error
+        pipe.send((number, found, failed))
+
+
+def _end_with_parent() -> None:
+    """A killed parent cannot end its workers."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
