@@ -91,7 +91,8 @@ class SM(_Data):
     registers: int = Field(ge=1, le=2**24, description="32-bit registers of one SM")
     shared_bytes: int = Field(ge=0, le=2**24, description="shared memory of one SM")
     warp_scheduler: WarpScheduler = WarpScheduler.weighted_round_robin
-    issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in a cycle")
+    issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in `issue_cycles`")
+    issue_cycles: int = Field(1, ge=1, le=64, description="cycles that the issue of a warp instruction takes")
     instruction_cycles: int = Field(ge=0, le=10**5, description="cycles a warp needs for one instruction of a gap")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")
@@ -120,6 +121,7 @@ class L1(_Data):
 
 
 class L2(_Data):
+    enabled: bool = Field(True, description="whether there is an L2; else requests go to memory as they are")
     size_bytes: int = Field(ge=1, le=2**32, description="bytes of all slices together")
     line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag")
     sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")

@@ -22,6 +22,7 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     if gpu.l2.size_bytes % gpu.l2.slices:
         yield "l2.slices", f"is {gpu.l2.slices}; give a divisor of size_bytes = {gpu.l2.size_bytes}"
     yield from _cache("l2", gpu.l2, gpu.l2.size_bytes // gpu.l2.slices)
+    yield from _no_l2(gpu.l2)
     yield from _reserved(gpu.l1)
     yield from _partitions(gpu)
     yield from _fermi_hash(gpu)
@@ -68,6 +69,15 @@ def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:
         yield f"{name}.set_hash", f"is xor_fold over {bank_bytes // set_bytes} sets; give a power-of-two number of sets"
     if cache.replacement == "tree_plru" and (not _power_of_two(cache.ways) or cache.ways > 64):
         yield f"{name}.ways", f"is {cache.ways}; tree_plru needs a power of two up to 64"
+
+
+def _no_l2(l2: L2) -> Iterator[Problem]:
+    if l2.enabled:
+        return
+    if l2.inclusion != "non_inclusive":
+        yield "l2.inclusion", "is inclusive; without an L2 give non_inclusive"
+    if l2.partitions != 1:
+        yield "l2.partitions", f"is {l2.partitions}; without an L2 give 1"
 
 
 def _reserved(l1: L1) -> Iterator[Problem]:

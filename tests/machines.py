@@ -151,6 +151,8 @@ def machines(draw) -> GPU:
         l2_line = line
         l2 |= _section(draw, slices=st.sampled_from([2, 4]), far_cycles=st.integers(2, 40))
         l2 |= dict(partitions=2, line_bytes=line, sector_bytes=32, inclusion="non_inclusive")
+    elif draw(st.sampled_from([False, False, False, True])):
+        l2 |= dict(enabled=False, inclusion="non_inclusive")
     if l1["write_policy"] == L1WritePolicy.write_allocate:
         l2["inclusion"] = Inclusion.non_inclusive.value
     l2["size_bytes"] = l2["ways"] * l2_line * l2["slices"] * draw(st.sampled_from([1, 2, 4]))
@@ -158,7 +160,7 @@ def machines(draw) -> GPU:
     l2["hit_latency_cycles"] += l1["hit_latency_cycles"]
     sm = BASE["sm"] | _section(
         draw, count=st.integers(1, 3), warp_scheduler=_of(WarpScheduler), issue_per_cycle=st.integers(1, 2),
-        instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
+        issue_cycles=st.sampled_from([1, 1, 4]), instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
         reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]),

@@ -74,7 +74,7 @@ def test_what_l2_fetches_dram_reads(data):
     _, counters = finished(tx, gpu)
     l2 = counters[:, Level.l2, :, Unit.sectors].sum(axis=0)
     fetched = l2[NOT_HERE].sum() + l2[[Event.atomic_miss, Event.atomic_sector_miss]].sum()
-    if gpu.l2.write_miss in (WriteMiss.fetch, WriteMiss.update_memory):
+    if gpu.l2.enabled and gpu.l2.write_miss in (WriteMiss.fetch, WriteMiss.update_memory):
         fetched += l2[[Event.write_miss, Event.write_sector_miss]].sum()
     assert counters[:, Level.dram, READS, Unit.sectors].sum() == fetched
 
@@ -138,7 +138,7 @@ def test_an_inclusive_l2_includes(data):
     """Clean sectors of every L1, that is: what a store alone put into a write-back L1 has never been in L2."""
     gpu = data.draw(machines.machines())
     assume(gpu.l1.enabled and gpu.l1.write_policy != L1WritePolicy.write_allocate)
-    one_part = {"l2.partitions": 1, "l2.far_cycles": 0}
+    one_part = {"l2.enabled": True, "l2.partitions": 1, "l2.far_cycles": 0}
     gpu = override(gpu, {"l2.inclusion": str(Inclusion.inclusive)} | one_part)
     seed = data.draw(st.integers(0, 1000))
     tx, _ = writes_once(gpu, np.random.default_rng(seed))

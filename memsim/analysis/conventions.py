@@ -54,17 +54,21 @@ def outcome_counts(counters: np.ndarray, level: Level, unit: Unit, accesses: tup
     )
 
 
-def asked_of_l1(trials: Trials) -> np.ndarray:
-    """The counters of trials, [t, n_ops + 1, levels, events, units], without L1's misses of loads that go past it.
+def asked_of_caches(trials: Trials) -> np.ndarray:
+    """The counters of trials, [t, n_ops + 1, levels, events, units], without misses in caches that nobody asked.
 
-    The machine counts every transaction at L1; a load that L1 does not serve (all of them, when L1 is off) misses there
-    by design, and a hit ratio of zero would say something else.
+    The machine counts every transaction at L1 and every request at L2; a load that L1 does not serve (all of them, when
+    L1 is off), and every request when L2 is off, misses there by design, and a hit ratio of zero would say something
+    else.
     """
+    counters = trials.counters
+    if not trials.about["gpu"]["l2"].get("enabled", True):
+        counters = counters.copy()
+        counters[:, :, Level.l2] = 0
     off = not trials.about["gpu"]["l1"].get("enabled", True)
     past = [number for number, op in enumerate(trials.ops) if off or op.get("bypass_l1", False)]
-    if not past:
-        return trials.counters
-    counters = trials.counters.copy()
+    if past and counters is trials.counters:
+        counters = counters.copy()
     for outcome in OUTCOMES:
         counters[:, past, Level.l1, Event[f"{Access.read}_{outcome}"]] = 0
     return counters

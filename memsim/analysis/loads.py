@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.conventions import FETCHES, asked_of_l1, hit_ratio
+from memsim.analysis.conventions import FETCHES, asked_of_caches, hit_ratio
 from memsim.analysis.latency import LatencyDistribution, expected_latency_parts
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.hierarchy.counters import Level
@@ -91,13 +91,15 @@ def memory_latency(trials: Trials) -> Sample:
 def load(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Load:
     """The quantities of static ops `ops` taken together."""
     members, index = [trials.ops[op] for op in ops], list(ops)
-    counters = asked_of_l1(trials)[:, index].sum(axis=1)
+    counters = asked_of_caches(trials)[:, index].sum(axis=1)
     gpu = trials.about["gpu"]
 
     def ratio(counts: np.ndarray, level: Level, by: Convention) -> np.ndarray:
         return hit_ratio(counts, level, FETCHES, by, gpu["compute_capability"])
 
-    h1, h2 = (ratio(counters, level, Convention.model) for level in (Level.l1, Level.l2))
+    # Without an L2 all goes to memory, as if it missed.
+    sent = trials.counters[:, index].sum(axis=1)
+    h1, h2 = (ratio(counts, level, Convention.model) for counts, level in ((counters, Level.l1), (sent, Level.l2)))
     # A load all of whose L1 misses merge asks L2 for nothing itself: it waits for the fetches of the others.
     h2 = np.where(np.isnan(h2) & (h1 < 1), ratio(trials.counters.sum(axis=1), Level.l2, Convention.model), h2)
     t1, t2 = gpu["l1"]["hit_latency_cycles"], gpu["l2"]["hit_latency_cycles"]

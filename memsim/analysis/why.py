@@ -183,7 +183,7 @@ def _evicted(site: _Site, result: Result, gpu: dict) -> Iterator[Finding]:
         times = site.l1_fetched / of.block_sectors
         evidence = f"L1 fetches each sector {times:.1f} times for one block"
         yield from _finding(site, Cause.evicted_l1, site.weight * (1 - 1 / times), evidence)
-    if of.first_sectors and site.dram_read > of.first_sectors:
+    if gpu["l2"].get("enabled", True) and of.first_sectors and site.dram_read > of.first_sectors:
         times = site.dram_read / of.first_sectors
         evidence = f"main memory reads each sector {times:.1f} times"
         yield from _finding(site, Cause.evicted_l2, site.weight * (1 - 1 / times), evidence)

@@ -12,6 +12,7 @@ from memsim.hierarchy.cache import recall
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.l2_far import answer, come_back, drop_copy, enter, pass_by
 from memsim.hierarchy.l2_lookup import clean, look_up_lines, to_memory, write_through
+from memsim.hierarchy.l2_off import hand_on, pass_on
 from memsim.hierarchy.l2_state import AGAIN, WORST
 from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.requests import (
@@ -133,6 +134,9 @@ def arrive(m, s, time):
         come_back(m, s, f, time)
         return False
     p = m.p[0]
+    if p.off:
+        hand_on(m, s, f, time)
+        return True
     m.slices[s].fetches -= 1
     mask = np.int64(m.requests[f].mask)
     for position in range(p.lines_per_packet):
@@ -185,7 +189,12 @@ def advance_slice(m, s, end):
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
         if m.requests[r].next >= 0:
             foresee(m, m.requests[r].next)
-        last = serve(m, s, r, request) if room else AGAIN
+        if not room:
+            last = np.int64(AGAIN)
+        elif p.off:
+            last = pass_on(m, s, r, request)
+        else:
+            last = serve(m, s, r, request)
         if last == AGAIN:
             blocked = True
             continue

@@ -58,6 +58,7 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         warps_per_block=warps_per_block,
         launch_cycles=gpu.sm.launch_cycles,
         issue_per_cycle=gpu.sm.issue_per_cycle,
+        issue_cycles=gpu.sm.issue_cycles,
         instruction_cycles=gpu.sm.instruction_cycles,
         lookup_cycles=gpu.sm.lookup_cycles,
         pass_cycles=gpu.sm.pass_cycles,
@@ -91,6 +92,7 @@ def l2_parameters(gpu: GPU, key: int, apart: bool, n_lines: int) -> np.ndarray:
     sectors = gpu.l2.line_bytes // 32
     return _record(
         key=key,
+        off=not gpu.l2.enabled,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
         sharer_words=sharer_words(gpu),
         lines_per_packet=lines,

@@ -122,7 +122,7 @@ def act(m, sm, slot, time):
         gap = m.instructions[pc].gap
         if gap > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1
-            free = max(m.sms[sm].issue_free, time * p.issue_per_cycle) + gap
+            free = max(m.sms[sm].issue_free, time * p.issue_per_cycle) + gap * p.issue_cycles
             m.sms[sm].issue_free = free
             ready = max((free + p.issue_per_cycle - 1) // p.issue_per_cycle, time + gap * p.instruction_cycles)
             if ready > time:

@@ -12,7 +12,7 @@ _DENSE_BYTES = 128  # what a warp with neighbouring words of four bytes asks for
 def machine_of(gpu: GPU) -> Machine:
     """Parameters of a GPU: those of its section ``[mwp_cwp]``, and for what that leaves out
 
-    - issue_cycles: the inverse of ``sm.issue_per_cycle``;
+    - issue_cycles: ``sm.issue_cycles`` / ``sm.issue_per_cycle``;
     - mem_ld_cycles: an access that misses everywhere on an idle machine;
     - departure delays: how long the SM's load-store unit, or its port from L2, is busy with 128 bytes in one piece, and
       with one transaction of scattered lanes.
@@ -25,7 +25,7 @@ def machine_of(gpu: GPU) -> Machine:
     """
     stated = gpu.mwp_cwp.model_dump(exclude_none=True)
     derived = {
-        "issue_cycles": 1 / gpu.sm.issue_per_cycle,
+        "issue_cycles": gpu.sm.issue_cycles / gpu.sm.issue_per_cycle,
         "mem_ld_cycles": idle_miss_cycles(gpu),
         "departure_del_coal_cycles": _busy_cycles(gpu, _DENSE_BYTES, _DENSE_BYTES // _transaction_bytes(gpu)),
         "departure_del_uncoal_cycles": _busy_cycles(gpu, _fetched_bytes(gpu), 1),

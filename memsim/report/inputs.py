@@ -65,7 +65,7 @@ def presets_text(gpus: dict[str, GPU]) -> str:
             str(gpu.sm.count),
             f"{gpu.sm.clock_mhz:g}",
             _cache(gpu.l1.size_bytes, gpu.l1.line_bytes, gpu.l1.ways) if gpu.l1.enabled else "off",
-            _cache(gpu.l2.size_bytes, gpu.l2.line_bytes, gpu.l2.ways),
+            _cache(gpu.l2.size_bytes, gpu.l2.line_bytes, gpu.l2.ways) if gpu.l2.enabled else "off",
             f"{gpu.dram.kind}, {gpu.dram.channels} channels",
         ]
         for preset, gpu in gpus.items()

@@ -15,6 +15,7 @@ from oracles import mapping
 from oracles.cache import mix
 from oracles.dram import Channel
 from oracles.l2 import Slice
+from oracles.l2_off import Port
 from oracles.messages import Fetch, Packet
 from oracles.sm import SM
 
@@ -39,7 +40,8 @@ class World:
         self.l1_set = [mapping.l1_set(a, gpu) for a in self.address]
         slots = resident * trace.warps_per_block
         self.sms = [SM(self, n, gpu, key, slots) for n in range(gpu.sm.count)]
-        self.slices = [Slice(self, n, gpu, key) for n in range(gpu.l2.slices)]
+        part = Slice if gpu.l2.enabled else Port
+        self.slices = [part(self, n, gpu, key) for n in range(gpu.l2.slices)]
         self.channels = [Channel(self, n, gpu) for n in range(gpu.dram.channels)]
         self.now = 0
         self.order = count()

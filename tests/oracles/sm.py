@@ -78,7 +78,7 @@ class SM(FirstLevel):
             gap, sm = int(i["gap"]), self.gpu.sm
             if gap and not warp.gap_issued:
                 warp.gap_issued = True
-                self.issue_free = max(self.issue_free, time * sm.issue_per_cycle) + gap
+                self.issue_free = max(self.issue_free, time * sm.issue_per_cycle) + gap * sm.issue_cycles
                 issued = -(-self.issue_free // sm.issue_per_cycle)
                 self.at(max(issued, time + gap * sm.instruction_cycles), warp)
                 return
