@@ -10,6 +10,8 @@ from oracles import coalesce as oracle
 
 import memsim
 from experiments.cumapz2011 import motivating, study
+from experiments.cumapz2011.described import described
+from experiments.cumapz2011.programs import PROGRAMS
 from memsim.models.cumapz import Buffer, Fetch, Program, Reference, Threads, estimate
 from memsim.models.cumapz.accesses import SUMS
 from memsim.models.cumapz.factors import FACTORS, first_blocks
@@ -181,6 +183,21 @@ def test_the_factors_of_a_trace_are_those_of_the_references(tmp_path, fetched, l
     for name in SUMS:
         assert getattr(found.factors.counted, name) == getattr(expected.counted, name), name
     assert found.skew_seen and len(found.fetches) == (fetched is not None)
+
+
+SMALL = {"Laplace": 48, "Wavelet": 4096, "MatrixMul": 32, "Gaussian": 64, "LUD": 64, "Hotspot": 112, "BackProp": 1024}
+
+
+@pytest.mark.parametrize(("program", "size"), SMALL.items())
+def test_so_are_those_of_the_papers_programs(tmp_path, program, size):
+    """Loops, several buffers, fetches made together, references served in part: all versions of section 6.1."""
+    for version, references in PROGRAMS[program](size).items():
+        trace = memsim.trace(
+            described, gpu=GPU, blocks="all", out=tmp_path / "t.h5", program=program, version=version, size=size
+        )
+        expected, found = estimate(references, GPU), memsim.estimate(trace, GPU).cumapz
+        for name in FACTORS:
+            assert getattr(found.factors, name) == pytest.approx(getattr(expected, name), rel=1e-12), (version, name)
 
 
 def test_a_tiled_product_fetches_two_tiles_at_once(tmp_path):

@@ -41,7 +41,7 @@ def program(fetched: int | None, *, shared: str = "columns", stored: str = "rows
         block=(SIDE, SIDE),
         references=(
             *(Reference("in", at(offset), inside) for offset in range(3)),
-            Reference("out", at(0, stored == "columns"), inside),
+            Reference("out", at(0, stored == "columns"), inside, stored=True),
         ),
         buffers=buffers,
         registers=10,

@@ -31,10 +31,12 @@ def laplace(n: int = 512) -> dict[str, Program]:
         f"[{down:+d}][{right:+d}]": Program(
             grid=(n // SIDE, n // SIDE),
             block=(SIDE, SIDE),
-            references=(*(Reference("in", at(*one), inside) for one in around), Reference("out", at(0, 0), inside)),
+            references=(
+                *(Reference("in", at(*one), inside) for one in around), Reference("out", at(0, 0), inside, stored=True)
+            ),
             buffers=(Buffer("in", (Fetch(at(down, right), lambda t: t.y * SIDE + t.x),)),),
             shared_bytes=4 * SIDE * SIDE,
-        )
+        )  # fmt: skip
         for down, right in around
     }
 
@@ -53,7 +55,10 @@ def wavelet(n: int = 1 << 16) -> dict[str, Program]:
         f"{buffers}": Program(
             grid=(n // 2 // block, 1),
             block=(block, 1),
-            references=(*(Reference("in", at(tap)) for tap in range(6)), Reference("low", out), Reference("high", out)),
+            references=(
+                *(Reference("in", at(tap)) for tap in range(6)),
+                *(Reference(array, out, stored=True) for array in ("low", "high")),
+            ),
             buffers=tuple(Buffer("in", (Fetch(at(tap), lambda t: t.x),), base=tap * block) for tap in range(buffers)),
             shared_bytes=4 * block * buffers,
         )
@@ -95,7 +100,8 @@ def _tiled(n: int, block: tuple[int, int], held: str) -> Program:
             Reference("A", lambda t: a(0, 0)(t) - t.x + part(t)[0] * n + t.step % SIDE, steps=steps),
             Reference("B", lambda t: b(0, 0)(t) + (t.step % SIDE - t.y) * n + part(t)[1], steps=steps),
             Reference(
-                "C", lambda t: c(0, 0)(t) + part(t)[0] * n + part(t)[1], lambda t: t.step % SIDE == 0, steps, True
+                "C", lambda t: c(0, 0)(t) + part(t)[0] * n + part(t)[1], lambda t: t.step % SIDE == 0, steps,
+                last=True, stored=True,
             ),
         ),
         buffers=tuple(buffer(name, where[name], k * SIDE * SIDE) for k, name in enumerate(held)),
@@ -133,7 +139,7 @@ def transpose(n: int = 1024) -> dict[str, Program]:
             block=(tile, rows),
             references=(
                 Reference("in", lambda t: turned(0)(t) + t.step * rows, steps=tile // rows),
-                Reference("out", lambda t: target(0)(t) + t.step * rows * n, steps=tile // rows),
+                Reference("out", lambda t: target(0)(t) + t.step * rows * n, steps=tile // rows, stored=True),
             ),
             buffers=(Buffer("in", tuple(fetches)),),
             shared_bytes=4 * tile * pitch,
@@ -173,7 +179,7 @@ def lud(n: int = 512) -> dict[str, Program]:
                 Reference("left", lambda t: tile(t) - SIDE - t.bx * SIDE - t.x + t.step % SIDE, steps=steps),
                 Reference("upper", lambda t: t.step % SIDE * n + SIDE + t.bx * SIDE + t.x + columns[t.step // SIDE],
                           steps=steps),
-                Reference("matrix", lambda t: tile(t) + columns[t.step], steps=len(columns)),
+                Reference("matrix", lambda t: tile(t) + columns[t.step], steps=len(columns), stored=True),
             ),
             buffers=(Buffer("left", strip(True)), Buffer("upper", strip(False), SIDE * SIDE)),
             shared_bytes=4 * 2 * SIDE * SIDE,
@@ -205,7 +211,7 @@ def gaussian(n: int = 160) -> dict[str, Program]:
                 Reference("matrix", here, steps=len(parts)),
                 Reference("multipliers", lambda t: here(t) // n * n, steps=len(parts)),
                 Reference("pivots", lambda t: here(t) % n, steps=len(parts)),
-                Reference("result", here, steps=len(parts)),
+                Reference("result", here, steps=len(parts), stored=True),
             ),
             buffers=(Buffer("matrix", fetches),),
             shared_bytes=4 * SIDE * SIDE,
@@ -247,7 +253,7 @@ def hotspot(n: int = 512) -> dict[str, Program]:
             block=(SIDE, SIDE),
             references=(
                 *(Reference("temperature", at(*one), core) for one in near),
-                Reference("power", at(), core), Reference("result", at(), core),
+                Reference("power", at(), core), Reference("result", at(), core, stored=True),
             ),
             buffers=(
                 Buffer("temperature", (Fetch(at(), stored),)), Buffer("power", (Fetch(at(), stored),), SIDE * SIDE)
@@ -282,7 +288,7 @@ def backprop(units: int = 16384) -> dict[str, Program]:
         return Program(
             grid=(1, units // SIDE),
             block=(SIDE, SIDE),
-            references=(Reference("weights", either(weight)), Reference("weights", either(weight))),
+            references=(Reference("weights", either(weight)), Reference("weights", either(weight), stored=True)),
             buffers=(Buffer("weights", (Fetch(either(weight), either(place)),)),),
             scratch=tuple(tree),
             shared_bytes=4 * SIDE * SIDE,
@@ -291,7 +297,7 @@ def backprop(units: int = 16384) -> dict[str, Program]:
     return {"original": version(False), "turned": version(True)}
 
 
-PROGRAMS: dict[str, Callable[[], dict[str, Program]]] = {
+PROGRAMS: dict[str, Callable[..., dict[str, Program]]] = {
     "Laplace": laplace,
     "Wavelet": wavelet,
     "MatrixMul": matmul,

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
 
 import numpy as np
 
 from memsim.config import GPU
 from memsim.models.cumapz.loops import count_bank_passes, move_bytes
-from memsim.models.cumapz.program import Index, Program, Reference, Threads
+from memsim.models.cumapz.program import Index, Program, Threads
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import make_rules
 from memsim.trace.schema import Kind, Space, StaticOp
 
 HALF, WARP = 16, 32  # lanes whose accesses are looked at together, and lanes that take a branch together
 _AT_ONCE = 1 << 20  # threads
+_FIRST = 1 << 28  # address of an array: fetches may begin before it, and no address is negative
 _APART = 1 << 40  # of two blocks' keys; no array has more elements
 SUMS = ("reused", "bytes_buffered", "bytes_moved", "bytes_asked", "shared", "passes", "diverged")  # of Counted
 
@@ -43,6 +46,34 @@ class Counted:
     diverged: int = 0
 
 
+class Part(Enum):
+    """What an access is for."""
+
+    fetch = "fetch"  # from global memory, and to the same lanes' places in a buffer
+    reference = "reference"  # to a buffer by the lanes that it serves, to global memory by the others
+    scratch = "scratch"  # to shared memory that buffers nothing
+
+
+class Access(NamedTuple):
+    """A fetch, or a reference, as some blocks execute it in one phase; arrays are [blocks, steps, threads].
+
+    Attributes:
+        part: what it is for.
+        number: among the program's references, or those of scratch memory.
+        array: of global memory.
+        elements, missed: of the array, and which lanes access it.
+        places, served: elements of shared memory, and which lanes access it.
+    """
+
+    part: Part
+    number: int
+    array: str
+    elements: np.ndarray
+    places: np.ndarray
+    served: np.ndarray
+    missed: np.ndarray
+
+
 def count(program: Program, gpu: GPU, first_blocks: int) -> Counted:
     """Go through all blocks, except those that are like others.
 
@@ -55,7 +86,8 @@ def count(program: Program, gpu: GPU, first_blocks: int) -> Counted:
         part = Counted(np.zeros((first_blocks, gpu.dram.channels), bool))
         split = np.zeros((len(program.references), len(blocks), -(-program.threads // WARP)), bool)
         for phase in range(program.phases):
-            _Phase(program, gpu, meter, part, blocks, phase).run(split)
+            for access in walk(program, blocks, phase):
+                _add(part, meter, access, split)
         part.diverged = int(split.sum())
         for name in SUMS:
             setattr(counted, name, getattr(counted, name) + program.alike * getattr(part, name))
@@ -93,7 +125,7 @@ class _Meter:
     def moved(self, elements: np.ndarray, active: np.ndarray) -> tuple[int, int]:
         """Bytes transferred and asked for, of elements of global memory."""
         return move_bytes(
-            _halves(elements * self.width), _halves(active), self._rule, self._line_shift, self._position,
+            _halves(elements * self.width + _FIRST), _halves(active), self._rule, self._line_shift, self._position,
             self._scratch, self._lines, self._masks,
         )  # fmt: skip
 
@@ -115,71 +147,69 @@ def _evaluated(index: Index, where: Index | None, threads: Threads) -> tuple[np.
     return elements, np.broadcast_to(where(threads) if where else True, shape)
 
 
-class _Phase:
-    """One phase of some blocks."""
+def walk(program: Program, blocks: np.ndarray, phase: int) -> Iterator[Access]:
+    """What some blocks do in one phase: fill the buffers, then execute the references, then those of scratch memory.
 
-    def __init__(
-        self, program: Program, gpu: GPU, meter: _Meter, counted: Counted, blocks: np.ndarray, phase: int
-    ) -> None:
-        self._program, self._meter, self._counted = program, meter, counted
-        self._blocks, self._phase = blocks, phase
-        self._keys = np.arange(len(blocks))[:, None, None] * _APART
+    Args:
+        blocks: i8 [blocks], linear numbers.
+    """
+    held = _Held(len(blocks))
+    threads = program.at(blocks, phase, 1)
+    for buffer in program.buffers:
+        for fetch in buffer.fetches:
+            elements, active = _evaluated(fetch.index, fetch.where, threads)
+            places = _evaluated(fetch.place, None, threads)[0] + buffer.base
+            held.add(buffer.array, elements, places, active)
+            yield Access(Part.fetch, 0, buffer.array, elements, places, served=active, missed=active)
+    for number, reference in enumerate(program.references):
+        if not reference.last or phase == program.phases - 1:
+            threads = program.at(blocks, phase, reference.steps)
+            elements, active = _evaluated(reference.index, reference.where, threads)
+            places, served = held.find(reference.array, elements, active)
+            yield Access(Part.reference, number, reference.array, elements, places, served, active & ~served)
+    for number, scratch in enumerate(program.scratch):
+        places, active = _evaluated(scratch.index, scratch.where, program.at(blocks, phase, scratch.steps))
+        yield Access(Part.scratch, number, "", places, places, active, np.zeros_like(active))
 
-    def run(self, split: np.ndarray) -> None:
-        """Count; note in `split`, b1 [references, blocks, warps], which warps diverge."""
-        held = self._fetch()
-        for number, reference in enumerate(self._program.references):
-            if not reference.last or self._phase == self._program.phases - 1:
-                self._refer(reference, held, split[number])
-        for access in self._program.scratch:
-            threads = self._program.at(self._blocks, self._phase, access.steps)
-            self._share(*_evaluated(access.index, access.where, threads))
 
-    def _share(self, places: np.ndarray, active: np.ndarray) -> None:
-        """Count accesses to shared memory."""
-        groups, passes = self._meter.passes(places, active)
-        self._counted.shared += groups
-        self._counted.passes += passes
+class _Held:
+    """What the buffers of some blocks hold, by array."""
 
-    def _fetch(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-        """Fill the buffers; by array, the keys (block, element) that are held, sorted, and their places."""
-        threads = self._program.at(self._blocks, self._phase, 1)
-        keys: dict[str, list[np.ndarray]] = {}
-        places: dict[str, list[np.ndarray]] = {}
-        for buffer in self._program.buffers:
-            for fetch in buffer.fetches:
-                elements, active = _evaluated(fetch.index, fetch.where, threads)
-                place, _ = _evaluated(fetch.place, None, threads)
-                place = place + buffer.base
-                moved, asked = self._meter.moved(elements, active)
-                self._counted.bytes_buffered += moved
-                self._counted.bytes_moved += moved
-                self._counted.bytes_asked += asked
-                self._share(place, active)
-                keys.setdefault(buffer.array, []).append((self._keys + elements)[active])
-                places.setdefault(buffer.array, []).append(place[active])
-        held = {}
-        for array in keys:
-            every, first = np.unique(np.concatenate(keys[array]), return_index=True)
-            held[array] = every, np.concatenate(places[array])[first]
-        return held
+    def __init__(self, blocks: int) -> None:
+        self._keys = np.arange(blocks)[:, None, None] * _APART
+        self._held: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
-    def _refer(self, reference: Reference, held: dict[str, tuple[np.ndarray, np.ndarray]], split: np.ndarray) -> None:
-        threads = self._program.at(self._blocks, self._phase, reference.steps)
-        elements, active = _evaluated(reference.index, reference.where, threads)
-        served = np.zeros(elements.shape, bool)
-        if reference.array in held:
-            keys, places = held[reference.array]
-            wanted = self._keys + elements
-            at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-            served = active & (keys[at] == wanted)
-            self._share(places[at], served)
-            self._counted.reused += int(served.sum())
-        missed = active & ~served
-        moved, asked = self._meter.moved(elements, missed)
-        self._counted.bytes_moved += moved
-        self._counted.bytes_asked += asked
-        split |= (_by_warp(served) & _by_warp(missed)).any(axis=1)
+    def add(self, array: str, elements: np.ndarray, places: np.ndarray, active: np.ndarray) -> None:
+        """Elements and their places in shared memory; what a buffer holds already keeps its place."""
+        keys, places = (self._keys + elements)[active], places[active]
+        if array in self._held:
+            keys, places = (np.concatenate(both) for both in zip(self._held[array], (keys, places), strict=True))
+        every, first = np.unique(keys, return_index=True)
+        self._held[array] = every, places[first]
+
+    def find(self, array: str, elements: np.ndarray, active: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Places of elements, and which of the active lanes find theirs."""
+        if array not in self._held:
+            return np.zeros_like(elements), np.zeros_like(active)
+        keys, places = self._held[array]
+        wanted = self._keys + elements
+        at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        return places[at], active & (keys[at] == wanted)
+
+
+def _add(counted: Counted, meter: _Meter, access: Access, split: np.ndarray) -> None:
+    """Count one access; note in `split`, b1 [references, blocks, warps], which warps diverge."""
+    moved, asked = meter.moved(access.elements, access.missed)
+    groups, passes = meter.passes(access.places, access.served)
+    counted.bytes_moved += moved
+    counted.bytes_asked += asked
+    counted.shared += groups
+    counted.passes += passes
+    if access.part == Part.fetch:
+        counted.bytes_buffered += moved
+    elif access.part == Part.reference:
+        counted.reused += int(access.served.sum())
+        split[access.number] |= (_by_warp(access.served) & _by_warp(access.missed)).any(axis=1)
 
 
 def _by_warp(lanes: np.ndarray) -> np.ndarray:

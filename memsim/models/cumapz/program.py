@@ -40,6 +40,7 @@ class Reference:
         where: which threads access it; None: all.
         steps: passes of the loop that it stands in, within a phase.
         last: whether it is executed after the last phase alone, not in every phase.
+        stored: whether the element is written; the model makes no difference.
     """
 
     array: str
@@ -47,6 +48,7 @@ class Reference:
     where: Index | None = None
     steps: int = 1
     last: bool = False
+    stored: bool = False
 
 
 @dataclass(frozen=True)

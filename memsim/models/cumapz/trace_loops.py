@@ -17,8 +17,8 @@ GLOBAL, SHARED = int(Space.global_), int(Space.shared)
 
 OP = np.dtype([("kind", "i8"), ("space", "i8"), ("width", "i8"), ("array", "i8")])
 
-# An op's part in the use of buffers. A fetch's load and a buffer's load are what the paper calls a data fetch reference
-# and an access reference.
+# An op's part in the use of buffers. The load of a fetch is what the paper calls a data fetch reference; an access to
+# a buffer that does not fill it, an access reference.
 OTHER, FETCH, FILL, SERVED, UNSERVED, PLAIN = range(6)
 
 # Columns of an op's sums.
@@ -29,17 +29,19 @@ PENDING_OP, PENDING_MASK, PENDING_BYTES = range(3)
 
 
 @loop
-def find_fetches(first_instruction, columns, ops, pending, fetches, fills):
-    """Mark the ops that fill buffers: loads of global memory, and the stores to shared memory of what they brought.
+def find_fetches(first_instruction, columns, ops, pending, copied, loads, fills):
+    """Find where the data of stores to shared memory come from.
 
-    A store's data come from the latest load of its sequence whose bytes no store has taken yet.
+    A store's data come from the latest load of its sequence, by some of its lanes, whose bytes no store has taken yet.
 
     Args:
         first_instruction: i8 [warps + 1].
         columns: (op, flags, mask) of the chunk.
         ops: OP records.
         pending: i8 [MOST_PENDING, 3], room.
-        fetches, fills: b1 [n_ops], written.
+        copied: b1 [n_ops], the ops all of whose loads are stored.
+        loads: i8 [n_ops, 2], how often an op loads, and how often what it loads is stored; added to.
+        fills: b1 [n_ops], the ops that store what copied ones load; written.
     """
     op, flags, mask = columns
     for warp in range(len(first_instruction) - 1):
@@ -52,11 +54,14 @@ def find_fetches(first_instruction, columns, ops, pending, fetches, fills):
             number = np.int64(op[i])
             one = ops[number]
             if one.kind == STORE and one.space == SHARED and flags[i] & DATA:
-                source = take_pending(pending, n, np.int64(mask[i]), one.width)
-                if source >= 0 and ops[source].space == GLOBAL:
-                    fetches[source] = True
-                    fills[number] = True
+                k = find_pending(pending, n, np.int64(mask[i]))
+                if k >= 0:
+                    source = pending[k, PENDING_OP]
+                    fills[number] |= copied[source]
+                    loads[source, 1] += pending[k, PENDING_BYTES] == ops[source].width
+                    pending[k, PENDING_BYTES] -= one.width
             elif one.kind == LOAD:
+                loads[number, 0] += 1
                 push_pending(pending, n, number, np.int64(mask[i]), one.width)
                 n += 1
 
@@ -69,13 +74,12 @@ def push_pending(pending, n, number, mask, width):
 
 
 @loop
-def take_pending(pending, n, mask, width):
-    """The op of the latest load of all lanes of `mask` whose bytes are not used up, or -1; its bytes are used."""
+def find_pending(pending, n, mask):
+    """The place of the latest of n loads by some lanes of `mask` whose bytes are not used up, or -1."""
     for k in range(n - 1, max(n - MOST_PENDING, 0) - 1, -1):
         one = pending[k % MOST_PENDING]
-        if one[PENDING_BYTES] > 0 and mask & ~one[PENDING_MASK] == 0:
-            one[PENDING_BYTES] -= width
-            return one[PENDING_OP]
+        if one[PENDING_BYTES] > 0 and mask & one[PENDING_MASK] != 0:
+            return np.int64(k % MOST_PENDING)
     return np.int64(-1)
 
 

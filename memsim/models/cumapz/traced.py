@@ -24,7 +24,7 @@ class Traced:
     Attributes:
         factors: the six factors and MPE.
         fetches: loads that fill a buffer: data fetch references.
-        accesses: loads from a buffer: access references.
+        accesses: of a buffer, other than to fill it: access references.
         beyond: loads of a buffered array past its buffer.
         fetches_together: independent fetches, of one sequence; mean of the warps that fetch.
         first_blocks: of equation 4.
@@ -43,8 +43,8 @@ class Traced:
 def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
     """The factors of a traced kernel.
 
-    Three walks over the trace: which loads fill buffers, and what every op moves; which ops are one reference; how
-    often references are executed, and by diverging warps.
+    Walks over the trace find which loads fill buffers, what every op moves, which ops are one reference, how often
+    references are executed and by how many diverging warps.
 
     Args:
         trace: one that :func:`memsim.trace.coalesce.coalesce` takes.
@@ -52,7 +52,7 @@ def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
     """
     widest = max((a.element_bytes for a in trace.arrays if a.space == Space.global_), default=4)
     span = first_blocks(gpu, held.blocks, trace.launch.block[0], widest)
-    roles, sums = _roles_and_sums(trace, gpu)
+    roles, sums = _roles(trace), _sums(trace, gpu)
     seen = trace.n_blocks >= span
     counted = _counted(roles, sums, _touched(trace, gpu, roles, span) if seen else np.zeros((0, 1), bool))
     together = _fetches_together(trace, roles)
@@ -76,34 +76,42 @@ def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
     )
 
 
-def _roles_and_sums(trace: Trace, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
-    """Every op's part, i8 [n_ops], and its sums over the traced warps, i8 [n_ops, 5]."""
-    ops = np.array([(op.kind, op.space, op.width, op.array) for op in trace.ops], loops.OP)
-    rules, shift = make_rules(trace.ops, gpu), (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
+def _roles(trace: Trace) -> np.ndarray:
+    """By op, i8 [n_ops]: what it has to do with buffers, which are the shared arrays that fetches fill."""
+    ops = _table(trace)
+    pending = np.zeros((loops.MOST_PENDING, 3), np.int64)
+    copied = fills = np.zeros(len(ops), bool)
+    for _ in range(2):  # the first walk finds which loads are copied
+        loads, fills = np.zeros((len(ops), 2), np.int64), np.zeros(len(ops), bool)
+        for chunk in trace.chunks():
+            columns = chunk.op, chunk.flags, chunk.mask
+            loops.find_fetches(chunk.first_instruction, columns, ops, pending, copied, loads, fills)
+        copied = (ops["space"] == Space.global_) & (loads[:, 0] > 0) & (loads[:, 0] == loads[:, 1])
+    in_global, load = ops["space"] == Space.global_, ops["kind"] == Kind.load
+    roles = np.full(len(ops), loops.OTHER, np.int64)
+    roles[in_global] = loops.PLAIN
+    roles[in_global & load & np.isin(ops["array"], ops["array"][copied])] = loops.UNSERVED
+    roles[(ops["space"] == Space.shared) & np.isin(ops["array"], ops["array"][fills])] = loops.SERVED
+    roles[fills], roles[copied] = loops.FILL, loops.FETCH
+    return roles
+
+
+def _sums(trace: Trace, gpu: GPU) -> np.ndarray:
+    """By op, i8 [n_ops, 5]: what its accesses ask for and move, over the traced warps."""
+    ops, rules = _table(trace), make_rules(trace.ops, gpu)
+    shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
     most = coalesce_loop.MOST_TRANSACTIONS
     room = _scratch(), np.empty(most, np.int64), np.empty(most, np.uint8)
     position = np.zeros(1, coalesce_loop.POSITION)
-    pending = np.zeros((loops.MOST_PENDING, 3), np.int64)
-    fetches, fills = np.zeros((2, len(ops)), bool)
     sums = np.zeros((len(ops), 5), np.int64)
     for chunk in trace.chunks():
-        loops.find_fetches(chunk.first_instruction, (chunk.op, chunk.flags, chunk.mask), ops, pending, fetches, fills)
         columns = chunk.op, chunk.mask, chunk.base.view(np.int64), chunk.stride
         loops.measure(columns, chunk.addresses, rules, ops, shift, position[0], room, sums)
-    return _roles(ops, fetches, fills), sums
+    return sums
 
 
-def _roles(ops: np.ndarray, fetches: np.ndarray, fills: np.ndarray) -> np.ndarray:
-    """By op: what it has to do with buffers, which are the shared arrays that fetches fill."""
-    in_global, load = ops["space"] == Space.global_, ops["kind"] == Kind.load
-    buffered = np.isin(ops["array"], ops["array"][fetches])
-    buffers = (ops["space"] == Space.shared) & np.isin(ops["array"], ops["array"][fills])
-    roles = np.full(len(ops), loops.OTHER, np.int64)
-    roles[in_global] = loops.PLAIN
-    roles[in_global & load & buffered] = loops.UNSERVED
-    roles[buffers & load] = loops.SERVED
-    roles[fills], roles[fetches] = loops.FILL, loops.FETCH
-    return roles
+def _table(trace: Trace) -> np.ndarray:
+    return np.array([(op.kind, op.space, op.width, op.array) for op in trace.ops], loops.OP)
 
 
 def _counted(roles: np.ndarray, sums: np.ndarray, touched: np.ndarray) -> Counted:

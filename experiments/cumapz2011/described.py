@@ -1,0 +1,110 @@
+"""A program of references as a kernel that runs: one function for all programs and versions.
+
+What the model is told of a program says which element every thread accesses when, and whether shared memory serves it;
+that is all a trace needs. Values are zeros. Computation is an instruction an access for its address, one for what is
+done with a loaded value, and the branches of accesses by some lanes only.
+"""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+import numpy as np
+
+from experiments.cumapz2011.programs import PROGRAMS
+from memsim import Launch, Thread, workload
+from memsim.models.cumapz import Program
+from memsim.models.cumapz.accesses import Access, Part, walk
+
+BEFORE = 1 << 12  # elements; a whole turn of the channels, for references to elements before an array
+ELEMENTS = 1 << 24  # of every array: zeros that are never written take no memory
+
+
+class _Block:
+    """The lanes of the blocks that run, as the accesses' arrays have them."""
+
+    def __init__(self, t: Thread, program: Program) -> None:
+        self._t, self._program = t, program
+        self._here = t.thread_idx.x >= 0
+        self._nought = t.thread_idx.x * 0
+        numbers = t.block_idx.y * program.grid[0] + t.block_idx.x
+        self._warps = -(-program.threads // 32)
+        self.blocks = numbers.data[:: self._warps, 0].astype(np.int64)
+
+    def _matrix(self, values: np.ndarray) -> np.ndarray:
+        """[blocks, threads] as [warps, lanes]."""
+        padded = np.pad(values, ((0, 0), (0, self._warps * 32 - values.shape[1])))
+        return np.ascontiguousarray(padded.reshape(-1, 32))
+
+    def number(self, values: np.ndarray, step: int):  # noqa: ANN201 (lanes)
+        """Elements [blocks, steps, threads] of one step, as lanes."""
+        return self._nought + self._matrix(values[:, min(step, values.shape[1] - 1)])
+
+    def lanes(self, active: np.ndarray, step: int):  # noqa: ANN201
+        """The lanes that do something in one step as a condition; None: none does."""
+        chosen = active[:, min(step, active.shape[1] - 1)]
+        return self._here & self._matrix(chosen) if chosen.any() else None
+
+
+def kernel(t: Thread, program: Program, **arrays) -> None:
+    """Phase by phase: fill the buffers, wait, execute the references of one loop together, then those of scratch."""
+    block, value = _Block(t, program), t.var(np.float32(0))
+    tile = t.shared(_places(program, Part.fetch), np.float32, name="buffers")
+    scratch = t.shared(_places(program, Part.scratch), np.float32, name="scratch") if program.scratch else tile
+    for phase in t.range(program.phases):
+        accesses = list(walk(program, block.blocks, phase))
+        for fetch in (one for one in accesses if one.part == Part.fetch):
+            if (condition := block.lanes(fetch.missed, 0)) is not None:
+                place, element = block.number(fetch.places, 0), block.number(fetch.elements + BEFORE, 0)
+                with t.where(condition):
+                    tile[place] = arrays[fetch.array][element]
+        if program.buffers:
+            t.sync()
+        references = [one for one in accesses if one.part == Part.reference]
+        for steps, together in groupby(references, lambda one: program.references[one.number].steps):
+            loop = list(together)
+            for step in t.range(steps):
+                for access in loop:
+                    refer(t, block, program, access, step, value, tile, arrays[access.array])
+        for access in (one for one in accesses if one.part == Part.scratch):
+            for step in t.range(program.scratch[access.number].steps):
+                if (condition := block.lanes(access.served, step)) is not None:
+                    place = block.number(access.places, step)
+                    with t.where(condition):
+                        value += scratch[place]
+        if program.phases > 1:
+            t.sync()
+
+
+def refer(t: Thread, block: _Block, program: Program, access: Access, step: int, value, tile, array) -> None:
+    """One reference: from the buffer by the lanes that it serves, from global memory by the others."""
+    for held, numbers, lanes in (
+        (tile, access.places, access.served), (array, access.elements + BEFORE, access.missed)
+    ):  # fmt: skip
+        if (condition := block.lanes(lanes, step)) is not None:
+            number = block.number(numbers, step)
+            with t.where(condition):
+                if program.references[access.number].stored:
+                    held[number] = value
+                else:
+                    value += held[number]
+
+
+def _places(program: Program, part: Part) -> int:
+    """Elements of shared memory that fetches, or accesses to scratch memory, need."""
+    accesses = walk(program, np.array([0]), program.phases - 1)
+    return max((int(one.places[one.served].max()) + 1 for one in accesses if one.part == part), default=1)
+
+
+@workload
+def described(program: str = "Laplace", version: str = "[+0][+0]", size: int = 0) -> Launch:
+    """A version of one of the paper's programs, of another size if one is given."""
+    chosen = PROGRAMS[program](size)[version] if size else PROGRAMS[program]()[version]
+    names = {one.array for one in chosen.references} | {one.array for one in chosen.buffers}
+    return Launch(
+        kernel,
+        grid=chosen.grid,
+        block=chosen.block,
+        arguments={"program": chosen} | {name: np.zeros(ELEMENTS, np.float32) for name in sorted(names)},
+        registers=chosen.registers,
+    )
