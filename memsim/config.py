@@ -42,6 +42,13 @@ class IndexHash(StrEnum):
     fermi_l1 = "fermi_l1"
 
 
+class L1Serves(StrEnum):
+    """Which loads L1 serves."""
+
+    all = "all"
+    texture = "texture"  # those of read-only data alone, as the cache of Kepler's texture units
+
+
 class L1WritePolicy(StrEnum):
     """What a store does in L1; it always goes on to L2 but under ``write_back``."""
 
@@ -104,7 +111,8 @@ class SM(_Data):
 
 
 class L1(_Data):
-    enabled: bool = Field(True, description="whether global loads are cached in L1")
+    enabled: bool = Field(True, description="whether loads are cached in L1")
+    serves: L1Serves = Field(L1Serves.all, description="which loads are: all, or those through textures")
     size_bytes: int = Field(ge=1, le=2**24, description="bytes of one SM's L1")
     reserved_bytes: int = Field(0, ge=0, le=2**24, description="bytes of it that hold no lines (kept as shared memory)")
     carve_outs: tuple[int, ...] = Field(
@@ -118,6 +126,11 @@ class L1(_Data):
     write_policy: L1WritePolicy = L1WritePolicy.write_through
     mshrs: int = Field(ge=1, le=2**16, description="misses one SM may have under way")
     hit_latency_cycles: int = Field(ge=1, le=10**5, description="load to use, on a hit")
+
+    @property
+    def serves_global(self) -> bool:
+        """Whether loads of global memory are looked up in it."""
+        return self.enabled and self.serves is L1Serves.all
 
 
 class L2(_Data):

@@ -9,8 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import coalesce as oracle
 
+from memsim.config import L1Serves
 from memsim.errors import InputError
 from memsim.hierarchy.plain import Records
+from memsim.presets import override
 from memsim.trace import coalesce as driver
 from memsim.trace import coalesce_loop, line_numbers
 from memsim.trace.coalesce import coalesce
@@ -39,7 +41,8 @@ def accesses(draw):
         scale = draw(st.sampled_from([1, width, 128]))
         addresses = [base + scale * k for k in draw(st.lists(st.integers(0, spread), min_size=n, max_size=n))]
     kind = draw(st.sampled_from(list(Kind)))
-    space = draw(st.sampled_from([Space.global_, Space.global_, Space.local, Space.shared, Space.constant]))
+    spaces = [Space.global_, Space.global_, Space.local, Space.shared, Space.constant, Space.texture]
+    space = draw(st.sampled_from(spaces))
     return width, kind, space, mask, addresses
 
 
@@ -48,17 +51,19 @@ def machines(draw):
     capability = draw(st.sampled_from(CAPABILITIES))
     line = draw(st.sampled_from([128, 256] if capability[0] == "1" else [32, 64, 128, 256]))
     sector = draw(st.sampled_from([size for size in (32, 64, 128, 256) if size <= line]))
-    return machine(capability, draw(st.booleans()), line, sector)
+    serves = draw(st.sampled_from(L1Serves))
+    return override(machine(capability, draw(st.booleans()), line, sector), {"l1.serves": serves})
 
 
-def oracle_machine(gpu) -> oracle.Machine:
+def oracle_machine(gpu, space) -> oracle.Machine:
     major, minor = gpu.compute_capability.split(".")
-    return oracle.Machine((int(major), int(minor)), gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l1.enabled)
+    serves = gpu.l1.enabled and (gpu.l1.serves == "all" or space == Space.texture)
+    return oracle.Machine((int(major), int(minor)), gpu.l1.line_bytes, gpu.l1.sector_bytes, serves)
 
 
 def check_against_oracle(instructions, gpu, result: Transactions) -> None:
-    model = oracle_machine(gpu)
     for record, (width, kind, space, mask, addresses) in zip(result.instructions, instructions, strict=True):
+        model = oracle_machine(gpu, space)
         lanes = dict(zip([lane for lane in range(32) if mask >> lane & 1], addresses, strict=True))
         span = slice(int(record["first"]), int(record["first"]) + int(record["count"]))
         got = list(zip(result.line_address[result.lines[span]].tolist(), result.masks[span].tolist(), strict=True))

@@ -4,19 +4,20 @@ import ctypes
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import memsim
 from memsim.errors import InputError
 from memsim.sources import Launch, workload
-from memsim.sources.describe import Constant
+from memsim.sources.describe import Constant, Texture
 from memsim.trace.schema import NO_OP, Kind, Space
 from tests.describing import describe, program
 
 WORDS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=32, max_size=32)
 
 
+@settings(deadline=None)
 @given(WORDS, WORDS)
 def test_integer_division_and_wrapping_are_those_of_c(first, second):
     second = [value or 1 for value in second]
@@ -361,3 +362,64 @@ def test_misuse_is_one_line_that_names_the_line_of_the_kernel(kernel, message):
     assert message in text and "\n" not in text
     line = int(text.split("line ")[1].split()[0])
     assert text.startswith("kernel.py: line ") and first < line <= first + 4
+
+
+def test_shuffles_move_values_between_lanes_and_the_last_lanes_keep_their_own():
+    def kernel(t, a, down, across, rotated):
+        i = t.global_id
+        value = a[i]
+        down[i], across[i] = t.shuffle_down(value, 4), t.shuffle_xor(value, 3)
+        rotated[i] = t.shuffle(value, t.lane_id + 1)
+
+    a = np.arange(32, dtype=np.int32) ** 2
+    down, across, rotated = np.zeros((3, 32), np.int32)
+    describe(kernel, a=a, down=down, across=across, rotated=rotated)
+    assert down.tolist() == [*a[4:], *a[28:]] and across.tolist() == [a[k ^ 3] for k in range(32)]
+    assert rotated.tolist() == [*a[1:], a[0]]
+
+
+def test_a_shuffle_from_a_lane_that_is_not_active_is_refused():
+    def kernel(t, a):
+        value = a[t.global_id]
+        with t.where(t.lane_id < 8):
+            a[t.global_id] = t.shuffle_down(value, 8)
+
+    with pytest.raises(InputError, match="a shuffle reads a lane that is not active"):
+        describe(kernel, a=np.zeros(32))
+
+
+def test_an_asynchronous_copy_is_one_load_and_wide_ones_pass_by_l1():
+    def kernel(t, a, b, out):
+        narrow, wide = t.shared(32, np.float32, "narrow"), t.shared(128, np.float32, "wide")
+        narrow.copy_async(t.lane_id, a, t.lane_id)
+        wide.copy_async(4 * t.lane_id, b, 4 * t.lane_id, 4)
+        t.wait_async()
+        out[t.lane_id] = narrow[t.lane_id] + wide[4 * t.lane_id + 3]
+
+    a, b, out = np.arange(32, dtype=np.float32), np.arange(128, dtype=np.float32), np.zeros(32, np.float32)
+    recorder, *_ = describe(kernel, a=a, b=b, out=out)
+    assert out.tolist() == [k + 4 * k + 3 for k in range(32)]
+    loads = [op for op in recorder.ops if op.space is Space.global_ and op.kind is Kind.load]
+    assert [(op.width, op.bypass_l1) for op in loads] == [(4, False), (16, True)]
+    assert not [op for op in recorder.ops if op.space is Space.shared and op.kind is Kind.store]
+
+
+def test_copies_go_from_global_to_shared_memory_four_to_sixteen_bytes_at_a_time():
+    def same(t, a):
+        a.copy_async(t.lane_id, a, t.lane_id)
+
+    def narrow(t, a):
+        t.shared(32, np.int16, "tile").copy_async(t.lane_id, a, t.lane_id)
+
+    with pytest.raises(InputError, match="from global to shared"):
+        describe(same, a=np.zeros(32, np.float32))
+    with pytest.raises(InputError, match="2 bytes a lane; give 4, 8 or 16"):
+        describe(narrow, a=np.zeros(32, np.int16))
+
+
+def test_textures_are_read_only():
+    def kernel(t, a):
+        a[t.lane_id] = 1.0
+
+    with pytest.raises(InputError, match="a is a texture; a kernel cannot write it"):
+        describe(kernel, a=Texture(np.zeros(32)))

@@ -85,11 +85,21 @@ WORKLOADS = [
     ("btree", dict(keys=1000, queries=3, width=300, variant="range")),
     ("tensor_gemm", dict(m=32, n=20, k=64, side=32, multiply=True)),
     ("tensor_gemm", dict(m=64, n=32, k=64, side=32, variant="persistent", multiply=True, grid=1, beta=0.5)),
+    ("warp_sum", dict(n=512, block=64, variant="memory")),
+    ("texture_add", dict(n=16, block=8)),
+    ("texture_add", dict(n=16, block=8, variant="texture")),
+    ("staged_axpy", dict(n=192, block=64)),
+    ("staged_axpy", dict(n=192, block=64, variant="async")),
+    ("sparse_product", dict(rows=5, nnz=25, columns=5, grid=2, block=32)),
+    ("sparse_product", dict(rows=5, nnz=25, columns=4, grid=2, block=32, variant="csr")),
 ]
 # Their lanes take both branches of one statement in different iterations: scalar threads do not tell the order.
 RESULTS_ALONE = [
     ("neighbours", dict(n=32, fetched="1", layout="columns", stored="columns")),
     ("neighbours", dict(n=32, fetched="2", layout="padded")),
+    ("sparse_product", dict(rows=40, nnz=90, columns=40, grid=2, block=32)),
+    ("sparse_product", dict(rows=20, nnz=30, columns=4, grid=2, block=32, variant="csr")),
+    ("warp_sum", dict(n=1024, block=64)),  # its lanes read each other's registers
 ]
 IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]
 

@@ -42,7 +42,7 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
     + [pytest.param(name, marks=pytest.mark.slow) for name in ("tesla-v100", "tesla-k80")],
 )
 def test_the_walks_find_every_parameter_of_a_preset(name):
-    gpu = override(load_gpu(name), {"l1.enabled": True})  # the K80's is off unless a kernel asks for it
+    gpu = override(load_gpu(name), {"l1.serves": "all"})  # the K80's serves textures alone
     rows = study.table(gpu)
     found = {parameter: value for parameter, _, value in rows}
     assert study.differing(rows) == {}

@@ -71,14 +71,14 @@ def test_gtx480_has_the_published_fermi_l1():
 @pytest.mark.parametrize(
     ("name", "sms", "l1", "l2", "partitions"),
     [("a100", 108, 192, 40, 2), ("h100", 132, 256, 50, 2), ("h200", 132, 256, 50, 2), ("gh200", 132, 256, 60, 2),
-     ("rtx3080", 68, 128, 5, 1), ("tesla-k80", 13, 16, 1.5, 1)],
+     ("rtx3080", 68, 128, 5, 1), ("tesla-k80", 13, 48, 1.5, 1)],
 )  # fmt: skip
 def test_boards_since_kepler(name, sms, l1, l2, partitions):
     """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2."""
     gpu = load_gpu(name)
     assert (gpu.sm.count, gpu.l1.size_bytes, gpu.l2.size_bytes) == (sms, l1 * 1024, l2 * 2**20)
     assert gpu.l2.partitions == partitions and (gpu.l2.far_cycles > 0) == (partitions > 1)
-    assert gpu.l1.enabled == (name != "tesla-k80")  # Kepler's global loads go past L1 by default
+    assert gpu.l1.serves_global == (name != "tesla-k80")  # Kepler's global loads go past L1 by default
 
 
 @pytest.mark.parametrize("name", ["tesla-v100", "quadro-gv100"])

@@ -131,7 +131,7 @@ DAMAGE = {
     "no warps": (replaced("warps/first_instruction", lambda v: v[:0]), ""),
     "block outside": (element("blocks/id", 0, 7), "blocks/id"),
     "kind": (element("ops/kind", 0, 9), "ops/kind"),
-    "space": (element("arrays/space", 0, 4), "arrays/space"),
+    "space": (element("arrays/space", 0, 5), "arrays/space"),
     "width": (element("ops/width", 0, 0), "ops/width"),
     "array": (element("ops/array", 0, 2), "ops/array"),
     "text no text": (replaced("ops/text", lambda v: np.arange(2)), "ops/text"),

@@ -70,7 +70,7 @@ def count_instructions(trace: Trace, gpu: GPU) -> Counts:
     """
     sizes = count(trace.chunks(), len(trace.ops))
     space = np.array([op.space for op in trace.ops], np.int64)
-    off_chip = (space == Space.global_) | (space == Space.local)
+    off_chip = np.isin(space, (Space.global_, Space.local, Space.texture))
     totals = _memory_totals(trace, gpu, off_chip)
     return Counts(
         warps=trace.n_warps,

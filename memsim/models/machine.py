@@ -66,13 +66,13 @@ def idle_miss_cycles(gpu: GPU) -> int:
 
 def _transaction_bytes(gpu: GPU) -> int:
     """Most bytes that one transaction of a dense load covers."""
-    whole_lines = gpu.l1.enabled or gpu.compute_capability.startswith("1.")
+    whole_lines = gpu.l1.serves_global or gpu.compute_capability.startswith("1.")
     return min(gpu.l1.line_bytes, _DENSE_BYTES) if whole_lines else SECTOR_BYTES
 
 
 def _fetched_bytes(gpu: GPU) -> int:
     """Bytes that one transaction of a scattered load brings to the SM."""
-    return gpu.l1.sector_bytes if gpu.l1.enabled else SECTOR_BYTES
+    return gpu.l1.sector_bytes if gpu.l1.serves_global else SECTOR_BYTES
 
 
 def _busy_cycles(gpu: GPU, fetched_bytes: int, transactions: int) -> float:

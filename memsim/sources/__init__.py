@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-_DESCRIBE = ("workload", "Launch", "Thread", "Constant", "Workload", "load_workload")
+_DESCRIBE = ("workload", "Launch", "Thread", "Constant", "Texture", "Workload", "load_workload")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,9 +16,11 @@ capability lanes of a group            global and local memory
 2.x on     the same as loads           stores: one a touched line, with the touched 32-byte sectors
 =========  ==========================  ===============================================================================
 
-A load that bypasses L1 (``bypass_l1``) is looked at as without L1. A load's transaction asks for whole L1 sectors
-(``l1.sector_bytes``). Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched sector, and one
-more for every further lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
+A load that bypasses L1 (``bypass_l1``), or that L1 does not serve (``l1.serves``), is looked at as without L1. A load's
+transaction asks for whole L1 sectors (``l1.sector_bytes``). Texture loads are global loads that L1 always serves: from
+5.x on the texture cache is the L1 (the same appendix), Kepler's is what ``l1`` describes when it serves nothing else.
+Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched sector, and one more for every further
+lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
 section 4.1). Shared memory has 16 banks (1.x) or 32, each a 4-byte word wide: a pass serves one word of each bank to
 any number of lanes (1.x: one word to any number, one lane of each other bank), and atomics one lane of each bank. The
 8-byte banks that 3.x can be switched to are not modelled. A constant access takes one pass a distinct address.
@@ -30,7 +32,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memsim.config import GPU
+from memsim.config import GPU, L1Serves
 from memsim.trace.schema import Kind, Space, StaticOp
 from memsim.trace.transactions import PAST_L1
 
@@ -55,7 +57,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
     """Return RULE records, one a static op."""
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
-        rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, PAST_L1 if op.bypass_l1 else 0
+        rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if _served(op, gpu) else PAST_L1
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:
@@ -63,6 +65,11 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
         else:
             _global(rule, op, gpu)
     return rules
+
+
+def _served(op: StaticOp, gpu: GPU) -> bool:
+    """Whether L1, if it is on, serves a load."""
+    return not op.bypass_l1 and (gpu.l1.serves is L1Serves.all or op.space is Space.texture)
 
 
 def _capability(gpu: GPU) -> tuple[int, int]:
@@ -100,7 +107,7 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
     elif op.kind == Kind.store:
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
-    elif gpu.l1.enabled and not op.bypass_l1:
+    elif gpu.l1.enabled and _served(op, gpu):
         segment, asked = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
     else:
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)

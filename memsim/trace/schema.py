@@ -27,7 +27,7 @@ from math import prod
 import numpy as np
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 1)
+VERSION = (1, 2)
 
 
 class Kind(IntEnum):
@@ -46,6 +46,7 @@ class Space(IntEnum):
     shared = 1
     local = 2
     constant = 3
+    texture = 4  # global memory that is read through the texture units, or by loads of read-only data
 
 
 class Flag(IntEnum):

@@ -115,8 +115,19 @@ class ScalarThread:
         self.access(Op(line, column, text, array.name), array, at, 1)
         array.values.flat[at] = value
 
+    def wait_async(self):
+        pass
+
+    def copy(self, to, at, op, source, index, width=1):
+        first = source.linear(index)
+        self.access(op, source, first, width)
+        to.values.reshape(-1)[at : at + width] = source.values.reshape(-1)[first : first + width]
+
     def method(self, array, name, line, column, text, index, *arguments, **keywords):
         at = array.linear(index)
+        if name == "copy_async":
+            self.copy(array, at, Op(line, column, text, arguments[0].name), *arguments, **keywords)
+            return None
         width = keywords.get("width", arguments[0] if name == "load" else 1)
         if name == "store":
             width = len(arguments[0])
@@ -190,7 +201,7 @@ class Scalar(ast.NodeTransformer):
 
     def visit_Call(self, node):
         attribute = getattr(node.func, "attr", "")
-        if attribute in ("load", "store") or attribute.startswith("atomic_"):
+        if attribute in ("load", "store", "copy_async") or attribute.startswith("atomic_"):
             where = self._where(node)
             self.generic_visit(node)
             method = ast.Constant(attribute)
@@ -198,6 +209,9 @@ class Scalar(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_With(self, node):
+        first, *others = node.items
+        if others:
+            return self.visit_With(ast.With([first], [ast.With(others, node.body)]))
         condition = node.items[0].context_expr
         body = [one for statement in node.body for one in _listed(self.visit(statement))]
         if isinstance(condition, ast.Call):

@@ -88,7 +88,7 @@ def export_accelsim(
                 if progress:
                     progress(done + warps, total)
         done += trace.n_warps
-        arrays = [array for array in trace.arrays if array.space is Space.global_ and array.bytes]
+        arrays = [array for array in trace.arrays if array.space in (Space.global_, Space.texture) and array.bytes]
         commands |= {f"MemcpyHtoD,0x{array.base:016x},{array.bytes}": None for array in arrays}
         commands[name] = None
         files.append(folder / name)
@@ -228,7 +228,7 @@ class _Registers:
 
 
 def _code(op: StaticOp) -> str:
-    space = Space.global_ if op.space is Space.local else op.space
+    space = Space.global_ if op.space in (Space.local, Space.texture) else op.space
     atomic = op.kind in (Kind.atomic, Kind.reduction) and space is Space.global_
     past_l1 = ".STRONG.GPU" if atomic or op.bypass_l1 else ""
     return _MNEMONICS[op.kind, space] + _SUFFIXES[op.width] + past_l1

@@ -26,9 +26,9 @@ What to know:
 """
 
 from memsim.sources.describe.kernel_file import load_workload
-from memsim.sources.describe.memory import Constant
+from memsim.sources.describe.memory import Constant, Texture
 from memsim.sources.describe.recorder import Recorder
 from memsim.sources.describe.thread import Thread
 from memsim.sources.describe.workload import Launch, Workload, workload
 
-__all__ = ["workload", "Launch", "Thread", "Constant", "Workload", "load_workload", "Recorder"]
+__all__ = ["workload", "Launch", "Thread", "Constant", "Texture", "Workload", "load_workload", "Recorder"]

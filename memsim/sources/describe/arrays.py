@@ -64,6 +64,15 @@ class DeviceArray:
         """Elements ``index`` onwards by one vector store, two or four values."""
         self._batch.store(self, index, values, sys._getframe(1))
 
+    def copy_async(self, index: Index, array: DeviceArray, array_index: Index, width: int = 1) -> None:
+        """``tile.copy_async(i, a, j)``: elements of ``a`` from ``j`` on into this shared array, from ``i`` on.
+
+        One instruction, as CUDA's ``__pipeline_memcpy_async``: no register holds the data, no store follows the load,
+        and a copy of 16 bytes a lane is not cached in L1 (PTX ISA, ``cp.async.cg``). The data is there after the next
+        ``t.sync()`` or ``t.wait_async()``, which wait for all copies; waiting for the older ones only is not modelled.
+        """
+        self._batch.copy(self, index, array, array_index, width, sys._getframe(1))
+
     def atomic_add(self, index: Index, value: Operand) -> Lanes:
         """Add, and return the old value. An atomic whose old value is never used is a reduction."""
         return self._batch.atomic(self, index, compiled.ADD, value, 0, sys._getframe(1))

@@ -18,6 +18,9 @@ from memsim.sources.log import Log
 from memsim.sources.rows import SEQUENCE, START, log_barrier, log_compute, log_trailing
 from memsim.trace.schema import Kind, LaunchShape, Space
 
+PAST_L1_BYTES = 16  # of a lane's copy to shared memory: PTX ISA, cp.async: .cg caches in L2 only, and takes 16 bytes
+_READ_ONLY = {Space.constant: "constant", Space.texture: "a texture"}
+
 
 class Batch:
     """The state of the execution: who is active, what each warp has issued, the log.
@@ -175,6 +178,24 @@ class Batch:
         compiled.gather(array.as_bits, elements, context.bits, offsets, out.view(array.as_bits.dtype))
         return Lanes(self, out, since, context.frame, context.scope)
 
+    def copy(
+        self, to: DeviceArray, index: Index, array: DeviceArray, array_index: Index, width: int, frame: FrameType
+    ) -> None:
+        """Elements of global memory to shared memory by one memory instruction, past the registers."""
+        if to.space is not Space.shared or array.space is not Space.global_ or to.dtype != array.dtype:
+            raise TypeError(
+                f"{array.info.name} to {to.info.name}: a copy goes from global to shared memory, of one type"
+            )
+        nbytes = width * array.dtype.itemsize
+        if nbytes not in (4, 8, 16):
+            raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes a lane; give 4, 8 or 16")
+        into, _ = linear(self, to.info.name, to.shape, index)
+        elements, _ = self._access(array, array_index, Kind.load, width, frame, past_l1=nbytes == PAST_L1_BYTES)
+        self.check_active((into < 0) | (into > to.size - width), IndexError(f"an index of {to.info.name} is outside"))
+        for k in range(width):
+            bits = self._loaded(array, elements + k, self._sequences()).data.view(to.as_bits.dtype)
+            compiled.scatter(to.as_bits, into + k, self.context.bits, self._offsets(to), bits)
+
     def store(self, array: DeviceArray, index: Index, values: tuple[Operand, ...], frame: FrameType) -> None:
         """Store consecutive elements of every active lane, by one memory instruction."""
         data, since = [], None
@@ -200,17 +221,24 @@ class Batch:
         return Lanes(self, old, self._sequences(), context.frame, context.scope, op)
 
     def _access(
-        self, array: DeviceArray, index: Index, kind: Kind, width: int, frame: FrameType, data: Since = None
+        self,
+        array: DeviceArray,
+        index: Index,
+        kind: Kind,
+        width: int,
+        frame: FrameType,
+        data: Since = None,
+        past_l1: bool = False,
     ) -> tuple[np.ndarray, int]:
         """Log one access; its elements [rows, warp_size] and static op. `data` is what a stored value depends on."""
         check_vector(width, array.dtype.itemsize)
-        if kind is not Kind.load and array.space is Space.constant:
-            raise TypeError(f"{array.info.name} is constant; a kernel cannot write it")
+        if kind is not Kind.load and array.space in (Space.constant, Space.texture):
+            raise TypeError(f"{array.info.name} is {_READ_ONLY[array.space]}; a kernel cannot write it")
         elements, since = linear(self, array.info.name, array.shape, index)
         if width > 1:
             unaligned = ValueError(f"vector access of {array.info.name}: the index is no multiple of {width}")
             self.check_active(elements % width != 0, unaligned)
-        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize)
+        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, past_l1)
         context, log = self.context, self._log
         since = newest(since, context.since)
         log.reserve(len(context.bits), elements.size)

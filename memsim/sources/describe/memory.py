@@ -28,6 +28,24 @@ class Constant:
         self.values = values
 
 
+class Texture:
+    """Marks an argument of a launch as an array that is read through the texture units: ``Texture(np.array(...))``.
+
+    As CUDA's texture objects over linear memory, point reads, and as ``const __restrict__`` arrays on Kepler.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values = values
+
+
+_SPACES = {Constant: Space.constant, Texture: Space.texture}
+
+
+def array_of(value: Any) -> Any:
+    """An argument without its mark."""
+    return value.values if isinstance(value, Constant | Texture) else value
+
+
 class Memory:
     """Places the arrays among a kernel's arguments, and shared arrays as the kernel declares them.
 
@@ -44,8 +62,7 @@ class Memory:
         self._numbers: dict[str, int] = {}
         address = FIRST_ADDRESS
         for name, value in arguments.items():
-            space = Space.constant if isinstance(value, Constant) else Space.global_
-            values = value.values if isinstance(value, Constant) else value
+            space, values = _SPACES.get(type(value), Space.global_), array_of(value)
             if isinstance(values, np.ndarray):
                 self._numbers[name] = len(self.arrays)
                 self.arrays.append(ArrayInfo(name, space, address, values.nbytes, values.dtype.itemsize))
@@ -59,7 +76,7 @@ class Memory:
         number = self._numbers.get(name)
         if number is None:
             return value
-        values = value.values if isinstance(value, Constant) else value
+        values = array_of(value)
         return DeviceArray(batch, number, self.arrays[number], values, values.shape)
 
     def shared(

@@ -231,6 +231,37 @@ class Thread:
             with self._region(inner):
                 yield k
 
+    # -- between the lanes of a warp
+
+    def shuffle(self, value: Lanes, lane: Operand) -> Lanes:
+        """``__shfl_sync``: the value that lane ``lane`` of the warp has, 0 to 31; one non-memory instruction.
+
+        Raises:
+            ValueError: an active lane asks for one that is not active, where CUDA leaves the value undefined.
+        """
+        batch = self._batch
+        source, _ = batch.matrix(lane, np.int64)
+        asked = source % batch.shape.warp_size
+        there = np.broadcast_to(batch.context.lanes(), asked.shape)
+        absent = ValueError("a shuffle reads a lane that is not active")
+        batch.check_active(~np.take_along_axis(there, asked, 1), absent)
+        data, _ = batch.matrix(value, value.dtype)
+        return batch.evaluate(lambda *_: np.take_along_axis(data, asked, 1), value, lane)
+
+    def shuffle_down(self, value: Lanes, delta: int) -> Lanes:
+        """``__shfl_down_sync``: the value of the lane ``delta`` further on; the last ones keep their own."""
+        lanes, last = np.arange(self._batch.shape.warp_size), self._batch.shape.warp_size - 1
+        return self.shuffle(value, self._lane(np.where(lanes + delta > last, lanes, lanes + delta)))
+
+    def shuffle_xor(self, value: Lanes, bits: int) -> Lanes:
+        """``__shfl_xor_sync``: the value of the lane whose number differs in ``bits``."""
+        return self.shuffle(value, self._lane(np.arange(self._batch.shape.warp_size) ^ bits))
+
+    def _lane(self, numbers: np.ndarray) -> Lanes:
+        """The same lane numbers in every warp, known to the compiler."""
+        rows = len(self._batch.root.bits)
+        return self._batch.lanes(np.broadcast_to(numbers.astype(np.int32), (rows, len(numbers))))
+
     # -- shared memory
 
     def shared(self, shape: int | tuple[int, ...], dtype: Any = np.float32, name: str | None = None) -> DeviceArray:
@@ -245,6 +276,10 @@ class Thread:
             values = np.zeros((len(self._batch.block_ids), *extents), dtype)
             self._shared[number] = DeviceArray(self._batch, number, info, values, extents)
         return self._shared[number]
+
+    def wait_async(self) -> None:
+        """``__pipeline_wait_prior(0)``: the warp waits for its copies to shared memory."""
+        self._batch.back_edge()
 
     def sync(self) -> None:
         """``__syncthreads()``: a barrier of the block; it ends every warp's sequence."""

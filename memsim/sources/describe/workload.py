@@ -13,7 +13,7 @@ import numpy as np
 
 from memsim.errors import InputError
 from memsim.sources.describe.failures import located
-from memsim.sources.describe.memory import Constant
+from memsim.sources.describe.memory import array_of
 from memsim.trace.schema import LaunchShape
 
 
@@ -24,7 +24,8 @@ class Launch:
     Attributes:
         kernel: a function ``kernel(t, ...)`` of the arguments' names.
         grid, block: blocks and threads a block, one number or up to three.
-        arguments: by parameter of the kernel: arrays (changed in place by the kernel), numbers, :class:`Constant`.
+        arguments: by parameter of the kernel: arrays (changed in place by the kernel), numbers, :class:`Constant`,
+            :class:`Texture`.
         registers: of a thread, as the compiler reports them; they limit the blocks resident on an SM.
         shared_bytes: of a block, beside what the kernel declares with ``t.shared``.
         residencies: default snapshot in multiples of the threads resident on the whole GPU; None: as large as it
@@ -59,7 +60,7 @@ class Launch:
         """Raise TypeError or ValueError unless the kernel takes these arguments and the arrays hold numbers."""
         inspect.signature(self.kernel).bind(None, **self.arguments)
         for name, value in self.arguments.items():
-            values = value.values if isinstance(value, Constant) else value
+            values = array_of(value)
             if isinstance(values, np.ndarray) and (values.dtype.kind not in "biuf" or values.dtype.itemsize > 8):
                 raise TypeError(f"array {name} has dtype {values.dtype}; kernels have bools, integers and floats")
             if isinstance(values, np.ndarray) and not values.flags.c_contiguous:
