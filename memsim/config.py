@@ -100,7 +100,7 @@ class SM(_Data):
     warp_scheduler: WarpScheduler = WarpScheduler.weighted_round_robin
     issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in `issue_cycles`")
     issue_cycles: int = Field(1, ge=1, le=64, description="cycles that the issue of a warp instruction takes")
-    instruction_cycles: int = Field(ge=0, le=10**5, description="cycles a warp needs for one instruction of a gap")
+    instruction_cycles: int = Field(ge=0, le=10**5, description="from an instruction of a gap to the next on its chain")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")
     shared_latency_cycles: int = Field(ge=1, le=10**5, description="latency of a conflict-free shared-memory access")

@@ -61,12 +61,13 @@ def gpu(**changes: Any) -> GPU:
 
 def instruction(
     transactions: Sequence[tuple[int, int]] = (), kind: Kind = Kind.load, op: int = 0, sequence: bool = True,
-    gap: int = 0, slots: int = 0, barrier: bool = False, past_l1: bool = False,
+    gap: int = 0, slots: int = 0, barrier: bool = False, past_l1: bool = False, beside: int = 0,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask)."""
     flags = Flag.sequence * sequence | Flag.barrier * barrier | PAST_L1 * past_l1
     op = NO_OP if barrier or not (transactions or slots) else op
-    return dict(transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, slots=slots)
+    return dict(transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
+                slots=slots)
 
 
 def trace(
@@ -80,7 +81,7 @@ def trace(
     warps = [warp for block in blocks for warp in block]
     flat = [i for warp in warps for i in warp]
     records = np.zeros(len(flat), INSTRUCTION)
-    for name in ("kind", "op", "flags", "gap", "slots"):
+    for name in ("kind", "op", "flags", "gap", "chain", "slots"):
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
@@ -197,8 +198,9 @@ def traces(draw, machine: GPU) -> Transactions:
     others = st.lists(st.tuples(line, st.integers(1, (1 << per_line) - 1)), min_size=1, max_size=3)
     op, gap = st.integers(0, N_OPS - 1), st.sampled_from([0, 0, 0, 1, 7])
     flag = st.booleans()
+    beside = st.sampled_from([0, 0, 3, 7])
     access = st.one_of(
-        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
+        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, beside=beside),
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
         st.builds(instruction, others, st.sampled_from([Kind.store, Kind.atomic, Kind.reduction]), op, flag, gap),
         st.builds(instruction, others, st.just(Kind.load), op, flag, gap, past_l1=st.just(True)),

@@ -57,9 +57,10 @@ def comparable(trace, bases, out):
         name: np.array(column, INSTRUCTION_COLUMNS[name])
         for name, column in zip(("op", "flags", "mask", "base", "stride"), zip(*rows, strict=True), strict=True)
     }
-    gap = np.zeros(len(rows), np.uint32)
+    none = np.zeros(len(rows), np.uint32)
     index = np.array(first_instruction), np.array(first_address)
-    whole = Chunk(range(trace.n_warps), *index, gap=gap, addresses=np.array(addresses, np.uint32), **columns)
+    whole = Chunk(range(trace.n_warps), *index, gap=none, beside=none, addresses=np.array(addresses, np.uint32),
+                  **columns)  # fmt: skip
     with TraceWriter(out, kernel="k", source="both", parameters={}) as writer:
         writer.append(trace.block_ids, whole)
         infos = [ArrayInfo(a.name, a.space, bases[a.name], a.bytes, a.element_bytes) for a in arrays]

@@ -245,6 +245,26 @@ def test_a_warp_computes_while_its_loads_are_under_way(tmp_path):
     assert cycles(100, True) > alone + 7 * 1000
 
 
+def test_a_warp_issues_one_independent_instruction_a_cycle(tmp_path):
+    def cycles(chain, warps=1):
+        def kernel(t, a):
+            t.compute(120, chain=chain)
+            a[t.lane_id] = 0
+
+        @workload
+        def straight() -> Launch:
+            return Launch(kernel, 1, 32 * warps, dict(a=np.zeros(32, np.float32)))
+
+        trace = memsim.trace(straight, out=tmp_path / f"{chain}-{warps}.h5")
+        settings = {"sm.instruction_cycles": 20, "sm.issue_per_cycle": 2, "stochastic.start_alignment": False}
+        return memsim.simulate(trace, trials=1, settings=settings).cycles.mean
+
+    store = cycles(120) - 120 * 20
+    assert [cycles(chain) - store for chain in (50, 7, 6, 0)] == [1000, 140, 120, 120]
+    assert cycles(0, 2) == pytest.approx(cycles(0), abs=4)  # a scheduler each
+    assert cycles(0, 4) - cycles(0, 2) == pytest.approx(120, abs=4)  # two warps a scheduler
+
+
 def test_arrays_lie_apart_at_aligned_addresses():
     def kernel(t, a, b, c):
         c[0] = a[0] + b[0]
@@ -423,3 +443,36 @@ def test_textures_are_read_only():
 
     with pytest.raises(InputError, match="a is a texture; a kernel cannot write it"):
         describe(kernel, a=Texture(np.zeros(32)))
+
+
+def test_chains_side_by_side_leave_a_gap_of_which_one_chain_is_waited_for():
+    def kernel(t, a):
+        i = t.lane_id
+        a[i] = 0.0
+        t.compute(12)
+        a[i] = 1.0
+        t.compute(12, chain=5)
+        a[i] = 2.0
+        with t.independent(4):
+            t.compute(12)
+            a[i] = 3.0
+            with t.where(i < 8):
+                t.compute(9)
+                a[i] = 4.0
+            t.compute(3)
+        t.compute(2)
+        a[i] = 5.0
+
+    _, chunk = describe(kernel, a=np.zeros(32, np.float32))
+    assert chunk.gap.tolist() == [0, 12, 12, 12, 10, 5]
+    # 10 = comparison and 9: two whole rounds of four, two over; with 3 more another round, and one over
+    assert (chunk.gap - chunk.beside).tolist() == [0, 12, 5, 3, 2, 3]
+
+
+def test_a_chain_is_part_of_its_instructions():
+    def kernel(t, a, chain):
+        t.compute(3, chain=chain)
+
+    for chain in (-1, 4):
+        with pytest.raises(InputError, match=f"chain is {chain}; give 0 to 3"):
+            describe(kernel, a=np.zeros(32, np.float32), chain=chain)

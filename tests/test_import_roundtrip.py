@@ -87,13 +87,13 @@ ARRAYS = [
 
 @st.composite
 def rows(draw):
-    """Instructions of a warp: (op, flags, gap, mask, base, stride, addresses); every warp ends in an access."""
+    """Instructions of a warp: (op, flags, gap, mask, base, stride, beside, addresses); every warp ends in an access."""
     found = []
     fresh, loads = True, False  # whether a sequence must start here, and whether the sequence has a load so far
     for _ in range(draw(st.integers(1, 12))):
         gap = draw(st.integers(0, 3))
         if draw(st.integers(0, 7)) == 0:
-            found.append((NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, []))
+            found.append((NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, 0, []))
             fresh, loads = True, False
             continue
         op = draw(st.integers(0, len(OPS) - 1))
@@ -108,8 +108,8 @@ def rows(draw):
         flags = int(Flag.sequence) if starts else int(Flag.data) if waits else 0
         loads = OPS[op].kind in (Kind.load, Kind.atomic) or (loads and not starts)
         fresh = False
-        found.append((op, flags, gap, mask, 1 << 30, stride, [a - min(addresses) for a in addresses]))
-    return [*found, (0, int(Flag.sequence), 0, 1, 1 << 30, 0, [])]
+        found.append((op, flags, gap, mask, 1 << 30, stride, 0, [a - min(addresses) for a in addresses]))
+    return [*found, (0, int(Flag.sequence), 0, 1, 1 << 30, 0, 0, [])]
 
 
 @settings(max_examples=40)
@@ -138,7 +138,7 @@ def test_a_snapshot_is_a_launch_of_its_blocks(tmp_path):
 
 def test_what_cannot_be_exported(tmp_path):
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
-        writer.append(np.array([0]), chunk([[(0, 1, 2**31, 1, 512, 4, [])], []]))
+        writer.append(np.array([0]), chunk([[(0, 1, 2**31, 1, 512, 4, 0, [])], []]))
         writer.finish(LaunchShape((1, 1, 1), (64, 1, 1)), OPS[:1], ARRAYS[:1])
     with pytest.raises(InputError, match="instructions/gap holds 2147483648 non-memory instructions"):
         export_accelsim([Trace.open(tmp_path / "t.h5")], tmp_path / "out")

@@ -68,8 +68,8 @@ def test_compiled_check_is_its_python(programs):
 
 
 ROWS = [
-    [(0, 1, 5, 0xFFFFFFFF, 512, 4, []), (1, 0, 0, 0b101, 16, int(EXPLICIT), [0, 64])],
-    [(0, 1, 5, 1, 512, 0, [])],
+    [(0, 1, 5, 0xFFFFFFFF, 512, 4, 0, []), (1, 0, 0, 0b101, 16, int(EXPLICIT), 0, [0, 64])],
+    [(0, 1, 5, 1, 512, 0, 2, [])],
 ]
 
 
@@ -77,6 +77,17 @@ ROWS = [
 def path(tmp_path):
     write(tmp_path / "t.h5", ROWS)
     return tmp_path / "t.h5"
+
+
+def test_an_older_file_has_no_chains_side_by_side(tmp_path):
+    plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
+    digest = write(tmp_path / "t.h5", plain)
+    with h5py.File(tmp_path / "t.h5", "r+") as file:
+        del file["instructions/beside"]
+        file.attrs["version"] = [1, 1]
+    trace = Trace.open(tmp_path / "t.h5")
+    (found,) = trace.chunks()
+    assert found.beside.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
 
 
 def replaced(name, change):
@@ -119,6 +130,7 @@ DAMAGE = {
     "grid": (attribute("grid", [0, 1, 1]), "grid"),
     "grid of two": (attribute("grid", [1, 1]), "grid"),
     "missing column": (lambda file: file.__delitem__("instructions/mask"), "instructions/mask"),
+    "beside more than the gap": (element("instructions/beside", 0, 6), "instructions/beside"),
     "missing table": (lambda file: file.__delitem__("ops"), "ops/kind"),
     "link to another file": (link, "addresses"),
     "wrong dtype": (replaced("instructions/gap", lambda v: v.astype("i8")), "instructions/gap"),
@@ -206,7 +218,7 @@ from tests.trace_programs import ARRAYS, OPS, chunk
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
-block = [[(0, 1, 5, 1, 512, 4, [])] * 20000, []]
+block = [[(0, 1, 5, 1, 512, 4, 0, [])] * 20000, []]
 try:
     with TraceWriter(sys.argv[1], kernel="k", source="s", parameters={}) as writer:
         for i in range(4):

@@ -24,15 +24,17 @@ OPS = [
 
 @st.composite
 def instructions(draw):
-    """One instruction: (op, flags, gap, mask, base, stride, addresses)."""
+    """One instruction: (op, flags, gap, mask, base, stride, beside, addresses)."""
     gap = draw(st.integers(0, 2**32 - 1))
+    beside = draw(st.just(0) | st.integers(0, gap))
     if draw(st.integers(0, 9)) == 0:
-        return NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, []
+        return NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, beside, []
     mask = draw(st.integers(1, 2**32 - 1))
     stride = draw(st.sampled_from([0, 4, -8, 2**31 - 1, int(EXPLICIT)]))
     lanes = mask.bit_count() if stride == EXPLICIT else 0
     addresses = draw(st.lists(st.integers(0, 2**32 - 1), min_size=lanes, max_size=lanes))
-    return draw(st.integers(0, 1)), draw(st.integers(0, 1)), gap, mask, draw(st.integers(0, 2**63)), stride, addresses
+    op, flags, base = draw(st.integers(0, 1)), draw(st.integers(0, 1)), draw(st.integers(0, 2**63))
+    return op, flags, gap, mask, base, stride, beside, addresses
 
 
 PROGRAMS = st.lists(st.lists(instructions(), max_size=5), min_size=2, max_size=8).filter(lambda p: len(p) % 2 == 0)
@@ -41,15 +43,15 @@ PROGRAMS = st.lists(st.lists(instructions(), max_size=5), min_size=2, max_size=8
 def chunk(programs, first_warp=0):
     """Warps' programs as columns."""
     rows = [row for program in programs for row in program]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 7
-    names = ("op", "flags", "gap", "mask", "base", "stride")
-    dtypes = ("u2", "u1", "u4", "u4", "u8", "i4")
+    columns = list(zip(*rows, strict=True)) if rows else [()] * 8
+    names = ("op", "flags", "gap", "mask", "base", "stride", "beside")
+    dtypes = ("u2", "u1", "u4", "u4", "u8", "i4", "u4")
     data = {n: np.array(c, d) for n, c, d in zip(names, columns, dtypes, strict=False)}
-    addresses = [address for row in rows for address in row[6]]
+    addresses = [address for row in rows for address in row[7]]
     return Chunk(
         range(first_warp, first_warp + len(programs)),
         np.cumsum([0, *map(len, programs)]),
-        np.cumsum([0, *(sum(len(row[6]) for row in program) for program in programs)]),
+        np.cumsum([0, *(sum(len(row[7]) for row in program) for program in programs)]),
         addresses=np.array(addresses, "u4"),
         **data,
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from memsim.hierarchy.compiled import loop
 from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.random import hash32
@@ -119,12 +121,13 @@ def act(m, sm, slot, time):
         if pc == m.warps[w].end:
             end_warp(m, sm, slot, time)
             return
-        gap = m.instructions[pc].gap
+        gap = np.int64(m.instructions[pc].gap)
         if gap > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1
             free = max(m.sms[sm].issue_free, time * p.issue_per_cycle) + gap * p.issue_cycles
             m.sms[sm].issue_free = free
-            ready = max((free + p.issue_per_cycle - 1) // p.issue_per_cycle, time + gap * p.instruction_cycles)
+            alone = max(gap * p.issue_cycles, np.int64(m.instructions[pc].chain) * p.instruction_cycles)
+            ready = max((free + p.issue_per_cycle - 1) // p.issue_per_cycle, time + alone)
             if ready > time:
                 push(m, sm, slot, ready)
                 return

@@ -67,4 +67,5 @@ def _fill(rows, cursor, op, flags, gap, mask):
     row["flags"] = flags
     row["gap"] = min(gap, MOST_GAP)
     row["mask"] = mask
+    row["beside"] = 0
     cursor[0] += 1

@@ -1,6 +1,6 @@
 """Instructions of warps as rows of a log: starting sequences, encoding addresses, sorting by warp; for every source.
 
-The state of each warp is i8 [n_warps, 3], columns SEQUENCE, GAP and START.
+The state of each warp is i8 [n_warps, STATE], columns SEQUENCE to SPARE.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from memsim.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 
-# Sequences started; non-memory instructions since the last row; whether a new sequence is due.
-SEQUENCE, GAP, START = range(3)
+# Sequences started; non-memory instructions since the last row; whether a new sequence is due; how many of those
+# instructions are beside the longest chain of dependent ones; instructions that make no chain longer yet.
+SEQUENCE, GAP, START, BESIDE, SPARE = range(5)
+STATE = 5
 
 # One line of the log: an instruction of one warp, in the order of execution.
 ROW = np.dtype([("warp", "<i4"), *INSTRUCTION_COLUMNS.items()])
@@ -62,7 +64,17 @@ def lane_stride(lanes, elements, count):
 
 
 @loop
-def begin_row(row, state, warp, since, data, issued, active):
+def charge(state, warp, count, chains):
+    """Charge a warp with non-memory instructions that are `chains` chains of dependent ones, side by side."""
+    state[warp, GAP] += count
+    if chains > 1:
+        spare = min(state[warp, SPARE], chains - 1) + count
+        state[warp, BESIDE] += count - spare // chains
+        state[warp, SPARE] = spare % chains
+
+
+@loop
+def begin_row(row, state, warp, since, data, issued, chains, active):
     """Fill what every row has, and start a sequence when one is due or the access waits for the current one."""
     flags = 0
     if state[warp, START] or since == state[warp, SEQUENCE]:
@@ -73,20 +85,23 @@ def begin_row(row, state, warp, since, data, issued, active):
         flags = DATA_FLAG
     row["warp"] = warp
     row["flags"] = flags
-    row["gap"] = state[warp, GAP] + issued
+    charge(state, warp, issued, chains)
+    row["gap"] = state[warp, GAP]
+    row["beside"] = state[warp, BESIDE]
     row["mask"] = active
     state[warp, GAP] = 0
+    state[warp, BESIDE] = 0
 
 
 @loop
-def log_barrier(rows, cursor, state, bits, warps, issued):
+def log_barrier(rows, cursor, state, bits, warps, issued, chains):
     """Log a barrier of every active warp; it ends their sequences."""
     for r in range(len(warps)):
         if bits[r] == 0:
             continue
         state[warps[r], START] = 1
         row = rows[cursor[0]]
-        begin_row(row, state, warps[r], -1, -1, issued, np.int64(bits[r]))
+        begin_row(row, state, warps[r], -1, -1, issued, chains, np.int64(bits[r]))
         row["flags"] |= BARRIER_FLAG
         row["op"] = NO_OP
         row["base"] = 0
@@ -96,7 +111,7 @@ def log_barrier(rows, cursor, state, bits, warps, issued):
 
 
 @loop
-def log_compute(rows, cursor, bits, warps, count):
+def log_compute(rows, cursor, bits, warps, count, chain):
     """Log `count` non-memory instructions of every active warp that wait for no load: they join its sequence."""
     for r in range(len(warps)):
         if bits[r] == 0:
@@ -105,6 +120,7 @@ def log_compute(rows, cursor, bits, warps, count):
         row["warp"] = warps[r]
         row["flags"] = 0
         row["gap"] = count
+        row["beside"] = count - chain
         row["mask"] = np.int64(bits[r])
         row["op"] = NO_OP
         row["base"] = 0
@@ -118,7 +134,7 @@ def log_trailing(rows, cursor, state):
     for warp in range(len(state)):
         if state[warp, GAP] > 0:
             row = rows[cursor[0]]
-            begin_row(row, state, warp, -1, -1, 0, 0)
+            begin_row(row, state, warp, -1, -1, 0, 1, 0)
             row["flags"] = 0
             row["op"] = NO_OP
             row["base"] = 0
@@ -140,7 +156,7 @@ def count_rows(rows, first_instruction, first_address):
 
 
 @njit(cache=True)
-def sort_rows(rows, first_instruction, op, flags, gap, mask, base, stride):
+def sort_rows(rows, first_instruction, op, flags, gap, mask, base, stride, beside):
     """Copy the log's rows to columns, warp after warp, each in the order of execution."""
     target = first_instruction.copy()
     for i in range(len(rows)):
@@ -153,6 +169,7 @@ def sort_rows(rows, first_instruction, op, flags, gap, mask, base, stride):
         mask[to] = row["mask"]
         base[to] = row["base"]
         stride[to] = row["stride"]
+        beside[to] = row["beside"]
 
 
 @njit(cache=True)

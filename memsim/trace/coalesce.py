@@ -102,7 +102,7 @@ class _Coalescer:
         position["instruction"] = position["address"] = 0
         self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
-        columns = (chunk.op, chunk.flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride)
+        columns = (chunk.op, chunk.flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride, chunk.beside)
         ended = loop.FULL
         while ended == loop.FULL:
             position["buffered"] = 0

@@ -232,7 +232,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
     """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
 
     Args:
-        chunk: (op, flags, gap, mask, base, stride), columns of the trace.
+        chunk: (op, flags, gap, mask, base, stride, beside), columns of the trace.
         offsets: of its explicit instructions' addresses.
         rules: RULE records by static op.
         line_shift: log2 of the sectors of an L1 line.
@@ -245,7 +245,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
     Returns:
         DONE, FULL (call again with empty buffers) or BELOW_ZERO (an address is negative).
     """
-    op, flags, gap, mask, base, stride = chunk
+    op, flags, gap, mask, base, stride, beside = chunk
     position = position[0]
     for i in range(position.instruction, len(op)):
         if position.buffered + MOST_TRANSACTIONS > len(addresses):
@@ -256,6 +256,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
         record.op = op[i]
         record.flags = flags[i]
         record.gap = gap[i]
+        record.chain = gap[i] - beside[i]
         if op[i] == NO_OP:
             continue
         number = np.int64(op[i])

@@ -21,6 +21,7 @@ from memsim.trace.schema import (
     EXPLICIT,
     INDEX_COLUMNS,
     INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
     NO_OP,
     OP_COLUMNS,
     OP_DEFAULTS,
@@ -135,10 +136,7 @@ class Trace:
     def _chunk(self, file: h5py.File, warps: range) -> Chunk:
         rows = self.first_instruction[warps.start : warps.stop + 1]
         offsets = self.first_address[warps.start : warps.stop + 1]
-        columns = {
-            name: hdf5.dataset(self.path, file, f"instructions/{name}", dtype, (None,))[rows[0] : rows[-1]]
-            for name, dtype in INSTRUCTION_COLUMNS.items()
-        }
+        columns = {name: self._column(file, name, rows[0], rows[-1]) for name in INSTRUCTION_COLUMNS}
         addresses = hdf5.dataset(self.path, file, "addresses", ADDRESS_DTYPE, (None,))[offsets[0] : offsets[-1]]
         chunk = Chunk(warps, rows - rows[0], offsets - offsets[0], addresses=addresses, **columns)
         access = chunk.op != NO_OP
@@ -146,16 +144,27 @@ class Trace:
             raise self._bad("instructions/op", f"names an op beyond the table of {len(self.ops)}")
         if (chunk.mask >> np.uint64(self.launch.warp_size)).any() or (chunk.mask[access] == 0).any():
             raise self._bad("instructions/mask", f"must name some of the warp's {self.launch.warp_size} lanes")
+        if (chunk.beside > chunk.gap).any():
+            raise self._bad("instructions/beside", "must not be more than the gap's instructions")
         wrong = first_wrong_warp(chunk.first_instruction, chunk.first_address, chunk.stride, chunk.mask)
         if wrong >= 0:
             raise self._bad("warps/first_address", f"of warp {warps[wrong]} does not fit its explicit instructions")
         return chunk
 
+    def _column(self, file: h5py.File, name: str, first: int, end: int) -> np.ndarray:
+        """Rows of a column of the instructions; an older file may lack it."""
+        full, dtype = f"instructions/{name}", INSTRUCTION_COLUMNS[name]
+        if name in INSTRUCTION_DEFAULTS and full not in file:
+            return np.full(end - first, INSTRUCTION_DEFAULTS[name], dtype)
+        values: np.ndarray = hdf5.dataset(self.path, file, full, dtype, (None,))[first:end]
+        return values
+
     def _check_index(self, file: h5py.File) -> None:
         """The tables that find blocks, warps, instructions and addresses agree with each other and the columns."""
         n_rows = self.n_instructions if len(self.first_instruction) else 0
         for name, dtype in INSTRUCTION_COLUMNS.items():
-            hdf5.dataset(self.path, file, f"instructions/{name}", dtype, (n_rows,))
+            if name not in INSTRUCTION_DEFAULTS or f"instructions/{name}" in file:
+                hdf5.dataset(self.path, file, f"instructions/{name}", dtype, (n_rows,))
         addresses = hdf5.dataset(self.path, file, "addresses", ADDRESS_DTYPE, (None,))
         self._check_starts("blocks/first_warp", self.first_warp, self.n_blocks, self.n_warps)
         self._check_starts("warps/first_instruction", self.first_instruction, self.n_warps, n_rows)

@@ -15,6 +15,8 @@
 
 ``kernel`` is the kernel function's name, ``source`` the file that describes it. Lines and columns count from 1; 0 is
 not known.
+``gap`` counts the non-memory instructions issued before an instruction; ``beside`` (from 1.2 on) those of them that are
+not on their longest chain of dependent ones.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
@@ -69,7 +71,9 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "mask": "<u4",
     "base": "<u8",
     "stride": "<i4",
+    "beside": "<u4",
 }
+INSTRUCTION_DEFAULTS: dict[str, int] = {"beside": 0}  # columns that a file of an older minor version lacks
 ADDRESS_DTYPE = "<u4"
 INDEX_COLUMNS: dict[str, str] = {  # dataset -> dtype of what finds blocks and warps
     "blocks/id": "<i8",
@@ -159,7 +163,7 @@ class Chunk:
         warps: range of the warps' numbers in the trace.
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
-        op, flags, gap, mask, base, stride: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
+        op, flags, gap, mask, base, stride, beside: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
     """
 
@@ -172,4 +176,5 @@ class Chunk:
     mask: np.ndarray
     base: np.ndarray
     stride: np.ndarray
+    beside: np.ndarray
     addresses: np.ndarray

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 # One warp instruction, ready to replay. `first` indexes lines/masks; `slots` are the load-store unit's passes of an
-# access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses.
+# access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses. `chain` is the
+# longest chain of dependent instructions within its gap.
 INSTRUCTION = np.dtype(
     [
         ("first", "<i8"),
@@ -22,7 +23,7 @@ INSTRUCTION = np.dtype(
         ("flags", "u1"),
         ("slots", "<u2"),
         ("gap", "<u4"),
-        ("pad", "<u4"),
+        ("chain", "<u4"),
     ]
 )
 

@@ -21,6 +21,7 @@ from memsim.trace.schema import (
     ARRAY_COLUMNS,
     INDEX_COLUMNS,
     INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
     OP_COLUMNS,
     OP_DEFAULTS,
     SCHEMA,
@@ -60,6 +61,8 @@ class TraceWriter:
     def __init__(self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self._about = {"kernel": kernel, "source": source, "parameters": json.dumps(dict(parameters), sort_keys=True)}
+        # Columns with a default that have nothing else so far.
+        self._plain = {f"instructions/{name}": value for name, value in INSTRUCTION_DEFAULTS.items()}
         self._hashes = {name: sha256() for name in STREAMS}  # most processors have instructions for it
         self._n_warps = self._n_instructions = self._n_addresses = 0
         self._early = [0, 0]  # instructions and addresses written ahead of their block
@@ -148,6 +151,8 @@ class TraceWriter:
     def _extend(self, name: str, values: np.ndarray) -> None:
         values = np.ascontiguousarray(values, dtype=STREAMS[name])
         self._hashes[name].update(values.data)
+        if name in self._plain and (values != self._plain[name]).any():
+            del self._plain[name]
         with writing(self.path):
             dataset = self._streams[name]
             size = dataset.shape[0]
@@ -160,8 +165,9 @@ class TraceWriter:
         op_rows = [{k: v for k, v in asdict(op).items() if k not in OP_DEFAULTS or v != OP_DEFAULTS[k]} for op in ops]
         tables = [attributes, op_rows, [asdict(array) for array in arrays]]
         total = sha256(json.dumps(tables, sort_keys=True).encode())
-        for stream in self._hashes.values():
-            total.update(stream.digest())
+        for name, stream in self._hashes.items():
+            if name not in self._plain:
+                total.update(stream.digest())
         return total.hexdigest()
 
 

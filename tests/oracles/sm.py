@@ -80,7 +80,8 @@ class SM(FirstLevel):
                 warp.gap_issued = True
                 self.issue_free = max(self.issue_free, time * sm.issue_per_cycle) + gap * sm.issue_cycles
                 issued = -(-self.issue_free // sm.issue_per_cycle)
-                self.at(max(issued, time + gap * sm.instruction_cycles), warp)
+                chained = int(i["chain"]) * sm.instruction_cycles
+                self.at(max(issued, time + gap * sm.issue_cycles, time + chained), warp)
                 return
             warp.gap_issued = False
             if i["flags"] & Flag.barrier:

@@ -182,7 +182,7 @@ def log(warp, access, site, row, lanes, address, count, low, base, since, data, 
         mask |= np.int64(1) << lanes[i]
     instruction = out.rows[out.cursor[0]]
     place_lanes(instruction, out.addresses, out.cursor, lanes, address, count, low, base, 1)
-    begin_row(instruction, out.state, warp, since, data, sites.gap[site], mask)
+    begin_row(instruction, out.state, warp, since, data, sites.gap[site], 1, mask)
     instruction["op"] = op
     out.cursor[0] += 1
     return DONE

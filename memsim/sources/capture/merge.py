@@ -17,6 +17,7 @@ from memsim.sources.capture.sites import Site
 from memsim.sources.capture.static_ops import StaticOps, static_op
 from memsim.sources.capture.tables import WINDOWS, ArrayTable, SiteTable
 from memsim.sources.log import Log
+from memsim.sources.rows import STATE
 from memsim.trace.schema import NO_OP, ArrayInfo, Chunk, LaunchShape, Space, StaticOp
 
 SHARED_ALIGNMENT = 16  # of the widest vector access
@@ -138,7 +139,7 @@ class Merger:
         self._log.clear()
         self._log.reserve(n + n_lanes, n_lanes)
         scratch, barrier = np.empty((2, WARP_SIZE), np.int64), np.empty(2, np.uint32)
-        tables, out = self._tables(), self._out(np.zeros((n_warps, 3), np.int64))
+        tables, out = self._tables(), self._out(np.zeros((n_warps, STATE), np.int64))
         self._check(merge_records(words, starts, warps, order, first_warp, *tables, out, *scratch, barrier))
         return self._chunk(n_warps)
 
@@ -151,7 +152,7 @@ class Merger:
 
     def _merge(self, message: Blocks, n_warps: int, warps_per_block: int) -> None:
         """Log the warps' instructions, all by one call unless that took too much room."""
-        state, progress = np.zeros((n_warps, 3), np.int64), np.zeros(1, np.int64)
+        state, progress = np.zeros((n_warps, STATE), np.int64), np.zeros(1, np.int64)
         first_warp, whole = message.ids * warps_per_block, len(message.words) <= PIECE_WORDS
         lane, group, barrier = np.zeros(WARP_SIZE + 1, LANE), np.empty((3, WARP_SIZE), np.int64), np.empty(2, np.uint32)
         while (warp := int(progress[0])) < n_warps:

@@ -119,7 +119,7 @@ def log_block_barrier(warp, lanes, count, out, barrier):
     for i in range(count):
         mask |= np.int64(1) << lanes[i]
     barrier[0], barrier[1] = mask, warp
-    log_barrier(out.rows, out.cursor, out.state, barrier[:1], barrier[1:], 0)
+    log_barrier(out.rows, out.cursor, out.state, barrier[:1], barrier[1:], 0, 1)
 
 
 @inlined

@@ -73,7 +73,7 @@ def merge_records(words, starts, warps, order, first_warp, sites, memory, ops, o
             latch = site if is_back_edge(site, sites, out) else np.int64(0)
         elif variant == BARRIER:
             barrier[0], barrier[1] = mask, warp
-            log_barrier(out.rows, out.cursor, out.state, barrier[:1], barrier[1:], 0)
+            log_barrier(out.rows, out.cursor, out.state, barrier[:1], barrier[1:], 0, 1)
         elif variant > BARRIER or site == 0 or last > LOCAL:
             return BAD_WORD
         else:

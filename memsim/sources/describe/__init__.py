@@ -23,6 +23,7 @@ What to know:
   what its own sequence loaded stays in it and waits for the loads.
 - Every operation on lanes counts as one non-memory instruction of the warps that execute it, an iteration of a GPU loop
   as two; address arithmetic in one dimension is free, as it is in the hardware. ``t.compute(n)`` adds more.
+  Each waits for the one before, but in ``with t.independent(k)``, where they are k chains side by side.
 """
 
 from memsim.sources.describe.kernel_file import load_workload

@@ -15,7 +15,7 @@ from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
 from memsim.sources.describe.ops import StaticOps
 from memsim.sources.log import Log
-from memsim.sources.rows import SEQUENCE, START, log_barrier, log_compute, log_trailing
+from memsim.sources.rows import SEQUENCE, START, STATE, log_barrier, log_compute, log_trailing
 from memsim.trace.schema import Kind, LaunchShape, Space
 
 PAST_L1_BYTES = 16  # of a lane's copy to shared memory: PTX ISA, cp.async: .cg caches in L2 only, and takes 16 bytes
@@ -34,8 +34,9 @@ class Batch:
     def __init__(self, shape: LaunchShape, block_ids: np.ndarray, ops: StaticOps, log: Log) -> None:
         self.shape, self.block_ids, self._ops, self._log = shape, block_ids, ops, log
         n_warps = len(block_ids) * shape.warps_per_block
-        self._state = np.zeros((n_warps, 3), np.int64)
+        self._state = np.zeros((n_warps, STATE), np.int64)
         self._state[:, START] = 1
+        self._chains = 1  # of dependent instructions, side by side, in what is issued now
         thread = np.arange(shape.warps_per_block * shape.warp_size).reshape(-1, shape.warp_size)
         mask = np.tile(thread < shape.threads_per_block, (len(block_ids), 1))
         bits = compiled.active_bits(mask)
@@ -130,7 +131,7 @@ class Batch:
         """Account the non-memory instructions of the current context to its warps."""
         context = self.context
         if context.issued:
-            compiled.issue(self._state, context.bits, context.frame.warps, context.issued)
+            compiled.issue(self._state, context.bits, context.frame.warps, context.issued, self._chains)
             context.issued = 0
 
     def back_edge(self) -> None:
@@ -148,14 +149,26 @@ class Batch:
             raise RuntimeError("t.sync() is reached by some lanes of a block only; the block would hang")
         self._log.reserve(len(context.bits), 0)
         log = self._log
-        log_barrier(log.rows, log.cursor, self._state, context.bits, context.frame.warps, context.issued)
+        warps = context.frame.warps
+        log_barrier(log.rows, log.cursor, self._state, context.bits, warps, context.issued, self._chains)
         context.issued = 0
 
-    def compute(self, instructions: int) -> None:
+    def side_by_side(self, chains: int) -> int:
+        """Have what is issued from now on be so many chains of dependent instructions; returns how many they were."""
+        self.charge()
+        before, self._chains = self._chains, chains
+        return before
+
+    def compute(self, instructions: int, chain: int) -> None:
+        """Charge non-memory instructions, `chain` of which depend on each other."""
+        context = self.context
+        compiled.issue_chain(self._state, context.bits, context.frame.warps, instructions, chain)
+
+    def compute_while_loading(self, instructions: int, chain: int) -> None:
         """Log non-memory instructions that wait for none of the sequence's loads."""
         context, log = self.context, self._log
         log.reserve(len(context.bits), 0)
-        log_compute(log.rows, log.cursor, context.bits, context.frame.warps, instructions)
+        log_compute(log.rows, log.cursor, context.bits, context.frame.warps, instructions, chain)
 
     def finish(self) -> None:
         """Log what the warps issue after their last access."""
@@ -253,6 +266,7 @@ class Batch:
             context.frame.independent if since is None else since,
             context.frame.independent if data is None else data,
             context.issued,
+            self._chains,
             np.array([op, array.info.base, array.size - width + 1, array.dtype.itemsize]),
         )
         if row >= 0:

@@ -106,17 +106,42 @@ class Thread:
             lambda *values: np.where(*values).astype(dtype, copy=False), condition, if_true, if_false
         )
 
-    def compute(self, instructions: int, while_loading: bool = False) -> None:
+    def compute(self, instructions: int, while_loading: bool = False, chain: int | None = None) -> None:
         """Charge the active warps with more non-memory instructions.
+
+        The longest chain of dependent ones among them is ``chain`` long; unless it is given, each waits for the one
+        before (or as :meth:`independent` says).
 
         They wait for all loads of the sequence before, as what is computed from loaded values does. With
         ``while_loading`` they wait for none: a warp stalls at the first use of a value that is not there yet, so what
         the compiler places between a load and that use is issued while the load is under way.
         """
+        count = operator.index(instructions)
+        longest = count if chain is None else operator.index(chain)
+        if not 0 <= longest <= count:
+            raise ValueError(f"chain is {longest}; give 0 to {count}, the number of instructions")
         if while_loading:
-            self._batch.compute(operator.index(instructions))
+            self._batch.compute_while_loading(count, longest)
+        elif chain is None:
+            self._batch.context.issued += count
         else:
-            self._batch.context.issued += operator.index(instructions)
+            self._batch.compute(count, longest)
+
+    @contextmanager
+    def independent(self, chains: int) -> Iterator[None]:
+        """``with t.independent(16):`` the instructions of the body are so many chains, side by side.
+
+        By default an instruction waits for the one before. Those on the elements of a register tile, or of the
+        iterations of an unrolled loop with a sum each, do not: a warp issues them one after the other,
+        if its scheduler keeps up.
+        """
+        if operator.index(chains) < 1:
+            raise ValueError(f"chains is {chains}; give at least 1")
+        before = self._batch.side_by_side(operator.index(chains))
+        try:
+            yield
+        finally:
+            self._batch.side_by_side(before)
 
     # -- control
 
