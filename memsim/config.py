@@ -217,8 +217,8 @@ class Stochastic(_Data):
     """What is random, and only this; each is a switch a study can turn off."""
 
     start_alignment: bool = Field(True, description="resident blocks start at random phases")
-    warp_weights: bool = Field(True, description="warps of weighted_round_robin draw their weight")
-    max_weight: int = Field(4, ge=1, le=64, description="largest weight of a warp")
+    warp_weights: bool = Field(True, description="weighted_round_robin: warps draw their weight; one that waits loses its turns")
+    max_weight: int = Field(4, ge=1, le=64, description="largest weight: sequences a warp issues in a row")
     arbitration: bool = Field(True, description="requests of SMs that reach L2 in one cycle are ordered at random")
     dram_grouping: bool = Field(True, description="main-memory step: group sizes are drawn, else all are full")
     page_placement: bool = Field(False, description="pages get random physical frames")
