@@ -217,7 +217,7 @@ class Stochastic(_Data):
     """What is random, and only this; each is a switch a study can turn off."""
 
     start_alignment: bool = Field(True, description="resident blocks start at random phases")
-    warp_weights: bool = Field(True, description="weighted_round_robin: warps draw their weight; one that waits loses its turns")
+    warp_weights: bool = Field(True, description="weighted_round_robin draws weights; a warp that waits loses its turn")
     max_weight: int = Field(4, ge=1, le=64, description="largest weight: sequences a warp issues in a row")
     arbitration: bool = Field(True, description="requests of SMs that reach L2 in one cycle are ordered at random")
     dram_grouping: bool = Field(True, description="main-memory step: group sizes are drawn, else all are full")
