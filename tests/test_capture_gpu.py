@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-import traces
 from experiments.capture_gpu.compare import compare
 from memsim.trace.reader import Trace
 from memsim.trace.schema import EXPLICIT
 from memsim.trace.writer import TraceWriter
+from tests.trace_programs import ARRAYS, OPS, chunk, shape
 
 ALL, LISTED = 2**32 - 1, int(EXPLICIT)
-A = traces.ARRAYS[0].base
+A = ARRAYS[0].base
 BARRIER = (0xFFFF, 2, 0, ALL, 0, 0, [])
 
 
@@ -27,10 +27,10 @@ def store(base, mask=ALL):
 def written(tmp_path):
     def write(*programs, moved=0):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.h5"
-        arrays = [replace(traces.ARRAYS[0], base=A + moved), traces.ARRAYS[1]]
+        arrays = [replace(ARRAYS[0], base=A + moved), ARRAYS[1]]
         with TraceWriter(path, kernel="k", source="k.cu", parameters={}) as writer:
-            writer.append(range(len(programs) // 2), traces.chunk(programs))
-            writer.finish(traces.shape(programs), traces.OPS, arrays)
+            writer.append(range(len(programs) // 2), chunk(programs))
+            writer.finish(shape(programs), OPS, arrays)
         return Trace.open(path)
 
     return write
