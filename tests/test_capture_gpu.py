@@ -3,7 +3,6 @@
 from dataclasses import replace
 
 import pytest
-import trace_programs
 
 from experiments.capture_gpu.compare import compare
 from memsim.trace.reader import Trace
@@ -12,37 +11,26 @@ from memsim.trace.writer import TraceWriter
 from tests.trace_programs import ARRAYS, OPS, chunk, shape
 
 ALL, LISTED = 2**32 - 1, int(EXPLICIT)
-<<<<<<< Updated upstream
 A = ARRAYS[0].base
-=======
-A = trace_programs.ARRAYS[0].base
->>>>>>> Stashed changes
-BARRIER = (0xFFFF, 2, 0, ALL, 0, 0, 0, [])
+BARRIER = (0xFFFF, 2, 0, ALL, 0, 0, [])
 
 
 def load(base, mask=ALL, stride=4, addresses=()):
-    return 0, 0, 0, mask, base, stride, 0, list(addresses)
+    return 0, 0, 0, mask, base, stride, list(addresses)
 
 
 def store(base, mask=ALL):
-    return 1, 0, 0, mask, base, 4, 0, []
+    return 1, 0, 0, mask, base, 4, []
 
 
 @pytest.fixture
 def written(tmp_path):
     def write(*programs, moved=0):
         path = tmp_path / f"{len(list(tmp_path.iterdir()))}.h5"
-<<<<<<< Updated upstream
         arrays = [replace(ARRAYS[0], base=A + moved), ARRAYS[1]]
         with TraceWriter(path, kernel="k", source="k.cu", parameters={}) as writer:
             writer.append(range(len(programs) // 2), chunk(programs))
             writer.finish(shape(programs), OPS, arrays)
-=======
-        arrays = [replace(trace_programs.ARRAYS[0], base=A + moved), trace_programs.ARRAYS[1]]
-        with TraceWriter(path, kernel="k", source="k.cu", parameters={}) as writer:
-            writer.append(range(len(programs) // 2), trace_programs.chunk(programs))
-            writer.finish(trace_programs.shape(programs), trace_programs.OPS, arrays)
->>>>>>> Stashed changes
         return Trace.open(path)
 
     return write
