@@ -12,15 +12,15 @@ from tests.trace_programs import ARRAYS, OPS, chunk, shape
 
 ALL, LISTED = 2**32 - 1, int(EXPLICIT)
 A = ARRAYS[0].base
-BARRIER = (0xFFFF, 2, 0, ALL, 0, 0, [])
+BARRIER = (0xFFFF, 2, 0, ALL, 0, 0, 0, [])
 
 
 def load(base, mask=ALL, stride=4, addresses=()):
-    return 0, 0, 0, mask, base, stride, list(addresses)
+    return 0, 0, 0, mask, base, stride, 0, list(addresses)
 
 
 def store(base, mask=ALL):
-    return 1, 0, 0, mask, base, 4, []
+    return 1, 0, 0, mask, base, 4, 0, []
 
 
 @pytest.fixture
