@@ -161,7 +161,8 @@ def machines(draw) -> GPU:
     l2["hit_latency_cycles"] += l1["hit_latency_cycles"]
     sm = BASE["sm"] | _section(
         draw, count=st.integers(1, 3), warp_scheduler=_of(WarpScheduler), issue_per_cycle=st.integers(1, 2),
-        issue_cycles=st.sampled_from([1, 1, 4]), instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
+        issue_cycles=st.sampled_from([1, 1, 4]), memory_issue=st.booleans(),
+        instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
         reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]),

@@ -121,7 +121,7 @@ class Layout:
     @cached_property
     def apart(self) -> bool:
         """Whether the L2 lines of one L1 line always lie in different sets."""
-        sets = self.sets.reshape(len(self.place), -1)
+        sets = self.sets.reshape(len(self.place), len(self.sets) // max(len(self.place), 1))
         pairs = combinations(range(sets.shape[1]), 2)
         return not any((sets[:, one] == sets[:, other]).any() for one, other in pairs)
 

@@ -59,6 +59,7 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         launch_cycles=gpu.sm.launch_cycles,
         issue_per_cycle=gpu.sm.issue_per_cycle,
         issue_cycles=gpu.sm.issue_cycles,
+        memory_issue=gpu.sm.memory_issue,
         instruction_cycles=gpu.sm.instruction_cycles,
         lookup_cycles=gpu.sm.lookup_cycles,
         pass_cycles=gpu.sm.pass_cycles,

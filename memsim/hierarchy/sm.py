@@ -16,7 +16,7 @@ from memsim.hierarchy.l1 import answer_own, complete, end_flight, fill, invalida
 from memsim.hierarchy.prefetch import prefetch
 from memsim.hierarchy.requests import ATOMIC, BYPASS, INVALIDATE, LOAD, REDUCTION, STORE, append, give, pop, take_bucket
 from memsim.hierarchy.sm_state import NEVER, OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
-from memsim.hierarchy.warps import act, choose, end_sequence, ends_sequence, make_ready, pop_event, push
+from memsim.hierarchy.warps import act, choose, end_sequence, ends_sequence, goes_to_memory, make_ready, pop_event, push
 from memsim.trace.transactions import PAST_L1
 
 AHEAD = 8  # transactions that the host is told of before they are looked up
@@ -116,7 +116,7 @@ def finish(m, sm, time):
     m.warps[w].pc = pc + 1
     if ends_sequence(m, w):
         end_sequence(m, sm, slot, time)
-    elif m.instructions[pc + 1].gap == 0 and m.instructions[pc + 1].count + m.instructions[pc + 1].slots > 0:
+    elif m.instructions[pc + 1].gap == 0 and goes_to_memory(m, pc + 1) and not m.p[0].memory_issue:
         make_ready(m, sm, w)
     else:
         push(m, sm, slot, time)

@@ -112,6 +112,12 @@ def make_ready(m, sm, w):
 
 
 @loop
+def goes_to_memory(m, pc):
+    """Whether an instruction is one for the load-store unit."""
+    return m.instructions[pc].count > 0 or m.instructions[pc].slots > 0
+
+
+@loop
 def act(m, sm, slot, time):
     """A warp whose last sequence is answered goes on: its gap, then a barrier or the load-store unit, or its end."""
     w = sm * SLOTS + slot
@@ -122,11 +128,12 @@ def act(m, sm, slot, time):
             end_warp(m, sm, slot, time)
             return
         gap = np.int64(m.instructions[pc].gap)
-        if gap > 0 and m.warps[w].issued_gap == 0:
+        to_issue = gap + (p.memory_issue if goes_to_memory(m, pc) else 0)
+        if to_issue > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1
-            free = max(m.sms[sm].issue_free, time * p.issue_per_cycle) + gap * p.issue_cycles
+            free = max(m.sms[sm].issue_free, time * p.issue_per_cycle) + to_issue * p.issue_cycles
             m.sms[sm].issue_free = free
-            alone = max(gap * p.issue_cycles, np.int64(m.instructions[pc].chain) * p.instruction_cycles)
+            alone = max(to_issue * p.issue_cycles, np.int64(m.instructions[pc].chain) * p.instruction_cycles)
             ready = max((free + p.issue_per_cycle - 1) // p.issue_per_cycle, time + alone)
             if ready > time:
                 push(m, sm, slot, ready)
@@ -139,7 +146,7 @@ def act(m, sm, slot, time):
             m.blocks[sm * SLOTS + block].arrived += 1
             release_barrier(m, sm, block, time)
             return
-        if m.instructions[pc].count > 0 or m.instructions[pc].slots > 0:
+        if goes_to_memory(m, pc):
             make_ready(m, sm, w)
             return
         m.warps[w].pc = pc + 1

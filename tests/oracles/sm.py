@@ -76,12 +76,13 @@ class SM(FirstLevel):
                 return
             i = self.world.trace.instructions[warp.pc]
             gap, sm = int(i["gap"]), self.gpu.sm
-            if gap and not warp.gap_issued:
+            taken = gap + (1 if sm.memory_issue and i["count"] + i["slots"] else 0)
+            if taken and not warp.gap_issued:
                 warp.gap_issued = True
-                self.issue_free = max(self.issue_free, time * sm.issue_per_cycle) + gap * sm.issue_cycles
+                self.issue_free = max(self.issue_free, time * sm.issue_per_cycle) + taken * sm.issue_cycles
                 issued = -(-self.issue_free // sm.issue_per_cycle)
                 chained = int(i["chain"]) * sm.instruction_cycles
-                self.at(max(issued, time + gap * sm.issue_cycles, time + chained), warp)
+                self.at(max(issued, time + taken * sm.issue_cycles, time + chained), warp)
                 return
             warp.gap_issued = False
             if i["flags"] & Flag.barrier:
