@@ -13,8 +13,8 @@ PACKAGE = ROOT / "memsim"
 # In the order data walks through them; modules directly in memsim/ are rooms of one file.
 ROOMS = (
     "errors", "geometry", "config", "library", "compiled", "files", "hdf5", "presets", "occupancy", "carve_out",
-    "trace", "sources", "hierarchy", "montecarlo", "analysis", "models", "host", "report", "progress", "api",
-    "cli", "__main__",
+    "trace", "sources", "hierarchy", "profile", "montecarlo", "analysis", "models", "host", "why", "report", "progress",
+    "api", "cli", "__main__",
 )  # fmt: skip
 FOR_TYPES_ONLY = {("geometry", "config")}  # config applies geometry's rules, which are about config's types
 FILES = sorted(PACKAGE.rglob("*.py"))

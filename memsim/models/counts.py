@@ -8,13 +8,12 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from memsim.config import GPU
-from memsim.trace.bits import popcounts
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import make_rules
-from memsim.trace.ideal import least_transactions
+from memsim.trace.ideal import split_by_coalescing
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Space
+from memsim.trace.schema import Space
 
 
 @dataclass(frozen=True)
@@ -70,6 +69,7 @@ def count_instructions(trace: Trace, gpu: GPU) -> Counts:
     """
     sizes = count(trace.chunks(), len(trace.ops))
     space = np.array([op.space for op in trace.ops], np.int64)
+    width = np.array([op.width for op in trace.ops], np.int64)
     off_chip = np.isin(space, (Space.global_, Space.local, Space.texture))
     totals = _memory_totals(trace, gpu, off_chip)
     return Counts(
@@ -77,28 +77,22 @@ def count_instructions(trace: Trace, gpu: GPU) -> Counts:
         gap_insts=sizes.gap_instructions,
         on_chip_insts=int(sizes.memory_instructions[~off_chip].sum()),
         barriers=sizes.barriers,
-        coal_mem_insts=int(totals[1, 0]),
+        coal_mem_insts=int(totals[0, 1]),
         uncoal_mem_insts=int(totals[0, 0]),
         coal_transactions=int(totals[1, 1]),
-        uncoal_transactions=int(totals[0, 1]),
-        bytes=int(totals[:, 2].sum()),
+        uncoal_transactions=int(totals[1, 0]),
+        bytes=int((sizes.lane_accesses * width)[off_chip].sum()),
     )
 
 
 def _memory_totals(trace: Trace, gpu: GPU, off_chip: np.ndarray) -> np.ndarray:
-    """Instructions, transactions and bytes that go off chip: i8 [uncoalesced or coalesced, 3]."""
-    rules, width = make_rules(trace.ops, gpu), np.array([op.width for op in trace.ops], np.int64)
-    totals = np.zeros((2, 3), np.int64)
+    """Instructions and transactions that go off chip: i8 [instructions or transactions, uncoalesced or coalesced]."""
+    rules = make_rules(trace.ops, gpu)
+    totals = np.zeros((2, 2, len(trace.ops)), np.int64)
     with TemporaryDirectory(prefix="memsim-") as folder:
         made = coalesce(trace, gpu, folder).instructions["count"]
         first = 0
         for chunk in trace.chunks():
-            transactions = made[first : first + len(chunk.op)]
+            totals += split_by_coalescing(rules, chunk.op, chunk.mask, made[first : first + len(chunk.op)])
             first += len(chunk.op)
-            chosen = np.flatnonzero(chunk.op != NO_OP)
-            chosen = chosen[off_chip[chunk.op[chosen]]]
-            op, mask = chunk.op[chosen], chunk.mask[chosen]
-            coalesced = (transactions[chosen] <= least_transactions(rules, op, mask)).astype(np.int64)
-            for column, values in enumerate((None, transactions[chosen], popcounts(mask) * width[op])):
-                totals[:, column] += np.bincount(coalesced, weights=values, minlength=2).astype(np.int64)
-    return totals
+    return totals[..., off_chip].sum(axis=-1)

@@ -53,10 +53,18 @@ def estimate(trace: Trace, gpu: GPU) -> Estimate:
     if not counts.comp_insts + counts.mem_insts:
         raise InputError(trace.path, "instructions", "are none; give a trace of a kernel that executes some")
     machine = machine_of(gpu)
-    kernel = Kernel(
-        warps_per_block=held.warps_per_block,
-        blocks=launch.n_blocks,
-        active_blocks_per_sm=min(held.blocks, -(-launch.n_blocks // machine.sms)),
+    active = min(held.blocks, -(-launch.n_blocks // machine.sms))
+    kernel = kernel_of(counts, held.warps_per_block, launch.n_blocks, active)
+    factors = estimate_trace(trace, gpu, held)
+    return Estimate(trace, gpu, held, counts, machine, kernel, predict(machine, kernel), factors)
+
+
+def kernel_of(counts: Counts, warps_per_block: int, blocks: int, active_blocks_per_sm: int) -> Kernel:
+    """A launch whose warps are all like the counted ones."""
+    return Kernel(
+        warps_per_block=warps_per_block,
+        blocks=blocks,
+        active_blocks_per_sm=active_blocks_per_sm,
         comp_insts=counts.comp_insts / counts.warps,
         coal_mem_insts=counts.coal_mem_insts / counts.warps,
         uncoal_mem_insts=counts.uncoal_mem_insts / counts.warps,
@@ -64,5 +72,3 @@ def estimate(trace: Trace, gpu: GPU) -> Estimate:
         synch_insts=counts.barriers / counts.warps,
         load_bytes_per_warp=counts.load_bytes_per_warp,
     )
-    factors = estimate_trace(trace, gpu, held)
-    return Estimate(trace, gpu, held, counts, machine, kernel, predict(machine, kernel), factors)

@@ -25,10 +25,11 @@ from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.store import Trials
 from memsim.montecarlo.worker import Job, run_trial, save_layout
 from memsim.occupancy import resident_blocks
+from memsim.profile.ops import profile
 from memsim.sources.snapshot import wave_blocks
 from memsim.trace.coalesce import coalesce
-from memsim.trace.profile import profile
 from memsim.trace.reader import Trace
+from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 
 Row = dict[str, Any]
@@ -83,7 +84,9 @@ def run(
         tell = (lambda row: progress(collect([row]))) if progress else None
         stop = (lambda first: enough(collect(first))) if enough else None
         rows = _until(finished, at_least, stop, tell)
-        for op, found in zip(tables[0], profile(trace, Transactions.load(folder)), strict=True):
+        transactions = Transactions.load(folder)
+        about["executed"] = _executed(trace, transactions)
+        for op, found in zip(tables[0], profile(trace, transactions, gpu, job.resident), strict=True):
             op["profile"] = asdict(found)
     return collect(rows)
 
@@ -162,6 +165,18 @@ def _about(trace: Trace, gpu: GPU, seed: int, warm: bool) -> dict[str, Any]:
             "blocks": trace.n_blocks,
             "wave_blocks": wave_blocks(trace.launch, gpu),
         },
+    }
+
+
+def _executed(trace: Trace, transactions: Transactions) -> dict[str, int]:
+    """What the closed-form models want to know beside the static ops."""
+    rows = transactions.instructions
+    return {
+        "registers": trace.launch.registers,
+        "shared_bytes": trace.launch.shared_bytes,
+        "warps": trace.n_warps,
+        "gap_instructions": int(rows["gap"].sum(dtype=np.int64)),
+        "barriers": int(np.count_nonzero(rows["flags"] & Flag.barrier)),
     }
 
 

@@ -24,10 +24,11 @@ from memsim import hdf5
 from memsim.errors import InputError
 from memsim.files import replacing, writing
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit
-from memsim.trace.profile import OpProfile
+from memsim.profile.ops import OpProfile
+from memsim.profile.reuse import OCTAVES
 
 SCHEMA = "memsim-result"
-VERSION = (1, 1)  # 1.1: about.trace.wave_blocks, ops[].profile
+VERSION = (1, 2)  # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
 
 _LIMIT_BYTES = 1 << 32  # of one dataset: 100,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
@@ -57,7 +58,10 @@ _OP_FIELDS: _Fields = {
     "kind": str, "space": str, "width": int, "array": int, "line": int, "column": int, "file": str, "text": str,
 }  # fmt: skip
 _ARRAY_FIELDS: _Fields = {"name": str, "base": int, "bytes": int, "element_bytes": int}
-_PROFILE_FIELDS: _Fields = {name: int for name in OpProfile.__dataclass_fields__}
+_PROFILE_FIELDS: _Fields = {
+    name: list if name.endswith("_distances") else int for name in OpProfile.__dataclass_fields__
+}
+_EXECUTED_FIELDS: _Fields = dict.fromkeys(("registers", "shared_bytes", "warps", "gap_instructions", "barriers"), int)
 _ABOUT_FIELDS: _Fields = {
     "gpu_provenance": dict, "seed": int, "versions": dict, "created": str,
     "gpu.name": str, "gpu.compute_capability": str, "gpu.sm.clock_mhz": (int, float),
@@ -85,9 +89,10 @@ class Trials:
         wall_seconds, compiled_seconds: f8 [t], of the replay; compiled is the part inside compiled loops.
         about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
             kernel, source, parameters, grid, block, blocks: how many were traced, wave_blocks: how many the GPU holds
-            at once, 0 if not known), created (ISO time).
+            at once, 0 if not known), executed (dict: registers, shared_bytes; of the traced warps, warps,
+            gap_instructions, barriers, one a warp; missing in files before 1.2), created (ISO time).
         ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
-            profile (dict, see trace.profile; missing in files of version 1.0).
+            profile (dict, see profile.ops.OpProfile; missing in files before 1.2).
         arrays: list of dicts name, base, bytes, element_bytes.
     """
 
@@ -136,7 +141,7 @@ def load(path: str | Path) -> Trials:
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
         texts: dict[str, Any] = {name: _text(path, file, name) for name in _TEXTS}
-        _complete(texts["about"])
+        _complete(texts["about"], texts["ops"])
         _check_texts(path, **texts)
         arrays: dict[str, Any] = {}
         for name, (dtype, tail) in _ARRAYS.items():
@@ -158,10 +163,14 @@ def _text(path: str | Path, file: h5py.File, name: str) -> Any:
         raise InputError(path, name, "is not JSON text; the file is damaged") from None
 
 
-def _complete(about: Any) -> None:
-    """What files of version 1.0 lack."""
+def _complete(about: Any, ops: Any) -> None:
+    """What files of version 1.0 lack; the profiles of 1.1 tell too little."""
     if isinstance(about, dict) and isinstance(trace := about.get("trace"), dict):
         trace.setdefault("wave_blocks", 0)
+    if isinstance(about, dict) and "executed" not in about and isinstance(ops, list):
+        for op in ops:
+            if isinstance(op, dict):
+                op.pop("profile", None)
 
 
 def _refuse_constant(name: str) -> Any:
@@ -170,6 +179,8 @@ def _refuse_constant(name: str) -> Any:
 
 def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     _check_fields(path, "about", about, _ABOUT_FIELDS)
+    if "executed" in about:
+        _check_fields(path, "about.executed", about["executed"], _EXECUTED_FIELDS)
     gpu = about["gpu"]
     if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or gpu["sm"]["clock_mhz"] <= 0:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
@@ -186,7 +197,17 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
         if not -1 <= op["array"] < len(arrays):
             raise InputError(path, f"ops[{number}].array", f"is {op['array']}; there are {len(arrays)} arrays")
         if "profile" in op:
-            _check_fields(path, f"ops[{number}].profile", op["profile"], _PROFILE_FIELDS)
+            _check_profile(path, f"ops[{number}].profile", op["profile"])
+
+
+def _check_profile(path: str | Path, where: str, profile: Any) -> None:
+    _check_fields(path, where, profile, _PROFILE_FIELDS)
+    if unknown := profile.keys() - _PROFILE_FIELDS.keys():
+        raise InputError(path, f"{where}.{min(unknown)}", "is not known; the file is damaged")
+    for name, kind in _PROFILE_FIELDS.items():
+        counts = profile[name] if kind is list else [profile[name]]
+        if not all(isinstance(one, int) and one >= 0 for one in counts) or (kind is list and len(counts) != OCTAVES):
+            raise InputError(path, f"{where}.{name}", "holds impossible counts; the file is damaged")
 
 
 def _check_fields(path: str | Path, where: str, row: Any, fields: _Fields) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
-from memsim.analysis.why import findings
+from memsim.why import explained, findings
 
 
 def document(result: Result) -> dict[str, Any]:
@@ -45,8 +45,8 @@ def dumps(result: Result) -> str:
 
 
 def _findings(result: Result) -> list[dict[str, Any]] | None:
-    if any("profile" not in op for op in result.trials.ops):
-        return None  # a file of version 1.0
+    if not explained(result):
+        return None  # a file before version 1.2
     return [vars(finding) | {"advice": finding.advice} for finding in findings(result)]
 
 

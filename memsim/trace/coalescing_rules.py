@@ -57,7 +57,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
     """Return RULE records, one a static op."""
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
-        rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if _served(op, gpu) else PAST_L1
+        rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else PAST_L1
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:
@@ -67,7 +67,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
     return rules
 
 
-def _served(op: StaticOp, gpu: GPU) -> bool:
+def l1_serves(op: StaticOp, gpu: GPU) -> bool:
     """Whether L1, if it is on, serves a load."""
     return not op.bypass_l1 and (gpu.l1.serves is L1Serves.all or op.space is Space.texture)
 
@@ -107,7 +107,7 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
     elif op.kind == Kind.store:
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
-    elif gpu.l1.enabled and _served(op, gpu):
+    elif gpu.l1.enabled and l1_serves(op, gpu):
         segment, asked = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
     else:
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)

@@ -6,6 +6,7 @@ import numpy as np
 
 from memsim.trace.bits import popcounts
 from memsim.trace.coalescing_rules import IN_ORDER, SECTOR_BYTES
+from memsim.trace.schema import NO_OP
 
 _IN_ORDER_BYTES = 128  # the largest transaction of 1.0 and 1.1
 
@@ -34,3 +35,24 @@ def least_transactions(rules: np.ndarray, op: np.ndarray, mask: np.ndarray) -> n
         words = np.where(in_order & (active > 0), 16, active)  # in order, a half-warp's segment is fetched whole
         least += -(-words * width // segment)
     return least
+
+
+def split_by_coalescing(rules: np.ndarray, op: np.ndarray, mask: np.ndarray, transactions: np.ndarray) -> np.ndarray:
+    """Memory instructions and their transactions by static op: those with as few as their lanes allow, and the others.
+
+    Args:
+        rules: RULE records by static op.
+        op: u2 [n], static ops, or NO_OP.
+        mask: u4 [n], active lanes.
+        transactions: [n], that each makes.
+
+    Returns:
+        i8 [instructions or transactions, uncoalesced or coalesced, n_ops]; of ops in shared or constant memory it
+        means nothing.
+    """
+    chosen = np.flatnonzero(op != NO_OP)
+    op, mask, transactions = op[chosen], mask[chosen], transactions[chosen]
+    coalesced = (transactions <= least_transactions(rules, op, mask)).astype(np.int64)
+    cell, n = coalesced * len(rules) + op, 2 * len(rules)
+    parts = [np.bincount(cell, minlength=n), np.bincount(cell, weights=transactions, minlength=n)]
+    return np.array(parts).astype(np.int64).reshape(2, 2, -1)

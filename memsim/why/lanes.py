@@ -1,0 +1,32 @@
+"""What a warp instruction costs the SM itself: passes for bank conflicts, instructions for divergent lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memsim.analysis.result import Result
+from memsim.config import GPU
+from memsim.why.finding import Cause, Finding
+from memsim.why.site import LANES, Site, diverges
+
+
+def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
+    """In excess: the cycles that the load-store units spend on passes beyond the least."""
+    of = site.profile
+    if of.passes <= of.least_passes:
+        return
+    lost = (of.passes - of.least_passes) * gpu.sm.lookup_cycles / (result.cycles.mean * gpu.sm.count)
+    evidence = (
+        f"{of.passes / of.instructions:.1f} passes a warp instruction, {of.least_passes / of.instructions:.1f} would do"
+    )
+    yield site.finding(Cause.conflicts, lost, evidence)
+
+
+def divergent(site: Site) -> Iterator[Finding]:
+    """In excess: the idle lanes' part of its memory instructions."""
+    of = site.profile
+    if not of.instructions or not of.transactions or not diverges(of):
+        return
+    active = of.lanes / of.instructions
+    evidence = f"{active:.1f} of {LANES} lanes take part in a warp instruction"
+    yield site.finding(Cause.divergence, site.issued * (1 - active / LANES), evidence)

@@ -1,0 +1,103 @@
+"""What the kernel's time is made of by the MWP/CWP model (Hong and Kim, ISCA 2009; docs/models.md)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+from pathlib import PurePath
+
+from memsim.analysis.result import Result
+from memsim.config import GPU
+from memsim.models.counts import Counts
+from memsim.models.estimate import kernel_of
+from memsim.models.machine import machine_of
+from memsim.models.mwp_cwp import Case, Kernel, Machine, Prediction, predict
+from memsim.occupancy import occupancy
+from memsim.profile.ops import OpProfile
+from memsim.why.finding import Cause, Finding
+
+
+@dataclass(frozen=True)
+class Regime:
+    """The model's view of a result.
+
+    Attributes:
+        machine, kernel: what the model was given, counted in the traced warps.
+        prediction: what it says.
+        limiters: what limits the resident warps.
+        max_warps: that one SM can hold.
+    """
+
+    machine: Machine
+    kernel: Kernel
+    prediction: Prediction
+    limiters: tuple[str, ...]
+    max_warps: int
+
+    @property
+    def mwp_limit(self) -> str:
+        """Which of equation (5)'s three is the least."""
+        said = self.prediction
+        limits = {
+            "warps": float(said.n),
+            "traffic": said.mwp_peak_bw,
+            "transactions of a warp": said.mwp_without_bw_full,
+        }
+        return min(limits, key=lambda name: limits[name])
+
+
+def regime(result: Result, gpu: GPU) -> Regime | None:
+    """The regime of a result's kernel; None if its warps execute nothing."""
+    counts = _counts(result)
+    if not counts.comp_insts + counts.mem_insts:
+        return None
+    about = result.trials.about
+    trace, executed = about["trace"], about["executed"]
+    held = occupancy(gpu, prod(trace["block"]), executed["registers"], executed["shared_bytes"])
+    blocks = prod(trace["grid"])
+    launched = -(-blocks // gpu.sm.count)
+    machine = machine_of(gpu)
+    kernel = kernel_of(counts, held.warps_per_block, blocks, min(held.blocks, launched))
+    limiters = ("the launch",) if launched < held.blocks else held.limiters
+    return Regime(machine, kernel, predict(machine, kernel), limiters, held.max_warps)
+
+
+def _counts(result: Result) -> Counts:
+    """What models.counts counts in a trace, from the profiles kept with the result."""
+    ops, executed = result.trials.ops, result.trials.about["executed"]
+    pairs = [(op, OpProfile(**op["profile"])) for op in ops]
+    off_chip = [(op, of) for op, of in pairs if op["space"] not in ("shared", "constant")]
+    return Counts(
+        warps=executed["warps"],
+        gap_insts=executed["gap_instructions"],
+        on_chip_insts=sum(of.instructions for _, of in pairs) - sum(of.instructions for _, of in off_chip),
+        barriers=executed["barriers"],
+        coal_mem_insts=sum(of.coalesced for _, of in off_chip),
+        uncoal_mem_insts=sum(of.instructions - of.coalesced for _, of in off_chip),
+        coal_transactions=sum(of.coalesced_transactions for _, of in off_chip),
+        uncoal_transactions=sum(of.transactions - of.coalesced_transactions for _, of in off_chip),
+        bytes=sum(of.lanes * op["width"] for op, of in off_chip),
+    )
+
+
+def too_few_warps(of: Regime, result: Result, bandwidth_used: float) -> Iterator[Finding]:
+    """In excess: what the model says a full SM would win, and no more than memory or the warps themselves allow."""
+    said, kernel = of.prediction, of.kernel
+    if said.case != Case.few_warps or said.n >= of.max_warps:
+        return
+    active = max(1, of.max_warps // kernel.warps_per_block)
+    full = replace(kernel, active_blocks_per_sm=active, blocks=active * of.machine.sms)
+    gain = 1 - _cycles_per_warp(predict(of.machine, full)) / _cycles_per_warp(said)
+    cost = min(gain, 1 - max(said.n / of.max_warps, bandwidth_used))
+    trace = result.trials.about["trace"]
+    launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
+    evidence = (
+        f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; one waits "
+        f"{said.mem_cycles:,.0f} cycles for memory and computes {said.comp_cycles:,.0f}"
+    )
+    yield Finding(Cause.few_warps, PurePath(trace["source"]).name, launch, "", gain, cost, evidence)
+
+
+def _cycles_per_warp(said: Prediction) -> float:
+    return said.cycles / (said.n * said.rep)

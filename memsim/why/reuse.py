@@ -1,0 +1,81 @@
+"""Data that is fetched again: the replay says how often, stack distances say whether the cache is too small for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memsim.config import GPU
+from memsim.why.finding import Cause, Finding
+from memsim.why.site import Site
+
+
+def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
+    """In excess: the part of its weight that fetches beyond the first have."""
+    of = site.profile
+    if gpu.l1.enabled and of.block_sectors and site.l1_fetched > of.block_sectors:
+        yield _from_l1(site, gpu, site.l1_fetched / of.block_sectors)
+    if gpu.l2.enabled and of.first_sectors and site.dram_read > of.first_sectors:
+        times = site.dram_read / of.first_sectors
+        distance = _after(of.l2_distances, of.l2_far, gpu.l2.size_bytes, gpu.l2.line_bytes, "L2")
+        evidence = f"main memory reads each sector {times:.1f} times{distance}"
+        yield site.finding(Cause.evicted_l2, site.weight * (1 - 1 / times), evidence)
+
+
+def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
+    """Too much between two uses, or too much of it in one set."""
+    of, l1 = site.profile, gpu.l1
+    evidence = f"L1 fetches each sector {times:.1f} times for one block"
+    cost, reuses = site.weight * (1 - 1 / times), sum(of.l1_distances)
+    crowded = of.l1_late - of.l1_far
+    if reuses and crowded > of.l1_far:
+        skew = of.l1_busiest_set / of.l1_set_sectors * (l1.size_bytes // (l1.line_bytes * l1.ways))
+        evidence += (
+            f"; {crowded / reuses:.0%} of reuses come too late for their set, not for the L1 as a whole; the busiest "
+            f"set gets {skew:.1f} times its share"
+        )
+        return site.finding(Cause.crowded_l1, cost, evidence)
+    distance = _after(of.l1_distances, of.l1_far, l1.size_bytes - l1.reserved_bytes, l1.line_bytes, "L1")
+    return site.finding(Cause.evicted_l1, cost, evidence + distance)
+
+
+def _after(histogram: list[int], far: int, size: int, line_bytes: int, level: str) -> str:
+    """How far apart uses are, in words; nothing when no reuse was followed."""
+    reuses = sum(histogram)
+    if not reuses:
+        return ""
+    half = _span(median_lines(histogram) * line_bytes)
+    return (
+        f"; {far / reuses:.0%} of reuses come after more than the {size // 1024} KB of {level}, half of all after "
+        f"{half} of other lines"
+    )
+
+
+def _span(least: int) -> str:
+    """An octave of bytes."""
+    return f"{least // 1024} to {least // 512} KB" if least >= 1024 else "less than 1 KB"
+
+
+def median_lines(histogram: list[int]) -> int:
+    """The distance that half of the reuses have or exceed, rounded down to a power of two.
+
+    >>> median_lines([3, 1, 0, 5, 1])
+    4
+    """
+    below = 0
+    for octave, count in enumerate(histogram):
+        below += count
+        if 2 * below >= sum(histogram):
+            return 1 << octave >> 1
+    return 0
+
+
+def left_to_caches(site: Site, gpu: GPU) -> Iterator[Finding]:
+    """In excess: what is asked for again and not found in L1."""
+    of = site.profile
+    asked = min(of.sectors, site.dense_sectors)  # what scattered lanes ask for again is their own finding
+    if not of.block_sectors or asked <= of.block_sectors:
+        return
+    times = asked / of.block_sectors
+    found = f"finds it in L1 in {site.l1_hit:.0%} of them" if gpu.l1.enabled else "no L1 holds it"
+    evidence = f"a block needs each sector {times:.1f} times and {found}"
+    yield site.finding(Cause.reuse, site.weight * (1 - 1 / times) * (1 - site.l1_hit), evidence)

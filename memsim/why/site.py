@@ -1,0 +1,109 @@
+"""A place in the source and all that is known of it: what it asks for, and what became of that in the replay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+
+from memsim.analysis.choices import Convention
+from memsim.analysis.conventions import Access, outcome_counts
+from memsim.analysis.loads import array_name, load
+from memsim.analysis.result import Result
+from memsim.config import GPU
+from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.models.machine import idle_miss_cycles
+from memsim.profile.ops import OpProfile
+from memsim.why.finding import Cause, Finding
+
+LANES = 32
+
+
+@dataclass(frozen=True)
+class Site:
+    """The ops of one source line on one array, of one kind, added up.
+
+    Attributes:
+        place, text, array: where it is, what it does.
+        weight: its share of all waiting, or of all sectors that go to L1, whichever is more (nobody waits for a store).
+        issued: share of the memory instructions.
+        queued: share of its loads' waiting that an idle machine would not have; of a store, that of all loads.
+        profile: what it asks for.
+        dense_sectors: that its instructions need at least; of a divergent one, what all its lanes would.
+        l1_fetched: sectors that L1 asked L2 for, a trial.
+        l1_hit: hit ratio of its sectors.
+        dram_read: sectors, a trial.
+        dram_excess: sectors that memory moves for it beyond those that nothing asked for before, a trial.
+    """
+
+    place: str
+    text: str
+    array: str
+    weight: float
+    issued: float
+    queued: float
+    profile: OpProfile
+    dense_sectors: int
+    l1_fetched: float
+    l1_hit: float
+    dram_read: float
+    dram_excess: float
+
+    def finding(self, cause: Cause, excess: float, evidence: str) -> Finding:
+        """A finding here, before what memory allows is looked at."""
+        excess = float(min(1.0, excess))
+        return Finding(cause, self.place, self.text, self.array, excess, excess, evidence)
+
+
+def diverges(profile: OpProfile) -> bool:
+    """Whether a good part of the lanes is idle."""
+    return profile.lanes < 0.9 * LANES * profile.instructions
+
+
+def sites(result: Result, gpu: GPU) -> Iterator[Site]:
+    """All places that access memory."""
+    trials = result.trials
+    groups: dict[tuple[object, ...], list[int]] = {}
+    for number, op in enumerate(trials.ops):
+        groups.setdefault((op["file"], op["line"], op["array"], op["kind"] == "store"), []).append(number)
+    waited = trials.latency_sum.sum(axis=0) / max(1, trials.latency_sum.sum())
+    profiles = [OpProfile(**op["profile"]) for op in trials.ops]
+    sectors = max(1, sum(profile.sectors for profile in profiles))
+    instructions = max(1, sum(profile.instructions for profile in profiles))
+    counters, queued = trials.counters.mean(axis=0), _queued(result, gpu)
+    for ops in groups.values():
+        first = trials.ops[ops[0]]
+        total = reduce(add, (profiles[op] for op in ops))
+        l1 = outcome_counts(counters[ops].sum(axis=0), Level.l1, Unit.sectors, (Access.read, Access.atomic))
+        dram = counters[ops, Level.dram, :, Unit.sectors].sum(axis=0)
+        yield Site(
+            place=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
+            text="; ".join(dict.fromkeys(f"{trials.ops[op]['kind']} {trials.ops[op]['text']}" for op in ops)),
+            array=array_name(trials, first),
+            weight=float(max(waited[ops].sum(), total.sectors / sectors)),
+            issued=total.instructions / instructions,
+            queued=queued if first["kind"] == "store" else _queued_at(result, gpu, ops),
+            profile=total,
+            dense_sectors=max(total.least_sectors, total.instructions * first["width"] * diverges(total)),
+            l1_fetched=float(l1[1] + l1[2]),
+            l1_hit=float(l1[0] / l1.sum()) if l1.sum() else 0.0,
+            dram_read=float(dram[: Event.write_hit].sum()),
+            dram_excess=max(0.0, float(dram.sum()) - total.first_sectors),
+        )
+
+
+def _queued(result: Result, gpu: GPU) -> float:
+    """Of all loads together."""
+    return _queued_at(result, gpu, [k for k, op in enumerate(result.trials.ops) if op["kind"] in ("load", "atomic")])
+
+
+def _queued_at(result: Result, gpu: GPU, ops: list[int]) -> float:
+    """Share of the observed latency beyond that of the same hits and misses on an idle machine; 0 if nothing waits."""
+    if not result.trials.latency_count[:, ops].any():
+        return 0.0
+    of = load(result.trials, tuple(ops), Convention.model)
+    h1, h2 = (0.0 if ratio.mean != ratio.mean else ratio.mean for ratio in (of.l1_hit, of.l2_hit))
+    beyond = h2 * gpu.l2.hit_latency_cycles + (1 - h2) * idle_miss_cycles(gpu)
+    idle = h1 * gpu.l1.hit_latency_cycles + (1 - h1) * beyond
+    return max(0.0, 1 - idle / of.latency.mean)
