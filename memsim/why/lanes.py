@@ -15,7 +15,7 @@ def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
     of = site.profile
     if of.passes <= of.least_passes:
         return
-    lost = (of.passes - of.least_passes) * gpu.sm.lookup_cycles / (result.cycles.mean * gpu.sm.count)
+    lost = (of.passes - of.least_passes) * gpu.sm.pass_cycles / (result.cycles.mean * gpu.sm.count)
     evidence = (
         f"{of.passes / of.instructions:.1f} passes a warp instruction, {of.least_passes / of.instructions:.1f} would do"
     )
