@@ -40,7 +40,7 @@ def tiled_product(t: Thread, a, b, c, n, depth):
     c[row, column] = total
 
 
-@workload
+@workload(choices={"variant": ..., "rows": (4, 8, 16, 32), "columns": (4, 8, 16, 32)})
 def matmul(
     n: int = 256,
     variant: Literal["naive", "tiled"] = "naive",

@@ -45,7 +45,7 @@ def buffered(t: Thread, a, out, n, by_columns, fetched, layout):
         out[column * n + row if by_columns else row * n + column] = product
 
 
-@workload
+@workload(choices={"fetched": ..., "layout": ..., "stored": ...})
 def neighbours(
     n: int = 256,
     fetched: Literal["none", "0", "1", "2"] = "none",
@@ -60,6 +60,8 @@ def neighbours(
     """
     if n < SIDE or n % SIDE:
         raise ValueError(f"n is {n}; give a multiple of {SIDE}")
+    if fetched == "none" and layout != "rows":
+        raise ValueError(f"layout is {layout}; without a buffer (fetched=none) it says nothing, give rows")
     a = np.zeros(n * n + SIDE, np.float32)  # the last block fetches a little beyond the matrix
     values = min(n * n, FILLED)
     a[:values] = np.random.default_rng(data_seed).random(values, np.float32)

@@ -50,7 +50,7 @@ def interleaved(t: Thread, x, sums, n):
         sums[t.block_idx.x] = partial[0]
 
 
-@workload
+@workload(choices={"variant": ..., "block": (64, 128, 256, 512)})
 def reduction(
     n: int = 1 << 20,
     variant: Literal["first_add", "sequential", "interleaved"] = "first_add",

@@ -33,7 +33,7 @@ def through_tile(t: Thread, a, b, pitch, diagonal):
         b[across * TILE + y + k, down * TILE + x] = tile[x, y + k]
 
 
-@workload
+@workload(choices={"variant": ...})
 def transpose(
     n: int = 1024, variant: Literal["naive", "tiled", "padded", "diagonal"] = "naive", data_seed: int = 1
 ) -> Launch:

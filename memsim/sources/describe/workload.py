@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import typing
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import numpy as np
 
@@ -74,10 +74,12 @@ class Workload:
     Attributes:
         name, builder: the function.
         shown: the file's name in traces and messages.
+        choices: values that ``memsim explore`` tries, by parameter.
     """
 
     builder: Callable[..., Launch]
     shown: str
+    choices: Mapping[str, tuple[Any, ...]] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -141,19 +143,37 @@ class Workload:
 _A = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}
 
 
-def workload(builder: Callable[..., Launch]) -> Workload:
+@overload
+def workload(builder: Callable[..., Launch]) -> Workload: ...
+@overload
+def workload(*, choices: Mapping[str, Any]) -> Callable[[Callable[..., Launch]], Workload]: ...
+def workload(
+    builder: Callable[..., Launch] | None = None, *, choices: Mapping[str, Any] | None = None
+) -> Workload | Callable[[Callable[..., Launch]], Workload]:
     """Marks the function of a kernel file that builds the launch; its parameters are the workload's.
 
     Every parameter needs a default and a type: int, float, bool, str or a Literal of such.
 
-    >>> @workload
-    ... def scale(n: int = 1024, factor: float = 2.0) -> Launch:
-    ...     def kernel(t, a, factor):
-    ...         a[t.global_id] = factor * a[t.global_id]
-    ...     return Launch(kernel, n // 128, 128, {"a": np.ones(n, np.float32), "factor": factor})
+    Args:
+        choices: parameters that are left open, with the values that ``memsim explore`` tries; ``...`` stands for every
+            value of a Literal or bool. A combination that cannot be is one for which the function raises ValueError.
+
+    >>> @workload(choices={"block": (64, 128, 256), "by": ...})
+    ... def scale(n: int = 1024, block: int = 128, by: Literal["rows", "columns"] = "rows") -> Launch:
+    ...     def kernel(t, a):
+    ...         a[t.global_id] = 2 * a[t.global_id]
+    ...     return Launch(kernel, n // block, block, {"a": np.ones(n, np.float32)})
     >>> scale.parameters({"n": "256"})
-    {'n': 256, 'factor': 2.0}
+    {'n': 256, 'block': 128, 'by': 'rows'}
+    >>> scale.choices
+    {'block': (64, 128, 256), 'by': ('rows', 'columns')}
     """
+    if builder is None:
+        return lambda function: _workload(function, choices or {})
+    return _workload(builder, {})
+
+
+def _workload(builder: Callable[..., Launch], choices: Mapping[str, Any]) -> Workload:
     types = typing.get_type_hints(builder)
     for parameter in inspect.signature(builder).parameters.values():
         kind = types.get(parameter.name)
@@ -163,7 +183,23 @@ def workload(builder: Callable[..., Launch]) -> Workload:
                 f"parameter {parameter.name} of {builder.__name__} needs a default and a type: int, float, bool, str "
                 "or Literal"
             )
-    return Workload(builder, Path(builder.__code__.co_filename).name)
+    made = Workload(builder, Path(builder.__code__.co_filename).name)
+    return replace(made, choices={name: _values(made, name, values) for name, values in choices.items()})
+
+
+def _values(made: Workload, name: str, values: Any) -> tuple[Any, ...]:
+    """The values of a choice, checked as a user's are.
+
+    Raises:
+        TypeError: ``...`` for a type with no list of values, or nothing to choose from.
+        InputError: an unknown parameter, or a value of another type.
+    """
+    if values is ...:
+        kind = typing.get_type_hints(made.builder).get(name)
+        values = (False, True) if kind is bool else typing.get_args(kind)
+    if isinstance(values, str) or not values:
+        raise TypeError(f"choice {name} of {made.name} needs its values, for example choices={{'{name}': (1, 2)}}")
+    return tuple(made.parameters({name: value})[name] for value in values)
 
 
 def _extents(name: str, value: int | tuple[int, ...]) -> tuple[int, int, int]:
