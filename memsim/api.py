@@ -19,6 +19,7 @@ from memsim.library import CAPTURE_GPU, DEFAULT_GPU
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
     from memsim.config import GPU
+    from memsim.exploration import Exploration
     from memsim.models.estimate import Estimate
     from memsim.montecarlo.store import Trials
     from memsim.sources.capture import Captured
@@ -240,6 +241,51 @@ def estimate(
 
     machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
     return apply(trace if isinstance(trace, Trace) else open_trace(trace), machine)
+
+
+def explore(
+    workload: Workload | str | Path,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    *,
+    vary: Mapping[str, Sequence[Any]] | None = None,
+    keep: int = 5,
+    trials: int = 8,
+    seed: int = 0,
+    blocks: str = "2x",
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+    **parameters: Any,
+) -> Exploration:
+    """Try the choices that a kernel declares: all by closed-form models, the best few by simulation (docs/explore.md).
+
+    Args:
+        workload: one made by ``@memsim.workload``, a name of the library, or a path to a kernel file.
+        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        vary: by parameter, the values to try, in the place of those that the kernel declares.
+        keep: how many versions to simulate, the best by model.
+        trials, seed: of each simulation, as for :func:`simulate`.
+        blocks: what is simulated of each, as for :func:`trace`.
+        jobs: processes, which share out the versions.
+        settings: fields of the GPU to change.
+        progress: told the versions done, all, and the stage: "modelled" or "simulated".
+        parameters: of the workload, that are no choices.
+
+    Raises:
+        InputError: no choices, an unknown parameter, a bad value or number, or no version that can be.
+
+    >>> found = explore("transpose", "tesla-c1060", n=256, keep=0)
+    >>> found.best.chosen, found.decisions[0].choice
+    ({'variant': 'diagonal'}, 'variant')
+    """
+    from memsim.exploration import explore as search
+    from memsim.presets import override
+
+    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
+    return search(
+        workload, machine, parameters, vary or {},
+        keep=keep, blocks=blocks, trials=trials, seed=seed, jobs=jobs, progress=progress,
+    )  # fmt: skip
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

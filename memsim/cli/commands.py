@@ -16,6 +16,7 @@ from memsim import __version__
 from memsim.cli.capture import WithArguments, capture
 from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
+from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
@@ -82,7 +83,7 @@ app.command()(trace)
 app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
-for command in (info, run, show, plot, estimate, gpus):
+for command in (info, run, show, plot, estimate, explore, gpus):
     app.command()(command)
 
 

@@ -1,0 +1,80 @@
+"""``memsim explore``: try the choices that a kernel declares."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.cli.options import Gpu, QuietTables
+from memsim.library import DEFAULT_GPU
+
+
+def explore(
+    workload: Annotated[str, typer.Argument(help="A workload of the library, or a path to kernel.py.")],
+    gpu: Gpu = DEFAULT_GPU,
+    param: Annotated[
+        list[str] | None, typer.Option("--param", "-p", help="name=value: not a choice; may be repeated.")
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option("--vary", help="name=value,value: a choice, in the place of what is declared; may be repeated."),
+    ] = None,
+    keep: Annotated[int, typer.Option(min=0, help="Versions that are simulated, the best by model.")] = 5,
+    trials: Annotated[int, typer.Option(min=1, help="Trials of each.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    blocks: Annotated[
+        str, typer.Option(help="What is simulated: FIRST:LAST, 4x (times the resident threads) or all.")
+    ] = "2x",
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file of all versions to write.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="A PNG file of the best versions' times to write.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/explore.md) instead of tables.")] = False,
+    quiet: QuietTables = False,
+) -> None:
+    """Try the choices that a kernel declares: all by closed-form models, the best few by simulation.
+
+    Says which choice decides, and by what. Ctrl-C keeps the versions that are simulated.
+
+    \b
+    memsim explore neighbours -p n=16384 --gpu tesla-c1060 -j 2
+    memsim explore path/to/kernel.py --gpu tesla-v100 --vary block=64,128,256 --keep 3
+    memsim explore matmul --gpu tesla-v100 --keep 0 -o versions.csv
+    """
+    from memsim.api import explore as search
+    from memsim.exploration import parse_vary
+    from memsim.files import check_writable
+    from memsim.presets import parse_settings
+    from memsim.progress import bar
+    from memsim.report import exploration
+
+    for path in (out, figure):
+        if path is not None:
+            check_writable(path)
+    with bar("versions", hidden=quiet) as advance:
+        found = search(
+            workload,
+            gpu,
+            vary=parse_vary(vary or []),
+            keep=keep,
+            trials=trials,
+            seed=seed,
+            blocks=blocks,
+            jobs=jobs or os.cpu_count() or 1,
+            settings=parse_settings(setting or []),
+            progress=advance,
+            **parse_settings(param or [], "-p"),
+        )
+    if out is not None:
+        exploration.table(found).to_csv(out)
+    if figure is not None:
+        exploration.draw(found, figure)
+    if json:
+        typer.echo(exploration.dumps(found))
+    elif not quiet:
+        typer.echo(exploration.text(found))

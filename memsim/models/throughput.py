@@ -1,0 +1,196 @@
+"""How long each part of a machine is busy with a kernel, at its own rate and with nothing in its way.
+
+The longest is a bound of the kernel's time and names what limits it: the throughput model of Zhang and Owens (A
+quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the machine's parts in the
+place of micro-benchmarks, and the busiest slice and channel in the place of the mean one. Caches are at their best:
+L1 keeps all that a block has loaded, L2 all that the traced blocks have touched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from memsim.compiled import loop
+from memsim.config import GPU
+from memsim.hierarchy.mapping import layout
+from memsim.models.machine import idle_miss_cycles, peak_bandwidth
+from memsim.occupancy import resident_blocks
+from memsim.trace.bits import popcount, popcounts
+from memsim.trace.coalescing_rules import SECTOR_BYTES
+from memsim.trace.reader import Trace
+from memsim.trace.schema import Flag, Kind
+from memsim.trace.transactions import PAST_L1, Transactions
+
+_LOAD, _STORE, _ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
+_WAITS = int(Flag.sequence | Flag.barrier | Flag.data)
+COSTS = np.dtype([(name, "<i8") for name in (
+    "instruction", "pass_", "shared", "lookup", "l1", "l2", "memory", "in_l1", "in_l2",
+)])  # fmt: skip
+_READ, _WRITTEN, _OF_BLOCK = range(3)
+
+
+class Part(StrEnum):
+    """What can be busy."""
+
+    issue = "issue"
+    load_store = "load-store unit"
+    port = "port from L2"
+    slices = "L2 slices"
+    channels = "memory channels"
+    latency = "latency"
+
+
+@dataclass(frozen=True)
+class Work:
+    """What the traced blocks ask of a machine.
+
+    Attributes:
+        instructions: warp instructions, those that access no memory included.
+        transactions: of the load-store units, after coalescing.
+        passes: of the load-store units, for shared and constant memory.
+        sectors: that the transactions ask for.
+        replies: sectors that reach an SM from beyond its L1.
+        l2_sectors: sectors that reach L2, or what stands in its place.
+        memory_sectors: sectors that reach main memory.
+        slice_skew, channel_skew: sectors of the busiest slice or channel over the mean of all; 1 when there are none.
+        block_cycles: from a block's start to its end on an idle machine, mean.
+    """
+
+    instructions: int
+    transactions: int
+    passes: int
+    sectors: int
+    replies: int
+    l2_sectors: int
+    memory_sectors: int
+    slice_skew: float
+    channel_skew: float
+    block_cycles: float
+
+
+def work_of(transactions: Transactions, gpu: GPU) -> Work:
+    """Count the work of coalesced blocks."""
+    tx, lines = transactions, len(transactions.line_address)
+    asked, replied, masks = *np.zeros((2, lines), np.int64), np.zeros((3, lines), np.uint8)
+    chains = np.zeros(len(tx.first_instruction) - 1, np.int64)
+    _walk(tx.instructions, tx.lines, tx.masks, tx.first_instruction, tx.first_warp, _costs(gpu),
+          asked, replied, masks, np.full(lines, -1, np.int32), chains)  # fmt: skip
+    kept = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
+    fetched = kept if has_l2(gpu) else asked
+    place = layout(tx, gpu).place
+    return Work(
+        instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
+        transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
+        passes=int(tx.instructions["slots"].sum(dtype=np.int64)),
+        sectors=int(popcounts(tx.masks.astype(np.uint32)).sum()),
+        replies=int(replied.sum()),
+        l2_sectors=int(asked.sum()),
+        memory_sectors=int(fetched.sum()),
+        slice_skew=_skew(place["slice"], asked, gpu.l2.slices),
+        channel_skew=_skew(place["channel"], fetched, gpu.dram.channels),
+        block_cycles=float(np.maximum.reduceat(chains, tx.first_warp[:-1]).mean()),
+    )
+
+
+def _costs(gpu: GPU) -> np.ndarray:
+    """Cycles of a warp's steps on an idle machine: COSTS [1]."""
+    costs = np.zeros(1, COSTS)
+    costs["instruction"], costs["pass_"] = gpu.sm.instruction_cycles, gpu.sm.pass_cycles
+    costs["shared"], costs["lookup"] = gpu.sm.shared_latency_cycles, gpu.sm.lookup_cycles
+    costs["l1"], costs["l2"] = gpu.l1.hit_latency_cycles, gpu.l2.hit_latency_cycles
+    costs["memory"] = idle_miss_cycles(gpu)
+    costs["in_l1"], costs["in_l2"] = gpu.l1.enabled, has_l2(gpu)
+    return costs
+
+
+def has_l2(gpu: GPU) -> bool:
+    """Whether global memory is cached beyond the SMs: not on compute capability 1.x."""
+    return not gpu.compute_capability.startswith("1.")
+
+
+def busy_cycles(work: Work, trace: Trace, gpu: GPU) -> dict[Part, float]:
+    """SM cycles for which each part is busy with the whole launch, of which the traced blocks are taken to be typical.
+
+    Args:
+        work: of the traced blocks, which are shared out evenly among the SMs.
+    """
+    sm, sms, shape = gpu.sm, min(gpu.sm.count, trace.n_blocks), trace.launch
+    held = resident_blocks(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
+    at_once = min(held * sm.count, trace.n_blocks)
+    clocks_of_sector = SECTOR_BYTES / peak_bandwidth(gpu) * sm.clock_mhz / 1000
+    cycles = {
+        Part.issue: work.instructions / sm.issue_per_cycle / sms,
+        Part.load_store: (work.transactions * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
+        Part.port: work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
+        Part.slices: work.l2_sectors * work.slice_skew / gpu.l2.slices * gpu.l2.sector_cycles,
+        Part.channels: work.memory_sectors * work.channel_skew * clocks_of_sector,
+        Part.latency: (work.block_cycles + sm.launch_cycles) * trace.n_blocks / at_once,
+    }
+    launches = trace.launch.n_blocks / trace.n_blocks
+    return {part: float(value * launches) for part, value in cycles.items()}
+
+
+def _skew(place: np.ndarray, sectors: np.ndarray, places: int) -> float:
+    """Sectors of the busiest place over the mean.
+
+    >>> _skew(np.array([0, 1, 1]), np.array([4, 2, 4]), 2)
+    1.2
+    """
+    found = np.bincount(place, weights=sectors, minlength=places)
+    return float(found.max() / found.mean()) if found.any() else 1.0
+
+
+@loop
+def _walk(instructions, lines, masks, first_instruction, first_warp, costs, asked, replied, seen, block_of, chains):
+    """Count what goes beyond L1, and what each warp waits for, block after block.
+
+    Args:
+        first_instruction, first_warp: i8, of every warp and of every block, and one more.
+        costs: COSTS [1].
+        asked, replied: i8 [lines], sectors that reach L2, and those that it sends to an SM.
+        seen: u1 [3, lines], sectors read, sectors written, and those that the block in `block_of` has loaded.
+        chains: i8 [warps], cycles from a warp's start to its end on an idle machine.
+    """
+    cost = costs[0]
+    for block in range(len(first_warp) - 1):
+        for warp in range(first_warp[block], first_warp[block + 1]):
+            chain = longest = 0
+            for number in range(first_instruction[warp], first_instruction[warp + 1]):
+                instruction = instructions[number]
+                kind, flags = np.int64(instruction["kind"]), np.int64(instruction["flags"])
+                if flags & _WAITS:  # for what its sequence's loads bring
+                    chain, longest = chain + longest, 0
+                chain += np.int64(instruction["gap"]) * cost["instruction"]
+                chain += np.int64(instruction["slots"]) * cost["pass_"]
+                if instruction["slots"] > 0 and kind != _STORE:
+                    longest = max(longest, cost["shared"])
+                kept = cost["in_l1"] > 0 and kind == _LOAD and flags & PAST_L1 == 0
+                first = instruction["first"]
+                latency = cost["l1"]
+                for k in range(first, first + np.int64(instruction["count"])):
+                    line, mask = np.int64(lines[k]), np.int64(masks[k])
+                    if kept:
+                        if block_of[line] != block:
+                            block_of[line] = block
+                            seen[_OF_BLOCK, line] = 0
+                        loaded = np.int64(seen[_OF_BLOCK, line])
+                        seen[_OF_BLOCK, line] = np.uint8(loaded | mask)
+                        mask &= ~loaded
+                    known = np.int64(seen[_READ, line] | seen[_WRITTEN, line])
+                    if mask & ~known or (mask and cost["in_l2"] == 0):
+                        latency = max(latency, cost["memory"])
+                    elif mask:
+                        latency = max(latency, cost["l2"])
+                    asked[line] += popcount(mask)
+                    if kind != _STORE:
+                        replied[line] += popcount(mask)
+                        seen[_READ, line] |= np.uint8(mask)
+                    if kind != _LOAD:
+                        seen[_WRITTEN, line] |= np.uint8(mask)
+                chain += np.int64(instruction["count"]) * cost["lookup"]
+                if instruction["count"] > 0 and kind in (_LOAD, _ATOMIC):
+                    longest = max(longest, latency)
+            chains[warp] = chain + longest
