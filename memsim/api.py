@@ -274,7 +274,7 @@ def explore(
     Raises:
         InputError: no choices, an unknown parameter, a bad value or number, or no version that can be.
 
-    >>> found = explore("transpose", "tesla-c1060", n=256, keep=0)
+    >>> found = explore("transpose", "tesla-c1060", n=1024, keep=0)
     >>> found.best.chosen, found.decisions[0].choice
     ({'variant': 'diagonal'}, 'variant')
     """

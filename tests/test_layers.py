@@ -13,11 +13,8 @@ PACKAGE = ROOT / "memsim"
 # In the order data walks through them; modules directly in memsim/ are rooms of one file.
 ROOMS = (
     "errors", "geometry", "config", "library", "compiled", "files", "hdf5", "presets", "occupancy", "carve_out",
-<<<<<<< HEAD
-    "trace", "sources", "hierarchy", "profile", "montecarlo", "analysis", "models", "host", "why", "report", "progress",
-=======
-    "trace", "sources", "hierarchy", "montecarlo", "analysis", "models", "host", "exploration", "report", "progress",
->>>>>>> f93215b (wip)
+    "trace", "sources", "hierarchy", "profile", "montecarlo", "analysis", "models", "host", "exploration", "why",
+    "report", "progress",
     "api", "cli", "__main__",
 )  # fmt: skip
 FOR_TYPES_ONLY = {("geometry", "config")}  # config applies geometry's rules, which are about config's types

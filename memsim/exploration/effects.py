@@ -30,7 +30,8 @@ class Decision:
     Attributes:
         choice: that decides among the versions left.
         share: of the variance of log time among them, 0 to 1.
-        best, worst: its values with the least and the most time.
+        best: its value in the best version.
+        worst: its value with the most time.
         ratio: how many times longer the worst takes.
         limit: what the versions of the worst value mostly wait for.
         causes: what `limit` has more of with the worst value, as factors above 1.
@@ -66,8 +67,8 @@ def shares(versions: Sequence[Chosen], times: Sequence[float], choices: Choices)
     return {name: max(0.0, min(1.0, (rest - whole) / total)) for name, rest in without.items()}
 
 
-def decisions(versions: Sequence[Chosen], models: Sequence[Modelled], choices: Choices) -> list[Decision]:
-    """The choices that decide, each among the versions with the best values of those before it."""
+def decisions(versions: Sequence[Chosen], models: Sequence[Modelled], choices: Choices, best: Chosen) -> list[Decision]:
+    """The choices that decide on the way to `best`, each among the versions that share its values of those before."""
     left, open_, found = list(range(len(versions))), dict(choices), []
     while open_:
         times = [models[number].milliseconds for number in left]
@@ -76,19 +77,19 @@ def decisions(versions: Sequence[Chosen], models: Sequence[Modelled], choices: C
         chosen = [versions[number] for number in left]
         explained = shares(chosen, times, open_)
         name = max(explained, key=lambda choice: explained[choice])
-        decision = _decision(name, explained[name], chosen, [models[number] for number in left], open_)
+        decision = _decision(name, explained[name], chosen, [models[number] for number in left], open_, best[name])
         if decision.ratio > ALIKE:
             found.append(decision)
         open_.pop(name)
-        left = [number for number in left if versions[number][name] == decision.best]
+        left = [number for number in left if versions[number][name] == best[name]]
     return found
 
 
 def _decision(
-    name: str, share: float, versions: Sequence[Chosen], models: Sequence[Modelled], choices: Choices
+    name: str, share: float, versions: Sequence[Chosen], models: Sequence[Modelled], choices: Choices, best: Any
 ) -> Decision:
     effects = _effects(versions, [model.milliseconds for model in models], choices, name)
-    best, worst = min(effects, key=lambda value: effects[value]), max(effects, key=lambda value: effects[value])
+    worst = max(effects, key=lambda value: effects[value])
     limits = [model.limit for version, model in zip(versions, models, strict=True) if version[name] == worst]
     limit = max(dict.fromkeys(limits), key=limits.count)
     causes = {}

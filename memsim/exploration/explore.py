@@ -88,9 +88,8 @@ class Exploration:
     @cached_property
     def decisions(self) -> list[Decision]:
         """What decides, by model: one choice after the other on the way from all versions to the best."""
-        return decisions(
-            [version.chosen for version in self.versions], [version.model for version in self.versions], self.choices
-        )
+        chosen, models = [one.chosen for one in self.versions], [one.model for one in self.versions]
+        return decisions(chosen, models, self.choices, self.best.chosen)
 
 
 @dataclass(frozen=True)

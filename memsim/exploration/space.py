@@ -29,7 +29,7 @@ def choices_of(
 
     >>> from memsim.sources import load_workload
     >>> choices_of(load_workload("transpose"), {}, {"n": ("512", "1024"), "variant": ("naive",)})
-    {'n': (512, 1024), 'variant': ('naive',)}
+    {'variant': ('naive',), 'n': (512, 1024)}
     """
     for name in vary:
         if name in given:

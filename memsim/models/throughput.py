@@ -1,6 +1,6 @@
 """How long each part of a machine is busy with a kernel, at its own rate and with nothing in its way.
 
-The longest is a bound of the kernel's time and names what limits it: the throughput model of Zhang and Owens (A
+The longest is nearest to the kernel's time and names what limits it: the throughput model of Zhang and Owens (A
 quantitative performance analysis model for GPU architectures, HPCA 2011), with the rates of the machine's parts in the
 place of micro-benchmarks, and the busiest slice and channel in the place of the mean one. Caches are at their best:
 L1 keeps all that a block has loaded, L2 all that the traced blocks have touched.
@@ -79,7 +79,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
     _walk(tx.instructions, tx.lines, tx.masks, tx.first_instruction, tx.first_warp, _costs(gpu),
           asked, replied, masks, np.full(lines, -1, np.int32), chains)  # fmt: skip
     kept = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
-    fetched = kept if has_l2(gpu) else asked
+    fetched = kept if gpu.l2.enabled else asked
     place = layout(tx, gpu).place
     return Work(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
@@ -102,35 +102,36 @@ def _costs(gpu: GPU) -> np.ndarray:
     costs["shared"], costs["lookup"] = gpu.sm.shared_latency_cycles, gpu.sm.lookup_cycles
     costs["l1"], costs["l2"] = gpu.l1.hit_latency_cycles, gpu.l2.hit_latency_cycles
     costs["memory"] = idle_miss_cycles(gpu)
-    costs["in_l1"], costs["in_l2"] = gpu.l1.enabled, has_l2(gpu)
+    costs["in_l1"], costs["in_l2"] = gpu.l1.enabled, gpu.l2.enabled
     return costs
-
-
-def has_l2(gpu: GPU) -> bool:
-    """Whether global memory is cached beyond the SMs: not on compute capability 1.x."""
-    return not gpu.compute_capability.startswith("1.")
 
 
 def busy_cycles(work: Work, trace: Trace, gpu: GPU) -> dict[Part, float]:
     """SM cycles for which each part is busy with the whole launch, of which the traced blocks are taken to be typical.
 
-    Args:
-        work: of the traced blocks, which are shared out evenly among the SMs.
+    A part's work is shared out evenly among the SMs, or unevenly as it is among slices and channels. Latency is that of
+    one block after the other where they run; it is an estimate, the other parts are bounds.
     """
-    sm, sms, shape = gpu.sm, min(gpu.sm.count, trace.n_blocks), trace.launch
-    held = resident_blocks(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-    at_once = min(held * sm.count, trace.n_blocks)
-    clocks_of_sector = SECTOR_BYTES / peak_bandwidth(gpu) * sm.clock_mhz / 1000
-    cycles = {
-        Part.issue: work.instructions / sm.issue_per_cycle / sms,
-        Part.load_store: (work.transactions * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
-        Part.port: work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
-        Part.slices: work.l2_sectors * work.slice_skew / gpu.l2.slices * gpu.l2.sector_cycles,
-        Part.channels: work.memory_sectors * work.channel_skew * clocks_of_sector,
-        Part.latency: (work.block_cycles + sm.launch_cycles) * trace.n_blocks / at_once,
-    }
+    sm, l2, sms = gpu.sm, gpu.l2, min(gpu.sm.count, trace.n_blocks)
     launches = trace.launch.n_blocks / trace.n_blocks
-    return {part: float(value * launches) for part, value in cycles.items()}
+    clocks_of_sector = SECTOR_BYTES / peak_bandwidth(gpu) * sm.clock_mhz / 1000
+    rounds = trace.launch.n_blocks / _blocks_at_once(trace, gpu)
+    cycles = {
+        Part.issue: launches * work.instructions * sm.issue_cycles / sm.issue_per_cycle / sms,
+        Part.load_store: launches * (work.transactions * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
+        Part.port: launches * work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
+        Part.slices: launches * l2.enabled * work.l2_sectors * work.slice_skew * l2.sector_cycles / l2.slices,
+        Part.channels: launches * work.memory_sectors * work.channel_skew * clocks_of_sector,
+        Part.latency: rounds * work.block_cycles + (rounds - 1) * sm.launch_cycles,
+    }
+    return {part: float(value) for part, value in cycles.items()}
+
+
+def _blocks_at_once(trace: Trace, gpu: GPU) -> int:
+    """Blocks of the launch that are resident together."""
+    shape = trace.launch
+    held = resident_blocks(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
+    return min(held * gpu.sm.count, shape.n_blocks)
 
 
 def _skew(place: np.ndarray, sectors: np.ndarray, places: int) -> float:

@@ -183,26 +183,24 @@ def _version(version: Version) -> dict[str, Any]:
 
 
 def draw(found: Exploration, path: Path) -> Path:
-    """The first versions as bars: modelled times, and simulated ones with the interval of their mean."""
-    from memsim.report.style import BLUE, GREY, INK, panels, styled, write
+    """The first versions as points: modelled times, and simulated ones with the interval of their mean."""
+    from memsim.report.style import BLUE, GREY, panels, styled, write
 
     shown = found.versions[:SHOWN]
-    rows = np.arange(len(shown))
+    rows, times = np.arange(len(shown)), [version.milliseconds for version in shown]
     with styled():
-        figure, (axes,) = panels(1, 1, 7, 0.9 + 0.28 * len(shown))
-        axes.barh(rows - 0.2, [version.model.milliseconds for version in shown], 0.36, color=GREY, label="model")
-        times = [version.milliseconds for version in shown]
-        axes.barh(rows + 0.2, times, 0.36, color=BLUE, label="simulated, 95 % interval of the mean")
+        figure, (axes,) = panels(1, 1, 7.5, 1.1 + 0.22 * len(shown))
+        axes.plot([one.model.milliseconds for one in shown], rows, "o", color=GREY, markersize=5, label="model")
+        axes.plot(times, rows, "D", color=BLUE, markersize=4, label="simulated, 95 % interval of the mean")
         for row, version in enumerate(shown):
             if interval := _interval(version):
-                axes.plot(interval, [row + 0.2] * 2, color=INK, linewidth=1)
-        slowest = max(version.model.milliseconds for version in shown)
-        if slowest > 10 * shown[0].model.milliseconds:
-            axes.set_xscale("log")
+                axes.plot(interval, [row, row], color=BLUE, linewidth=1.5)
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter("{x:g}")
+        axes.xaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else "")
         axes.set_yticks(rows, [named(version) for version in shown], fontsize=7.5)
-        axes.grid(visible=False, axis="y")
         axes.invert_yaxis()
         axes.set_xlabel("time of the kernel, ms")
         axes.set_title(f"{found.workload} on {found.gpu}")
-        axes.legend(loc="lower right")
+        figure.legend(loc="outside lower right", ncols=2)
         return write(figure, path)
