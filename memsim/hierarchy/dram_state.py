@@ -14,7 +14,7 @@ CHANNEL = np.dtype(
         ("clock", "<i8"),  # up to when it has decided
         ("refresh", "<i8"),  # when the next refresh is due
         ("bus_free", "<i8"),  # one past the last data cycle
-        ("column", "<i8"),  # last column command
+        ("last_column", "<i8"),
         ("read_end", "<i8"),  # last read command + rtw: first cycle a write command may follow
         ("write_end", "<i8"),  # last write data + wtr: first cycle a read command may follow
         ("activate", "<i8"),  # last activate
@@ -24,6 +24,11 @@ CHANNEL = np.dtype(
         ("writes", "<i4"),
         ("draining", "<i4"),
         ("admitted", "<i8"),  # requests; their numbers are their ages
+        ("row_at", "<i8"),  # next row command: its cycle, UNKNOWN if it has to be found
+        ("row_age", "<i8"),  # of its request
+        ("column_at", "<i8"),  # next column command
+        ("column_age", "<i8"),
+        ("way", "<i8"),  # whose turn it is: 0 reads', 1 writes'
     ]
 )
 BANK = np.dtype(
@@ -38,6 +43,7 @@ BANK_QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4"), ("hit", "<i4"), ("pad",
 COMMAND = np.dtype([("time", "<i8"), ("name", "u1"), ("bank", "u1"), ("channel", "<u2"), ("row", "<i4")])
 PRECHARGE, ACTIVATE, READ, WRITE, REFRESH = range(5)
 LONG_AGO = -(1 << 40)
+UNKNOWN = -1  # of a next command: it has to be found anew
 BANK_BITS = 6
 AGE_BITS = 40  # of a request's age, with its bank, in the scheduler's rank
 NO_AGE = 1 << 61
@@ -74,8 +80,9 @@ def new_channels(own: Dram) -> dict[str, np.ndarray]:
     """
     channels, banks = own.channels, own.banks
     c = np.zeros(channels, CHANNEL)
-    for name in ("bus_free", "column", "read_end", "write_end", "activate", "window"):
+    for name in ("bus_free", "last_column", "read_end", "write_end", "activate", "window"):
         c[name] = LONG_AGO
+    c["row_at"] = c["column_at"] = UNKNOWN
     interval = own.timing.refi
     c["refresh"] = NEVER if interval is None else np.arange(1, channels + 1) * interval // channels
     b = np.zeros(channels * banks, BANK)
