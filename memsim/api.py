@@ -220,7 +220,7 @@ def simulate(
 def estimate(
     trace: Trace | str | Path, gpu: GPU | str | Path = DEFAULT_GPU, *, settings: Mapping[str, object] | None = None
 ) -> Estimate:
-    """Estimate a kernel's time by closed-form models, without replaying it; see docs/models.md.
+    """Estimate a kernel's time by closed-form models, without replaying it; see docs/models.
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).

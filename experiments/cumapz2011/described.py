@@ -7,6 +7,8 @@ done with a loaded value, and the branches of accesses by some lanes only.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import groupby
 
 import numpy as np
@@ -40,54 +42,80 @@ class _Block:
         """Elements [blocks, steps, threads] of one step, as lanes."""
         return self._nought + self._matrix(values[:, min(step, values.shape[1] - 1)])
 
-    def lanes(self, active: np.ndarray, step: int):  # noqa: ANN201
-        """The lanes that do something in one step as a condition; None: none does."""
+    @contextmanager
+    def where(self, active: np.ndarray, step: int) -> Iterator[bool]:
+        """The region of the lanes that do something in one step; whether there are any."""
         chosen = active[:, min(step, active.shape[1] - 1)]
-        return self._here & self._matrix(chosen) if chosen.any() else None
+        if chosen.all() or not chosen.any():
+            yield bool(chosen.any())
+        else:
+            with self._t.where(self._here & self._matrix(chosen)):
+                yield True
 
 
-def kernel(t: Thread, program: Program, **arrays) -> None:
+def kernel(t: Thread, program: Program, unrolled: bool, **arrays) -> None:
     """Phase by phase: fill the buffers, wait, execute the references of one loop together, then those of scratch."""
     block, value = _Block(t, program), t.var(np.float32(0))
     tile = t.shared(_places(program, Part.fetch), np.float32, name="buffers")
     scratch = t.shared(_places(program, Part.scratch), np.float32, name="scratch") if program.scratch else tile
     for phase in t.range(program.phases):
         accesses = list(walk(program, block.blocks, phase))
-        for fetch in (one for one in accesses if one.part == Part.fetch):
-            if (condition := block.lanes(fetch.missed, 0)) is not None:
-                place, element = block.number(fetch.places, 0), block.number(fetch.elements + BEFORE, 0)
-                with t.where(condition):
-                    tile[place] = arrays[fetch.array][element]
-        if program.buffers:
-            t.sync()
+        fill(t, block, [one for one in accesses if one.part == Part.fetch], tile, arrays)
         references = [one for one in accesses if one.part == Part.reference]
         for steps, together in groupby(references, lambda one: program.references[one.number].steps):
             loop = list(together)
-            for step in t.range(steps):
-                for access in loop:
-                    refer(t, block, program, access, step, value, tile, arrays[access.array])
+            for step, access in order(t, loop, steps, program, unrolled):
+                refer(block, program, access, step, value, tile, arrays[access.array])
         for access in (one for one in accesses if one.part == Part.scratch):
             for step in t.range(program.scratch[access.number].steps):
-                if (condition := block.lanes(access.served, step)) is not None:
-                    place = block.number(access.places, step)
-                    with t.where(condition):
+                place = block.number(access.places, step)
+                with block.where(access.served, step) as any_lane:
+                    if any_lane:
                         value += scratch[place]
         if program.phases > 1:
             t.sync()
 
 
-def refer(t: Thread, block: _Block, program: Program, access: Access, step: int, value, tile, array) -> None:
+def order(
+    t: Thread, loop: list[Access], steps: int, program: Program, unrolled: bool
+) -> Iterator[tuple[int, Access]]:
+    """The accesses of a loop, step by step; unrolled, all loads come first, as where each has a register of its own."""
+    if not unrolled:
+        yield from ((step, access) for step in t.range(steps) for access in loop)
+        return
+    for stored in (False, True):
+        chosen = [one for one in loop if program.references[one.number].stored == stored]
+        yield from ((step, access) for step in range(steps) for access in chosen)
+
+
+def fill(t: Thread, block: _Block, fetches: list[Access], tile, arrays) -> None:
+    """Load all that the buffers get, in a row, then store it, then wait for the block."""
+    fetched = [t.var(np.float32(0)) for _ in fetches]
+    for value, fetch in zip(fetched, fetches, strict=True):
+        element = block.number(fetch.elements + BEFORE, 0)
+        with block.where(fetch.missed, 0) as any_lane:
+            if any_lane:
+                value.set(arrays[fetch.array][element])
+    for value, fetch in zip(fetched, fetches, strict=True):
+        place = block.number(fetch.places, 0)
+        with block.where(fetch.missed, 0) as any_lane:
+            if any_lane:
+                tile[place] = value
+    if fetches:
+        t.sync()
+
+
+def refer(block: _Block, program: Program, access: Access, step: int, value, tile, array) -> None:
     """One reference: from the buffer by the lanes that it serves, from global memory by the others."""
     for held, numbers, lanes in (
         (tile, access.places, access.served), (array, access.elements + BEFORE, access.missed)
     ):  # fmt: skip
-        if (condition := block.lanes(lanes, step)) is not None:
-            number = block.number(numbers, step)
-            with t.where(condition):
-                if program.references[access.number].stored:
-                    held[number] = value
-                else:
-                    value += held[number]
+        number = block.number(numbers, step)
+        with block.where(lanes, step) as any_lane:
+            if any_lane and program.references[access.number].stored:
+                held[number] = value
+            elif any_lane:
+                value += held[number]
 
 
 def _places(program: Program, part: Part) -> int:
@@ -97,14 +125,15 @@ def _places(program: Program, part: Part) -> int:
 
 
 @workload
-def described(program: str = "Laplace", version: str = "[+0][+0]", size: int = 0) -> Launch:
-    """A version of one of the paper's programs, of another size if one is given."""
+def described(program: str = "Laplace", version: str = "[+0][+0]", size: int = 0, unrolled: bool = False) -> Launch:
+    """A version of one of the paper's programs: of another size if one is given, inner loops unrolled if so asked."""
     chosen = PROGRAMS[program](size)[version] if size else PROGRAMS[program]()[version]
     names = {one.array for one in chosen.references} | {one.array for one in chosen.buffers}
+    arrays = {name: np.zeros(ELEMENTS, np.float32) for name in sorted(names)}
     return Launch(
         kernel,
         grid=chosen.grid,
         block=chosen.block,
-        arguments={"program": chosen} | {name: np.zeros(ELEMENTS, np.float32) for name in sorted(names)},
+        arguments={"program": chosen, "unrolled": unrolled} | arrays,
         registers=chosen.registers,
     )

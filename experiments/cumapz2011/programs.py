@@ -66,7 +66,7 @@ def wavelet(n: int = 1 << 16) -> dict[str, Program]:
     }
 
 
-def _tiled(n: int, block: tuple[int, int], held: str) -> Program:
+def _tiled(n: int, tiles: int, block: tuple[int, int], held: str) -> Program:
     """A product of matrices by tiles of 16 x 16; a thread computes several elements where the block is smaller."""
     wide, high = block
 
@@ -83,7 +83,7 @@ def _tiled(n: int, block: tuple[int, int], held: str) -> Program:
 
     def buffer(array: str, at: Callable[[int, int], Index], base: int) -> Buffer:
         places = [lambda t, r=row, k=column: (t.y + r) * SIDE + t.x + k for row, column in parts]
-        once = (lambda t: t.phase == n // SIDE - 1) if array == "C" else None  # A and B are fetched tile by tile
+        once = (lambda t: t.phase == tiles - 1) if array == "C" else None  # A and B are fetched tile by tile
         fetches = (Fetch(at(*part), place, once) for part, place in zip(parts, places, strict=True))
         return Buffer(array, tuple(fetches), base)
 
@@ -105,18 +105,23 @@ def _tiled(n: int, block: tuple[int, int], held: str) -> Program:
             ),
         ),
         buffers=tuple(buffer(name, where[name], k * SIDE * SIDE) for k, name in enumerate(held)),
-        phases=n // SIDE,
+        phases=tiles,
         shared_bytes=4 * SIDE * SIDE * len(held),
+        alike=n // SIDE,
     )
 
 
-def matmul(n: int = 128) -> dict[str, Program]:
-    """One matrix in a buffer, then two, then half as many threads of twice the work."""
-    versions = {name: _tiled(n, (SIDE, SIDE), name) for name in ("A", "B", "C", "AB")}
-    return versions | {"AB_x": _tiled(n, (SIDE // 2, SIDE), "AB"), "AB_y": _tiled(n, (SIDE, SIDE // 2), "AB")}
+def matmul(n: int = 1024, tiles: int = 4) -> dict[str, Program]:
+    """One matrix in a buffer, then two, then half as many threads of twice the work.
+
+    The matrices are the paper's, with so many tiles from left to right or from top to bottom multiplied.
+    """
+    versions = {name: _tiled(n, tiles, (SIDE, SIDE), name) for name in ("A", "B", "C", "AB")}
+    halves = {"AB_x": (SIDE // 2, SIDE), "AB_y": (SIDE, SIDE // 2)}
+    return versions | {name: _tiled(n, tiles, block, "AB") for name, block in halves.items()}
 
 
-def transpose(n: int = 1024) -> dict[str, Program]:
+def transpose(n: int = 2048) -> dict[str, Program]:
     """Through a tile of 32 x 32: with bank conflicts, without, without channel skew, and again with conflicts."""
     tile, rows = 32, 8  # a block of 32 x 32 threads is more than the GPU takes: 32 x 8, as in the SDK
 
@@ -143,6 +148,7 @@ def transpose(n: int = 1024) -> dict[str, Program]:
             ),
             buffers=(Buffer("in", tuple(fetches)),),
             shared_bytes=4 * tile * pitch,
+            alike=n // tile,
         )  # fmt: skip
 
     return {

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 import memsim
-from experiments.cumapz2011 import motivating, steps
+from experiments.cumapz2011 import motivating, readings, simulated, steps
+from experiments.cumapz2011.readings import correlation
 from experiments.papers.readme import markdown
 from experiments.papers.study import AtLeast, Claim, Outcome, Points, Setting
 from memsim.analysis.result import Result
@@ -79,8 +80,17 @@ def run(setting: Setting) -> Outcome:
     programs = steps.factors(gpu)
     told = Claim("steps of section 6.1 at which the factor named goes the way told", len(steps.STEPS),
                  steps.agreeing(programs), source=f"{PAPER}, section 6.1", aim=Points(0))  # fmt: skip
-    claims = [*_reuse(models), told, *_correlations(models), *_times(results), *_ratios(times)]
-    return Outcome(claims, {"versions": _table(models, times), "steps": steps.table(programs)})
+    milliseconds = simulated.times(setting)
+    found = simulated.coefficients(programs, milliseconds)
+    claims = [*_reuse(models), told, *_correlations(models), *simulated.claims(found), *_times(results),
+              *_ratios(times)]  # fmt: skip
+    tables = {
+        "versions": _table(models, times),
+        "readings": _readings(models),
+        "steps": steps.table(programs),
+        "programs": simulated.table(programs, milliseconds, found),
+    }
+    return Outcome(claims, tables)
 
 
 def _program(version: Version) -> Program:
@@ -109,13 +119,12 @@ def _reuse(models: dict[Version, Factors]) -> Iterator[Claim]:
             )  # fmt: skip
 
 
-def correlation(estimates: list[float], milliseconds: list[float]) -> float:
-    """Of estimates of performance with measured performance, the reciprocal of time (section 6.1).
+def _readings(models: dict[Version, Factors]) -> str:
+    def measured(versions: list[Version]) -> list[tuple[Factors, float]]:
+        return [(models[one], one.measured) for one in versions]
 
-    >>> round(correlation([1, 2, 4], [8, 4, 2]), 6)
-    1.0
-    """
-    return float(np.corrcoef(estimates, 1 / np.array(milliseconds))[0, 1])
+    groups = {f"table {name}": measured(versions) for name, versions in TABLES.items()}
+    return readings.table(groups, measured(BUFFERED), motivating.MAX**2 // 16)
 
 
 def _correlations(models: dict[Version, Factors]) -> Iterator[Claim]:

@@ -25,7 +25,7 @@ _MEANING = {
 def text(done: Estimate) -> str:
     """Occupancy, what MWP/CWP was given and says, and CuMAPz's factors."""
     grid, block = ("x".join(map(str, extents)) for extents in (done.trace.launch.grid, done.trace.launch.block))
-    head = f"{done.trace.kernel} on {done.gpu.name}: grid {grid}, block {block}, by closed-form models (docs/models.md)"
+    head = f"{done.trace.kernel} on {done.gpu.name}: grid {grid}, block {block}, by closed-form models (docs/models)"
     return "\n\n".join([head, _occupancy(done), _parameters(done), _prediction(done), _cumapz(done)])
 
 
@@ -103,7 +103,7 @@ def _where(op: StaticOp) -> str:
 
 
 def document(done: Estimate) -> dict[str, Any]:
-    """The object of ``--json``, of JSON values; docs/models.md lists the fields."""
+    """The object of ``--json``, of JSON values; docs/models lists the fields."""
     held, said = done.occupancy, done.prediction
     return without_nan(
         {

@@ -112,7 +112,7 @@ class Workload:
     def _converted(self, name: str, value: Any, kind: Any) -> Any:
         choices = typing.get_args(kind) if typing.get_origin(kind) is Literal else None
         if choices:
-            match = [choice for choice in choices if value == choice or value == str(choice)]
+            match = [choice for choice in choices if value == choice or str(value) == str(choice)]
             if not match:
                 raise InputError(self.shown, name, f"is {value!r}; give one of {', '.join(map(str, choices))}")
             return match[0]
