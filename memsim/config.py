@@ -258,7 +258,14 @@ class Host(_Data):
     copy_engines: int | None = Field(None, ge=1, le=2, description="copies at a time; with two, one each way")
     concurrent_kernels: int | None = Field(None, ge=1, le=1024, description="kernels that may run at once")
     fault_batch: int | None = Field(None, ge=1, le=2**16, description="page faults the driver serves at a time")
-    fault_batch_us: float | None = _way("driver's time for one batch of page faults, beside the data's way")
+    fault_batch_us: float | None = _way("driver's time for one batch of page faults, beside all that follows")
+    fault_us: float | None = _way("driver's time for one fault of a batch")
+    fault_block_us: float | None = _way("driver's time for 2 MB of which the GPU held nothing before")
+    migration_us: float | None = _way("time of a migration of nothing; neighbouring pages move together")
+    allocate_us: float | None = _way("host's time to take memory from the driver or give it back")
+    allocate_us_per_mb: float | None = _way("the same, for every 10^6 bytes")
+    allocate_shared_us: float | None = _way("host's time for an allocation within 2 MB that it has already")
+    device_launch_us: float | None = _way("time of a thread's launch of a kernel from the device")
 
 
 class GPU(_Data):

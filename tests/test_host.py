@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from memsim.errors import InputError
-from memsim.host import Direction, Graph, Managed, Program, Touch, Work, simulate
+from memsim.host import Direction, Graph, Managed, Nested, Program, Touch, Work, simulate
 from memsim.host.unified import BLOCK_BYTES, TREE_BYTES, batches, wanted_blocks
 from memsim.presets import load_gpu, override
 from memsim.report.timeline import draw_timeline
@@ -176,8 +176,77 @@ def test_every_page_comes_and_none_twice(window, stride_pages, moved_share):
     resident = np.zeros(memory.bytes // BLOCK_BYTES, bool)
     moved = list(batches(resident, Touch(memory, pages, window), 256))
     assert resident[pages // 16].all()
-    assert sum(moved) == BLOCK_BYTES * resident.sum() == moved_share * memory.bytes
+    assert sum(batch.blocks for batch in moved) == resident.sum() == moved_share * memory.bytes / BLOCK_BYTES
+    assert sum(batch.new_trees for batch in moved) == 32 * min(1, 512 / stride_pages)
+    assert all(batch.runs <= batch.blocks for batch in moved)
     assert list(batches(resident, Touch(memory, pages, window), 256)) == []
+
+
+def test_blocks_launch_children_and_the_parent_ends_with_the_last_of_them():
+    """Two blocks at a time, launches last 1: 0 to 11, 11 to 22; then four children of one block: 22 to 27 to 32."""
+    program, gpu = Program(), override(IDEAL, {"host.device_launch_us": 1.0})
+    program.kernel("parent", Nested(2, (10.0,) * 4, (Work(1, 2, 5.0),) * 4))
+    program.kernel("after", Work(1, 1, 3.0))
+    program.synchronize()
+    ends = {span.name: span.end for span in simulate(program, gpu).of("kernel")}
+    assert ends == {"parent": pytest.approx(32, rel=1e-3), "after": pytest.approx(35, rel=1e-3)}
+
+
+@given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=12), st.integers(1, 5))
+@settings(max_examples=60, derandomize=True)
+def test_nested_kernels_do_all_their_work(blocks, wave):
+    """Without idle room no schedule beats total work over the room, nor can any block be left out."""
+    children = tuple(Work(2, wave, 4.0) if launches else None for _, launches in blocks)
+    nested = Nested(wave, tuple(float(us) for us, _ in blocks), children)
+    program = Program()
+    program.kernel("parent", nested)
+    taken = simulate(program, override(IDEAL, {"host.device_launch_us": 1e-6})).microseconds
+    work = sum(us for us, _ in blocks) + sum(8.0 for child in children if child)
+    longest = max(us for us, _ in blocks) + 8
+    assert work / wave - 1e-3 <= taken <= work / wave + longest + 1e-3
+
+
+def test_a_kernel_has_as_many_children_as_blocks():
+    with pytest.raises(InputError, match="children are 1; give one for each of 2 blocks"):
+        Nested(1, (1.0, 1.0), (None,))
+
+
+@pytest.mark.parametrize(
+    ("megabytes", "malloc", "free"), [(4.096, 117.5, 114.9), (40.96, 153.8, 140.9), (409.6, 427.8, 410.0)]
+)
+def test_allocations_take_what_was_measured(megabytes, malloc, free):
+    """The quickest of twenty calls on a V100 (CUDAMicroBench, ReadOnlyMem_1D_Texture)."""
+    program = Program()
+    program.allocate("x", int(1e6 * megabytes))
+    taken = simulate(program, V100).microseconds
+    program.free("x")
+    assert taken == pytest.approx(malloc, rel=0.07)
+    assert simulate(program, V100).microseconds - taken == pytest.approx(free, rel=0.07)
+
+
+def test_small_allocations_share_a_chunk_of_the_drivers():
+    program = Program()
+    for k in range(14):
+        program.allocate(str(k), 4096)
+    taken = simulate(program, V100).microseconds
+    assert taken == pytest.approx(114 + 0.75 * 2.1 + 13 * 4, rel=0.01)
+    for k in range(14):
+        program.free(str(k))
+    assert simulate(program, V100).microseconds == pytest.approx(2 * taken)
+    with pytest.raises(InputError, match="x: free is not allocated; nothing is"):
+        program.free("x")
+    program.allocate("x", 1)
+    with pytest.raises(InputError, match="x: allocate is allocated already"):
+        program.allocate("x", 1)
+
+
+def test_a_free_waits_for_the_gpu():
+    program = Program()
+    program.allocate("x", 1 << 20)
+    program.kernel("k", Work(1, 1, 500.0))
+    program.free("x")
+    begin = next(span.start for span in simulate(program, V100).of("call") if span.name == "free x")
+    assert begin >= 500
 
 
 def test_a_figure_that_the_program_needs_must_be_stated():

@@ -13,8 +13,10 @@ from memsim.presets import load_gpu
 
 GPU = load_gpu("tesla-v100")
 UNIMEM = Path(__file__).with_name("unimem.csv")
+FITTED_STRIDES = (1, 32768, 524288, 1048567)  # that the driver's times in the preset are taken from
 _THREADS = GPU.sm.count * GPU.sm.max_threads
 _BLOCK = 256
+_PROPERTIES_US = 415  # half of 0.83 ms, see `reduction`
 _STREAMING_GB_PER_S = 800  # what the kernels of this room are taken to reach: AXPY's 98 MB in 122 microseconds
 
 
@@ -62,6 +64,8 @@ def access_density(stride: int, unified: bool, n: int = 1 << 27) -> Timeline:
     page report it.
     """
     program, kernel = Program(), _streaming(2 * 32 * (n // stride))
+    program.allocate("x", 4 * n if not unified else 0)  # managed memory: none before it is touched
+    program.allocate("y", 4 * n // stride)
     if unified:
         step = max(4 * stride, PAGE_BYTES)
         pages = np.arange(0, 4 * n, step) // PAGE_BYTES
@@ -72,27 +76,45 @@ def access_density(stride: int, unified: bool, n: int = 1 << 27) -> Timeline:
         program.copy(4 * n, Direction.to_gpu, name="x", pinned=False)
         program.kernel("strided", kernel)
     program.synchronize()
+    for name in () if unified else ("x", "y"):  # the authors' clock stops before unified memory is freed
+        program.free(name)
+    return simulate(program, GPU)
+
+
+def reduction(kernel_us: float, last_us: float = 5.0) -> Timeline:
+    """A sum by three kernels, the first of `kernel_us` (Shuffle), as its authors time it.
+
+    Before each of the later two the host asks for all the device's properties. That takes as long as a kernel: sums of
+    2^25 and 2^26 numbers by shuffles take the same 0.83 ms, in which the GPU has little to do.
+    """
+    program = Program()
+    program.kernel("sum", Work(1, 1, kernel_us))
+    for name in ("sum of sums", "last sum"):
+        program.work(_PROPERTIES_US, "cudaGetDeviceProperties")
+        program.kernel(name, Work(1, 1, last_us))
+    program.synchronize()
     return simulate(program, GPU)
 
 
 def sparse_transfer(nonzeros: int, dense: bool, n: int = 10240) -> Timeline:
     """y = A x with an n x n matrix of floats, copied whole or as CSR (MiniTransfer)."""
     program = Program()
-    matrix = 4 * n * n if dense else 8 * nonzeros + 4 * (n + 1)
-    for name, nbytes in (("x", 4 * n), *((("A", matrix),) if dense else _csr(nonzeros, n))):
+    given = (("x", 4 * n), *((("A", 4 * n * n),) if dense else _csr(nonzeros, n)))
+    for name, nbytes in (*given, ("y", 4 * n)):
+        program.allocate(name, nbytes)
+    for name, nbytes in given:
         program.copy(nbytes, Direction.to_gpu, name=name, pinned=False)
-    program.kernel("spmv", _streaming(matrix))
+    program.kernel("spmv", _streaming(sum(nbytes for _, nbytes in given)))
     program.copy(4 * n, Direction.to_host, name="y", pinned=False)
+    for name, _ in (*given, ("y", 0)):
+        program.free(name)
     return simulate(program, GPU)
 
 
 def measured_densities() -> list[tuple[int, float, float]]:
     """Stride, ms with copies, ms with unified memory, as the authors' repository has them for a V100."""
     with UNIMEM.open(encoding="utf-8", newline="") as file:
-        return [
-            (int(row["stride"]), float(row["copied_ms"]), float(row["unified_ms"]))
-            for row in csv.DictReader(file)
-        ]
+        return [(int(row["stride"]), float(row["copied_ms"]), float(row["unified_ms"])) for row in csv.DictReader(file)]
 
 
 def _csr(nonzeros: int, n: int) -> tuple[tuple[str, int], ...]:

@@ -1,8 +1,9 @@
-"""The pairs whose difference lies inside a kernel, on a Tesla V100, beside the times that its authors publish."""
+"""The pairs whose difference lies inside a kernel, beside the times that their authors publish."""
 
 from __future__ import annotations
 
 import csv
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from experiments.papers.parallel import mapped
 from experiments.papers.study import Setting
 from memsim.analysis.result import Result
 
-GPU = "tesla-v100"
 TRIALS = 3
 MEASURED = Path(__file__).with_name("measured.csv")
 
@@ -24,22 +24,34 @@ PAIRS: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "MemAlign": ("saxpy", dict(dtype="float64"), dict(offset=1), dict(offset=0)),
     "BankRedux": ("reduction", {}, dict(variant="interleaved"), dict(variant="sequential")),
     "Shmem": ("matmul", dict(dtype="float64"), dict(variant="naive"), dict(variant="tiled")),
+    "Shuffle": ("warp_sum", {}, dict(variant="memory"), dict(variant="shuffle")),
+    "GSOverlap": ("staged_axpy", {}, dict(variant="staged"), dict(variant="async")),
+    "CoMem_SpMM": ("sparse_product", {}, dict(variant="csr"), dict(variant="csc")),
+    "ReadOnlyMem": ("texture_add", {}, dict(variant="global"), dict(variant="texture")),
 }
+SIZE = {"CoMem_SpMM": "rows"}  # the parameter that holds n, where it is not n
+SLOW_TO_TRACE = ("Shmem", "CoMem_SpMM")  # left out of quick runs
+WHOLE = 1 << 20  # threads up to which a launch is traced whole; of larger ones a snapshot
 
 
 @dataclass(frozen=True)
 class Time:
-    """One version at one size: microseconds measured, and as memsim predicts them."""
+    """One version at one size: microseconds measured (nan: not published), and as memsim predicts them.
+
+    `parts`: how many times what was traced the whole is.
+    """
 
     benchmark: str
+    gpu: str
     version: str
     n: int
     measured: float
     result: Result
+    parts: float = 1.0
 
     @property
     def predicted(self) -> float:
-        return 1000 * self.result.kernel_time.mean
+        return 1000 * self.parts * self.result.kernel_time.mean
 
 
 def times(setting: Setting) -> list[Time]:
@@ -48,15 +60,32 @@ def times(setting: Setting) -> list[Time]:
         rows = list(csv.DictReader(file))
     smallest = {row["benchmark"]: min(int(r["n"]) for r in rows if r["benchmark"] == row["benchmark"]) for row in rows}
     if setting.quick:
-        rows = [row for row in rows if int(row["n"]) == smallest[row["benchmark"]] and row["benchmark"] != "Shmem"]
-    return mapped(_time, [(row, 2 if setting.quick else TRIALS) for row in rows], setting.jobs, "kernels")
+        rows = [row for row in rows if int(row["n"]) == smallest[row["benchmark"]]]
+        rows = [row for row in rows if row["benchmark"] not in SLOW_TO_TRACE]
+    return mapped(_time, [(row, setting.quick) for row in rows], setting.jobs, "kernels")
 
 
-def _time(asked: tuple[dict[str, str], int]) -> Time:
-    row, trials = asked
-    name, common, slow, fast = PAIRS[row["benchmark"]]
-    parameters = common | (slow if row["version"] == "slow" else fast) | {"n": int(row["n"])}
-    trace = memsim.trace(name, gpu=GPU, blocks="all", **parameters)
-    settings = {"stochastic.start_alignment": False}  # a whole launch, from its first block on
-    result = memsim.simulate(trace, gpu=GPU, trials=trials, seed=1, settings=settings)
-    return Time(row["benchmark"], row["version"], int(row["n"]), float(row["microseconds"]), result)
+def _time(asked: tuple[dict[str, str], bool]) -> Time:
+    row, quick = asked
+    benchmark, gpu, n = row["benchmark"], row["gpu"], int(row["n"])
+    name, common, slow, fast = PAIRS[benchmark]
+    traced, parts = _traced(benchmark, row["version"], n, quick)
+    parameters = common | (slow if row["version"] == "slow" else fast) | {SIZE.get(benchmark, "n"): n} | traced
+    threads = n * n if benchmark == "ReadOnlyMem" else 0
+    trace = memsim.trace(name, gpu=gpu, blocks="all" if threads <= WHOLE else None, **parameters)
+    settings = {"stochastic.start_alignment": False}  # a launch from its first block on
+    result = memsim.simulate(trace, gpu=gpu, trials=2 if quick else TRIALS, seed=1, settings=settings)
+    return Time(benchmark, gpu, row["version"], n, float(row["microseconds"] or math.nan), result, parts)
+
+
+def _traced(benchmark: str, version: str, n: int, quick: bool) -> tuple[dict[str, int], float]:
+    """What of a large problem is traced, as parameters, and how many times that the whole is.
+
+    Blocks of Shuffle's sums do all the same, and so do the columns of a sparse product by rows.
+    """
+    if benchmark == "Shuffle":
+        part = 1 << 20 if quick else 1 << 23
+        return {"n": part}, n / part
+    if benchmark == "CoMem_SpMM" and version == "slow":
+        return {"columns": 1}, n
+    return {}, 1.0

@@ -10,8 +10,20 @@ The rest of memsim looks into one kernel; this room looks at the program around 
     timeline = simulate(program, load_gpu("tesla-v100"))
 """
 
-from memsim.host.program import Direction, Graph, Managed, Program, Stream, Touch, Work
+from memsim.host.program import Direction, Graph, Managed, Nested, Program, Stream, Touch, Work
 from memsim.host.system import simulate
 from memsim.host.timeline import Span, Timeline
 
-__all__ = ["Direction", "Graph", "Managed", "Program", "Span", "Stream", "Timeline", "Touch", "Work", "simulate"]
+__all__ = [
+    "Direction",
+    "Graph",
+    "Managed",
+    "Nested",
+    "Program",
+    "Span",
+    "Stream",
+    "Timeline",
+    "Touch",
+    "Work",
+    "simulate",
+]

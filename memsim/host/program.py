@@ -61,6 +61,33 @@ class Work:
         return cls(blocks, wave, result.kernel_time.mean * 1000 / math.ceil(blocks / wave))
 
 
+@dataclass(frozen=True)
+class Nested:
+    """A kernel whose blocks may each launch another one when their own work is done (dynamic parallelism).
+
+    Attributes:
+        wave_blocks: as in :class:`Work`.
+        blocks_us: time of every block, microseconds, without its launch.
+        children: the kernel that each block launches, if any; the whole is done when they are.
+
+    Raises:
+        InputError: no blocks, or not as many children as blocks.
+    """
+
+    wave_blocks: int
+    blocks_us: tuple[float, ...]
+    children: tuple[Work | None, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.children) != len(self.blocks_us) or not self.blocks_us:
+            count = len(self.blocks_us)
+            raise InputError("kernel", "children", f"are {len(self.children)}; give one for each of {count} blocks")
+
+    @property
+    def blocks(self) -> int:
+        return len(self.blocks_us)
+
+
 @dataclass(eq=False)
 class Managed:
     """Unified memory (``cudaMallocManaged``) of `bytes`; it starts on the host."""
@@ -97,8 +124,16 @@ class Copy:
 @dataclass(frozen=True)
 class Kernel:
     name: str
-    work: Work
+    work: Work | Nested
     touches: tuple[Touch, ...] = ()
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A call that takes device memory (``bytes`` of it) or gives it back (None)."""
+
+    name: str
+    bytes: int | None
 
 
 Operation = Copy | Kernel
@@ -144,6 +179,7 @@ class Call:
         operation: what the call asks for; None: it only waits, or works.
         waits: the call returns when the stream (None: every stream) has done all it was given.
         busy_us: what the host does before it goes on, beside the call's own time.
+        memory: what it allocates or frees.
     """
 
     name: str
@@ -151,6 +187,7 @@ class Call:
     operation: Operation | Graph | None = None
     waits: bool = False
     busy_us: float = 0.0
+    memory: Memory | None = None
 
 
 class Program:
@@ -160,6 +197,7 @@ class Program:
         self.calls: list[Call] = []
         self._default = Stream("default stream")
         self.streams = [self._default]
+        self._allocated: set[str] = set()
 
     def stream(self, name: str | None = None) -> Stream:
         """``cudaStreamCreate``: a new stream."""
@@ -182,7 +220,35 @@ class Program:
         waits = stream is None or not pinned
         self.calls.append(Call(name, stream or self._default, Copy(name, bytes, direction, pinned), waits))
 
-    def kernel(self, name: str, work: Work, stream: Stream | None = None, touches: Sequence[Touch] = ()) -> None:
+    def allocate(self, name: str, bytes: int) -> None:
+        """``cudaMalloc``, or ``cudaMallocManaged``: the host is busy with it.
+
+        Raises:
+            InputError: fewer than 0 bytes, or memory of that name is there already.
+        """
+        if bytes < 0:
+            raise InputError(name, "bytes", f"is {bytes}; give 0 or more")
+        if name in self._allocated:
+            raise InputError(name, "allocate", "is allocated already; free it first, or take another name")
+        self._allocated.add(name)
+        self.calls.append(Call(f"allocate {name}", memory=Memory(name, bytes)))
+
+    def free(self, name: str) -> None:
+        """``cudaFree``: waits for all that the GPU has to do.
+
+        Raises:
+            InputError: no memory of that name.
+        """
+        if name not in self._allocated:
+            known = ", ".join(sorted(self._allocated)) or "nothing"
+            raise InputError(name, "free", f"is not allocated; {known} is")
+        self._allocated.remove(name)
+        self.calls.append(Call(f"wait to free {name}", waits=True))
+        self.calls.append(Call(f"free {name}", memory=Memory(name, None)))
+
+    def kernel(
+        self, name: str, work: Work | Nested, stream: Stream | None = None, touches: Sequence[Touch] = ()
+    ) -> None:
         """``kernel<<<...>>>``: returns at once."""
         self.calls.append(Call(name, stream or self._default, Kernel(name, work, tuple(touches))))
 

@@ -9,10 +9,11 @@ import simpy
 
 from memsim.config import GPU
 from memsim.errors import InputError
+from memsim.host.allocation import Chunks, allocation_us
 from memsim.host.device import Device
-from memsim.host.program import Call, Copy, Direction, Graph, Kernel, Managed, Operation, Program, Stream
+from memsim.host.program import Call, Copy, Direction, Graph, Kernel, Managed, Nested, Operation, Program, Stream
 from memsim.host.timeline import Span, Timeline
-from memsim.host.unified import BLOCK_BYTES, batches
+from memsim.host.unified import BLOCK_BYTES, Batch, batches
 
 Process = Generator[simpy.Event, None, None]
 
@@ -42,6 +43,7 @@ class _System:
         self._engines = dict(zip(Direction, [engines[0], engines[-1]], strict=True))
         self._last: dict[Stream, simpy.Event] = {}
         self._resident: dict[Managed, np.ndarray] = {}
+        self._chunks = Chunks()
 
     def thread(self, program: Program) -> Process:
         """The host's thread: one call after the other."""
@@ -60,6 +62,10 @@ class _System:
                 self._span("host", "wait", call.name, begin)
 
     def _call_us(self, call: Call) -> float:
+        if call.memory is not None:
+            name, nbytes = call.memory.name, call.memory.bytes
+            moved = self._chunks.free(name) if nbytes is None else self._chunks.allocate(name, nbytes)
+            return self._stated(allocation_us(self._gpu.host, moved), "allocate_us")
         if call.operation is None:
             return 0.0
         return self._figure("graph_call_us" if isinstance(call.operation, Graph) else "call_us")
@@ -112,21 +118,31 @@ class _System:
         begin = self.env.now
         for touch in kernel.touches:
             resident = self._resident.setdefault(touch.memory, np.zeros(-(-touch.memory.bytes // BLOCK_BYTES), bool))
-            for nbytes in batches(resident, touch, int(self._figure("fault_batch"))):
-                yield self.env.timeout(self._figure("fault_batch_us"))
-                yield from self._moved(row, touch.memory.name, Direction.to_gpu, nbytes, "to_gpu_gb_per_s", 0.0)
+            for batch in batches(resident, touch, int(self._figure("fault_batch"))):
+                yield self.env.timeout(self._driver_us(batch))
+                start_us = batch.runs * self._figure("migration_us")
+                name, nbytes = touch.memory.name, batch.blocks * BLOCK_BYTES
+                yield from self._moved(row, name, Direction.to_gpu, nbytes, "to_gpu_gb_per_s", start_us)
         if kernel.touches:
             self._span(row, "faults", kernel.name, begin)
         begin = self.env.now
-        yield self._device.run(kernel.work)
+        launch_us = self._figure("device_launch_us") if isinstance(kernel.work, Nested) else 0.0
+        yield self._device.run(kernel.work, launch_us)
         self._span(row, "kernel", kernel.name, begin)
+
+    def _driver_us(self, batch: Batch) -> float:
+        """What the driver does for a batch of faults, before the data moves."""
+        each = batch.faults * self._figure("fault_us") + batch.new_trees * self._figure("fault_block_us")
+        return self._figure("fault_batch_us") + each
 
     def _span(self, row: str, kind: str, name: str, begin: float) -> None:
         if self.env.now > begin:
             self.spans.append(Span(row, str(kind), name, begin, self.env.now))
 
     def _figure(self, name: str) -> float:
-        value = getattr(self._gpu.host, name)
+        return self._stated(getattr(self._gpu.host, name), name)
+
+    def _stated(self, value: float | None, name: str) -> float:
         if value is None:
             raise InputError(self._gpu.name, f"host.{name}", "is not stated; give it, for example with --set")
         return value

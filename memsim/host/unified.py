@@ -3,13 +3,16 @@
 A thread that touches a page which is not there stalls; its SM reports a fault. The driver fetches faults in batches,
 and for every page of a batch moves the 64 KB block around it; blocks lie in a tree of 2 MB, and when more than half of
 a subtree is on the GPU or about to be, the rest of it is moved too (Ganguly et al., ISCA 2019, section 3, find it by
-measurement; NVIDIA's open driver has it as ``uvm_perf_prefetch_threshold``, 51 %). Memory is never short: no block
-leaves.
+measurement; NVIDIA's open driver has it as ``uvm_perf_prefetch_threshold``, 51 %). The first fault in such 2 MB costs
+the driver more than the others: it takes memory on the GPU, maps the host's pages for its DMA and takes them from the
+host's processes (Allen and Ge, SC 2021, describe the work; its time is ``host.fault_block_us``). Memory is never short:
+no block leaves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -52,8 +55,25 @@ def wanted_blocks(resident: np.ndarray, faulting: np.ndarray) -> np.ndarray:
     return np.flatnonzero(padded[: len(after)] & ~resident)
 
 
-def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[int]:
-    """Go through a kernel's pages; yield the bytes that each batch of faults moves. `resident` is kept up to date.
+@dataclass(frozen=True)
+class Batch:
+    """What the driver serves at a time.
+
+    Attributes:
+        faults: reported, those of one page by several SMs counted apart.
+        blocks: that it moves, of 64 KB.
+        runs: of neighbouring blocks, each one migration.
+        new_trees: 2 MB of which nothing was on the GPU before.
+    """
+
+    faults: int
+    blocks: int
+    runs: int
+    new_trees: int
+
+
+def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[Batch]:
+    """Go through a kernel's pages; yield the batches of faults. `resident` is kept up to date.
 
     Args:
         resident: bool [blocks].
@@ -69,6 +89,8 @@ def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[int]:
         window = blocks[at : at + touch.window]
         faulting = window[~resident[window]][: max(1, most // touch.sharers)]
         moved = wanted_blocks(resident, np.unique(faulting))
+        trees = np.unique(moved // _LEAVES)
+        new = sum(not resident[tree * _LEAVES : (tree + 1) * _LEAVES].any() for tree in trees)
         resident[moved] = True
-        yield len(moved) * BLOCK_BYTES
-
+        runs = 1 + int((np.diff(moved) > 1).sum())
+        yield Batch(len(faulting) * touch.sharers, len(moved), runs, new)
