@@ -14,6 +14,9 @@ from memsim.errors import InputError
 def replacing(path: str | Path) -> Iterator[Path]:
     """A temporary path beside `path` to write to; renamed over it when the block succeeds, removed when it raises.
 
+    Raises:
+        InputError: something stands at `path` that is no file, such as a device.
+
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> with replacing(folder / "a.txt") as temporary:
@@ -22,6 +25,7 @@ def replacing(path: str | Path) -> Iterator[Path]:
     ['a.txt']
     """
     target = Path(path)
+    _check_replaceable(target)
     temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         yield temporary
@@ -41,16 +45,28 @@ def writing(path: str | Path) -> Iterator[None]:
         raise InputError(path, "file", problem) from error
 
 
-def check_writable(path: str | Path) -> None:
+def check_writable(path: str | Path, *inputs: str | Path) -> None:
     """Refuse a path that a file cannot be written to, before hours of work that would end there.
 
+    Args:
+        inputs: what is read for it, which it must not replace.
+
     Raises:
-        InputError: its folder does not exist or is not writable, or it is a folder itself.
+        InputError: its folder does not exist or is not writable, or it is a folder, a device or one of `inputs`.
     """
     target = Path(path)
-    if target.is_dir():
-        raise InputError(path, "file", "is a folder; give the path of a file")
+    _check_replaceable(target)
+    if target.exists() and any(Path(read).exists() and target.samefile(read) for read in inputs):
+        raise InputError(path, "file", "is read and would be written over; give another path")
     if not target.parent.is_dir():
         raise InputError(path, "folder", f"{target.parent} does not exist; make it first")
     if not os.access(target.parent, os.W_OK):
         raise InputError(path, "folder", f"{target.parent} is not writable; give a path in one that is")
+
+
+def _check_replaceable(target: Path) -> None:
+    """A rename puts a file in the place of a device as well: of /dev/null, to everybody's surprise."""
+    if target.is_dir():
+        raise InputError(target, "file", "is a folder; give the path of a file")
+    if target.exists() and not target.is_file():
+        raise InputError(target, "file", "is a device or a pipe; give the path of a file")

@@ -86,8 +86,8 @@ def parse_settings(settings: Sequence[str], where: object = "--set") -> dict[str
     parsed: dict[str, object] = {}
     for setting in settings:
         field, equals, text = setting.partition("=")
-        if not equals:
-            raise InputError(where, setting, "has no value; give field=value, for example l1.ways=4")
+        if not field.strip() or not equals:
+            raise InputError(where, setting, "is not understood; give field=value, for example l1.ways=4")
         try:
             parsed[field.strip()] = tomllib.loads(f"value = {text}")["value"]
         except (tomllib.TOMLDecodeError, RecursionError):
@@ -107,7 +107,7 @@ def provenance(name_or_path: str | Path, settings: Mapping[str, object] | None =
     """
     path = _find(name_or_path)
     known = _read(path) | _given(settings or {}, "--set")
-    _resolve(known, path)
+    _resolve(known, "--set" if settings else path)
     return {field: known.get(field) or _default(field, info) for field, info in config.fields().items()}
 
 

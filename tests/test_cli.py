@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -193,6 +194,20 @@ def _written(folder, name, text):
     return folder / name
 
 
+def _copied(files, folder, name):
+    return Path(shutil.copy(files / name, folder / name))
+
+
+def _pipe(folder):
+    os.mkfifo(folder / "pipe")
+    return folder / "pipe"
+
+
+def _contents(folder):
+    found = (path for path in folder.iterdir() if path.name != "__pycache__")
+    return {path: path.read_bytes() if path.is_file() else None for path in found}
+
+
 BAD = {
     "no such trace": lambda files, folder: ("info", folder / "none.h5"),
     "truncated trace": lambda files, folder: ("info", _truncated(files, folder, "spmv.h5")),
@@ -212,6 +227,15 @@ BAD = {
     "kernel is no Python": lambda files, folder: ("trace", _written(folder, "k.py", "def ("), "-o", folder / "x.h5"),
     "no folder to write to": lambda files, folder: ("trace", *SPMV, "-o", folder / "none" / "x.h5"),
     "a folder in the file's place": lambda files, folder: ("run", files / "spmv.h5", "-o", folder),
+    "a pipe in the file's place": lambda files, folder: ("trace", *SPMV, "-o", _pipe(folder)),
+    "the trace in the result's place": lambda files, folder: (
+        *("run", _copied(files, folder, "spmv.h5"), "--trials", 1, "-o", folder / "spmv.h5"),
+    ),
+    "the kernel in the trace's place": lambda files, folder: (
+        *("trace", _written(folder, "k.py", KERNEL.format(body="pass")), "-o", folder / "k.py"),
+    ),
+    "no blocks": lambda files, folder: ("trace", *SPMV, "--blocks", "0x", "-o", folder / "x.h5"),
+    "a setting without a field": lambda files, folder: ("run", files / "spmv.h5", "--set", "=4"),
     "unknown gpu": lambda files, folder: ("run", files / "spmv.h5", "--gpu", "tesla-c2051"),
     "unknown key": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.wayz=4"),
     "zero ways": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.ways=0"),
@@ -232,9 +256,9 @@ BAD = {
 @pytest.mark.parametrize("case", BAD)
 def test_bad_input_is_one_line(files, tmp_path, case):
     arguments = BAD[case](files, tmp_path)
-    before = set(tmp_path.iterdir())
+    before = _contents(tmp_path)
     refused(*arguments)
-    assert set(path for path in tmp_path.iterdir() if path.name != "__pycache__") == before
+    assert _contents(tmp_path) == before
 
 
 @pytest.mark.parametrize("command", ["trace", "run"])

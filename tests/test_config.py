@@ -130,7 +130,7 @@ def test_settings_are_toml_or_words():
     text = ["l1.ways=4", "l1.enabled = false", "l2.hit_latency_ns=200.5", "l1.replacement=fifo", "name=My GPU", "name="]
     assert list(parse_settings(text[:4]).values()) == [4, False, 200.5, "fifo"]
     assert parse_settings(text[4:5]) == {"name": "My GPU"} and parse_settings(text[5:]) == {"name": ""}
-    with pytest.raises(InputError, match="l1.ways has no value; give field=value"):
+    with pytest.raises(InputError, match="l1.ways is not understood; give field=value"):
         parse_settings(["l1.ways"])
 
 

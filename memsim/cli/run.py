@@ -57,7 +57,7 @@ def run(
     from memsim.progress import bar
 
     if out is not None:
-        check_writable(out)
+        check_writable(out, path, gpu)
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
     running, most = Running(convention), trials if until is None else max_trials

@@ -33,7 +33,7 @@ def trace(
     from memsim.progress import bar
     from memsim.report.inputs import trace_text
 
-    check_writable(out)
+    check_writable(out, workload)
     parameters = parse_settings(param or [], "-p")
     with bar("blocks", hidden=quiet) as advance:
         recorded = record(workload, out=out, gpu=gpu, blocks=blocks, progress=advance, **parameters)

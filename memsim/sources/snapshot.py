@@ -58,7 +58,7 @@ def given_blocks(text: str, launch: LaunchShape, gpu: GPU) -> range:
     """
     if text == "all":
         return range(launch.n_blocks)
-    if found := re.fullmatch(r"(\d+(?:\.\d+)?)x", text):
+    if (found := re.fullmatch(r"(\d+(?:\.\d+)?)x", text)) and float(found[1]):
         return _first(launch, multiple(launch, gpu, float(found[1])))
     if not (found := re.fullmatch(r"(\d*):(\d*)", text)):
         raise InputError("--blocks", text, "is not understood; give FIRST:LAST, a multiple such as 4x, or all")
