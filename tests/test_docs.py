@@ -7,6 +7,7 @@ import shlex
 from pathlib import Path
 
 import pytest
+import typer
 from compilers import needs_gxx
 from typer.testing import CliRunner
 
@@ -70,6 +71,20 @@ def test_the_commands_run(tmp_path, monkeypatch):
 def test_the_capture_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert not _failures(COMMANDS[len(DESCRIBED) :])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_are_understood(page):
+    """Every command in a block of shell: its name, its options, and the shape of what they are given."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    parts = (part.strip() for line in lines for part in re.split(r"&&|[|>]", line.split(" #")[0]))
+    for part in parts:
+        if part.startswith("memsim "):
+            command, arguments = typer.main.get_command(app), shlex.split(part)[1:]
+            while hasattr(command, "commands"):
+                command = command.commands[arguments.pop(0)]
+            command.make_context(command.name, arguments)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments.pointer_chase.boards import BOARDS, SOURCE, curve
+from experiments.pointer_chase.boards import BOARDS, curve
 from memsim.report import style
 
 
@@ -18,7 +18,7 @@ def draw(simulated: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> 
         figure, axes = style.panels(1, len(BOARDS), 11, 3.4)
         for panel, board in zip(axes, BOARDS, strict=True):
             kb, latency, _ = curve(board)
-            panel.plot(kb / 1024, latency, color=style.GREY, linewidth=1.2, label=f"measured ({SOURCE})")
+            panel.plot(kb / 1024, latency, color=style.GREY, linewidth=1.2, label="measured")
             lists, cycles = simulated[board.gpu]
             ring: Any = dict(markersize=3, markerfacecolor="none", markeredgewidth=0.8)
             panel.plot(lists / 1024, cycles, "o", color=style.VERMILION, label="memsim", **ring)
@@ -29,5 +29,5 @@ def draw(simulated: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> 
             panel.set_title(board.title)
             panel.set_xlabel("working set")
         axes[0].set_ylabel("latency, cycles")
-        axes[0].legend(loc=(0.02, 0.62))
+        axes[0].legend(loc="lower right")  # below the plateaus
         return style.write(figure, path)
