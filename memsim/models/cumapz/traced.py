@@ -81,7 +81,8 @@ def _roles(trace: Trace) -> np.ndarray:
     ops = _table(trace)
     pending = np.zeros((loops.MOST_PENDING, 3), np.int64)
     copied = fills = np.zeros(len(ops), bool)
-    for _ in range(2):  # the first walk finds which loads are copied
+    walks = 2 if ((ops["space"] == Space.shared) & (ops["kind"] == Kind.store)).any() else 0
+    for _ in range(walks):  # the first finds which loads are copied
         loads, fills = np.zeros((len(ops), 2), np.int64), np.zeros(len(ops), bool)
         for chunk in trace.chunks():
             columns = chunk.op, chunk.flags, chunk.mask
@@ -145,18 +146,19 @@ def _touched(trace: Trace, gpu: GPU, roles: np.ndarray, span: int) -> np.ndarray
 
 def _fetches_together(trace: Trace, roles: np.ndarray) -> float:
     """Most fetches that one sequence of a warp makes, mean of the warps that fetch; 0 without."""
+    if not (roles == loops.FETCH).any():
+        return 0.0
     totals = np.zeros(2, np.int64)
     for chunk in trace.chunks():
         loops.count_fetches(chunk.first_instruction, (chunk.op, chunk.flags), roles, totals)
-    return totals[0] / totals[1] if totals[1] else 0.0
+    return float(totals[0] / totals[1])
 
 
 def _branches(trace: Trace, roles: np.ndarray) -> tuple[float, int]:
     """Equation 7, and the warps and references that diverge."""
     parent = np.arange(len(roles))
-    for _ in range(2):  # the first walk finds which ops are one reference
-        state = parent, *np.zeros((6, len(roles)), np.int64)
-        totals = np.zeros(3, np.int64)
+    for _ in range(2 if (roles == loops.SERVED).any() else 1):  # the first of two finds which ops are one reference
+        state, totals = (parent, *np.zeros((6, len(roles)), np.int64)), np.zeros(3, np.int64)
         for chunk in trace.chunks():
             loops.count_paths(chunk.first_instruction, (chunk.op, chunk.flags, chunk.mask), roles, state, totals)
     paths = trace.n_warps * int(state[-1].sum()) + int(totals[2])
