@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import struct
 import subprocess
 from collections.abc import Iterable
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from compilers import needs_gxx
+from compilers import needs_gxx, needs_nvcc
 
 from memsim.sources.capture.runtime import FOLDER
 
@@ -293,7 +292,7 @@ def test_host_files_in_c_and_cpp_share_the_device(tmp_path):
     assert {payload["name"] for kind, payload in found if kind == ARRAY} == {"device", "out", "local"}
 
 
-@pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+@needs_nvcc
 def test_the_probes_compile_for_a_gpu(tmp_path):
     ptx = tmp_path / "on_gpu.ptx"
     options = ["-std=c++17", "-arch=sm_80", "-DMEMSIM_GPU", "-include", str(FOLDER / "memsim_probe.h"), "-ptx"]
