@@ -15,7 +15,7 @@ from memsim.cli import app
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/**/*.md"))]
 PAGES += sorted(ROOT.glob("experiments/**/README.md"))
 
 
