@@ -58,6 +58,13 @@ class L1WritePolicy(StrEnum):
     write_back = "write_back"  # allocates without fetching (sector mask), writes dirty sectors back on eviction
 
 
+class FullSet(StrEnum):
+    """What a miss does in an L1 set whose ways all wait for data."""
+
+    wait = "wait"  # until data arrive, and the load-store unit with it
+    pass_by = "pass_by"  # goes to L2 without a way, and leaves no line
+
+
 class WriteHit(StrEnum):
     """Which valid L2 sectors count a store as a hit."""
 
@@ -125,6 +132,7 @@ class L1(_Data):
     set_hash: IndexHash = IndexHash.modulo
     replacement: Replacement = Replacement.lru
     write_policy: L1WritePolicy = L1WritePolicy.write_through
+    full_set: FullSet = FullSet.wait
     mshrs: int = Field(ge=1, le=2**16, description="misses one SM may have under way")
     hit_latency_cycles: int = Field(ge=1, le=10**5, description="load to use, on a hit")
 

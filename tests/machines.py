@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from memsim.config import (
     GPU,
     DramPolicy,
+    FullSet,
     Inclusion,
     L1WritePolicy,
     Replacement,
@@ -134,7 +135,7 @@ def machines(draw) -> GPU:
     l1 = _section(
         draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
-        replacement=_of(Replacement), write_policy=_of(L1WritePolicy), mshrs=st.integers(1, 6),
+        replacement=_of(Replacement), write_policy=_of(L1WritePolicy), full_set=_of(FullSet), mshrs=st.integers(1, 6),
         hit_latency_cycles=st.integers(1, 20),
     )  # fmt: skip
     n_sets = draw(st.sampled_from([1, 2, 4]))

@@ -147,6 +147,13 @@ def test_atomics_on_one_address_are_serialized():
         ("2.0", list(range(32)), 1, 1),  # bytes of the same word are no conflict
         ("2.0", [8 * lane for lane in range(32)], 8, 2),  # a pass a half-warp
         ("7.0", [16 * lane for lane in range(32)], 16, 4),  # a pass a quarter-warp
+        # NVIDIA Developer Forums, topic 77228: lanes that share addresses in pairs need half the passes, and no less.
+        ("7.0", [48] * 32, 16, 2),
+        ("7.0", [16 * (lane // 2) for lane in range(32)], 16, 2),
+        ("7.0", [16 * (lane & 1 | lane // 4 * 2) for lane in range(32)], 16, 2),
+        ("7.0", [16 * (lane & 3) for lane in range(32)], 16, 4),
+        ("7.0", [8 * (lane // 2) for lane in range(32)], 8, 1),
+        ("6.1", [48] * 32, 16, 4),
     ],
 )
 def test_shared_memory_passes(capability, addresses, width, passes):

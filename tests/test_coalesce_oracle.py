@@ -32,9 +32,12 @@ def accesses(draw):
     mask = draw(LANE_SETS)
     n = mask.bit_count()
     base = draw(st.integers(0, 2048))
-    shape = draw(st.sampled_from(["in order", "few", "scattered"]))
-    if shape == "in order":
-        active = [lane for lane in range(32) if mask >> lane & 1]
+    shape = draw(st.sampled_from(["in order", "in pairs", "few", "scattered"]))
+    active = [lane for lane in range(32) if mask >> lane & 1]
+    if shape == "in pairs":
+        bit = draw(st.sampled_from([1, 2]))
+        addresses = [base // width * width + width * (lane & ~bit) for lane in active]
+    elif shape == "in order":
         addresses = [base // (16 * width) * 16 * width + width * lane for lane in active]
     else:
         spread = 20 if shape == "few" else 3000

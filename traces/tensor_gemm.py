@@ -1,7 +1,8 @@
 """D = alpha A B + beta C of half-precision A and B on tensor cores, tiles of A and B staged in shared memory.
 
 ``persistent`` is the CUDA sample cudaTensorCoreGemm: a block an SM, each going on to the next tile; A by rows, B by
-columns, C and D by rows. ``tiled`` is the WMMA kernel of CUTLASS 1.x: a tile a block, A, B and D by columns, beta 0.
+columns, C and D by rows. ``tiled`` is the WMMA kernel of CUTLASS 1.x: a tile a block, A, B and D by columns, beta 0; it loads the next part of its
+tiles into registers before it multiplies the last.
 What tensor cores do inside a tile is described as scalar products from shared memory, or, as no address depends on it,
 only charged as instructions (``multiply=false``: large matrices in seconds).
 """
@@ -17,8 +18,10 @@ WORDS = DEPTH // 2  # of 32 bits, two halves each: 128 bytes
 PADDING = 4  # words, so that lines of a tile begin in different banks
 WARPS = 8
 # Of a warp for 16 halves of depth: 12 shared loads of fragments (16 bytes a lane), and 8 products of 16 x 16 x 16 in
-# four steps of four instructions each (Jia et al., arXiv 1804.06826, section 4.4).
-FRAGMENT_INSTRUCTIONS = 12 + 8 * 16
+# four steps of four instructions each (Jia et al., arXiv 1804.06826, section 4.4), which take two cycles each: a quarter
+# of an SM has two tensor cores of 64 products a cycle (NVIDIA Tesla V100 whitepaper, WP-08608-001). The 8 products have
+# sums of their own; the steps of one follow each other.
+FRAGMENT_INSTRUCTIONS, FRAGMENT_CHAIN = 12 + 8 * 16 * 2, 16
 
 
 def half(word, odd):
@@ -43,13 +46,13 @@ def persistent(t: Thread, a, b, c, d, n, k, side, alpha, beta, multiply):
         for start in t.range(0, k // 2, WORDS):
             for half_of_warps, tile, source, first in ((0, a_tile, a, top), (1, b_tile, b, left)):
                 with t.where(t.warp_id // 4 == half_of_warps):
-                    for y in range(0, side // 4, 4):
-                        row = t.warp_id % 4 * (side // 4) + y + t.lane_id // 8
-                        words = source.load((first + row) * (k // 2) + start + t.lane_id % 8 * 4, 4)
-                        tile.store(row * (WORDS + PADDING) + t.lane_id % 8 * 4, words)
+                    lines = [t.warp_id % 4 * (side // 4) + y + t.lane_id // 8 for y in range(0, side // 4, 4)]
+                    copied = [source.load((first + y) * (k // 2) + start + t.lane_id % 8 * 4, 4) for y in lines]
+                    for y, words in zip(lines, copied, strict=True):  # nvcc unrolls the loop and loads first
+                        tile.store(y * (WORDS + PADDING) + t.lane_id % 8 * 4, words)
             t.sync()
             if not multiply:
-                t.compute(DEPTH // 16 * FRAGMENT_INSTRUCTIONS)
+                t.compute(DEPTH // 16 * FRAGMENT_INSTRUCTIONS, chain=DEPTH // 16 * FRAGMENT_CHAIN)
             for i, y in enumerate(rows if multiply else ()):
                 with t.where(column < side):
                     for word in range(WORDS):
@@ -71,18 +74,30 @@ def tiled(t: Thread, a, b, d, m, n, k, side, alpha, multiply):
     thread, lanes = t.warp_id * 32 + t.lane_id, side // 8  # lanes that copy a column of A's tile
     columns, row = range(0, side, WARPS), 4 * t.lane_id
     sums = [t.var(0.0) for _ in range(4 * len(columns))]
-    for start in t.range(0, k, DEPTH):
-        for y in range(0, DEPTH, 32 * WARPS // lanes):
-            x, word = y + thread // lanes, thread % lanes * 4
-            a_tile.store(x * (side // 2 + PADDING) + word, a.load((start + x) * (m // 2) + top // 2 + word, 4))
-        for y in range(0, side, 32):
-            column, word = y + thread // 8, thread % 8 * 4
+    a_rows = [y + thread // lanes for y in range(0, DEPTH, 32 * WARPS // lanes)]
+    b_columns = [y + thread // 8 for y in range(0, side, 32)]
+    a_word, b_word = thread % lanes * 4, thread % 8 * 4
+    of_b = [[t.var(0, np.uint32) for _ in range(4)] for _ in b_columns]
+
+    def loaded(start):
+        for column, words in zip(b_columns, of_b, strict=True):
             with t.where(left + column < n):
-                words = b.load((left + column) * (k // 2) + start // 2 + word, 4)
-                b_tile.store(column * (WORDS + PADDING) + word, words)
+                for word, value in zip(words, b.load((left + column) * (k // 2) + start // 2 + b_word, 4), strict=True):
+                    word.set(value)
+        return [a.load((start + x) * (m // 2) + top // 2 + a_word, 4) for x in a_rows]
+
+    of_a = loaded(0)
+    for start in t.range(0, k, DEPTH):
+        for x, words in zip(a_rows, of_a, strict=True):
+            a_tile.store(x * (side // 2 + PADDING) + a_word, words)
+        for column, words in zip(b_columns, of_b, strict=True):
+            b_tile.store(column * (WORDS + PADDING) + b_word, tuple(words))
         t.sync()
+        if start + DEPTH < k:
+            of_a = loaded(start + DEPTH)
         if not multiply:
-            t.compute(DEPTH // 16 * FRAGMENT_INSTRUCTIONS)
+            chain = DEPTH // 16 * FRAGMENT_CHAIN
+            t.compute(DEPTH // 16 * FRAGMENT_INSTRUCTIONS, while_loading=True, chain=chain)
         for i, y in enumerate(columns if multiply else ()):
             with t.where(row < side):
                 for x in range(DEPTH):

@@ -238,7 +238,7 @@ def load(m, sm, line, mask, op, time):
         if way < 0:
             way = allocate(m, sm, line, op, time)
             if way < 0:
-                return False
+                return p.pass_by and past_l1(m, sm, BYPASS, line, mask, op, time)
         m.sms[sm].loads += 1
         r = send(m, sm, LOAD, line, new, op, time)
         m.requests[r].way = way
@@ -303,9 +303,10 @@ def store(m, sm, kind, line, mask, op, time):
     if keep or (caches and p.write_policy == ALLOCATE):
         if way < 0:
             way = allocate(m, sm, line, op, time)
-            if way < 0:
+            if way < 0 and (keep or not p.pass_by):
                 return False
-        m.ways[way].valid = m.ways[way].valid | mask
+        if way >= 0:
+            m.ways[way].valid = m.ways[way].valid | mask
     if keep:
         m.ways[way].dirty = m.ways[way].dirty | mask
         m.writers[way] = op

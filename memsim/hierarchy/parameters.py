@@ -6,7 +6,7 @@ from math import gcd
 
 import numpy as np
 
-from memsim.config import GPU, Inclusion
+from memsim.config import GPU, FullSet, Inclusion
 from memsim.hierarchy import cache, dram_state, l2_state, sm_state
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
 
@@ -78,6 +78,7 @@ def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bi
         sharer_words=sharer_words(gpu),
         return_cycles=reply_cycles(gpu),
         write_policy=sm_state.WRITE_POLICY[gpu.l1.write_policy],
+        pass_by=gpu.l1.full_set is FullSet.pass_by,
     )
 
 

@@ -322,11 +322,14 @@ def take_apart(mask, base, stride, offsets, rule, line_shift, position, scratch,
     if n < 0:
         return n
     slots = 0
+    lanes = np.int64(rule.lanes)
+    if rule.pairs and (in_pairs(n, 1, scratch) or in_pairs(n, 2, scratch)):
+        lanes += 1
     end = 0
     while end < n:
         begin = end
-        group = scratch[LANE, begin] >> rule.lanes
-        while end < n and scratch[LANE, end] >> rule.lanes == group:
+        group = scratch[LANE, begin] >> lanes
+        while end < n and scratch[LANE, end] >> lanes == group:
             end += 1
         if rule.rule in (BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT):
             slots += count_slots(begin, end, rule, scratch)
@@ -337,6 +340,17 @@ def take_apart(mask, base, stride, offsets, rule, line_shift, position, scratch,
     for k in range(1, n):
         like.lowest = min(like.lowest, scratch[ADDRESS, k])
     return n
+
+
+@loop
+def in_pairs(n, distance, scratch):
+    """Whether active lanes whose numbers differ in the bit `distance` have the same address."""
+    for i in range(n):
+        for j in range(i + 1, min(i + 1 + distance, n)):
+            paired = scratch[LANE, j] == scratch[LANE, i] ^ distance
+            if paired and scratch[ADDRESS, j] != scratch[ADDRESS, i]:
+                return False
+    return True
 
 
 @loop

@@ -23,7 +23,9 @@ Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched 
 lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
 section 4.1). Shared memory has 16 banks (1.x) or 32, each a 4-byte word wide: a pass serves one word of each bank to
 any number of lanes (1.x: one word to any number, one lane of each other bank), and atomics one lane of each bank. The
-8-byte banks that 3.x can be switched to are not modelled. A constant access takes one pass a distinct address.
+8-byte banks that 3.x can be switched to are not modelled. From 7.0 on, a shared load of 8 or 16 bytes whose lanes have
+the same address in pairs (n and n ^ 1, or n and n ^ 2) is looked at in groups of twice as many lanes (NVIDIA Developer
+Forums, "Unexpected shared memory bank conflict", topic 77228). A constant access takes one pass a distinct address.
 """
 
 from __future__ import annotations
@@ -46,6 +48,7 @@ RULE = np.dtype(
         ("kind", "u1"),
         ("flags", "u1"),  # of every instruction of the op: PAST_L1
         ("lanes", "u1"),  # log2 of the lanes of a group
+        ("pairs", "u1"),  # whether a group has twice as many lanes when they share addresses in pairs
         ("width", "u1"),  # bytes of one lane's access
         ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
         ("asked", "u1", 256),  # sectors touched in a segment -> sectors asked for
@@ -88,6 +91,7 @@ def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
     capability = _capability(gpu)
     rule["lanes"] = _lanes(op.width, capability)
     rule["shift"] = 4 if capability < (2, 0) else 5
+    rule["pairs"] = capability >= (7, 0) and op.kind == Kind.load and op.width > 4
     if op.kind in (Kind.atomic, Kind.reduction):
         rule["rule"] = BANKS_ATOMIC
     else:

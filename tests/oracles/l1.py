@@ -6,7 +6,7 @@ from oracles.cache import Set, Way, sectors
 from oracles.messages import Packet
 from oracles.warps import Flight, Transaction
 
-from memsim.config import GPU, L1WritePolicy
+from memsim.config import GPU, FullSet, L1WritePolicy
 from memsim.hierarchy.counters import Event, Level
 from memsim.trace.schema import Kind
 
@@ -64,7 +64,7 @@ class FirstLevel:
             else:
                 way = self.allocate(line, time)
                 if way is None:
-                    return False
+                    return self.passes_by and self.past_l1(flight, line, mask, time)
             self.loads += 1
             way.pending |= new
             self.send("load", line, sum(1 << s for s in new), flight.op, time)
@@ -107,11 +107,11 @@ class FirstLevel:
             return False
         if fills and not way:
             way = self.allocate(line, time)
-            if way is None:
+            if way is None and (keep or not self.passes_by):
                 return False
         elif way and not reduction and policy != L1WritePolicy.write_evict:
             self.group(line).touch(way)
-        if fills:
+        if fills and way:
             way.valid |= asked
         if keep:
             way.dirty |= asked
@@ -123,6 +123,10 @@ class FirstLevel:
             self.send("reduction" if reduction else "store", line, mask, flight.op, time)
         self.count(flight, "atomic" if reduction else "write", event, asked, hits, set())
         return True
+
+    @property
+    def passes_by(self) -> bool:
+        return self.gpu.l1.full_set == FullSet.pass_by
 
     def allocate(self, line: int, time: int) -> Way | None:
         back = self.gpu.l1.write_policy == L1WritePolicy.write_back
