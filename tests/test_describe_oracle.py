@@ -81,13 +81,14 @@ WORKLOADS = [
     ("fast_walsh", dict(n=512, variant="global", stride=32, block=64)),
     ("mri_q", dict(voxels=128, samples=20, block=64)),
     ("dct8x8", dict(n=32)),
+    ("dct8x8", dict(n=32, variant="pixels")),
+    ("matmul", dict(n=16, rows=4, columns=8, unroll=4)),
     ("histogram64", dict(n=16 * 1000)),
     ("quasirandom", dict(n=300, grid=2)),
     ("quasirandom", dict(n=200, variant="normal", grid=2)),
     ("sobol", dict(points_a_dimension=300, dimensions=2, row=2)),
     ("btree", dict(keys=1000, queries=3, width=300)),
     ("btree", dict(keys=1000, queries=3, width=300, variant="range")),
-    ("tensor_gemm", dict(m=32, n=20, k=64, side=32, multiply=True)),
     ("tensor_gemm", dict(m=64, n=32, k=64, side=32, variant="persistent", multiply=True, grid=1, beta=0.5)),
     ("warp_sum", dict(n=512, block=64, variant="memory")),
     ("texture_add", dict(n=16, block=8)),
@@ -103,6 +104,8 @@ RESULTS_ALONE = [
     ("neighbours", dict(n=32, fetched="2", layout="padded")),
     ("sparse_product", dict(rows=40, nnz=90, columns=40, grid=2, block=32)),
     ("sparse_product", dict(rows=20, nnz=30, columns=4, grid=2, block=32, variant="csr")),
+    ("merge_intervals", dict(n=1024, run=256)),  # a function of the kernel's own
+    ("tensor_gemm", dict(m=32, n=20, k=128, side=32, multiply=True)),  # a list of variables
     ("warp_sum", dict(n=1024, block=64)),  # its lanes read each other's registers
 ]
 IDS = ["-".join(map(str, (name, *parameters.values()))) for name, parameters in WORKLOADS]

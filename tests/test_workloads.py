@@ -22,6 +22,7 @@ COUNTED = [
     ("fast_walsh", dict(n=1 << 18), 1048576, 1048576, 32, 0),
     ("fast_walsh", dict(n=1 << 18, variant="global", stride=1 << 16), 1048576, 1048576, 32, 0),
     ("merge_sort", dict(n=1 << 17), 1048576, 1048576, 32, 0),
+    ("merge_intervals", dict(n=1 << 18, run=1 << 14), 152482 + 1127706, 439852 + 829970, 16, 0.03),
     ("quasirandom", dict(n=1 << 17), 0, 393216, 8, 0),
     ("sobol", dict(dimensions=4), 172832 + 31976, 1250000, 25, 0.0001),
     ("btree", dict(queries=500), 1318908 + 525035, 50000, 20, 0.03),

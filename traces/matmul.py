@@ -11,12 +11,14 @@ import numpy as np
 from memsim import Launch, Thread, workload
 
 
-def naive_product(t: Thread, a, b, c, n):
+def naive_product(t: Thread, a, b, c, n, unroll):
     row = t.block_idx.y * t.block_dim.y + t.thread_idx.y
     column = t.block_idx.x * t.block_dim.x + t.thread_idx.x
     total = t.var(0.0)
-    for k in t.range(n):
-        total += a[row, k] * b[k, column]
+    for first in t.range(0, n, unroll):
+        factors = [(a[row, k], b[k, column]) for k in range(first, first + unroll)]
+        for of_a, of_b in factors:
+            total += of_a * of_b
     c[row, column] = total
 
 
@@ -46,17 +48,25 @@ def matmul(
     variant: Literal["naive", "tiled"] = "naive",
     rows: int = 16,
     columns: int = 16,
+    unroll: int = 1,
     dtype: Literal["float32", "float64"] = "float32",
     data_seed: int = 1,
 ) -> Launch:
-    """``n`` rows and columns; blocks of ``rows`` x ``columns`` threads that divide ``n``."""
+    """``n`` rows and columns; blocks of ``rows`` x ``columns`` threads that divide ``n``.
+
+    The naive version has the loads of ``unroll`` products under way, a divisor of ``n``; nvcc unrolls by 4 on its own.
+    """
     if rows < 1 or columns < 1 or n < 1 or n % rows or n % columns:
         raise ValueError(f"blocks of {rows} x {columns} do not divide a matrix of {n} x {n}; give divisors of n")
+    if unroll < 1 or n % unroll:
+        raise ValueError(f"unroll is {unroll}; give a divisor of {n}")
     rng = np.random.default_rng(data_seed)
     a, b = rng.random((2, n, n), np.dtype(dtype).type)
     arguments = dict(a=a, b=b, c=np.zeros_like(a), n=n)
     if variant == "tiled":
         arguments["depth"] = min(rows, columns)
+    else:
+        arguments["unroll"] = unroll
     return Launch(
         naive_product if variant == "naive" else tiled_product,
         grid=(n // columns, n // rows),

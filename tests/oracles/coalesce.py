@@ -119,9 +119,9 @@ def shared_passes(lanes: dict[int, int], width: int, kind: Kind, capability: tup
     """Passes of one shared-memory instruction: serve words bank by bank until none waits."""
     banks = 16 if capability < (2, 0) else 32
     size = 16 if capability < (2, 0) or width == 8 else {16: 8}.get(width, 32)
-    if capability >= (7, 0) and kind == Kind.load and width >= 8:  # lanes that pair up need half the requests
-        if any(all(lanes.get(lane ^ bit, a) == a for lane, a in lanes.items()) for bit in (1, 2)):
-            size *= 2
+    paired = any(all(lanes.get(lane ^ bit, a) == a for lane, a in lanes.items()) for bit in (1, 2))
+    if capability >= (7, 0) and kind == Kind.load and width >= 8 and paired:
+        size *= 2
     passes = 0
     for first in range(0, 32, size):
         waiting = [
