@@ -192,3 +192,17 @@ def test_skew_leaves_out_what_a_cache_holds_and_windows_that_are_short():
     loads, store = (behind.sectors[[op.kind.name == kind for op in trace.ops]].sum() for kind in ("load", "store"))
     assert loads == pytest.approx(2 * (1 << 15), rel=0.05) and store == 0
     assert skew(tx, order, place, (64, RUNS * 32 * 64), (served, 0), 0).sectors.sum() == 0
+
+
+def test_what_a_block_reads_back_is_what_it_stored_first():
+    def of(name, **parameters):
+        trace = memsim.trace(name, blocks="all", **parameters)
+        profiles = profile(trace, coalesce(trace, GPU), GPU, 8)
+        return {op.text: found for op, found in zip(trace.ops, profiles, strict=True)}
+
+    through_memory = of("warp_sum", n=1 << 12, variant="memory")
+    back = [found for found in through_memory.values() if found.read_back]
+    assert back and all(found.read_back == found.sectors for found in back)
+    assert not any(found.read_back for found in of("saxpy", n=4096).values())  # y is loaded, then stored
+    assert sum(found.copied for found in of("staged_axpy", n=4096).values()) == 2 * 4096 // 32
+    assert not any(found.copied for found in of("staged_axpy", n=4096, variant="async").values())

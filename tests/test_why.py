@@ -19,14 +19,21 @@ from memsim.why import Cause, findings, regime
 from memsim.why.findings import at_stake, bandwidth_used, gpu_of
 from memsim.why.reuse import median_lines
 
-# CUDAMicroBench's pair -> what the paper says is wrong with the slow version, and a size that fills the GPU.
+# CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.
 EXPECTED = {
-    "WarpDivRedux": (Cause.divergence, 1_024_000),
-    "CoMem": (Cause.scattered, 1_024_000),
-    "MemAlign": (Cause.misaligned, 1 << 18),
-    "BankRedux": (Cause.conflicts, 102_400),
-    "Shmem": (Cause.reuse, 192),
+    "WarpDivRedux": (Cause.divergence, "tesla-v100", 1_024_000),
+    "CoMem": (Cause.scattered, "tesla-v100", 1_024_000),
+    "MemAlign": (Cause.misaligned, "tesla-v100", 1 << 18),
+    "BankRedux": (Cause.conflicts, "tesla-v100", 102_400),
+    "Shmem": (Cause.reuse, "tesla-v100", 192),
+    "Shuffle": (Cause.exchange, "tesla-v100", 1 << 19),
+    "GSOverlap": (Cause.copies, "rtx3080", 1 << 19),
+    "ReadOnlyMem": (Cause.scattered, "tesla-k80", 512),
 }
+# The slow version does rows / 2 times the accesses of the fast one, by uniform lanes: no access is at fault, their
+# number is. What its authors name, scattered lanes, is in both versions.
+NOT_OF_MEMORY = {"CoMem_SpMM"}
+STAYS = {"ReadOnlyMem": {(Cause.scattered, "c")}}  # the fast version reads through textures and stores as before
 # Ruetsch and Micikevicius 2009: slow version, cause, fast version, GPU.
 TRANSPOSES = [
     ("naive", Cause.scattered, "padded", "tesla-v100"),
@@ -45,16 +52,17 @@ def _causes(result):
 
 
 def test_every_pair_says_what_is_to_be_found():
-    assert PAIRS.keys() == EXPECTED.keys()
+    assert PAIRS.keys() <= EXPECTED.keys() | NOT_OF_MEMORY
 
 
-@pytest.mark.parametrize("pair", PAIRS)
+@pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair not in NOT_OF_MEMORY])
 def test_the_inefficiency_is_named_and_gone_in_the_fast_version(pair):
-    (cause, n), (name, common, slow, fast) = EXPECTED[pair], PAIRS[pair]
-    first = findings(_result(name, n=n, **common, **slow))[0]
+    (cause, gpu, n), (name, common, slow, fast) = EXPECTED[pair], PAIRS[pair]
+    first = findings(_result(name, gpu, n=n, **common, **slow))[0]
     assert first.cause is cause
     assert first.place.startswith(f"{name}.py:") and first.array and 0 < first.cost <= first.excess <= 1
-    assert findings(_result(name, n=n, **common, **fast)) == []
+    left = {(one.cause, one.array) for one in findings(_result(name, gpu, n=n, **common, **fast))}
+    assert left == STAYS.get(pair, set())
 
 
 @pytest.mark.parametrize(("slow", "cause", "fast", "gpu"), TRANSPOSES)

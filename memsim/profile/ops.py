@@ -10,6 +10,7 @@ import numpy as np
 from memsim.config import GPU, L1WritePolicy
 from memsim.hierarchy.mapping import Layout, layout
 from memsim.profile.asked import Columns, asked
+from memsim.profile.handed import copied, read_back
 from memsim.profile.order import Order, interleaved
 from memsim.profile.reuse import EVERY_SM, Distances, Level, distances, in_sets
 from memsim.profile.skew import skew
@@ -44,6 +45,8 @@ class OpProfile:
         l2_uses, l2_distances, l2_far: the same of L2 and all SMs, an estimate for long traces; 0 without L2.
         slice_sectors, busiest_slice: sectors that reach L2, and those for the slice busiest at their time.
         channel_sectors, busiest_channel: that reach memory, and those for the channel busiest at their time.
+        read_back: sectors of loads whose first use was a store of the same block.
+        copied: of `instructions`, stores to shared memory of what was loaded just before.
     """
 
     instructions: int
@@ -70,6 +73,8 @@ class OpProfile:
     busiest_slice: int
     channel_sectors: int
     busiest_channel: int
+    read_back: int
+    copied: int
 
     def __add__(self, other: OpProfile) -> OpProfile:
         """The two ops taken as one."""
@@ -96,6 +101,7 @@ def profile(trace: Trace, tx: Transactions, gpu: GPU, resident: int) -> list[OpP
         | _l1_reuse(trace, tx, gpu, order, where)
         | _l2_reuse(tx, gpu, order)
         | _skew(trace, tx, gpu, order, where)
+        | {"read_back": read_back(tx, order), "copied": copied(trace.ops, tx)}
     )
     return [OpProfile(**{name: values[op].tolist() for name, values in columns.items()}) for op in range(tx.n_ops)]
 
@@ -108,8 +114,10 @@ def _past_l1(op: StaticOp, gpu: GPU) -> bool:
 
 
 def _l1_reuse(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: Layout) -> Columns:
-    """Of one SM, in the middle of those that have work, so that it sees no border of the grid."""
-    l1, sm = gpu.l1, int(order.sms.max(initial=0)) // 2
+    """Of one SM, in the middle of those that have most to do, so that it sees no border of the grid."""
+    work = np.bincount(order.sms, tx.instructions["count"][order.instructions], minlength=1)
+    most = np.flatnonzero(work >= 0.9 * work.max())
+    l1, sm = gpu.l1, int(most[len(most) // 2])
     skips = np.array([_past_l1(op, gpu) for op in trace.ops], np.uint8)
     capacity = (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
     level = Level(sm, skips, PAST_L1, 1, l1.line_bytes // SECTOR_BYTES, capacity)

@@ -16,7 +16,7 @@ import numpy as np
 from memsim.compiled import loop
 from memsim.trace.transactions import Transactions
 
-MOST_INSTRUCTIONS = 1 << 22  # of a trace that is longer, so many are profiled
+MOST_TRANSACTIONS = 1 << 22  # of a trace with more, so many are profiled
 _LATEST = 256  # turns after which all first blocks have begun
 _GOLDEN = (5**0.5 - 1) / 2  # its multiples, less their whole parts, are spread evenly
 
@@ -36,14 +36,14 @@ class Order:
     begins: np.ndarray
 
 
-def interleaved(tx: Transactions, sms: int, resident: int, most: int = MOST_INSTRUCTIONS) -> Order:
+def interleaved(tx: Transactions, sms: int, resident: int, most: int = MOST_TRANSACTIONS) -> Order:
     """Take the instructions of a trace in turns.
 
     Args:
         tx: the coalesced trace.
         sms: of the GPU.
         resident: blocks that one SM holds.
-        most: instructions; the order ends with the turn in which there are as many.
+        most: transactions; the order ends with the turn in which there are as many, or as many instructions.
     """
     blocks = len(tx.first_warp) - 1
     slots = min(sms * resident, blocks)
@@ -53,19 +53,20 @@ def interleaved(tx: Transactions, sms: int, resident: int, most: int = MOST_INST
     delay = (np.arange(slots) * _GOLDEN % 1 * apart).astype(np.int64)
     order = Order(np.empty(n, np.uint32), np.empty(n, np.uint16), np.zeros(n, np.uint8))
     taken = _interleave(
-        tx.first_warp, tx.first_instruction, np.array(tx.first_instruction[:-1]), np.arange(slots), delay, sms, most,
-        order.instructions, order.sms, order.begins,
+        tx.instructions, tx.first_warp, tx.first_instruction, np.array(tx.first_instruction[:-1]), np.arange(slots),
+        delay, sms, most, order.instructions, order.sms, order.begins,
     )  # fmt: skip
     return Order(order.instructions[:taken], order.sms[:taken], order.begins[:taken])
 
 
 @loop
-def _interleave(first_warp, first_instruction, position, block_in, delay, sms, most, instructions, of_sm, begins):
+def _interleave(rows, first_warp, first_instruction, position, block_in, delay, sms, most, instructions, of_sm,
+                begins):  # fmt: skip
     """Fill the last three; `position` is every warp's next instruction, `block_in` the block that a slot holds,
     `delay` the turns until its first begins."""
     taken, waiting, blocks = 0, len(block_in), len(first_warp) - 1
-    running = len(block_in)
-    while running > 0 and taken < most:
+    running, transactions = len(block_in), 0
+    while running > 0 and taken < most and transactions < most:
         turn = taken
         for slot in range(len(block_in)):
             block = block_in[slot]
@@ -80,6 +81,7 @@ def _interleave(first_warp, first_instruction, position, block_in, delay, sms, m
                 if at < end:
                     instructions[taken] = at
                     of_sm[taken] = slot % sms
+                    transactions += rows[at]["count"]
                     taken += 1
                     position[warp] = at + 1
                     more |= at + 1 < end

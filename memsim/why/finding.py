@@ -14,6 +14,8 @@ class Cause(StrEnum):
     scattered = "scattered lanes"
     misaligned = "misaligned warps"
     conflicts = "bank conflicts"
+    exchange = "exchange through memory"
+    copies = "copies by way of registers"
     divergence = "divergent lanes"
     evicted_l1 = "evicted from L1 before reuse"
     crowded_l1 = "crowded sets of L1"
@@ -32,6 +34,8 @@ ADVICE = {
     "thread, another layout, or a detour through shared memory",
     Cause.misaligned: "begin a warp's elements at a multiple of 32 bytes: aligned allocation, padded rows",
     Cause.conflicts: "let the lanes of a warp fall into different banks: pad rows by a word, or stride by one",
+    Cause.exchange: "hand values from lane to lane by shuffles, and from warp to warp in shared memory",
+    Cause.copies: "copy to shared memory asynchronously (cp.async, memcpy_async), past the registers",
     Cause.divergence: "let whole warps take a branch: choose by warp, not by lane",
     Cause.evicted_l1: "work on less at a time: smaller tiles, fewer resident blocks, a larger L1",
     Cause.crowded_l1: "avoid strides that are large powers of two: pad rows by a line",

@@ -16,6 +16,7 @@ from memsim.config import GPU, gpu_from_dict
 from memsim.errors import InputError
 from memsim.why.coalescing import scattered
 from memsim.why.finding import LEAST_EXCESS, MOVES_LESS, Cause, Finding
+from memsim.why.handed import handed
 from memsim.why.lanes import conflicts, divergent
 from memsim.why.regime import regime, too_few_warps
 from memsim.why.reuse import evicted, left_to_caches
@@ -83,9 +84,10 @@ def gpu_of(result: Result) -> GPU:
 def _at(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
     yield from scattered(site)
     yield from conflicts(site, result, gpu)
+    yield from handed(site, gpu)
     yield from divergent(site)
     yield from evicted(site, gpu)
-    yield from left_to_caches(site, gpu)
+    yield from left_to_caches(site)
     yield from skewed(site, gpu)
 
 

@@ -23,10 +23,10 @@ def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
 
 
 def divergent(site: Site) -> Iterator[Finding]:
-    """In excess: the idle lanes' part of its memory instructions."""
+    """In excess: the idle lanes' part of its weight, or of its share of memory instructions if that is less."""
     of = site.profile
     if not of.instructions or not of.transactions or not diverges(of):
         return
     active = of.lanes / of.instructions
     evidence = f"{active:.1f} of {LANES} lanes take part in a warp instruction"
-    yield site.finding(Cause.divergence, site.issued * (1 - active / LANES), evidence)
+    yield site.finding(Cause.divergence, min(site.issued, site.weight) * (1 - active / LANES), evidence)

@@ -12,7 +12,7 @@ from memsim.why.site import Site
 def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
     """In excess: the part of its weight that fetches beyond the first have."""
     of = site.profile
-    if gpu.l1.enabled and of.block_sectors and site.l1_fetched > of.block_sectors:
+    if of.l1_uses and of.block_sectors and site.l1_fetched > of.block_sectors:
         yield _from_l1(site, gpu, site.l1_fetched / of.block_sectors)
     if gpu.l2.enabled and of.first_sectors and site.dram_read > of.first_sectors:
         times = site.dram_read / of.first_sectors
@@ -69,13 +69,15 @@ def median_lines(histogram: list[int]) -> int:
     return 0
 
 
-def left_to_caches(site: Site, gpu: GPU) -> Iterator[Finding]:
+def left_to_caches(site: Site) -> Iterator[Finding]:
     """In excess: what is asked for again and not found in L1."""
     of = site.profile
     asked = min(of.sectors, site.dense_sectors)  # what scattered lanes ask for again is their own finding
     if not of.block_sectors or asked <= of.block_sectors:
         return
     times = asked / of.block_sectors
-    found = f"finds it in L1 in {site.l1_hit:.0%} of them" if gpu.l1.enabled else "no L1 holds it"
+    found = f"finds it in L1 in {site.l1_hit:.0%} of them" if of.l1_uses else "no L1 holds it"
     evidence = f"a block needs each sector {times:.1f} times and {found}"
+    if site.stores:
+        evidence = f"a block stores each sector {times:.1f} times"
     yield site.finding(Cause.reuse, site.weight * (1 - 1 / times) * (1 - site.l1_hit), evidence)

@@ -26,6 +26,7 @@ class Site:
 
     Attributes:
         place, text, array: where it is, what it does.
+        stores: whether it stores.
         weight: its share of all waiting, or of all sectors that go to L1, whichever is more (nobody waits for a store).
         issued: share of the memory instructions.
         queued: share of its loads' waiting that an idle machine would not have; of a store, that of all loads.
@@ -40,6 +41,7 @@ class Site:
     place: str
     text: str
     array: str
+    stores: bool
     weight: float
     issued: float
     queued: float
@@ -81,6 +83,7 @@ def sites(result: Result, gpu: GPU) -> Iterator[Site]:
             place=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
             text="; ".join(dict.fromkeys(f"{trials.ops[op]['kind']} {trials.ops[op]['text']}" for op in ops)),
             array=array_name(trials, first),
+            stores=first["kind"] == "store",
             weight=float(max(waited[ops].sum(), total.sectors / sectors)),
             issued=total.instructions / instructions,
             queued=queued if first["kind"] == "store" else _queued_at(result, gpu, ops),
