@@ -197,12 +197,11 @@ def test_skew_leaves_out_what_a_cache_holds_and_windows_that_are_short():
 def test_what_a_block_reads_back_is_what_it_stored_first():
     def of(name, **parameters):
         trace = memsim.trace(name, blocks="all", **parameters)
-        profiles = profile(trace, coalesce(trace, GPU), GPU, 8)
-        return {op.text: found for op, found in zip(trace.ops, profiles, strict=True)}
+        return profile(trace, coalesce(trace, GPU), GPU, 8)
 
     through_memory = of("warp_sum", n=1 << 12, variant="memory")
-    back = [found for found in through_memory.values() if found.read_back]
+    back = [found for found in through_memory if found.read_back]
     assert back and all(found.read_back == found.sectors for found in back)
-    assert not any(found.read_back for found in of("saxpy", n=4096).values())  # y is loaded, then stored
-    assert sum(found.copied for found in of("staged_axpy", n=4096).values()) == 2 * 4096 // 32
-    assert not any(found.copied for found in of("staged_axpy", n=4096, variant="async").values())
+    assert not any(found.read_back for found in of("saxpy", n=4096))  # y is loaded, then stored
+    assert sum(found.copied for found in of("staged_axpy", n=4096)) == 2 * 4096 // 32
+    assert not any(found.copied for found in of("staged_axpy", n=4096, variant="async"))
