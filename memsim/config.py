@@ -214,10 +214,11 @@ class Dram(_Data):
     bank_hash: IndexHash = IndexHash.modulo
     clock_mhz: float = Field(gt=0, description="the command clock")
     policy: DramPolicy = DramPolicy.fr_fcfs
-    queue: int = Field(ge=1, le=256, description="reads one channel's scheduler sees")
-    write_queue: int = Field(ge=1, le=256, description="writes one channel holds")
-    write_high: int = Field(ge=1, description="writes held that start a drain")
-    write_low: int = Field(ge=0, description="writes held that end it")
+    queue: int = Field(ge=1, le=256, description="entries for reads that one channel's scheduler sees")
+    write_queue: int = Field(ge=1, le=256, description="entries for writes that one channel holds")
+    write_high: int = Field(ge=1, description="entries held that start a drain of writes")
+    write_low: int = Field(ge=0, description="entries held that end it")
+    entry_sectors: int = Field(8, ge=1, le=8, description="sectors of a request that one entry of the queues holds")
     latency_cycles: int = Field(ge=0, le=10**5, description="from L2 to the channel and back, beside the timing table")
     timing: DramTiming
 

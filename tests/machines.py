@@ -171,7 +171,8 @@ def machines(draw) -> GPU:
     clocks = st.sampled_from([333.0, 924.5, 1000.0, 1700.0])
     dram = _section(
         draw, channels=st.integers(1, 3), banks=st.integers(1, 4), clock_mhz=clocks, policy=_of(DramPolicy),
-        queue=st.integers(1, 6), write_queue=st.integers(1, 6), latency_cycles=st.integers(0, 30),
+        entry_sectors=st.integers(1, 8), queue=st.integers(1, 6), write_queue=st.integers(1, 6),
+        latency_cycles=st.integers(0, 30),
     )  # fmt: skip
     dram |= dict(kind="test", row_bytes=line * draw(st.sampled_from([1, 4])), interleave_bytes=line)
     dram["write_high"] = draw(st.integers(1, dram["write_queue"]))

@@ -26,14 +26,17 @@ LOOSE = dict(cl=1, cwl=1, burst=1, ccd=1, rcd=1, rp=1, ras=1, rrd=1, faw=1, rtp=
 ROW = 1024  # bytes; one channel, four banks: line 8 r + i of 128 bytes lies in bank r % 4, row r // 4
 
 
-def commands(gpu: GPU, accesses: Sequence[tuple[Kind, int, int]]) -> list[tuple[int, str, int, int]]:
-    """(clock, name, bank, row) of what (kind, bank, row) accesses of one instruction each make DRAM do."""
+def commands(gpu: GPU, accesses: Sequence[tuple[Kind, int, int]], mask: int = 1) -> list[tuple[int, str, int, int]]:
+    """(clock, name, bank, row) of what (kind, bank, row) accesses of one instruction each make DRAM do.
+
+    `mask`: the sectors of a line that each of them wants.
+    """
     seen: dict[tuple[int, int], int] = {}
     flow, addresses = [], []
     for kind, bank, row in accesses:
         at = seen[bank, row] = seen.get((bank, row), -1) + 1  # every access is to a line of its own
         addresses.append((row * gpu.dram.banks + bank) * (ROW // 128) + at)
-        flow.append(instruction([(len(addresses) - 1, 1)], kind, sequence=False))
+        flow.append(instruction([(len(addresses) - 1, mask)], kind, sequence=False))
     system = System(machines.one_warp(*flow, addresses=addresses), gpu, 1, np.random.SeedSequence(0), commands=10_000)
     system.run()
     channels = system.machine.channels
@@ -215,6 +218,17 @@ def test_writes_are_held_until_a_drain():
     first = names.index("write")
     assert names[first : first + 2] == ["write", "write"]  # from three held down to one
     assert names.count("read") == 4 and names.count("write") == 3
+
+
+@pytest.mark.parametrize(("sectors", "drained"), [(8, False), (4, False), (2, False), (1, True)])
+def test_an_entry_of_the_write_queue_holds_so_many_sectors(sectors, drained):
+    """One store of four sectors reaches a mark of four entries only if it takes four; else it waits for all loads."""
+    slow = one_channel(burst=60)  # all have come before the first is done
+    gpu = override(slow, {"dram.write_high": 4, "dram.write_queue": 8, "dram.entry_sectors": sectors})
+    names = [n for _, n, _, _ in commands(gpu, [(LOAD, 1, 0), (STORE, 0, 0), *[(LOAD, 1, 0)] * 4], mask=15)]
+    order = [name for name in names if name in ("read", "write")]
+    assert order.count("read") == 20 and order.count("write") == 4
+    assert (order[-4:] != ["write"] * 4) == drained
 
 
 def stream(gpu: GPU, lines: int, addresses: Sequence[int] | None = None, per: int = 8) -> tuple[System, int]:

@@ -115,9 +115,9 @@ def count(m, r, event, sectors):
 def answer(m, c, r, way, time):
     """Send a request back to its slice."""
     if way:
-        m.channels[c].writes -= 1
+        m.channels[c].writes -= m.entries[m.requests[r].mask]
     else:
-        m.channels[c].reads -= 1
+        m.channels[c].reads -= m.entries[m.requests[r].mask]
     if m.channels[c].reads + m.channels[c].writes:
         take_turns(m, c)
     m.requests[r].time = time

@@ -29,7 +29,7 @@ def way_of(m, r):
 
 @loop
 def has_room(m, c, way):
-    """Whether the scheduler can see one more request of this sort."""
+    """Whether the scheduler can see one more request of this sort: an entry is free, for its first sectors at least."""
     p = m.p[0]
     return m.channels[c].writes < p.write_queue if way else m.channels[c].reads < p.queue
 
@@ -40,9 +40,9 @@ def admit(m, c, r, way):
     p = m.p[0]
     pop(m.queues, c, m.requests)
     if way:
-        m.channels[c].writes += 1
+        m.channels[c].writes += m.entries[m.requests[r].mask]
     else:
-        m.channels[c].reads += 1
+        m.channels[c].reads += m.entries[m.requests[r].mask]
     age = m.channels[c].admitted
     m.channels[c].admitted = age + 1
     m.requests[r].key = age

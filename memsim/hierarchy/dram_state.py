@@ -20,7 +20,7 @@ CHANNEL = np.dtype(
         ("activate", "<i8"),  # last activate
         ("window", "<i8", 4),  # the last four activates
         ("at", "<i4"),  # oldest of them
-        ("reads", "<i4"),
+        ("reads", "<i4"),  # entries in use
         ("writes", "<i4"),
         ("draining", "<i4"),
         ("admitted", "<i8"),  # requests; their numbers are their ages
@@ -67,6 +67,7 @@ class Channels(NamedTuple):
     to_l2: np.ndarray  # calendar
     counters: np.ndarray  # [op, event, unit] of level dram
     sectors: np.ndarray
+    entries: np.ndarray  # of the queues, that a request for these sectors takes
     commands: np.ndarray  # COMMAND log, empty unless asked for
     logged: np.ndarray  # [1] commands logged
     log: np.ndarray  # requests (line << 8 | mask), for the main-memory step

@@ -242,6 +242,7 @@ def _channels(common: _Common, commands: int) -> dram_state.Channels:
         to_l2=common.calendars["from_dram"],
         counters=common.counters[Level.dram],
         sectors=common.sectors,
+        entries=-(-common.sectors // common.gpu.dram.entry_sectors),
         commands=np.zeros(commands, dram_state.COMMAND),
         logged=np.zeros(1, np.int64),
         log=np.zeros(parameters.log_run(common.gpu) * LOG_RUNS, np.int64),

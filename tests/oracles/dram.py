@@ -74,18 +74,22 @@ class Channel:
         """The requests whose turn it is: reads, or writes while they are drained."""
         reads = [r for r in self.seen if not r.write]
         writes = [r for r in self.seen if r.write]
-        self.draining = len(writes) > (self.dram.write_low if self.draining else self.dram.write_high - 1)
+        self.draining = self._entries(writes) > (self.dram.write_low if self.draining else self.dram.write_high - 1)
         return writes if self.draining or not reads else reads
 
     def _admit(self) -> None:
         while self.waiting and self._arrival(self.waiting[0]) <= self.clock:
             write = self.waiting[0].write
             room = self.dram.write_queue if write else self.dram.queue
-            if sum(request.write == write for request in self.seen) == room:
+            if self._entries([request for request in self.seen if request.write == write]) >= room:
                 return
             request = self.waiting.pop(0)
             self.seen.append(request)
             self.left[id(request)] = len(sectors(request.mask))
+
+    def _entries(self, requests: list) -> int:
+        """What they take of a queue, until all their sectors have been sent for."""
+        return sum(ceil(len(sectors(request.mask)) / self.dram.entry_sectors) for request in requests)
 
     def _refresh(self, clock: int) -> None:
         close = max([clock, *(self._earliest(PRE, bank, clock) for bank in self.rows)])
