@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from compilers import needs_gxx
+from processes import are_gone
 
 from memsim.compiled import LOADING
 from memsim.sources.capture.build import Sources
@@ -186,3 +189,28 @@ def test_registers_come_from_nvcc_or_a_default_that_says_so(tmp_path, monkeypatc
         assert resources.needs("other") == Needs(32, 0, "default")
         resources.close()
     assert files(tmp_path) == {"bin/nvcc"}
+
+
+SLOW_NVCC = """#!/bin/sh
+mktemp -d
+sleep 60 &
+echo $! > "$OUT.part"
+mv "$OUT.part" "$OUT"
+wait
+"""
+
+
+def test_the_compilers_that_nvcc_started_end_with_it(tmp_path, monkeypatch):
+    """When nobody waits for the report: none goes on, and what they wrote goes too."""
+    (tmp_path / "nvcc").write_text(SLOW_NVCC)
+    (tmp_path / "nvcc").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("OUT", str(tmp_path / "compiler"))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    resources = Resources(Sources((Path("one.cu"),)))
+    while not (tmp_path / "compiler").exists():
+        time.sleep(0.01)
+    resources.close()
+    assert are_gone([int((tmp_path / "compiler").read_text())])
+    assert list((tmp_path / "temporary").iterdir()) == []

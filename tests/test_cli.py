@@ -14,6 +14,7 @@ from pathlib import Path
 
 import h5py
 import pytest
+from processes import are_gone
 from typer.testing import CliRunner
 
 import memsim
@@ -291,22 +292,6 @@ def _wait_for_workers(pid):
     raise AssertionError("no worker has started in a minute")
 
 
-def _are_gone(processes):
-    """Whether they end in ten seconds."""
-    for _ in range(100):
-        if not any(map(_is_alive, processes)):
-            return True
-        time.sleep(0.1)
-    return False
-
-
-def _is_alive(process):
-    try:
-        return "State:\tZ" not in Path("/proc", process, "status").read_text()  # a zombie may stay in a container
-    except OSError:
-        return False
-
-
 def _heed_interrupts():
     """As a shell's child does: pytest-xdist's workers ignore SIGINT, and what they start would too."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -331,7 +316,7 @@ def test_interrupting_keeps_the_finished_trials(files, tmp_path, send, how):
     assert running.returncode == 0, errors
     kept = memsim.Result.load(out)
     assert 1 <= len(kept.trials.trial) < 100_000 and f"{len(kept.trials.trial)} trials" in printed
-    assert _are_gone(workers)
+    assert are_gone(workers)
 
 
 def test_workers_end_with_a_command_that_is_killed(files):
@@ -339,7 +324,7 @@ def test_workers_end_with_a_command_that_is_killed(files):
     workers = _wait_for_workers(running.pid)
     running.kill()
     running.communicate()
-    assert _are_gone(workers)
+    assert are_gone(workers)
 
 
 def test_a_closed_pipe_is_no_error(files):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
 import subprocess
 from dataclasses import dataclass
 from tempfile import TemporaryDirectory, TemporaryFile
@@ -40,7 +42,15 @@ class Resources:
         if ask and compiler and files:
             options = sources.options([one.absolute() for one in sources.includes])
             command = [compiler, "-w", "--resource-usage", "-cubin", *files, *options]
-            self._process = subprocess.Popen(command, stdout=self._told, stderr=self._told, cwd=self._folder.name)
+            place = self._folder.name
+            self._process = subprocess.Popen(
+                command,
+                stdout=self._told,
+                stderr=self._told,
+                cwd=place,
+                env={**os.environ, "TMPDIR": place},  # nvcc leaves its own there when it is killed
+                process_group=0,  # with the compilers that it starts
+            )
 
     def needs(self, kernel: str) -> Needs:
         """The most that any instance of a kernel needs; a default where nvcc does not say."""
@@ -53,7 +63,7 @@ class Resources:
 
     def close(self) -> None:
         if self._process is not None and self._process.poll() is None:
-            self._process.kill()
+            os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self._told.close()
         self._folder.cleanup()
