@@ -17,6 +17,7 @@ EXPERIMENTS = Path(__file__).parents[1]
 KEPT = "scoreboard.csv"  # in a study's folder: the rows of its last full run
 STUDIES: tuple[str, ...] = (
     "baghsorkhi2012",
+    "hong_kim2009",
     "cumapz2011",
     "cudamicrobench2021",
     "pointer_chase",
