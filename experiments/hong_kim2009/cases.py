@@ -56,7 +56,7 @@ def applications(quick: bool) -> Iterator[Case]:
     for side in (8, 16):
         own = TABLE_5["Mat. (tiled)"].registers
         shared = ARGUMENTS + 2 * 4 * side * side
-        yield Case(f"Mat. (tiled), {side}", "tiled_product", side * side, own, shared, dict(side=side), (2, 6))
+        yield Case(f"Mat. (tiled), {side}", "tiled_product", side * side, own, shared, dict(side=side), (4, 12))
     yield _application("Blackscholes", "options", dict(extra=128, n=1 << 20))
 
 

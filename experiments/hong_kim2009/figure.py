@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter
+
 from experiments.hong_kim2009.measure import Found
 from memsim.report.style import GREY, SERIES, panels, styled, write
+
+TICKS = (4, 8, 16, 32, 64)  # cycles an instruction
 
 
 def draw(small: Sequence[Found], large: Sequence[Found], path: Path) -> None:
@@ -20,12 +24,17 @@ def draw(small: Sequence[Found], large: Sequence[Found], path: Path) -> None:
                 ax.loglog([one.cpi for one in mine], [one.modelled for one in mine], "o", color=colour, ms=4, label=gpu)
             ends = [min(one.cpi for one in found) / 1.3, max(one.cpi for one in found) * 1.3]
             ax.plot(ends, ends, color=GREY, lw=0.7, zorder=0)
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_major_locator(FixedLocator(TICKS))
+                axis.set_major_formatter(ScalarFormatter())
+                axis.set_minor_locator(NullLocator())
             ax.set_title(title)
             ax.set_xlabel("simulated cycles an instruction")
             ax.set_ylabel("MWP/CWP")
         axes[0].legend()
-        for name in dict.fromkeys(one.case.name for one in large):
+        for number, name in enumerate(dict.fromkeys(one.case.name for one in large)):
             ones = [one for one in large if one.case.name == name]
-            top = max(ones, key=lambda one: one.modelled)
-            axes[1].annotate(name, (top.cpi, top.modelled), xytext=(4, 3), textcoords="offset points", fontsize=6)
+            last = max(ones, key=lambda one: one.cpi)
+            shift = (6, 5 if number % 2 else -9)  # neighbours lie on either side
+            axes[1].annotate(name, (last.cpi, last.modelled), xytext=shift, textcoords="offset points", fontsize=6)
         write(figure, path)
