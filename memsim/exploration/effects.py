@@ -15,12 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from memsim.exploration.model import FEWER, MEASURES, Modelled
+from memsim.exploration.model import ALIKE, FEWER, MEASURES, Modelled
 from memsim.exploration.space import Chosen
 from memsim.models.throughput import Part
 
 Choices = Mapping[str, Sequence[Any]]
-ALIKE = 1.05  # times within this factor of each other leave nothing to decide
 
 
 @dataclass(frozen=True)

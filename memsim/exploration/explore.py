@@ -129,7 +129,7 @@ def explore(
     models, rejected = _modelled(task, versions, jobs, progress)
     if not models:
         raise InputError(loaded.shown, "choices", f"make no version that can be; of the first: {rejected[0][1]}")
-    models.sort(key=lambda version: version.model.order)
+    models.sort(key=lambda version: (version.model.order, version.model.milliseconds))
     simulated = _simulated(task, models[:keep], jobs, progress)
     simulated.sort(key=lambda version: version.milliseconds)
     others = [one for one in models if all(one.chosen != other.chosen for other in simulated)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from memsim.config import GPU
@@ -10,6 +11,7 @@ from memsim.models.throughput import Part, busy_cycles, work_of
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 
+ALIKE = 1.05  # times within this factor of each other are one to the model, and leave nothing to decide
 # What the time of each part is proportional to (those in FEWER: inversely), by the names of Modelled.measures.
 MEASURES = {
     Part.issue: ("instructions",),
@@ -48,9 +50,10 @@ class Modelled:
         return max(self.cycles, key=lambda part: self.cycles[part])
 
     @property
-    def order(self) -> list[float]:
-        """What versions are sorted by: the longest time; between equals the next longest, and so on."""
-        return sorted(self.cycles.values(), reverse=True)
+    def order(self) -> list[int]:
+        """What versions are sorted by: the longest time in steps of ALIKE; of equals the next longest, and so on."""
+        longest = sorted(self.cycles.values(), reverse=True)
+        return [round(math.log(max(cycles, 1)) / math.log(ALIKE)) for cycles in longest]
 
 
 def modelled(trace: Trace, gpu: GPU) -> Modelled:
