@@ -102,4 +102,4 @@ loop = compiled(nogil=True)
 # Also into the caller: for functions that get many arrays and are called for every word of a log.
 inlined = compiled(nogil=True, forceinline=True)
 
-drop_stale("trace", "sources", "profile")
+drop_stale("trace", "sources", "profile", "models")
