@@ -53,6 +53,6 @@ def find(kind: str, suffix: str, name_or_path: str | Path) -> Path:
         return path
     if path.suffix == suffix or len(path.parts) > 1:
         raise InputError(text, "file", f"does not exist; give a path to a {suffix} file or one of {', '.join(shipped)}")
-    nearest = difflib.get_close_matches(text, shipped, 1)
-    hint = f"did you mean {nearest[0]}? " if nearest else ""
+    nearest = difflib.get_close_matches(text, shipped, 2)
+    hint = f"did you mean {' or '.join(nearest)}? " if nearest else ""
     raise InputError(text, "name", f"is not in the library; {hint}known are {', '.join(shipped)}, or give a path")

@@ -37,7 +37,7 @@ def test_the_installed_folder_comes_first(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("spvm", "name is not in the library; did you mean spmv?"),
+        ("spvm", "name is not in the library; did you mean svm or spmv?"),
         ("there/is/none.py", "file does not exist"),
         ("none.py", "file does not exist"),
     ],

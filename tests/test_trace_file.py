@@ -239,11 +239,14 @@ def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("name", ["no/such/folder/t.h5", "taken"])
-def test_places_that_cannot_be_written_are_one_line(tmp_path, name):
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("no/such/folder/t.h5", "file cannot be written"), ("taken", "file is a folder; give the path of a file")],
+)
+def test_places_that_cannot_be_written_are_one_line(tmp_path, name, problem):
     (tmp_path / "taken").mkdir()
     with (
-        pytest.raises(InputError, match="file cannot be written"),
+        pytest.raises(InputError, match=problem),
         TraceWriter(tmp_path / name, kernel="k", source="s", parameters={}) as writer,
     ):
         writer.append(np.arange(1), chunk(ROWS))
