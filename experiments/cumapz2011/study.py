@@ -9,12 +9,12 @@ import numpy as np
 
 import memsim
 from experiments.cumapz2011 import motivating, readings, simulated, steps
+from experiments.cumapz2011.figure import draw
 from experiments.cumapz2011.readings import correlation
 from experiments.papers.readme import markdown
 from experiments.papers.study import AtLeast, Claim, Outcome, Points, Setting
 from memsim.analysis.result import Result
 from memsim.models.cumapz import Factors, Program, estimate
-from memsim.report.style import BLUE, ORANGE, panels, styled, write
 
 GPU = "tesla-c1060"
 PAPER = "Kim and Shrivastava 2011"
@@ -76,7 +76,10 @@ def run(setting: Setting) -> Outcome:
     models = {version: estimate(_program(version), gpu) for version in VERSIONS}
     results = {version: _simulated(version, setting) for version in VERSIONS}
     times = {version: result.kernel_time.mean for version, result in results.items()}
-    _draw(models, times, setting)
+    draw(
+        ((_kind(one), one.measured, models[one].mpe, times[one]) for one in VERSIONS),
+        setting.figures / "motivating.png",
+    )
     programs = steps.factors(gpu)
     told = Claim("steps of section 6.1 at which the factor named goes the way told", len(steps.STEPS),
                  steps.agreeing(programs), source=f"{PAPER}, section 6.1", aim=Points(0))  # fmt: skip
@@ -173,15 +176,10 @@ def _table(models: dict[Version, Factors], times: dict[Version, float]) -> str:
     return markdown(["table", "version", "measured ms", "simulated ms", *names], rows, left=2)
 
 
-def _draw(models: dict[Version, Factors], times: dict[Version, float], setting: Setting) -> None:
-    with styled():
-        figure, (left, right) = panels(1, 2, 8, 3.4)
-        measured = [1 / version.measured for version in VERSIONS]
-        for axes, values, colour, label in (
-            (left, [models[version].mpe for version in VERSIONS], BLUE, "MPE"),
-            (right, [1 / times[version] for version in VERSIONS], ORANGE, "1 / simulated time, 1/ms"),
-        ):
-            axes.loglog(measured, values, "o", color=colour)
-            axes.set_xlabel("1 / measured time, 1/ms")
-            axes.set_ylabel(label)
-        write(figure, setting.figures / "motivating.png")
+def _kind(version: Version) -> str:
+    """What tells most of a version's time."""
+    if version.stored == "columns":
+        return "stored by columns"
+    if version.fetched is None:
+        return "no buffer"
+    return "buffer with bank conflicts" if version.shared == "columns" else "buffer without"

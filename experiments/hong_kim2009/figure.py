@@ -11,6 +11,7 @@ from experiments.hong_kim2009.measure import Found
 from memsim.report.style import GREY, SERIES, panels, styled, write
 
 TICKS = (4, 8, 16, 32, 64)  # cycles an instruction
+SHIFTS = {"Linear": (-4, 7), "Mat. (tiled), 8": (-10, 7), "Mat. (tiled), 16": (6, 5)}  # others below
 
 
 def draw(small: Sequence[Found], large: Sequence[Found], path: Path) -> None:
@@ -32,9 +33,8 @@ def draw(small: Sequence[Found], large: Sequence[Found], path: Path) -> None:
             ax.set_xlabel("simulated cycles an instruction")
             ax.set_ylabel("MWP/CWP")
         axes[0].legend()
-        for number, name in enumerate(dict.fromkeys(one.case.name for one in large)):
-            ones = [one for one in large if one.case.name == name]
-            last = max(ones, key=lambda one: one.cpi)
-            shift = (6, 5 if number % 2 else -9)  # neighbours lie on either side
-            axes[1].annotate(name, (last.cpi, last.modelled), xytext=shift, textcoords="offset points", fontsize=6)
+        for name in dict.fromkeys(one.case.name for one in large):
+            last = max((one for one in large if one.case.name == name), key=lambda one: one.cpi)
+            shift, place = SHIFTS.get(name, (6, -9)), (last.cpi, last.modelled)
+            axes[1].annotate(name, place, xytext=shift, textcoords="offset points", fontsize=6)
         write(figure, path)
