@@ -6,9 +6,11 @@ The command line is a thin layer on these functions. What they need is imported 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
+from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -296,10 +298,13 @@ def _gpu(gpu: GPU | str | Path) -> GPU:
 
 def _out(path: str | Path | None) -> str | Path:
     """Where a trace goes: a temporary file if nobody says."""
-    return Path(_scratch().name, f"{len(list(Path(_scratch().name).iterdir()))}.h5") if path is None else path
+    return Path(_scratch().name, f"{os.getpid()}-{next(_numbers)}.h5") if path is None else path
 
 
 @cache
 def _scratch() -> TemporaryDirectory:
-    """One folder for temporary traces; it goes when Python ends."""
+    """One folder for temporary traces; it goes when Python ends. Processes forked later share it."""
     return TemporaryDirectory(prefix="memsim-")
+
+
+_numbers = count()

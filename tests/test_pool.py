@@ -2,11 +2,14 @@
 
 import os
 import signal
+import tempfile
 from contextlib import closing
 from itertools import count
+from pathlib import Path
 
 import pytest
 
+import memsim
 from memsim.errors import InputError
 from memsim.montecarlo.pool import in_processes
 
@@ -21,6 +24,14 @@ def large(number):
 
 def killed(number):
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def temporary(number):
+    return tempfile.mkdtemp()
+
+
+def traced(lanes):
+    return memsim.trace("saxpy", n=lanes).path
 
 
 def inverse(number):
@@ -50,3 +61,18 @@ def test_an_error_comes_with_its_traceback():
     with pytest.raises(ZeroDivisionError) as raised:
         list(in_processes(inverse, [2, 1, 0], 2))
     assert "in inverse" in raised.value.__notes__[0]
+
+
+def test_traces_without_a_name_are_each_their_own():
+    mine = memsim.trace("saxpy", n=32).path  # workers are forked from a process that has such traces
+    paths = []
+    with closing(in_processes(traced, [32] * 20, 2)) as results:
+        for _, path in results:
+            assert memsim.open_trace(path).launch.grid == (1, 1, 1)
+            paths.append(path)
+    assert len({mine, *paths}) == 21
+
+
+def test_temporary_files_go_with_their_worker():
+    paths = [Path(path) for _, path in in_processes(temporary, range(4), 2)]
+    assert not any(path.exists() for path in paths)

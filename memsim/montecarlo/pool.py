@@ -10,6 +10,7 @@ import multiprocessing
 import os
 import platform
 import signal
+import tempfile
 import traceback
 from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ def in_processes(
 ) -> Generator[tuple[int, Found], None, None]:
     """`function` of every item, in so many processes: (number of the item, what was found), as they finish.
 
-    Closing the generator ends the workers at once.
+    Closing the generator ends the workers at once, and removes their temporary files: killed, they could not.
 
     Args:
         function: of a module (or a partial of one), as another process must find it.
@@ -42,10 +43,11 @@ def in_processes(
     """
     todo = enumerate(items)
     team: list[_Worker] = []
+    scratch = tempfile.TemporaryDirectory(prefix="memsim-")
     try:
         for _ in range(workers):
             if mine := list(islice(todo, AHEAD)):
-                team.append(_Worker(function, workers))
+                team.append(_Worker(function, workers, scratch.name))
                 for item in mine:
                     team[-1].give(item)
         while busy := {worker.pipe: worker for worker in team if worker.held}:
@@ -58,6 +60,7 @@ def in_processes(
     finally:
         for worker in team:
             worker.end()
+        scratch.cleanup()
 
 
 class _Worker:
@@ -68,11 +71,11 @@ class _Worker:
         held: how many items it has and has not answered.
     """
 
-    def __init__(self, function: Callable[..., Any], workers: int) -> None:
+    def __init__(self, function: Callable[..., Any], workers: int, scratch: str) -> None:
         context: Any = multiprocessing.get_context("fork" if platform.system() == "Linux" else "spawn")
         self.pipe, theirs = context.Pipe()
         self.held = 0
-        self._process = context.Process(target=_work, args=(function, theirs))
+        self._process = context.Process(target=_work, args=(function, theirs, scratch))
         self._process.start()
         theirs.close()  # so that the process's end is the pipe's
         self._workers = workers
@@ -104,8 +107,9 @@ class _Worker:
             raise InputError("run", "jobs", problem) from None
 
 
-def _work(function: Callable[[Any], Any], pipe: Connection) -> None:
+def _work(function: Callable[[Any], Any], pipe: Connection, scratch: str) -> None:
     """What a worker does, until it is killed."""
+    tempfile.tempdir = scratch
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which keeps what is finished
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     Thread(target=_end_with_parent, daemon=True).start()
