@@ -83,6 +83,7 @@ WORKLOADS = [
     ("dct8x8", dict(n=32)),
     ("dct8x8", dict(n=32, variant="pixels")),
     ("matmul", dict(n=16, rows=4, columns=8, unroll=4)),
+    ("matmul", dict(n=16, rows=4, columns=8, unroll=2, variant="tiled")),
     ("histogram64", dict(n=16 * 1000)),
     ("quasirandom", dict(n=300, grid=2)),
     ("quasirandom", dict(n=200, variant="normal", grid=2)),

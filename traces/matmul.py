@@ -22,7 +22,7 @@ def naive_product(t: Thread, a, b, c, n, unroll):
     c[row, column] = total
 
 
-def tiled_product(t: Thread, a, b, c, n, depth):
+def tiled_product(t: Thread, a, b, c, n, depth, unroll):
     """Tiles of A are as high as the block, those of B as wide, both ``depth`` deep: a thread fills one element."""
     rows, columns = t.block_dim.y, t.block_dim.x
     a_tile = t.shared((rows, depth), a.dtype)
@@ -36,8 +36,10 @@ def tiled_product(t: Thread, a, b, c, n, depth):
         with t.where(y < depth):
             b_tile[y, x] = b[start + y, column]
         t.sync()
-        for k in range(depth):
-            total += a_tile[y, k] * b_tile[k, x]
+        for first in range(0, depth, unroll):
+            factors = [(a_tile[y, k], b_tile[k, x]) for k in range(first, first + unroll)]
+            for of_a, of_b in factors:
+                total += of_a * of_b
         t.sync()
     c[row, column] = total
 
@@ -54,19 +56,19 @@ def matmul(
 ) -> Launch:
     """``n`` rows and columns; blocks of ``rows`` x ``columns`` threads that divide ``n``.
 
-    The naive version has the loads of ``unroll`` products under way, a divisor of ``n``; nvcc unrolls by 4 on its own.
+    The loads of ``unroll`` products are under way at a time, a divisor of what the loop goes over: ``n``, or a tile's
+    depth, the lesser of ``rows`` and ``columns``. On its own nvcc unrolls the former by 4, the latter whole.
     """
     if rows < 1 or columns < 1 or n < 1 or n % rows or n % columns:
         raise ValueError(f"blocks of {rows} x {columns} do not divide a matrix of {n} x {n}; give divisors of n")
-    if unroll < 1 or n % unroll:
-        raise ValueError(f"unroll is {unroll}; give a divisor of {n}")
+    depth = n if variant == "naive" else min(rows, columns)
+    if unroll < 1 or depth % unroll:
+        raise ValueError(f"unroll is {unroll}; give a divisor of {depth}")
     rng = np.random.default_rng(data_seed)
     a, b = rng.random((2, n, n), np.dtype(dtype).type)
-    arguments = dict(a=a, b=b, c=np.zeros_like(a), n=n)
+    arguments = dict(a=a, b=b, c=np.zeros_like(a), n=n, unroll=unroll)
     if variant == "tiled":
-        arguments["depth"] = min(rows, columns)
-    else:
-        arguments["unroll"] = unroll
+        arguments["depth"] = depth
     return Launch(
         naive_product if variant == "naive" else tiled_product,
         grid=(n // columns, n // rows),
