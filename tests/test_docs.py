@@ -84,7 +84,7 @@ def test_commands_are_understood(page):
             command, arguments = typer.main.get_command(app), shlex.split(part)[1:]
             while hasattr(command, "commands"):
                 command = command.commands[arguments.pop(0)]
-            command.make_context(command.name, arguments)
+            assert command.make_context(command.name, arguments).params
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

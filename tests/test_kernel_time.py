@@ -7,13 +7,16 @@ import pytest
 import memsim
 
 
+# What two waves store stays in L2, so the snapshot never turns the memory's bus: with drains as short as the preset's,
+# that is 6 % of the whole's time (ARCHITECTURE, deviations).
 @pytest.mark.slow
-def test_two_waves_tell_the_time_of_six():
+@pytest.mark.parametrize(("entry_sectors", "within"), [(8, 0.05), (1, 0.07)])
+def test_two_waves_tell_the_time_of_six(entry_sectors, within):
     def predicted(blocks):
         trace = memsim.trace("saxpy", blocks=blocks, gpu="tesla-v100")
-        return memsim.simulate(trace, gpu="tesla-v100", trials=3, seed=1)
+        settings = {"dram.entry_sectors": entry_sectors}
+        return memsim.simulate(trace, gpu="tesla-v100", trials=3, seed=1, settings=settings)
 
     snapshot, whole = predicted("2x"), predicted("all")
     assert snapshot.waves > 3 and whole.waves == 1
-    # What two waves store stays in L2, so the snapshot never turns the memory's bus: 6 % of the whole's time.
-    assert snapshot.kernel_time.mean == pytest.approx(whole.kernel_time.mean, rel=0.07)
+    assert snapshot.kernel_time.mean == pytest.approx(whole.kernel_time.mean, rel=within)
