@@ -52,7 +52,13 @@ MEASURED = {  # ms on a Tesla C1060, tables I to III: (fetched, layout, stored)
 }  # fmt: skip
 
 
+def test_the_models_times_are_in_the_order_of_those_measured(motivating):
+    times = {tuple(version.chosen.values()): version.model.milliseconds for version in motivating.versions}
+    assert spearmanr([times[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.95
+
+
 def test_the_model_ranks_the_versions_as_they_were_measured(motivating):
+    """In steps of 5 %, which shuffle those stored by columns: measured, they differ by 0.1 %."""
     by_model = sorted(motivating.versions, key=lambda version: (version.model.order, version.model.milliseconds))
     places = {tuple(version.chosen.values()): place for place, version in enumerate(by_model)}
     assert spearmanr([places[version] for version in MEASURED], list(MEASURED.values())).statistic > 0.9
