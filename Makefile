@@ -38,6 +38,7 @@ test: venv ## run the tests, doctests included
 
 check: venv ## everything that must pass: ruff, mypy, tests
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 
@@ -45,7 +46,7 @@ bench: venv ## measure speed and memory; prints ratios
 	$(BIN)/python -m experiments.bench
 
 papers: venv ## compare with every paper and counter, one scoreboard; QUICK=1: small snapshots
-	$(BIN)/python -m experiments.papers -j $(JOBS) $(if $(QUICK),--quick)
+	$(BIN)/python -m experiments.harness -j $(JOBS) $(if $(QUICK),--quick)
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

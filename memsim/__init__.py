@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 # it is imported here, before the function takes the name; `from memsim.trace.reader import Trace` goes on working.
 import memsim.trace  # noqa: F401  isort: skip
 from memsim.api import capture, estimate, explore, open_trace, simulate, trace
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
-    from memsim.presets import load_gpu
-    from memsim.sources.accelsim import export_accelsim, import_accelsim
+    from memsim.gpu.presets import load_gpu
     from memsim.sources.describe.thread import Thread
     from memsim.sources.describe.workload import Launch, workload
-    from memsim.sources.nvbit import import_nvbit
+    from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
+    from memsim.sources.imported.nvbit import import_nvbit
 
 __version__ = "0.1.0"
 __all__ = [
@@ -37,10 +37,10 @@ _LATER = {  # imported when first asked for: they need numba and pydantic, which
     "Launch": "memsim.sources",
     "Result": "memsim.analysis.result",
     "Thread": "memsim.sources",
-    "export_accelsim": "memsim.sources.accelsim",
-    "import_accelsim": "memsim.sources.accelsim",
-    "import_nvbit": "memsim.sources.nvbit",
-    "load_gpu": "memsim.presets",
+    "export_accelsim": "memsim.sources.imported.accelsim",
+    "import_accelsim": "memsim.sources.imported.accelsim",
+    "import_nvbit": "memsim.sources.imported.nvbit",
+    "load_gpu": "memsim.gpu.presets",
     "workload": "memsim.sources",
 }
 

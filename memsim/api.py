@@ -15,13 +15,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from memsim.errors import InputError
-from memsim.library import CAPTURE_GPU, DEFAULT_GPU
+from memsim.support.errors import InputError
+from memsim.support.library import CAPTURE_GPU, DEFAULT_GPU
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
-    from memsim.config import GPU
     from memsim.exploration import Exploration
+    from memsim.gpu.config import GPU
     from memsim.models.estimate import Estimate
     from memsim.montecarlo.store import Trials
     from memsim.sources.capture import Captured
@@ -147,7 +147,7 @@ def open_trace(
 
     path = Path(path)
     if path.suffix == ".g" or ".traceg" in path.suffixes:
-        from memsim.sources.accelsim import import_only_kernel
+        from memsim.sources.imported.accelsim import import_only_kernel
 
         return import_only_kernel(path, _out(None), kernel, progress)
     if kernel is not None:
@@ -196,7 +196,7 @@ def simulate(
     from memsim import montecarlo
     from memsim.analysis.result import Result
     from memsim.analysis.stopping import narrower_than
-    from memsim.presets import override, provenance
+    from memsim.gpu.presets import override, provenance
     from memsim.trace.reader import Trace
 
     if max_trials < min_trials:
@@ -237,8 +237,8 @@ def estimate(
         done = memsim.estimate("spmv.h5", gpu="quadro-fx5600")
         print(done.occupancy.limiters, done.prediction.case, done.prediction.cycles)
     """
+    from memsim.gpu.presets import override
     from memsim.models.estimate import estimate as apply
-    from memsim.presets import override
     from memsim.trace.reader import Trace
 
     machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
@@ -281,7 +281,7 @@ def explore(
     ({'variant': 'diagonal'}, 'variant')
     """
     from memsim.exploration import explore as search
-    from memsim.presets import override
+    from memsim.gpu.presets import override
 
     machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
     return search(
@@ -291,7 +291,7 @@ def explore(
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:
-    from memsim.presets import load_gpu
+    from memsim.gpu.presets import load_gpu
 
     return load_gpu(gpu) if isinstance(gpu, str | Path) else gpu
 

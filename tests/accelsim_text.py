@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.sources.accelsim.convert import convert
+from memsim.sources.imported.accelsim.convert import convert
 from memsim.trace.reader import Trace
 from memsim.trace.schema import EXPLICIT, Chunk
 

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 
-from memsim.sources.capture.log import HEADER, MessageKind
+from memsim.sources.capture.lane_log import HEADER, MessageKind
 
 LATCH, CALL, RETURN, BARRIER = 0xFF00, 0xFF01, 0xFF02, 0xFF03
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.presets import load_gpu, override
+from memsim.gpu.presets import load_gpu, override
 from memsim.trace.schema import EXPLICIT, Chunk, Flag, Kind, LaunchShape, Space, StaticOp
 
 ALL = 0xFFFFFFFF

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from memsim.config import (
+from memsim.gpu.config import (
     GPU,
     DramPolicy,
     FullSet,
@@ -20,7 +20,7 @@ from memsim.config import (
     WriteMiss,
     gpu_from_dict,
 )
-from memsim.hierarchy.blocks import work_items
+from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import NO_OP, Flag, Kind
 from memsim.trace.transactions import INSTRUCTION, PAST_L1, Transactions
 
@@ -61,14 +61,22 @@ def gpu(**changes: Any) -> GPU:
 
 
 def instruction(
-    transactions: Sequence[tuple[int, int]] = (), kind: Kind = Kind.load, op: int = 0, sequence: bool = True,
-    gap: int = 0, slots: int = 0, barrier: bool = False, past_l1: bool = False, beside: int = 0,
+    transactions: Sequence[tuple[int, int]] = (),
+    kind: Kind = Kind.load,
+    op: int = 0,
+    sequence: bool = True,
+    gap: int = 0,
+    slots: int = 0,
+    barrier: bool = False,
+    past_l1: bool = False,
+    beside: int = 0,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask)."""
     flags = Flag.sequence * sequence | Flag.barrier * barrier | PAST_L1 * past_l1
     op = NO_OP if barrier or not (transactions or slots) else op
-    return dict(transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
-                slots=slots)
+    return dict(
+        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0), slots=slots
+    )
 
 
 def trace(

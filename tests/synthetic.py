@@ -59,10 +59,7 @@ def spmv(trials: int = 24, seed: int = 0) -> Trials:
             | {"line": line, "column": column, "file": FILE, "text": text}
             for kind, array, line, column, text, *_ in OPS
         ],
-        arrays=[
-            {"name": name, "base": 256 * i, "bytes": 4096, "element_bytes": 4}
-            for i, name in enumerate(ARRAYS)
-        ],
+        arrays=[{"name": name, "base": 256 * i, "bytes": 4096, "element_bytes": 4} for i, name in enumerate(ARRAYS)],
     )
 
 

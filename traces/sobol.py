@@ -43,7 +43,7 @@ def sobol(points_a_dimension: int = 100_000, dimensions: int = 100, row: int = 5
         raise ValueError(f"row is {row}; give a power of two, and positive numbers of points and dimensions")
     rng = np.random.default_rng(data_seed)
     shifts = np.arange(DIRECTIONS - 1, -1, -1, dtype=np.uint64)
-    odd = rng.integers(0, 2**shifts[::-1], (dimensions, DIRECTIONS), np.uint64) | 1
+    odd = rng.integers(0, 2 ** shifts[::-1], (dimensions, DIRECTIONS), np.uint64) | 1
     directions = (odd << shifts).astype(np.uint32)
     n = points_a_dimension
 

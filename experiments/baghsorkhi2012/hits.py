@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from experiments.baghsorkhi2012.kernels import KERNELS, LBM, SPMV, VERSIONS, replay
-from experiments.papers.readme import markdown
-from experiments.papers.study import AtMost, Claim, Points, Setting
+from experiments.harness.readme import markdown
+from experiments.harness.study import AtMost, Claim, Points, Setting
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Interval, Ratio
 from memsim.analysis.tables import number

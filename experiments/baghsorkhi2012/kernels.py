@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import memsim
-from memsim import progress
 from memsim.analysis.result import Result
+from memsim.support import progress
 
 GPU = "tesla-c2050"
 SEED = 1

@@ -8,10 +8,10 @@ import numpy as np
 
 import memsim
 from experiments.baghsorkhi2012.kernels import CONVENTION, GPU, SEED
+from experiments.harness.study import Claim, Within
 from experiments.microbenchmarks.study import table
-from experiments.papers.study import Claim, Within
 from memsim import Launch, Thread, workload
-from memsim.presets import load_gpu
+from memsim.gpu.presets import load_gpu
 
 _ELEMENTS = 1 << 14
 _FOUND = {  # row of the walks' table -> the paper's figure, and its unit

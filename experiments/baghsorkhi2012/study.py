@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from experiments.baghsorkhi2012 import hits, machine, vectorized
-from experiments.papers.study import Outcome, Setting
+from experiments.harness.study import Outcome, Setting
 
 
 def run(setting: Setting) -> Outcome:

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from experiments.baghsorkhi2012.kernels import CONVENTION, MATRICES, Kernel, replay
-from experiments.papers.readme import markdown
-from experiments.papers.study import AtMost, Claim, Setting, Within
+from experiments.harness.readme import markdown
+from experiments.harness.study import AtMost, Claim, Setting, Within
 from memsim.analysis.choices import Convention
 from memsim.analysis.latency import expected_latency_parts
 from memsim.analysis.loads import grouped

@@ -12,9 +12,9 @@ import memsim
 from experiments.bench.one_core import Clock, Spent, on_one_core
 from experiments.bench.table import Row
 from experiments.bench.workload import Prepared
-from memsim.library import folder
 from memsim.sources.capture import build, session
 from memsim.sources.capture.merge import Merger
+from memsim.support.library import folder
 from memsim.trace.info import count
 from memsim.trace.writer import TraceWriter
 

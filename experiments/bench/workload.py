@@ -9,10 +9,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import memsim
-from memsim.config import GPU
+from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import resident_blocks
 from memsim.hierarchy.mapping import layout
 from memsim.montecarlo.worker import Job, save_layout
-from memsim.occupancy import resident_blocks
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions

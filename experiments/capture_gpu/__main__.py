@@ -9,10 +9,10 @@ from pathlib import Path
 
 import memsim
 from experiments.capture_gpu.compare import Compared, compare
-from experiments.papers.readme import markdown
-from memsim import library
+from experiments.harness.readme import markdown
 from memsim.analysis.tables import number
-from memsim.errors import InputError
+from memsim.support import library
+from memsim.support.errors import InputError
 
 RECORD = Path(__file__).parent / "record.md"
 BLOCKS = "0:8"

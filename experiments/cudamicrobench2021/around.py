@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from memsim.gpu.presets import load_gpu
 from memsim.host import Direction, Graph, Managed, Program, Stream, Timeline, Touch, Work, simulate
 from memsim.host.unified import PAGE_BYTES
-from memsim.presets import load_gpu
 
 GPU = load_gpu("tesla-v100")
 UNIMEM = Path(__file__).with_name("unimem.csv")

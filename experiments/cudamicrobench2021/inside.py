@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import memsim
-from experiments.papers.parallel import mapped
-from experiments.papers.study import Setting
+from experiments.harness.parallel import mapped
+from experiments.harness.study import Setting
 from memsim.analysis.result import Result
 
 TRIALS = 3

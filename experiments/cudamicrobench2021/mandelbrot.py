@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.compiled import loop
+from memsim.gpu.presets import load_gpu
 from memsim.host import Nested, Program, Work, simulate
-from memsim.presets import load_gpu
+from memsim.support.compiled import loop
 
 GPU = load_gpu("rtx3080")
 MOST = 2048  # iterations of a pixel

@@ -10,9 +10,9 @@ import numpy as np
 
 from experiments.cudamicrobench2021 import around, inside, mandelbrot
 from experiments.cudamicrobench2021.inside import Time
-from experiments.papers.readme import markdown
-from experiments.papers.scoreboard import significant
-from experiments.papers.study import AtLeast, AtMost, Claim, Outcome, Setting
+from experiments.harness.readme import markdown
+from experiments.harness.scoreboard import significant
+from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting
 from memsim.report.style import BLUE, ORANGE, panels, styled, write
 from memsim.report.timeline import draw_timeline
 

@@ -76,9 +76,7 @@ def kernel(t: Thread, program: Program, unrolled: bool, **arrays) -> None:
             t.sync()
 
 
-def order(
-    t: Thread, loop: list[Access], steps: int, program: Program, unrolled: bool
-) -> Iterator[tuple[int, Access]]:
+def order(t: Thread, loop: list[Access], steps: int, program: Program, unrolled: bool) -> Iterator[tuple[int, Access]]:
     """The accesses of a loop, step by step; unrolled, all loads come first, as where each has a register of its own."""
     if not unrolled:
         yield from ((step, access) for step in t.range(steps) for access in loop)

@@ -32,7 +32,8 @@ def laplace(n: int = 512) -> dict[str, Program]:
             grid=(n // SIDE, n // SIDE),
             block=(SIDE, SIDE),
             references=(
-                *(Reference("in", at(*one), inside) for one in around), Reference("out", at(0, 0), inside, stored=True)
+                *(Reference("in", at(*one), inside) for one in around),
+                Reference("out", at(0, 0), inside, stored=True),
             ),
             buffers=(Buffer("in", (Fetch(at(down, right), lambda t: t.y * SIDE + t.x),)),),
             shared_bytes=4 * SIDE * SIDE,
@@ -100,8 +101,12 @@ def _tiled(n: int, tiles: int, block: tuple[int, int], held: str) -> Program:
             Reference("A", lambda t: a(0, 0)(t) - t.x + part(t)[0] * n + t.step % SIDE, steps=steps),
             Reference("B", lambda t: b(0, 0)(t) + (t.step % SIDE - t.y) * n + part(t)[1], steps=steps),
             Reference(
-                "C", lambda t: c(0, 0)(t) + part(t)[0] * n + part(t)[1], lambda t: t.step % SIDE == 0, steps,
-                last=True, stored=True,
+                "C",
+                lambda t: c(0, 0)(t) + part(t)[0] * n + part(t)[1],
+                lambda t: t.step % SIDE == 0,
+                steps,
+                last=True,
+                stored=True,
             ),
         ),
         buffers=tuple(buffer(name, where[name], k * SIDE * SIDE) for k, name in enumerate(held)),

@@ -7,7 +7,7 @@ from math import sqrt
 
 import numpy as np
 
-from experiments.papers.readme import markdown
+from experiments.harness.readme import markdown
 from memsim.models.cumapz import Factors
 
 Factor = Callable[[Factors, int], float]  # of a version's factors and its half-warps

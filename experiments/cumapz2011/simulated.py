@@ -9,9 +9,9 @@ import numpy as np
 import memsim
 from experiments.cumapz2011.described import described
 from experiments.cumapz2011.programs import PROGRAMS
-from experiments.papers.parallel import mapped
-from experiments.papers.readme import markdown
-from experiments.papers.study import Claim, Setting
+from experiments.harness.parallel import mapped
+from experiments.harness.readme import markdown
+from experiments.harness.study import Claim, Setting
 from memsim.models.cumapz import Factors
 
 GPU = "tesla-c1060"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from experiments.cumapz2011.programs import PROGRAMS
-from experiments.papers.readme import markdown
-from memsim.config import GPU
+from experiments.harness.readme import markdown
+from memsim.gpu.config import GPU
 from memsim.models.cumapz import Factors, estimate
 
 UP, DOWN, SAME = "rises", "falls", "stays"

@@ -11,8 +11,8 @@ import memsim
 from experiments.cumapz2011 import motivating, readings, simulated, steps
 from experiments.cumapz2011.figure import draw
 from experiments.cumapz2011.readings import correlation
-from experiments.papers.readme import markdown
-from experiments.papers.study import AtLeast, Claim, Outcome, Points, Setting
+from experiments.harness.readme import markdown
+from experiments.harness.study import AtLeast, Claim, Outcome, Points, Setting
 from memsim.analysis.result import Result
 from memsim.models.cumapz import Factors, Program, estimate
 

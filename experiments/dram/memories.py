@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.config import GPU
-from memsim.presets import load_gpu, override
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import load_gpu, override
 
 # DRAMsim3 as it was recorded.
 VERSION = "github.com/umd-memsys/DRAMsim3, commit 29817593b3389f1337235d63cac515024ab8fd6e (5 April 2021)"

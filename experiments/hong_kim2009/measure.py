@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 import memsim
+from experiments.harness.parallel import mapped
 from experiments.hong_kim2009 import kernels
-from experiments.papers.parallel import mapped
+from memsim.gpu.occupancy import resident_blocks
+from memsim.gpu.presets import load_gpu
 from memsim.models.estimate import Estimate, estimate
-from memsim.occupancy import resident_blocks
-from memsim.presets import load_gpu
 
 WARP = 32
 

@@ -8,14 +8,14 @@ from contextlib import suppress
 
 import numpy as np
 
+from experiments.harness.study import Claim, Outcome, Points, Setting, Within
 from experiments.hong_kim2009 import figure, tables
 from experiments.hong_kim2009.cases import ARGUMENTS, GPUS, TABLE_5, applications, micro, svm
 from experiments.hong_kim2009.measure import Found, measure
 from experiments.hong_kim2009.table_2 import PRINTED, as_printed, estimated
-from experiments.papers.study import Claim, Outcome, Points, Setting, Within
-from memsim.errors import InputError
-from memsim.occupancy import occupancy
-from memsim.presets import load_gpu
+from memsim.gpu.occupancy import occupancy
+from memsim.gpu.presets import load_gpu
+from memsim.support.errors import InputError
 
 PAPER = "Hong and Kim, ISCA 2009"
 FITTED_ON = "quadro-fx5600"

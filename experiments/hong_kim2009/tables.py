@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from experiments.harness.readme import markdown
 from experiments.hong_kim2009.measure import Found
-from experiments.papers.readme import markdown
+from memsim.gpu.presets import load_gpu
 from memsim.models.machine import peak_bandwidth
-from memsim.presets import load_gpu
 
 
 def table_2(printed: Mapping[str, float], ours: Mapping[str, float]) -> str:

@@ -6,7 +6,7 @@ import sys
 from time import perf_counter
 
 from experiments.microbenchmarks.study import differing, table
-from memsim.presets import load_gpu
+from memsim.gpu.presets import load_gpu
 
 GPUS = ("tesla-c2050", "gtx480", "tesla-v100", "quadro-gv100")
 

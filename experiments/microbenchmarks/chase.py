@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import override
 from memsim.hierarchy.counters import latency_bin_edges
 from memsim.hierarchy.system import System, Trial
-from memsim.presets import override
 from memsim.trace.schema import Flag, Kind
 from memsim.trace.transactions import INSTRUCTION, Transactions
 

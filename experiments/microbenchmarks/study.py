@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from experiments.microbenchmarks import discover
 from experiments.microbenchmarks.chase import Device
 from experiments.microbenchmarks.discover import Cache
-from memsim.config import GPU, L1, L2, Inclusion
+from memsim.gpu.config import GPU, L1, L2, Inclusion
 
 Row = tuple[str, object, object]  # parameter, configured, found
 

@@ -19,7 +19,7 @@ import numpy as np
 
 import memsim
 from memsim import Launch, Thread, workload
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.hierarchy.mapping import index
 from memsim.sources.describe.memory import FIRST_ADDRESS
 

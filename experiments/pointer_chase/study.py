@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.papers.parallel import mapped
-from experiments.papers.readme import markdown
-from experiments.papers.scoreboard import significant
-from experiments.papers.study import Claim, Outcome, Setting, Within
+from experiments.harness.parallel import mapped
+from experiments.harness.readme import markdown
+from experiments.harness.scoreboard import significant
+from experiments.harness.study import Claim, Outcome, Setting, Within
 from experiments.pointer_chase.boards import BOARDS, SOURCE, Board, Transition, chosen, crossing, curve, inside
 from experiments.pointer_chase.chain import latency
 from experiments.pointer_chase.figure import draw
-from memsim.presets import load_gpu
+from memsim.gpu.presets import load_gpu
 
 AIM = Within(0.05)
 SHARES = {0.1: "a tenth", 0.5: "half", 0.9: "nine tenths"}

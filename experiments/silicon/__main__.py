@@ -8,7 +8,7 @@ from pathlib import Path
 
 from experiments.silicon.compare import compare
 from experiments.silicon.measure import measure
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -10,8 +10,8 @@ import memsim
 from experiments.silicon.ncu import METRICS
 from experiments.silicon.programs import PROGRAMS, Program
 from memsim.analysis.table import aligned
-from memsim.errors import InputError
-from memsim.presets import load_gpu
+from memsim.gpu.presets import load_gpu
+from memsim.support.errors import InputError
 
 SETTINGS = {"stochastic.start_alignment": False}  # a whole grid, from its launch on
 HEADERS = ("program", "quantity", "measured", "memsim", "error")

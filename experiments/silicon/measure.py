@@ -10,8 +10,8 @@ from pathlib import Path
 
 from experiments.silicon import ncu
 from experiments.silicon.programs import CHANNELS, CHASE, PROGRAMS
-from memsim.errors import InputError
-from memsim.files import replacing
+from memsim.support.errors import InputError
+from memsim.support.files import replacing
 
 TOOLS = ("nvcc", "ncu", "nvidia-smi")
 COUNTERS, LATENCIES, LOADED = "counters.csv", "chase.csv", "channels.csv"

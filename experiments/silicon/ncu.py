@@ -10,7 +10,7 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 METRICS = {
     "l1_read_sectors": "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",

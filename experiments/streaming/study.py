@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 
 import memsim
-from experiments.papers.parallel import mapped
-from experiments.papers.readme import markdown
-from experiments.papers.study import Claim, Outcome, Setting, Within
-from memsim.config import GPU
-from memsim.presets import load_gpu
+from experiments.harness.parallel import mapped
+from experiments.harness.readme import markdown
+from experiments.harness.study import Claim, Outcome, Setting, Within
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import load_gpu
 from memsim.report.style import SERIES, panels, styled, write
 
 KERNELS = {"init": 1, "read": 1, "scale": 2, "vector_triad": 4}  # doubles that a thread moves

@@ -10,7 +10,7 @@ from runpy import run_path
 import numpy as np
 
 from memsim import Launch, Thread, workload
-from memsim.library import find
+from memsim.support.library import find
 
 # From the library's files, which are no package.
 add = run_path(str(find("traces", ".py", "matrix_add")))["add"]

@@ -8,13 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import memsim
-from experiments.papers.parallel import mapped
+from experiments.harness.parallel import mapped
 from experiments.torres2011.cells import ADD, MULTIPLY, RANDOM, Shape
 from experiments.torres2011.kernels import REGISTERS, N, matrix_sum, naive_product, random_elements
-from memsim.errors import InputError
+from memsim.gpu.occupancy import resident_blocks
+from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import Event, Level, Unit
-from memsim.occupancy import resident_blocks
-from memsim.presets import load_gpu
+from memsim.support.errors import InputError
 
 GPU = "gtx480"
 KERNEL = {RANDOM: "scattered_copy", ADD: "add", MULTIPLY: "product"}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.papers.study import AtLeast, Claim, Outcome, Setting
+from experiments.harness.study import AtLeast, Claim, Outcome, Setting
 from experiments.torres2011 import figure, tables
 from experiments.torres2011.cells import (
     ADD,

@@ -6,10 +6,10 @@ import csv
 from collections.abc import Mapping
 from pathlib import Path
 
-from experiments.papers.readme import markdown
-from experiments.papers.scoreboard import significant
+from experiments.harness.readme import markdown
+from experiments.harness.scoreboard import significant
 from experiments.torres2011.cells import Cells, Score, Shape
-from memsim.files import replacing
+from memsim.support.files import replacing
 
 
 def of_scores(rows: Mapping[str, Score]) -> str:

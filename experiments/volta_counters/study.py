@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.papers.readme import markdown
-from experiments.papers.scoreboard import significant
-from experiments.papers.study import AtMost, Claim, Outcome, Setting
+from experiments.harness.readme import markdown
+from experiments.harness.scoreboard import significant
+from experiments.harness.study import AtMost, Claim, Outcome, Setting
 from experiments.volta_counters.figure import draw
 from experiments.volta_counters.predict import Predicted, predict
 from experiments.volta_counters.rows import ROWS, Measured, Row, measured
-from memsim.progress import bar
+from memsim.support.progress import bar
 
 SOURCE = "Accel-Sim, accelwattch_hw_profiler/hw_perf.csv"
 COMMON_SET = "HyFiSS's comparison on GV100, mean over 35 applications"
@@ -124,6 +124,7 @@ def error_table(errors: Mapping[str, Mapping[str, float]]) -> str:
 
 def ratio_table(pairs: list[Pair]) -> str:
     """Hit ratios of every kernel."""
+
     def cells(row: Row, hardware: Measured, ours: Predicted) -> list[str]:
         found = [row.kernel]
         for ratio in ("l1_read", "l2_read", "l1_write"):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
-from memsim.errors import InputError
-from memsim.files import replacing, writing
+from memsim.support.errors import InputError
+from memsim.support.files import replacing, writing
 
 if TYPE_CHECKING:
     import pandas

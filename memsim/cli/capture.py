@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from memsim.cli.options import GpuToFill, QuietTables
-from memsim.library import CAPTURE_GPU
+from memsim.support.library import CAPTURE_GPU
 
 
 class Target(StrEnum):
@@ -67,8 +67,8 @@ def capture(
     memsim capture main.cu kernels.cu -o traces/
     """
     from memsim.api import capture as run_captured
-    from memsim.progress import bar
     from memsim.report.inputs import trace_text
+    from memsim.support.progress import bar
 
     with bar("blocks", hidden=quiet) as advance:
         captured = run_captured(

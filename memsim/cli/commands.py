@@ -21,7 +21,7 @@ from memsim.cli.gpus import gpus
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
 from memsim.cli.trace import info, trace
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
 

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import Gpu, TraceFile
-from memsim.library import DEFAULT_GPU
+from memsim.support.library import DEFAULT_GPU
 
 
 def estimate(
@@ -25,7 +25,7 @@ def estimate(
     memsim estimate spmv.h5 --gpu tesla-v100 --json | jq .cycles
     """
     from memsim.api import estimate as apply
-    from memsim.presets import parse_settings
+    from memsim.gpu.presets import parse_settings
     from memsim.report.estimate import dumps, text
 
     done = apply(path, gpu, settings=parse_settings(setting or []))

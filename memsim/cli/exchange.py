@@ -37,8 +37,8 @@ def import_accelsim(
     memsim import accelsim traces/kernel-3.traceg.xz -o kernel-3.h5
     memsim import accelsim traces/kernelslist.g -k spmv -o spmv.h5
     """
-    from memsim.progress import bar
-    from memsim.sources.accelsim import import_accelsim as convert
+    from memsim.sources.imported.accelsim import import_accelsim as convert
+    from memsim.support.progress import bar
 
     with bar("bytes", hidden=quiet) as advance:
         traces = convert(source, out, kernel, advance)
@@ -64,8 +64,8 @@ def import_nvbit(
     memsim import nvbit mem_trace.log -o imported/
     memsim import nvbit mem_trace.log -k 3 -o launch-3.h5
     """
-    from memsim.progress import bar
-    from memsim.sources.nvbit import import_nvbit as convert
+    from memsim.sources.imported.nvbit import import_nvbit as convert
+    from memsim.support.progress import bar
 
     with bar("bytes", hidden=quiet) as advance:
         traces = convert(source, out, kernel, advance)
@@ -86,8 +86,8 @@ def export_accelsim(
     memsim export accelsim spmv.h5 -o traces/
     accel-sim.out -trace traces/kernelslist.g -config ...
     """
-    from memsim.progress import bar
-    from memsim.sources.accelsim import export_accelsim as write
+    from memsim.sources.imported.accelsim import export_accelsim as write
+    from memsim.support.progress import bar
     from memsim.trace.reader import Trace
 
     with bar("warps", hidden=quiet) as advance:

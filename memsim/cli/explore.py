@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import Gpu, QuietTables
-from memsim.library import DEFAULT_GPU
+from memsim.support.library import DEFAULT_GPU
 
 
 def explore(
@@ -48,10 +48,10 @@ def explore(
     """
     from memsim.api import explore as search
     from memsim.exploration import parse_vary
-    from memsim.files import check_writable
-    from memsim.presets import parse_settings
-    from memsim.progress import bar
+    from memsim.gpu.presets import parse_settings
     from memsim.report import exploration
+    from memsim.support.files import check_writable
+    from memsim.support.progress import bar
 
     for path in (out, figure):
         if path is not None:

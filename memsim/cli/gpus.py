@@ -16,7 +16,7 @@ def gpus(
     memsim gpus
     memsim gpus tesla-c2050
     """
-    from memsim import presets
+    from memsim.gpu import presets
     from memsim.report.inputs import gpu_text, presets_text
 
     if name is None:

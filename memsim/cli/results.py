@@ -10,7 +10,7 @@ import typer
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.cli.options import CountedAs
 from memsim.cli.output import print_json, print_tables
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 
 def show(

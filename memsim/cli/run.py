@@ -11,7 +11,7 @@ import typer
 from memsim.analysis.choices import Convention
 from memsim.cli.options import CountedAs, Gpu, QuietTables
 from memsim.cli.output import print_json, print_tables
-from memsim.library import DEFAULT_GPU
+from memsim.support.library import DEFAULT_GPU
 
 
 def run(
@@ -52,9 +52,9 @@ def run(
     """
     from memsim.analysis.stopping import Running
     from memsim.api import open_trace, simulate
-    from memsim.files import check_writable
-    from memsim.presets import parse_settings
-    from memsim.progress import bar
+    from memsim.gpu.presets import parse_settings
+    from memsim.support.files import check_writable
+    from memsim.support.progress import bar
 
     if out is not None:
         check_writable(out, path, gpu)

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import GpuToFill, QuietTables, TraceFile
-from memsim.library import DEFAULT_GPU
+from memsim.support.library import DEFAULT_GPU
 
 
 def trace(
@@ -28,10 +28,10 @@ def trace(
     memsim trace path/to/kernel.py -p n=100000 -o kernel.h5
     """
     from memsim.api import trace as record
-    from memsim.files import check_writable
-    from memsim.presets import parse_settings
-    from memsim.progress import bar
+    from memsim.gpu.presets import parse_settings
     from memsim.report.inputs import trace_text
+    from memsim.support.files import check_writable
+    from memsim.support.progress import bar
 
     check_writable(out, workload)
     parameters = parse_settings(param or [], "-p")

@@ -13,15 +13,15 @@ from typing import Any, TypeVar
 
 from memsim import montecarlo
 from memsim.analysis.result import Result
-from memsim.config import GPU
-from memsim.errors import InputError
 from memsim.exploration.effects import Decision, decisions, shares
 from memsim.exploration.model import Modelled, modelled
 from memsim.exploration.space import Chosen, choices_of, combinations
-from memsim.montecarlo.loops import load_loops
+from memsim.gpu.config import GPU
+from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
 from memsim.sources.describe import Workload, load_workload
 from memsim.sources.record import record
+from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 MODELLED, SIMULATED = "modelled", "simulated"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.models.estimate import estimate
 from memsim.models.throughput import Part, busy_cycles, work_of
 from memsim.trace.coalesce import coalesce

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from memsim.errors import InputError
 from memsim.sources.describe import Workload
+from memsim.support.errors import InputError
 
 MOST = 10_000  # versions: a tenth of a second each
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 
 
 def reply_cycles(gpu: GPU) -> int:

@@ -6,14 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.config import GPU
-from memsim.hierarchy import cache, dram_state, l2_state, parameters, sm_state
+from memsim.gpu.config import GPU
+from memsim.hierarchy import parameters
+from memsim.hierarchy.cache import ways as cache
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+from memsim.hierarchy.dram import state as dram_state
+from memsim.hierarchy.dram.request_log import new_log
+from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.latencies import horizon
+from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
-from memsim.hierarchy.memory_log import new_log
-from memsim.hierarchy.plain import level_records
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
+from memsim.hierarchy.sm import state as sm_state
 from memsim.trace.transactions import Transactions
 
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for

@@ -8,8 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from memsim.config import GPU, IndexHash
-from memsim.hierarchy.sm_state import PLACE
+from memsim.gpu.config import GPU, IndexHash
+from memsim.hierarchy.sm.state import PLACE
 from memsim.trace.transactions import Transactions
 
 # Published XOR inputs of Fermi's L1 set index: bits 7..11 of the address, each with one higher bit.

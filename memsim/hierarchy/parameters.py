@@ -6,15 +6,17 @@ from math import gcd
 
 import numpy as np
 
-from memsim.config import GPU, FullSet, Inclusion
-from memsim.hierarchy import cache, dram_state, l2_state, sm_state
+from memsim.gpu.config import GPU, FullSet, Inclusion
+from memsim.hierarchy.cache import ways as cache
+from memsim.hierarchy.dram import state as dram_state
+from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
+from memsim.hierarchy.sm import state as sm_state
 
 
 def log_run(gpu: GPU) -> int:
     """Requests to DRAM logged in a row: one group of 32 for each SM (Baghsorkhi 2012, 3.2.3)."""
     return 32 * gpu.sm.count
-
 
 
 def _record(**values: int) -> np.ndarray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.compiled import loop
+from memsim.hierarchy.loops.compiled import loop
 
 REQUEST = np.dtype(
     [

@@ -14,17 +14,17 @@ from time import perf_counter
 import numpy as np
 import simpy
 
-from memsim.config import GPU, Inclusion
+from memsim.gpu.config import GPU, Inclusion
 from memsim.hierarchy import machine
-from memsim.hierarchy.blocks import launch_first, refill, work_items
-from memsim.hierarchy.compiled import entry
-from memsim.hierarchy.dram import advance_channels
-from memsim.hierarchy.l2 import advance_slices
+from memsim.hierarchy.dram.channels import advance_channels
+from memsim.hierarchy.dram.request_log import new_log
+from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
+from memsim.hierarchy.loops.compiled import entry
 from memsim.hierarchy.mapping import Layout, layout
-from memsim.hierarchy.memory_log import new_log
 from memsim.hierarchy.parameters import most_writes
-from memsim.hierarchy.sm import advance_sms
+from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
+from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.trace.transactions import Transactions
 
 
@@ -75,9 +75,7 @@ class System:
         rng = np.random.default_rng(seeds)
         if where is None or gpu.stochastic.page_placement:
             where = layout(transactions, gpu, rng if gpu.stochastic.page_placement else None)
-        self.machine = machine.build(
-            transactions, gpu, where, self.resident, int(rng.integers(1 << 31)), commands
-        )
+        self.machine = machine.build(transactions, gpu, where, self.resident, int(rng.integers(1 << 31)), commands)
         n_blocks = len(transactions.first_warp) - 1
         started = min(n_blocks, self.resident * gpu.sm.count)
         phases = rng.random(started) if gpu.stochastic.start_alignment else None

@@ -6,7 +6,7 @@ fourteen cudaFree calls for a few kilobytes each in CoMem_SpMM two took 187 micr
 
 from __future__ import annotations
 
-from memsim.config import Host
+from memsim.gpu.config import Host
 
 CHUNK_BYTES = 1 << 21
 MOST_SHARED = CHUNK_BYTES // 2  # bytes of an allocation that shares a chunk

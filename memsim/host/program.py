@@ -10,7 +10,7 @@ from enum import StrEnum
 import numpy as np
 
 from memsim.analysis.result import Result
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 
 class Direction(StrEnum):

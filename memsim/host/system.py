@@ -7,13 +7,13 @@ from collections.abc import Generator, Iterable
 import numpy as np
 import simpy
 
-from memsim.config import GPU
-from memsim.errors import InputError
+from memsim.gpu.config import GPU
 from memsim.host.allocation import Chunks, allocation_us
 from memsim.host.device import Device
 from memsim.host.program import Call, Copy, Direction, Graph, Kernel, Managed, Nested, Operation, Program, Stream
 from memsim.host.timeline import Span, Timeline
 from memsim.host.unified import BLOCK_BYTES, Batch, batches
+from memsim.support.errors import InputError
 
 Process = Generator[simpy.Event, None, None]
 

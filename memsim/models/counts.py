@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import make_rules
 from memsim.trace.ideal import split_by_coalescing

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memsim.config import GPU
-from memsim.errors import InputError
+from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import Occupancy, occupancy
 from memsim.models.counts import Counts, count_instructions
 from memsim.models.cumapz.traced import Traced, estimate_trace
 from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import Kernel, Machine, Prediction, predict
-from memsim.occupancy import Occupancy, occupancy
+from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.models.mwp_cwp import Machine
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 
@@ -17,7 +17,7 @@ def machine_of(gpu: GPU) -> Machine:
     - departure delays: how long the SM's load-store unit, or its port from L2, is busy with 128 bytes in one piece, and
       with one transaction of scattered lanes.
 
-    >>> from memsim.presets import load_gpu
+    >>> from memsim.gpu.presets import load_gpu
     >>> machine_of(load_gpu("quadro-fx5600")).departure_del_uncoal_cycles
     10
     >>> machine_of(load_gpu("tesla-c2050")).mem_ld_cycles
@@ -38,7 +38,7 @@ def machine_of(gpu: GPU) -> Machine:
 def derived_parameters(gpu: GPU) -> list[str]:
     """Names of the parameters that the GPU's file does not state.
 
-    >>> from memsim.presets import load_gpu
+    >>> from memsim.gpu.presets import load_gpu
     >>> derived_parameters(load_gpu("quadro-fx5600"))
     []
     """
@@ -48,7 +48,7 @@ def derived_parameters(gpu: GPU) -> list[str]:
 def peak_bandwidth(gpu: GPU) -> float:
     """Bandwidth of the memory's data buses, in 10^9 bytes a second.
 
-    >>> from memsim.presets import load_gpu
+    >>> from memsim.gpu.presets import load_gpu
     >>> peak_bandwidth(load_gpu("quadro-fx5600"))
     76.8
     """

@@ -19,7 +19,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any, TypeVar
 
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")

@@ -15,18 +15,18 @@ from typing import Any
 
 import numpy as np
 
-from memsim.carve_out import carved
-from memsim.config import GPU
-from memsim.errors import InputError
-from memsim.files import writing
+from memsim.gpu.carve_out import carved
+from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import resident_blocks
 from memsim.hierarchy.mapping import layout
-from memsim.montecarlo.loops import load_loops
+from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.store import Trials
 from memsim.montecarlo.worker import Job, run_trial, save_layout
-from memsim.occupancy import resident_blocks
 from memsim.profile.ops import profile
 from memsim.sources.snapshot import wave_blocks
+from memsim.support.errors import InputError
+from memsim.support.files import writing
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag

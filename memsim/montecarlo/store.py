@@ -20,12 +20,12 @@ from typing import Any
 import h5py
 import numpy as np
 
-from memsim import hdf5
-from memsim.errors import InputError
-from memsim.files import replacing, writing
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit
 from memsim.profile.ops import OpProfile
 from memsim.profile.reuse import OCTAVES
+from memsim.support import hdf5
+from memsim.support.errors import InputError
+from memsim.support.files import replacing, writing
 
 SCHEMA = "memsim-result"
 VERSION = (1, 2)  # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)

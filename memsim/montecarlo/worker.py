@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
+from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
-from memsim.hierarchy.memory_step import memory_step
 from memsim.hierarchy.system import System
 from memsim.trace.transactions import Transactions
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from memsim.config import GPU, L1WritePolicy
+from memsim.gpu.config import GPU, L1WritePolicy
 from memsim.hierarchy.mapping import Layout, layout
-from memsim.profile.asked import Columns, asked
-from memsim.profile.handed import copied, read_back
+from memsim.profile.demand import Columns, asked
+from memsim.profile.exchange import copied, read_back
 from memsim.profile.order import Order, interleaved
 from memsim.profile.reuse import EVERY_SM, Distances, Level, distances, in_sets
 from memsim.profile.skew import skew

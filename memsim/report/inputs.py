@@ -6,8 +6,8 @@ from pathlib import PurePath
 
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, shortened
-from memsim.config import GPU
-from memsim.presets import Provenance
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import Provenance
 from memsim.trace.info import TraceInfo, count
 from memsim.trace.reader import Trace
 

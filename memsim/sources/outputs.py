@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from memsim.errors import InputError
-from memsim.files import check_writable, writing
+from memsim.support.errors import InputError
+from memsim.support.files import check_writable, writing
 
 SUFFIX = ".h5"
 

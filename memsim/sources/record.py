@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.describe import Recorder, Workload, load_workload
 from memsim.trace.info import lane_bytes

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from memsim.compiled import loop
+from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 

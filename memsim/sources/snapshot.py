@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 import re
 
-from memsim.config import GPU
-from memsim.errors import InputError
-from memsim.occupancy import resident_blocks
+from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import resident_blocks
+from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 
 TURNOVERS = 4  # times the snapshot's accesses would fill the L2, so that cold misses are few among its replacements
@@ -52,7 +52,7 @@ def given_blocks(text: str, launch: LaunchShape, gpu: GPU) -> range:
     Raises:
         InputError: anything else, or blocks outside the grid.
 
-    >>> from memsim.presets import load_gpu
+    >>> from memsim.gpu.presets import load_gpu
     >>> given_blocks("8:16", LaunchShape((100, 1, 1), (256, 1, 1)), load_gpu("tesla-c2050"))
     range(8, 16)
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.compiled import loop
+from memsim.support.compiled import loop
 
 
 @loop

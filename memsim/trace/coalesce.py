@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.config import GPU
-from memsim.errors import InputError
+from memsim.gpu.config import GPU
+from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.columns import Column, MemoryColumn, file_column

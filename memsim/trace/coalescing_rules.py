@@ -34,7 +34,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memsim.config import GPU, L1Serves
+from memsim.gpu.config import GPU, L1Serves
 from memsim.trace.schema import Kind, Space, StaticOp
 from memsim.trace.transactions import PAST_L1
 

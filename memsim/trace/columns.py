@@ -10,7 +10,7 @@ from typing import IO, Protocol
 import numpy as np
 from numpy.lib import format as npy
 
-from memsim.files import replacing
+from memsim.support.files import replacing
 
 
 class Column(Protocol):

@@ -11,9 +11,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from memsim import hdf5
-from memsim.compiled import loop
-from memsim.errors import InputError
+from memsim.support import hdf5
+from memsim.support.compiled import loop
+from memsim.support.errors import InputError
 from memsim.trace.bits import popcount
 from memsim.trace.schema import (
     ADDRESS_DTYPE,

@@ -14,8 +14,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from memsim import __version__, hdf5
-from memsim.files import replacing, writing
+from memsim import __version__
+from memsim.support import hdf5
+from memsim.support.files import replacing, writing
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
     ARRAY_COLUMNS,

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from memsim.analysis.result import Result
-from memsim.config import GPU, gpu_from_dict
-from memsim.errors import InputError
+from memsim.gpu.config import GPU, gpu_from_dict
+from memsim.support.errors import InputError
 from memsim.why.coalescing import scattered
+from memsim.why.exchange import handed
 from memsim.why.finding import LEAST_EXCESS, MOVES_LESS, Cause, Finding
-from memsim.why.handed import handed
 from memsim.why.lanes import conflicts, divergent
 from memsim.why.regime import regime, too_few_warps
 from memsim.why.reuse import evicted, left_to_caches

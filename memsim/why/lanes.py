@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memsim.analysis.result import Result
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.site import LANES, Site, diverges
 

@@ -8,12 +8,12 @@ from math import prod
 from pathlib import PurePath
 
 from memsim.analysis.result import Result
-from memsim.config import GPU
+from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import occupancy
 from memsim.models.counts import Counts
 from memsim.models.estimate import kernel_of
 from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import Case, Kernel, Machine, Prediction, predict
-from memsim.occupancy import occupancy
 from memsim.profile.ops import OpProfile
 from memsim.why.finding import Cause, Finding
 

@@ -11,7 +11,7 @@ from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import Access, outcome_counts
 from memsim.analysis.loads import array_name, load
 from memsim.analysis.result import Result
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.models.machine import idle_miss_cycles
 from memsim.profile.ops import OpProfile

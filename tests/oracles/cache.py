@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from memsim.config import Replacement
+from memsim.gpu.config import Replacement
 
 
 def mix(x: int) -> int:

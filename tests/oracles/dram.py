@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from oracles.cache import sectors
 
-from memsim.config import GPU, DramPolicy
+from memsim.gpu.config import GPU, DramPolicy
 from memsim.hierarchy.counters import Event, Level
 
 PRE, ACT, RD, WR, REF = "precharge", "activate", "read", "write", "refresh"
@@ -131,8 +131,11 @@ class Channel:
         every = len(sectors(request.mask))
         if self.left[id(request)] == every:
             miss = bank in self.untouched
-            event = (Event.write_miss if miss else Event.write_hit) if request.write else (
-                Event.read_miss if miss else Event.read_hit)
+            event = (
+                (Event.write_miss if miss else Event.write_hit)
+                if request.write
+                else (Event.read_miss if miss else Event.read_hit)
+            )
             self.world.count(request.op, Level.dram, event, {event: every})
         self.untouched.discard(bank)
         now = 1 if self.dram.bank_groups else every
@@ -168,8 +171,9 @@ class Channel:
 
     def _data_end(self) -> int:
         t = self.timing
-        return max(clock + t.burst + (t.cl if name == RD else t.cwl)
-                   for clock, name, _, _ in self.recent if name in (RD, WR))
+        return max(
+            clock + t.burst + (t.cl if name == RD else t.cwl) for clock, name, _, _ in self.recent if name in (RD, WR)
+        )
 
 
 def waits(timing, before: str, after: str, same_bank: bool, same_group: bool = False) -> list[int]:

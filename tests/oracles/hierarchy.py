@@ -19,7 +19,7 @@ from oracles.l2_off import Port
 from oracles.messages import Fetch, Packet
 from oracles.sm import SM
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.trace.transactions import Transactions
 
@@ -59,7 +59,7 @@ class World:
             self.sms[sm].launch(item, slot, *self.items[item], 0)
         self.launched = len(started)
         parts = [*self.sms, *self.slices, *self.channels]
-        while (times := [t for part in parts if (t := part.next_time()) is not None]):
+        while times := [t for part in parts if (t := part.next_time()) is not None]:
             self.now = min(times)
             self._cycle()
         self.cycles = max(sm.end for sm in self.sms)

@@ -6,7 +6,7 @@ from oracles.cache import Set, Way, sectors
 from oracles.messages import Packet
 from oracles.warps import Flight, Transaction
 
-from memsim.config import GPU, FullSet, L1WritePolicy
+from memsim.gpu.config import GPU, FullSet, L1WritePolicy
 from memsim.hierarchy.counters import Event, Level
 from memsim.trace.schema import Kind
 

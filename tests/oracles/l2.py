@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from oracles.cache import Set, Way, sectors
 from oracles.messages import Drop, Fetch, Packet
 
-from memsim.config import GPU, Inclusion, WriteHit, WriteMiss
+from memsim.gpu.config import GPU, Inclusion, WriteHit, WriteMiss
 from memsim.hierarchy.counters import Event, Level
 
 WORST = ("hit", "merge", "sector_miss", "miss")
@@ -161,8 +161,9 @@ class Slice:
         complete = True
         for position in range(self.per_packet):
             first = position * self.per_line
-            asked = {s - first for s in sectors(packet.mask) - self.outcome.looked_up
-                     if first <= s < first + self.per_line}
+            asked = {
+                s - first for s in sectors(packet.mask) - self.outcome.looked_up if first <= s < first + self.per_line
+            }
             if not asked:
                 continue
             if not self.look_up(packet, position, asked, fetch, time):
@@ -216,8 +217,11 @@ class Slice:
         present, pending = asked & way.valid, asked & way.pending - way.valid
         missing = asked - present - pending
         hits = present & way.activated if store and self.l2.write_hit == WriteHit.write_activated else present
-        fetched = self.write(packet, way, asked, missing, time) if packet.kind != "load" and packet.kind != "bypass" \
+        fetched = (
+            self.write(packet, way, asked, missing, time)
+            if packet.kind != "load" and packet.kind != "bypass"
             else missing
+        )
         if hits == asked:
             event = "hit"
         elif hits | pending == asked:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.config import GPU, IndexHash
+from memsim.gpu.config import GPU, IndexHash
 
 
 def fold(number: int, count: int, how: IndexHash) -> int:

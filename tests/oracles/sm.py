@@ -9,7 +9,7 @@ from oracles.l1 import FirstLevel
 from oracles.messages import Packet
 from oracles.warps import Block, Flight, Transaction, Warp
 
-from memsim.config import GPU, WarpScheduler
+from memsim.gpu.config import GPU, WarpScheduler
 from memsim.trace.schema import Flag, Kind
 from memsim.trace.transactions import PAST_L1
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.models.cumapz.loops import count_bank_passes, move_bytes
 from memsim.models.cumapz.program import Index, Program, Threads
 from memsim.trace import coalesce_loop

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, sqrt
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import occupancy
 from memsim.models.cumapz.accesses import WARP, Counted, count
 from memsim.models.cumapz.program import Program
-from memsim.occupancy import occupancy
 
 ENOUGH = 0.5  # of the warps an SM can hold: more hide no more latency (section 5.2)
 FACTORS = ("data_reuse", "lat_hiding", "bw_util", "ch_skew", "branch_eff", "shm_eff", "mpe")  # of Factors

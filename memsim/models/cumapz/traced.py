@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import Occupancy
 from memsim.models.cumapz import trace_loops as loops
 from memsim.models.cumapz.accesses import Counted
 from memsim.models.cumapz.factors import Factors, factors_of, first_blocks
-from memsim.occupancy import Occupancy
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.reader import Trace

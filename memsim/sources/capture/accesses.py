@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.compiled import inlined, loop
 from memsim.sources.capture.positions import DONE, TAG_SHIFT, TOO_MANY_OPS
 from memsim.sources.local_memory import local_address
 from memsim.sources.rows import REACH, SEQUENCE, begin_row, place_lanes
+from memsim.support.compiled import inlined, loop
 from memsim.trace.schema import NO_OP, Space
 
 ADDRESS_MASK = (1 << TAG_SHIFT) - 1
@@ -55,7 +55,7 @@ class Ops(NamedTuple):
 
 
 class Out(NamedTuple):
-    """Where instructions go: :class:`memsim.sources.log.Log`, and each warp's state (:mod:`memsim.sources.rows`)."""
+    """Where instructions go (a batch log), and each warp's state (:mod:`memsim.sources.rows`)."""
 
     rows: np.ndarray
     addresses: np.ndarray

@@ -11,10 +11,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsim.errors import InputError
 from memsim.sources.capture.frontend import instrument
 from memsim.sources.capture.runtime import FOLDER
 from memsim.sources.capture.sites import Site
+from memsim.support.errors import InputError
 
 DEFINITIONS = "definitions.h"
 CUDA_SUFFIXES = (".cu", ".cuh")

@@ -6,18 +6,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memsim.compiled import loading_loops
-from memsim.errors import InputError
+from memsim.sources.batch_log import Log
 from memsim.sources.capture.accesses import Memory, Ops, Out, Sites
-from memsim.sources.capture.log import Array, Blocks, Free, Launch, Message, Records, Variant
+from memsim.sources.capture.lane_log import Array, Blocks, Free, Launch, Message, Records, Variant
 from memsim.sources.capture.merge_loop import merge_warps
+from memsim.sources.capture.ops import StaticOps, static_op
 from memsim.sources.capture.positions import BAD_BLOCK, BAD_WORD, DONE, LANE, TOO_DEEP, TOO_MANY_OPS, WARP_SIZE
 from memsim.sources.capture.records import HEADER_WORDS, find_records, merge_records
 from memsim.sources.capture.sites import Site
-from memsim.sources.capture.static_ops import StaticOps, static_op
 from memsim.sources.capture.tables import WINDOWS, ArrayTable, SiteTable
-from memsim.sources.log import Log
 from memsim.sources.rows import STATE
+from memsim.support.compiled import loading_loops
+from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, ArrayInfo, Chunk, LaunchShape, Space, StaticOp
 
 SHARED_ALIGNMENT = 16  # of the widest vector access

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.compiled import inlined, loop
 from memsim.sources.capture.accesses import ADDRESS_MASK, is_back_edge, issue
 from memsim.sources.capture.positions import (
     BAD_BLOCK,
@@ -21,6 +20,7 @@ from memsim.sources.capture.positions import (
     settle,
 )
 from memsim.sources.rows import START, log_barrier
+from memsim.support.compiled import inlined, loop
 
 HEADER_WORDS = 2  # of a message, before each block but the first
 
@@ -30,7 +30,7 @@ def merge_warps(words, starts, first_warp, progress, last, sites, memory, ops, o
     """Merge some warps of blocks; returns DONE, or what stopped it at warp ``progress[0]``, which leaves no trace.
 
     Args:
-        words, starts: of :class:`memsim.sources.capture.log.Blocks`.
+        words, starts: of :class:`memsim.sources.capture.lane_log.Blocks`.
         first_warp: i8 [n_blocks], number in the launch of each block's first warp.
         progress: i8 [1], the first warp to merge, counted over these blocks; moved on with each that is merged.
         last: the warp to stop before.

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.compiled import inlined, loop
+from memsim.support.compiled import inlined, loop
 
 WARP_SIZE = 32
 TAG_SHIFT, TAG_MASK = 48, 0xFFFF

@@ -12,8 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 
-from memsim.errors import InputError
-from memsim.sources.capture.log import Message, read_log
+from memsim.sources.capture.lane_log import Message, read_log
+from memsim.support.errors import InputError
 
 PIPE_BYTES = 1 << 20  # fewer turns between the program and its reader
 

@@ -13,14 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from memsim.config import GPU
-from memsim.errors import InputError
-from memsim.files import check_writable, writing
+from memsim.gpu.config import GPU
 from memsim.sources import snapshot
-from memsim.sources.capture.log import Blocks, End, Failed, Launch, Message, Records
+from memsim.sources.capture.lane_log import Blocks, End, Failed, Launch, Message, Records
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.resources import Resources
 from memsim.sources.outputs import SUFFIX, is_folder
+from memsim.support.errors import InputError
+from memsim.support.files import check_writable, writing
 from memsim.trace.info import lane_bytes
 from memsim.trace.schema import Chunk, LaunchShape
 from memsim.trace.writer import TraceWriter

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.compiled import loop
 from memsim.sources.capture.accesses import is_back_edge, issue
 from memsim.sources.capture.positions import BAD_WORD, BARRIER, DONE, LATCH, TAG_MASK, WARP_SIZE
 from memsim.sources.rows import START, log_barrier
+from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 
 HEADER_WORDS, SITE_BITS = 4, 16

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from memsim.config import GPU
+from memsim.gpu.config import GPU
 from memsim.sources.capture.build import Sources, build
 from memsim.sources.capture.merge import Merger, load_loops
 from memsim.sources.capture.process import Process

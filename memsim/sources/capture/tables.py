@@ -9,7 +9,7 @@ import numpy as np
 
 from memsim.sources import local_memory
 from memsim.sources.capture.accesses import Memory, Sites
-from memsim.sources.capture.log import Array, Free, Variant
+from memsim.sources.capture.lane_log import Array, Free, Variant
 from memsim.sources.capture.positions import LATCH, TAG_MASK
 from memsim.sources.capture.records import LOCAL_WINDOW, SHARED_WINDOW, WINDOW_BYTES
 from memsim.sources.capture.sites import LAST_SITE, Site

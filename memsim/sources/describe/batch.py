@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from memsim.sources.batch_log import Log
 from memsim.sources.describe import compiled
 from memsim.sources.describe.arrays import DeviceArray, check_vector
 from memsim.sources.describe.indexing import Index, linear
 from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
 from memsim.sources.describe.ops import StaticOps
-from memsim.sources.log import Log
 from memsim.sources.rows import SEQUENCE, START, STATE, log_barrier, log_compute, log_trailing
 from memsim.trace.schema import Kind, LaunchShape, Space
 

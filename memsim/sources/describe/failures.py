@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 
 @contextmanager

@@ -10,11 +10,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from memsim import library
-from memsim.errors import InputError
 from memsim.sources.describe.failures import located
 from memsim.sources.describe.thread import LOOP_LIMIT
 from memsim.sources.describe.workload import Workload
+from memsim.support import library
+from memsim.support.errors import InputError
 
 _GUARD = "__memsim_guard__"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.sources.batch_log import Log
 from memsim.sources.describe.batch import Batch
 from memsim.sources.describe.failures import located
 from memsim.sources.describe.memory import Memory
 from memsim.sources.describe.ops import StaticOps
 from memsim.sources.describe.thread import Thread
 from memsim.sources.describe.workload import Launch, Workload
-from memsim.sources.log import Log
 from memsim.trace.schema import ArrayInfo, Chunk, LaunchShape, StaticOp
 
 BATCH_LANES = 1 << 14  # of one batch: few enough that its values stay in a core's cache

@@ -11,9 +11,9 @@ from typing import Any, Literal, overload
 
 import numpy as np
 
-from memsim.errors import InputError
 from memsim.sources.describe.failures import located
 from memsim.sources.describe.memory import array_of
+from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 
 

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 from clang.cindex import Cursor, CursorKind, TranslationUnit
 
-from memsim.errors import InputError
 from memsim.sources.capture.frontend.parsing import file_position
 from memsim.sources.capture.frontend.source import SourceFile, braced_shapes
+from memsim.support.errors import InputError
 
 # A use whose expansion has one of these is expanded in host code too.
 _TELLING = re.compile(r"<<<|\b__(?:global|device|shared|constant|managed)__\b")

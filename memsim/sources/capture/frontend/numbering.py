@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from memsim.errors import InputError
 from memsim.sources.capture.frontend.declarations import Key
 from memsim.sources.capture.frontend.flow import Draft
 from memsim.sources.capture.frontend.probing import Context
 from memsim.sources.capture.sites import LAST_SITE, Role, Site
+from memsim.support.errors import InputError
 
 
 def number(context: Context, first: int, shown: Mapping[str, str]) -> list[Site]:

@@ -28,11 +28,19 @@ from clang.cindex import (
     conf,
 )
 
-from memsim.errors import InputError
+from memsim.support.errors import InputError
 
 # -fms-extensions and the like stay off; nvcc lets a narrowing conversion in braces pass.
-FLAGS = ("-x", "cuda", "--cuda-host-only", "-nocudainc", "-nocudalib", "-Wno-everything", "-Wno-c++11-narrowing",
-         "-ferror-limit=0")
+FLAGS = (
+    "-x",
+    "cuda",
+    "--cuda-host-only",
+    "-nocudainc",
+    "-nocudalib",
+    "-Wno-everything",
+    "-Wno-c++11-narrowing",
+    "-ferror-limit=0",
+)
 
 _EVALUATED_INTEGER = 1  # CXEval_Int (clang-c/Index.h)
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from clang.cindex import Cursor
 
-from memsim.errors import InputError
 from memsim.sources.capture.frontend.declarations import Key, is_kernel
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Facts, Symbol, Values
 from memsim.sources.capture.frontend.operators import Operators
 from memsim.sources.capture.frontend.source import Edits, SourceFile
 from memsim.sources.capture.frontend.tree import Node
 from memsim.sources.capture.sites import Role
+from memsim.support.errors import InputError
 from memsim.trace.schema import Kind
 
 PROBE = "memsim_probe::"

@@ -159,6 +159,7 @@ class Statements(Repetition):
                 self.value(child)
         return NOTHING
 
+
 def _place_of(node: Node) -> tuple[str, int]:
     return node.file, node.start
 

@@ -1,0 +1,231 @@
+"""GPUs from TOML files: inheritance, units, provenance, overrides.
+
+A value in a file is a plain one, or a table ``{ value = 128, source = "...", status = "measured" }``; the presets in
+``configs/`` give the table for every number. A field of the model that ends in ``_cycles`` may be given as ``_ns``
+instead and is rounded to cycles of ``sm.clock_mhz``. ``inherit = "tesla-c2050"`` (a preset or a path) starts from
+another file. TOML files are untrusted.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memsim.gpu import config
+from memsim.gpu.config import GPU, gpu_from_dict
+from memsim.support import library
+from memsim.support.errors import InputError
+
+STATUSES = ("measured", "documented", "fitted", "assumed", "given")
+_SECTIONS = ("sm", "l1", "l2", "dram", "stochastic", "mwp_cwp", "host", "dram.timing")
+_UNITS = {
+    "_bytes_per_cycle": "bytes/cycle", "_bytes": "bytes", "_cycles": "SM cycles", "_mhz": "MHz", "_ns": "ns",
+    "_gb_per_s": "GB/s", "_us": "microseconds",
+}  # fmt: skip
+_LARGEST_FILE = 1 << 20
+_LONGEST_CHAIN = 8  # files that inherit from each other
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where one value of a GPU comes from.
+
+    Attributes:
+        value: as written, in `unit`.
+        unit: "bytes", "SM cycles", "ns", "MHz", "DRAM clocks", "bytes/cycle", "GB/s", "microseconds" or "".
+        source: a publication, a measurement, or the file or argument that gave it.
+        status: "measured", "documented", "fitted", "assumed" (with the reason in `source`) or "given" (by the user).
+    """
+
+    value: Any
+    unit: str
+    source: str
+    status: str
+
+
+def load_gpu(name_or_path: str | Path) -> GPU:
+    """Load a preset by name, or a TOML file by path.
+
+    Raises:
+        InputError: no such preset or file, not TOML, an unknown field, or an impossible value.
+
+    >>> gpu = load_gpu("tesla-c2050")
+    >>> gpu.sm.count, gpu.l1.ways, gpu.l2.hit_latency_cycles  # 250 ns at 1150 MHz
+    (14, 64, 288)
+    """
+    path = _find(name_or_path)
+    return _resolve(_read(path), path)
+
+
+def override(gpu: GPU, settings: Mapping[str, object], where: object = "--set") -> GPU:
+    """Return a variant of a GPU, validated as a whole again; latencies keep their cycles when the clock changes.
+
+    Args:
+        gpu: the original, unchanged.
+        settings: field -> value, for example ``{"l1.ways": 4, "l2.hit_latency_ns": 200.0}``.
+        where: what an error names.
+
+    Raises:
+        InputError: an unknown field or an impossible value.
+
+    >>> override(load_gpu("tesla-c2050"), {"l1.size_bytes": 49152, "l1.ways": 48}).l1.size_bytes
+    49152
+    """
+    values = {field: Provenance(value, "", "", "given") for field, value in _leaves(gpu.model_dump(mode="json"))}
+    return _resolve(values | _given(settings, where), where)
+
+
+def parse_settings(settings: Sequence[str], where: object = "--set") -> dict[str, object]:
+    """Parse ``field=value`` arguments; a value is TOML, or else a word.
+
+    >>> parse_settings(["l1.ways=4", "l1.replacement=fifo", "l1.enabled=false"])
+    {'l1.ways': 4, 'l1.replacement': 'fifo', 'l1.enabled': False}
+    """
+    parsed: dict[str, object] = {}
+    for setting in settings:
+        field, equals, text = setting.partition("=")
+        if not field.strip() or not equals:
+            raise InputError(where, setting, "is not understood; give field=value, for example l1.ways=4")
+        try:
+            parsed[field.strip()] = tomllib.loads(f"value = {text}")["value"]
+        except (tomllib.TOMLDecodeError, RecursionError):
+            parsed[field.strip()] = text.strip()
+    return parsed
+
+
+def provenance(name_or_path: str | Path, settings: Mapping[str, object] | None = None) -> dict[str, Provenance]:
+    """Tell where every value of a GPU comes from: field -> :class:`Provenance`, in the order of the model.
+
+    Args:
+        name_or_path: as for :func:`load_gpu`.
+        settings: what :func:`override` was given besides.
+
+    >>> provenance("tesla-c2050")["l2.hit_latency_cycles"].value
+    250
+    """
+    path = _find(name_or_path)
+    known = _read(path) | _given(settings or {}, "--set")
+    _resolve(known, "--set" if settings else path)
+    return {field: known.get(field) or _default(field, info) for field, info in config.fields().items()}
+
+
+def _default(field: str, info: Any) -> Provenance:
+    value = info.get_default()
+    source = "memsim's default" if value is not None else "not stated; derived from the other fields"
+    plain = list(value) if isinstance(value, tuple) else getattr(value, "value", value)
+    return Provenance(plain, unit(field), source, "assumed")
+
+
+def unit(field: str) -> str:
+    """Name the unit of a field, which its name or its table tells.
+
+    >>> unit("l1.size_bytes"), unit("l2.hit_latency_cycles"), unit("dram.timing.cl"), unit("l1.ways")
+    ('bytes', 'SM cycles', 'DRAM clocks', '')
+    """
+    if field.startswith("dram.timing."):
+        return "DRAM clocks"
+    return next((name for ending, name in _UNITS.items() if field.endswith(ending)), "")
+
+
+def names() -> list[str]:
+    """Names of the presets, sorted."""
+    return library.names("configs", ".toml")
+
+
+def _find(name_or_path: str | Path) -> Path:
+    return library.find("configs", ".toml", name_or_path)
+
+
+def _given(settings: Mapping[str, object], where: object) -> dict[str, Provenance]:
+    known: dict[str, Provenance] = {}
+    for field, value in settings.items():
+        _insert(known, field, Provenance(value, unit(field), str(where), "given"), where)
+    return known
+
+
+def _read(path: Path, chain: int = 1) -> dict[str, Provenance]:
+    """Read a file and what it inherits: field of the model -> value as written."""
+    data = _toml(path)
+    parent = data.pop("inherit", None)
+    known: dict[str, Provenance] = {}
+    if parent is not None:
+        if not isinstance(parent, str):
+            raise InputError(path, "inherit", f"is {parent!r}; give the name of a preset or a path")
+        if chain == _LONGEST_CHAIN:
+            raise InputError(path, "inherit", f"makes a chain of more than {_LONGEST_CHAIN} files; give a shorter one")
+        beside = [path.parent / parent, path.parent / f"{parent}.toml"]
+        known = _read(next((file for file in beside if file.is_file()), None) or _find(parent), chain + 1)
+    own: dict[str, Provenance] = {}
+    for field, value in _leaves(data):
+        _insert(own, field, _as_provenance(field, value, path), path)
+    return known | own
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
+    if len(content) > _LARGEST_FILE:
+        raise InputError(path, "file", f"is larger than {_LARGEST_FILE} bytes; give a GPU configuration")
+    try:
+        return tomllib.loads(content.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(path, "file", f"is not TOML: {error}") from None
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for name, value in table.items():
+        field = prefix + name
+        if field in _SECTIONS and isinstance(value, dict):
+            yield from _leaves(value, field + ".")
+        else:
+            yield field, value
+
+
+def _as_provenance(field: str, value: Any, path: Path) -> Provenance:
+    if not isinstance(value, dict):
+        return Provenance(value, unit(field), path.name, "given")
+    extra = set(value) - {"value", "source", "status"}
+    if "value" not in value or extra:
+        raise InputError(path, field, "is a table; give a plain value or { value, source, status }")
+    source, status = value.get("source", path.name), value.get("status", "given")
+    if not isinstance(source, str):
+        raise InputError(path, f"{field}.source", f"is {source!r}; give text")
+    if status not in STATUSES:
+        raise InputError(path, f"{field}.status", f"is {status!r}; give one of {', '.join(STATUSES)}")
+    return Provenance(value["value"], unit(field), source, status)
+
+
+def _insert(known: dict[str, Provenance], field: str, entry: Provenance, where: object) -> None:
+    """Keep an entry under the model's name of its field: ``_ns`` stands for ``_cycles``."""
+    name = field.removesuffix("_ns") + "_cycles" if field.endswith("_ns") else field
+    if name not in config.fields():
+        raise InputError(where, field, config.unknown(field))
+    if name in known:
+        raise InputError(where, field, "is given in ns and in cycles; give one of them")
+    known[name] = entry
+
+
+def _resolve(known: Mapping[str, Provenance], where: object) -> GPU:
+    """Turn ns into SM cycles, build the nested data, validate."""
+    nested: dict[str, Any] = {}
+    for field, entry in known.items():
+        *sections, name = field.split(".")
+        table = nested
+        for section in sections:
+            table = table.setdefault(section, {})
+        table[name] = _cycles(field, entry.value, known, where) if entry.unit == "ns" else entry.value
+    return gpu_from_dict(nested, where)
+
+
+def _cycles(field: str, ns: Any, known: Mapping[str, Provenance], where: object) -> int:
+    clock: Any = known["sm.clock_mhz"].value if "sm.clock_mhz" in known else None
+    for name, number in (("sm.clock_mhz", clock), (field.replace("_cycles", "_ns"), ns)):
+        if type(number) not in (int, float) or not 0 <= number < 1e9:
+            raise InputError(where, name, f"is {number!r}; give a number, from which {field} follows")
+    return round(ns * clock / 1000)

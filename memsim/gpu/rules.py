@@ -1,0 +1,171 @@
+"""What makes a GPU's numbers fit together: the rules that involve more than one field of the configuration.
+
+Ranges of single fields stand beside the fields in :mod:`memsim.gpu.config`, which applies these rules to every GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from memsim.gpu.config import GPU, L1, L2, Dram
+
+Problem = tuple[str, str]  # field, what is wrong and what would be right
+
+
+def problems(gpu: GPU) -> Iterator[Problem]:
+    """Yield (field, problem) for every rule the configuration breaks, in the order of the file."""
+    yield from _capability(gpu)
+    yield from _residency(gpu)
+    yield from _cache("l1", gpu.l1, gpu.l1.size_bytes)
+    if gpu.l2.size_bytes % gpu.l2.slices:
+        yield "l2.slices", f"is {gpu.l2.slices}; give a divisor of size_bytes = {gpu.l2.size_bytes}"
+    yield from _cache("l2", gpu.l2, gpu.l2.size_bytes // gpu.l2.slices)
+    yield from _no_l2(gpu.l2)
+    yield from _reserved(gpu.l1)
+    yield from _partitions(gpu)
+    yield from _fermi_hash(gpu)
+    yield from _levels(gpu)
+    yield from _dram(gpu.dram, gpu.l1.line_bytes)
+    if not _power_of_two(gpu.stochastic.page_bytes):
+        yield "stochastic.page_bytes", f"is {gpu.stochastic.page_bytes}; give a power of two"
+
+
+def _power_of_two(n: int) -> bool:
+    return n > 0 and n & (n - 1) == 0
+
+
+def _capability(gpu: GPU) -> Iterator[Problem]:
+    major, minor = (int(part) for part in gpu.compute_capability.split("."))
+    if major in (0, 4) or (major == 1 and minor > 3):
+        yield "compute_capability", f"is {gpu.compute_capability}; give 1.0 to 1.3, 2.x, 3.x, or 5.0 and later"
+    if major == 1 and gpu.l1.enabled:
+        yield "l1.enabled", "is true; compute capability 1.x has no L1 for global memory, give false"
+    if major == 1 and gpu.l1.line_bytes < 128:
+        yield "l1.line_bytes", f"is {gpu.l1.line_bytes}; compute capability 1.x has 128-byte segments, give 128 or 256"
+
+
+def _residency(gpu: GPU) -> Iterator[Problem]:
+    sm = gpu.sm
+    if sm.max_threads > sm.max_warps * sm.warp_size:
+        most = sm.max_warps * sm.warp_size
+        yield "sm.max_threads", f"is {sm.max_threads}; {sm.max_warps} warps of {sm.warp_size} hold at most {most}"
+
+
+def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:
+    """Rules of one cache; `bank_bytes` is what one set-indexed memory of it holds (an L1, an L2 slice)."""
+    for field in ("line_bytes", "sector_bytes"):
+        size = getattr(cache, field)
+        if not _power_of_two(size):
+            yield f"{name}.{field}", f"is {size}; give a power of two from 32 to 256"
+    if cache.sector_bytes > cache.line_bytes:
+        yield f"{name}.sector_bytes", f"is {cache.sector_bytes}; give at most the line's {cache.line_bytes} bytes"
+    set_bytes = cache.ways * cache.line_bytes
+    if bank_bytes < set_bytes or bank_bytes % set_bytes:
+        of = "size_bytes / slices" if name == "l2" else "size_bytes"
+        yield f"{name}.size_bytes", f"gives {of} = {bank_bytes}; give a multiple of ways x line_bytes = {set_bytes}"
+    elif cache.set_hash == "xor_fold" and not _power_of_two(bank_bytes // set_bytes):
+        yield f"{name}.set_hash", f"is xor_fold over {bank_bytes // set_bytes} sets; give a power-of-two number of sets"
+    if cache.replacement == "tree_plru" and (not _power_of_two(cache.ways) or cache.ways > 64):
+        yield f"{name}.ways", f"is {cache.ways}; tree_plru needs a power of two up to 64"
+
+
+def _no_l2(l2: L2) -> Iterator[Problem]:
+    if l2.enabled:
+        return
+    if l2.inclusion != "non_inclusive":
+        yield "l2.inclusion", "is inclusive; without an L2 give non_inclusive"
+    if l2.partitions != 1:
+        yield "l2.partitions", f"is {l2.partitions}; without an L2 give 1"
+
+
+def _reserved(l1: L1) -> Iterator[Problem]:
+    """What is taken from an L1 leaves every set a way."""
+    most = l1.size_bytes - l1.size_bytes // l1.ways
+    if l1.reserved_bytes % l1.line_bytes or l1.reserved_bytes > most:
+        most = most // l1.line_bytes * l1.line_bytes
+        yield "l1.reserved_bytes", f"is {l1.reserved_bytes}; give a multiple of line_bytes up to {most}, a way less"
+    for taken in l1.carve_outs:
+        if taken < 0 or taken % l1.line_bytes or taken >= l1.size_bytes:
+            yield "l1.carve_outs", f"has {taken}; give multiples of line_bytes below size_bytes = {l1.size_bytes}"
+
+
+def _partitions(gpu: GPU) -> Iterator[Problem]:
+    """Two partitions of L2 hold lines of L1's size, sector by sector, and know no L1."""
+    l1, l2 = gpu.l1, gpu.l2
+    if l2.partitions == 1:
+        if l2.far_cycles:
+            yield "l2.far_cycles", f"is {l2.far_cycles}; there is one partition, give 0"
+        return
+    if l2.far_cycles < 2:
+        yield "l2.far_cycles", f"is {l2.far_cycles}; give at least 2, one each way between the partitions"
+    if l2.slices % 2:
+        yield "l2.slices", f"is {l2.slices}; give an even number, half for each partition"
+    if l2.inclusion != "non_inclusive":
+        yield "l2.inclusion", "is inclusive; give non_inclusive with two partitions"
+    if l2.line_bytes != l1.line_bytes:
+        yield "l2.line_bytes", f"is {l2.line_bytes}; give l1.line_bytes = {l1.line_bytes} with two partitions"
+    if l2.sector_bytes != 32:
+        yield "l2.sector_bytes", f"is {l2.sector_bytes}; give 32 with two partitions"
+
+
+def _fermi_hash(gpu: GPU) -> Iterator[Problem]:
+    """The published hash is of Fermi's L1: 32 sets (16 KB) or 64 (48 KB) of 128-byte lines."""
+    others = {"l2.set_hash": gpu.l2.set_hash, "l2.slice_hash": gpu.l2.slice_hash,
+              "dram.channel_hash": gpu.dram.channel_hash, "dram.bank_hash": gpu.dram.bank_hash}  # fmt: skip
+    for field, chosen in others.items():
+        if chosen == "fermi_l1":
+            yield field, "is fermi_l1, which is a hash of the L1 alone; give modulo or xor_fold"
+    l1 = gpu.l1
+    if l1.set_hash == "fermi_l1" and (l1.line_bytes != 128 or l1.size_bytes // (l1.ways * 128) not in (32, 64)):
+        yield "l1.set_hash", "is fermi_l1, which needs 128-byte lines and 32 or 64 sets"
+
+
+def _levels(gpu: GPU) -> Iterator[Problem]:
+    """Rules between L1 and L2: a transaction is (part of) an L1 line, and must lie in one slice."""
+    l1, l2 = gpu.l1, gpu.l2
+    if l2.line_bytes > l1.line_bytes:
+        yield "l2.line_bytes", f"is {l2.line_bytes}; give at most l1.line_bytes = {l1.line_bytes}"
+    yield from _interleave("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)
+    if l2.slice_hash == "xor_fold" and not _power_of_two(l2.slices):
+        yield "l2.slice_hash", f"is xor_fold over {l2.slices} slices; give modulo or a power-of-two number of slices"
+    if l1.write_policy == "write_allocate" and l2.inclusion == "inclusive":
+        yield "l1.write_policy", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
+    if l1.enabled and l2.hit_latency_cycles <= l1.hit_latency_cycles:
+        yield "l2.hit_latency_cycles", f"is {l2.hit_latency_cycles}; give more than L1's {l1.hit_latency_cycles}"
+
+
+def _dram(dram: Dram, line_bytes: int) -> Iterator[Problem]:
+    yield from _interleave("dram.interleave_bytes", dram.interleave_bytes, line_bytes)
+    yield from _interleave("dram.row_bytes", dram.row_bytes, line_bytes)
+    for field, count, hash_ in (
+        ("dram.channel_hash", dram.channels, dram.channel_hash),
+        ("dram.bank_hash", dram.banks, dram.bank_hash),
+    ):
+        if hash_ == "xor_fold" and not _power_of_two(count):
+            yield field, f"is xor_fold over {count}; give modulo or a power-of-two number"
+    yield from _dram_timing(dram)
+    if dram.write_high > dram.write_queue:
+        yield "dram.write_high", f"is {dram.write_high}; give at most write_queue = {dram.write_queue}"
+    if dram.write_low >= dram.write_high:
+        yield "dram.write_low", f"is {dram.write_low}; give less than write_high = {dram.write_high}"
+
+
+def _dram_timing(dram: Dram) -> Iterator[Problem]:
+    groups, timing = dram.bank_groups, dram.timing
+    if groups is not None and dram.banks % groups:
+        yield "dram.bank_groups", f"is {groups}; give a divisor of banks = {dram.banks}"
+    for name in ("ccd_l", "rrd_l", "wtr_l") if groups is None else ():
+        if getattr(timing, name) is not None:
+            yield f"dram.timing.{name}", "is given without bank groups; leave it out, or give dram.bank_groups"
+    if (timing.refi is None) != (timing.rfc is None):
+        given, missing = ("rfc", "refi") if timing.refi is None else ("refi", "rfc")
+        yield f"dram.timing.{given}", f"is given without {missing}; give both, or neither for memory without refresh"
+    elif timing.refi is not None and timing.rfc is not None and timing.rfc >= timing.refi:
+        yield "dram.timing.rfc", f"is {timing.rfc}; give less than refi = {timing.refi}"
+
+
+def _interleave(field: str, size: int, line_bytes: int) -> Iterator[Problem]:
+    if size % line_bytes:
+        yield field, f"is {size}; give a multiple of l1.line_bytes = {line_bytes}"

@@ -1,0 +1,1 @@
+"""The DRAM channels: queues, scheduler, commands and their timing."""

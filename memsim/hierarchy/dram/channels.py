@@ -1,0 +1,183 @@
+"""DRAM channels, advanced by one window of time in their own command clock.
+
+A channel issues one command after the other, each in the first cycle in which the timing table allows it. A bank whose
+open row nobody wants precharges and activates the next as soon as it can; a column command goes to the oldest request
+whose row is open (first-ready FCFS), or to the oldest of all once its row is open (FCFS). So a bank that is busy delays
+nobody else. Row and column commands have a bus each. Writes are held and drained in batches.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.dram.commands import open_row, refresh, transfer
+from memsim.hierarchy.dram.queues import admit, bank_of, has_room, remove, way_of
+from memsim.hierarchy.dram.request_log import log_request
+from memsim.hierarchy.dram.schedule import forget, offer_column, offer_row, plan, take_turns
+from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
+from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.requests import append, schedule, take_bucket
+from memsim.hierarchy.sm.state import NEVER
+
+
+@loop
+def to_clock(p, time):
+    """First DRAM cycle at or after an SM cycle."""
+    return (time * p.clock_up + p.clock_down - 1) // p.clock_down
+
+
+@loop
+def to_time(p, clock):
+    """First SM cycle at or after a DRAM cycle."""
+    return (clock * p.clock_down + p.clock_up - 1) // p.clock_up
+
+
+@loop
+def receive(m, c, clock, stop):
+    """Admit what comes before `stop` and no later than the next command; returns the clock after it.
+
+    Ends early when a command has to be found anew.
+    """
+    r = m.queues[c].head
+    while r >= 0 and m.requests[r].time <= min(stop - 1, m.channels[c].column_at, m.channels[c].row_at):
+        way = way_of(m, r)
+        if not has_room(m, c, way):
+            break
+        clock = max(clock, m.requests[r].time)
+        admit(m, c, r, way)
+        take_turns(m, c)
+        if not m.p[0].policy:
+            forget(m, c)
+        elif way == m.channels[c].way:
+            offer(m, c, r, way, clock)
+        r = m.queues[c].head
+    return clock
+
+
+@loop
+def offer(m, c, r, way, clock):
+    """Compare a request that has just come with those whose turn is next."""
+    bank = m.requests[r].bank
+    q = (c * 2 + way) * m.p[0].banks + bank
+    if m.bank_queues[q].hit == r:
+        offer_column(m, c, bank, clock)
+        if m.channels[c].row_age != NO_AGE and bank_of(m.channels[c].row_age) == bank:
+            m.channels[c].row_at = UNKNOWN  # the row stays open
+    elif m.bank_queues[q].head == r:
+        offer_row(m, c, bank, clock)
+
+
+@loop
+def access(m, c, bank, column):
+    """Issue the column commands of the oldest request to a bank's open row; when it has all, send it to its slice.
+
+    With bank groups one sector goes at a time, so that another group's come between.
+    """
+    p = m.p[0]
+    way = m.channels[c].way
+    b = c * p.banks + bank
+    q = (c * 2 + way) * p.banks + bank
+    r = m.bank_queues[q].hit
+    left = np.int64(m.requests[r].left)
+    if m.sectors[m.requests[r].mask] == left:
+        count(m, r, 4 * way + m.banks[b].fresh, left)
+    m.banks[b].fresh = 0
+    now = left if p.groups == 1 else 1
+    end = transfer(m, c, bank, way, now, column)
+    m.channels[c].column_at = UNKNOWN
+    m.requests[r].left = left - now
+    if left > now:
+        return
+    remove(m, q, r, bank, m.banks[b].row)
+    answer(m, c, r, way, to_time(p, end) + p.latency)
+    offer_row(m, c, bank, column)
+
+
+@loop
+def open_next(m, c, bank, clock):
+    """Open the row that a bank's oldest request goes to."""
+    open_row(m, c, m.channels[c].way, bank, clock)
+    m.channels[c].row_at = UNKNOWN
+    if m.p[0].policy:
+        offer_column(m, c, bank, clock)
+    else:
+        m.channels[c].column_at = UNKNOWN
+
+
+@loop
+def count(m, r, event, sectors):
+    """Count a request at its first column command."""
+    m.counters[m.requests[r].op, event, 0] += 1
+    m.counters[m.requests[r].op, event, 1] += sectors
+
+
+@loop
+def answer(m, c, r, way, time):
+    """Send a request back to its slice."""
+    if way:
+        m.channels[c].writes -= m.entries[m.requests[r].mask]
+    else:
+        m.channels[c].reads -= m.entries[m.requests[r].mask]
+    if m.channels[c].reads + m.channels[c].writes:
+        take_turns(m, c)
+    m.requests[r].time = time
+    m.requests[r].key = c
+    m.requests[r].place = m.requests[r].sm
+    schedule(m.to_l2, m.requests, r)
+
+
+@loop
+def advance_channel(m, c, end):
+    """Advance one channel to the DRAM cycle `end`."""
+    clock = m.channels[c].clock
+    while clock < end:
+        if clock >= m.channels[c].refresh:
+            refresh(m, c, clock)
+            forget(m, c)
+        plan(m, c, clock)
+        stop = min(m.channels[c].refresh, end)
+        clock = receive(m, c, clock, stop)
+        row_at, column_at = m.channels[c].row_at, m.channels[c].column_at
+        at = min(row_at, column_at)
+        if at == UNKNOWN:
+            continue
+        if at >= stop:
+            if at == NEVER and m.queues[c].head < 0:
+                break
+            clock = stop
+        elif column_at <= row_at:
+            clock = at
+            access(m, c, bank_of(m.channels[c].column_age), at)
+        else:
+            clock = at
+            open_next(m, c, bank_of(m.channels[c].row_age), at)
+    m.channels[c].clock = clock
+
+
+@loop
+def accept(m, start, end):
+    """Hand what is due in [start, end) to the channels, and log it, in the order in which it comes.
+
+    From here on a request's time is counted in the channels' clock.
+    """
+    p = m.p[0]
+    clock = to_clock(p, start)
+    for time in range(start, end):
+        while clock * p.clock_down < time * p.clock_up:
+            clock += 1
+        r = take_bucket(m.from_l2, time)
+        while r >= 0:
+            after = m.requests[r].next
+            m.requests[r].time = clock
+            log_request(m, m.requests[r].line, np.int64(m.requests[r].mask))
+            append(m.queues, m.requests[r].place, m.requests, r)
+            r = after
+
+
+@loop
+def advance_channels(m, start, end):
+    """Advance every channel over the SM cycles [start, end)."""
+    accept(m, start, end)
+    clock_end = to_clock(m.p[0], end)
+    for c in range(len(m.channels)):
+        advance_channel(m, c, clock_end)

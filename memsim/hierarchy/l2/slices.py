@@ -1,0 +1,252 @@
+"""The L2 slices, advanced by one window of time.
+
+A slice takes its requests in order of arrival, one at a time, and is busy for each sector it looks up. Sectors that
+miss are fetched from DRAM by one request a packet.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.cache.ways import recall
+from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_through
+from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, pass_by
+from memsim.hierarchy.l2.port import hand_on, pass_on
+from memsim.hierarchy.l2.state import AGAIN, WORST
+from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.requests import (
+    BYPASS,
+    FETCH,
+    LOAD,
+    REDUCTION,
+    STORE,
+    WRITE_BACK,
+    append,
+    give,
+    pop,
+    take_bucket,
+)
+from memsim.hierarchy.sm.state import ALL, ATOMICS, NEVER, READS, WRITES
+
+
+@loop
+def wait_for(m, r, fetch):
+    """Let request `r` wait for a fetch."""
+    m.requests[r].next = m.requests[fetch].waiters
+    m.requests[fetch].waiters = r
+
+
+@loop
+def newest_fetch(m, line, need):
+    """The youngest fetch under way that brings any of the sectors `need` of an L1 line, or -1.
+
+    Fetches of one L1 line go to one row of one bank, so they are answered in order: the youngest is the last.
+    """
+    p = m.p[0]
+    newest = np.int64(-1)
+    for sector in range(p.lines_per_packet * p.sectors_per_line):
+        if need >> sector & 1:
+            position = sector // p.sectors_per_line
+            within = sector - position * p.sectors_per_line
+            way = recall(m.way_of, m.ways, (line << p.packet_bits) + position)
+            if way >= 0 and m.ways[way].pending >> within & 1:
+                newest = max(newest, m.fetch_of[way * p.sectors_per_line + within])
+    return newest if newest < 0 else newest & 0xFFFFFFFF
+
+
+@loop
+def serve(m, s, r, time):
+    """Look the first request of a slice up, from where it was left.
+
+    Returns the fetch that brings the last of its data, -1 if there is none, AGAIN when it must be tried again.
+    """
+    p = m.p[0]
+    line = m.requests[r].line
+    op = m.requests[r].op
+    kind = m.requests[r].kind
+    todo = np.int64(m.requests[r].mask) & (ALL ^ m.slices[s].done)
+    fetch = 0
+    through = 0
+    if p.inclusive and kind == LOAD:
+        sm = m.requests[r].sm
+        at = line * p.sharer_words + (sm >> 5)
+        m.sharers[at] = m.sharers[at] | 1 << (sm & 31)
+    step = p.step_mask  # the sectors looked up at once: all, or those of one L2 line
+    while todo:
+        asked = todo & step
+        if asked:
+            looked_up, brings, passes = look_up_lines(m, s, r, asked, time)
+            fetch |= brings
+            through |= passes
+            todo ^= looked_up
+            if looked_up != asked:
+                break
+        step <<= p.sectors_per_line
+    if through:
+        write_through(m, s, r, through, time)
+    if p.max_dirty and kind > BYPASS:
+        clean(m, s, r, time)
+    last = send_fetch(m, s, line, fetch, op, time) if fetch else -1
+    if todo:
+        m.slices[s].done = np.int64(m.requests[r].mask) ^ todo
+        return AGAIN
+    if p.half and kind > BYPASS and m.copied[line]:
+        drop_copy(m, s, r, time)
+    first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
+    m.counters[op, first + WORST[m.slices[s].worst], 0] += 1
+    m.slices[s].done = 0
+    m.slices[s].worst = 0
+    need = np.int64(m.requests[r].need)
+    if kind == STORE or kind == REDUCTION or need == 0:
+        return -1
+    return last if last >= 0 else newest_fetch(m, line, need)
+
+
+@loop
+def send_fetch(m, s, line, mask, op, time):
+    """Fetch sectors of an L1 line from DRAM and note who brings each, in the ways just looked up; returns the fetch."""
+    p = m.p[0]
+    f = to_memory(m, s, FETCH, line, mask, op, time)
+    m.slices[s].fetched += 1
+    numbered = np.int64(m.slices[s].fetched) << 32 | f
+    sector = 0
+    while mask >> sector:
+        if mask >> sector & 1:
+            position = sector >> p.sector_bits
+            way = m.spots[position]
+            m.brings[f, position] = way
+            m.fetch_of[(way << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
+        sector += 1
+    return f
+
+
+@loop
+def arrive(m, s, time):
+    """Handle the slice's first answer; says whether it is from DRAM (or from the other partition)."""
+    f = pop(m.answers, s, m.requests)
+    kind = m.requests[f].kind
+    if kind == WRITE_BACK:
+        m.slices[s].write_backs -= 1
+        give(m.free_requests, f)
+        return True
+    if kind != FETCH:
+        come_back(m, s, f, time)
+        return False
+    p = m.p[0]
+    if p.off:
+        hand_on(m, s, f, time)
+        return True
+    m.slices[s].fetches -= 1
+    mask = np.int64(m.requests[f].mask)
+    for position in range(p.lines_per_packet):
+        part = mask >> position * p.sectors_per_line & p.line_mask
+        if part:
+            way = m.brings[f, position]
+            m.ways[way].valid = m.ways[way].valid | part
+            m.ways[way].pending = m.ways[way].pending & (ALL ^ part)
+    r = m.requests[f].waiters
+    while r >= 0:
+        after = m.requests[r].next
+        answer(m, s, r, time)
+        r = after
+    give(m.free_requests, f)
+    return True
+
+
+@loop
+def foresee(m, r):
+    """Ask the host for the ways that a request will find or replace."""
+    p = m.p[0]
+    tag = m.requests[r].line << p.packet_bits
+    prefetch(m.ways, m.way_of[tag])
+    for position in range(0, p.lines_per_packet, 1 << p.group_bits):
+        prefetch(m.ways, m.sets[m.sets_of[tag + position]].oldest)
+
+
+@loop
+def advance_slice(m, s, end):
+    """Advance one slice to `end`. A request that cannot be carried out waits for the slice's next answer."""
+    p = m.p[0]
+    blocked = False
+    while True:
+        r = m.queues[s].head
+        f = m.answers[s].head
+        request = NEVER if r < 0 or blocked else max(m.requests[r].time, m.slices[s].free)
+        due = NEVER if f < 0 else m.requests[f].time
+        if min(request, due) >= end:
+            return
+        if due <= request:
+            if arrive(m, s, due) and blocked:
+                m.slices[s].free = max(m.slices[s].free, due)
+                blocked = False
+            continue
+        if p.half and m.requests[r].home != s:
+            pop(m.queues, s, m.requests)
+            m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
+            pass_by(m, s, r, request)
+            continue
+        room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
+        if m.requests[r].next >= 0:
+            foresee(m, m.requests[r].next)
+        if not room:
+            last = np.int64(AGAIN)
+        elif p.off:
+            last = pass_on(m, s, r, request)
+        else:
+            last = serve(m, s, r, request)
+        if last == AGAIN:
+            blocked = True
+            continue
+        pop(m.queues, s, m.requests)
+        m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
+        if last < 0:
+            answer(m, s, r, request)
+        else:
+            wait_for(m, r, last)
+
+
+@loop
+def accept(m, start, end):
+    """Hand the requests and answers of a window to their slices, and ask the host for what they will need, so that it
+    comes while others are handled."""
+    p = m.p[0]
+    for time in range(start, end):
+        r = take_bucket(m.from_sms, time)
+        while r >= 0:
+            line = m.requests[r].line
+            prefetch(m.way_of, line << p.packet_bits)
+            prefetch(m.sets_of, line << p.packet_bits)
+            prefetch(m.sharers, line * p.sharer_words)
+            after = m.requests[r].next
+            if p.half:
+                enter(m, r)
+            append(m.queues, m.requests[r].place, m.requests, r)
+            r = after
+        r = take_bucket(m.from_dram, time)
+        while r >= 0:
+            prefetch(m.ways, m.brings[r, 0])
+            after = m.requests[r].next
+            append(m.answers, m.requests[r].place, m.requests, r)
+            r = after
+        if p.half:
+            hand_over(m, m.to_home, m.queues, time)
+            hand_over(m, m.to_near, m.answers, time)
+
+
+@loop
+def hand_over(m, calendar, queues, time):
+    """Put what crosses between the partitions, and is there at `time`, into the queues of the slices it is for."""
+    r = take_bucket(calendar, time)
+    while r >= 0:
+        after = m.requests[r].next
+        append(queues, m.requests[r].place, m.requests, r)
+        r = after
+
+
+@loop
+def advance_slices(m, start, end):
+    """Advance every slice over [start, end)."""
+    accept(m, start, end)
+    for s in range(len(m.slices)):
+        advance_slice(m, s, end)

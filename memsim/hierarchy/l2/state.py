@@ -1,0 +1,65 @@
+"""What the L2 slices are made of: their records, the codes their loops use, and all of it as one tuple of arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from memsim.gpu.config import WriteHit, WriteMiss
+from memsim.hierarchy.sm.state import HIT, MERGE, MISS, SECTOR_MISS
+
+SLICE = np.dtype(
+    [
+        ("free", "<i8"),  # when it can take the next request
+        ("done", "<i4"),  # sectors of its first request that are looked up already
+        ("fetches", "<i4"),  # under way to DRAM
+        ("write_backs", "<i4"),
+        ("worst", "<i4"),  # severity of the worst outcome so far of the first request
+        ("fetched", "<i4"),  # fetches sent so far
+        ("pad", "<i4"),
+    ]
+)
+# Events by severity.
+WORST = np.array([HIT, MERGE, SECTOR_MISS, MISS])
+AGAIN = -2  # a request that cannot be carried out yet
+FETCH_MISS, VALIDATE, UPDATE_MEMORY, NO_ALLOCATE = range(4)
+WRITE_MISS = {
+    WriteMiss.fetch: FETCH_MISS,
+    WriteMiss.validate: VALIDATE,
+    WriteMiss.update_memory: UPDATE_MEMORY,
+    WriteMiss.no_allocate: NO_ALLOCATE,
+}
+WRITE_HIT = {WriteHit.any: 0, WriteHit.write_activated: 1}
+
+
+class Slices(NamedTuple):
+    """All L2 slices: parameters and state."""
+
+    p: np.ndarray
+    place: np.ndarray
+    sets_of: np.ndarray  # set of every L2 line (L1 line number * lines a packet + position), then of every copy
+    slices: np.ndarray
+    ways: np.ndarray
+    writers: np.ndarray  # [way] static op that last wrote there
+    sets: np.ndarray
+    dirty_ways: np.ndarray  # [set] lines that are dirty, counted only where they are limited
+    way_of: np.ndarray  # way of every L2 line (see cache.recall), then of every copy
+    fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
+    spots: np.ndarray  # [position] way of each L2 line of the packet being looked up
+    brings: np.ndarray  # [request, position] way that a fetch brings each L2 line to
+    sharers: np.ndarray  # [line * sharer_words + word]: SMs that hold the L1 line (inclusive L2 only)
+    requests: np.ndarray
+    free_requests: np.ndarray
+    from_sms: np.ndarray  # calendar
+    queues: np.ndarray  # requests of each slice
+    from_dram: np.ndarray  # calendar
+    answers: np.ndarray  # queue of finished fetches and write-backs of each slice
+    to_dram: np.ndarray  # calendar
+    to_sms: np.ndarray  # calendar
+    to_home: np.ndarray  # calendar of requests that cross to the partition of their line (two partitions only)
+    to_near: np.ndarray  # calendar of what comes back, and of copies to drop
+    copied: np.ndarray  # [line] whether the slice across may hold a copy
+    counters: np.ndarray  # [op, event, unit] of level l2
+    sectors: np.ndarray
+    whole: np.ndarray  # a mask widened to whole L2 sectors

@@ -1,0 +1,68 @@
+"""The paper's main-memory step (Baghsorkhi 2012, 3.2.3), over the channel model instead of a microbenchmark.
+
+Requests that reached DRAM close to each other are put in groups of up to 32, one group an SM; the requests of all
+groups enter idle channels at once, and the time until each is answered is the effective latency of main memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.hierarchy.counters import LATENCY_BINS, latency_bin_edges
+from memsim.hierarchy.latencies import reply_cycles
+from memsim.hierarchy.machine import Machine
+from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
+from memsim.hierarchy.requests import FETCH
+
+GROUP = 32  # requests a warp can issue at once
+
+
+@dataclass
+class MemoryStep:
+    """Latencies, load to use, of all groups of one trial."""
+
+    histogram: np.ndarray
+    sum: int
+    count: int
+
+
+def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.random.Generator) -> MemoryStep:
+    """Draw groups from each run of the log and time them.
+
+    Args:
+        machine: of the trial that wrote the log, finished; its channels are reset and used.
+        log: requests to DRAM in runs of `run` consecutive ones, line << 8 | sector mask. Fewer than one run, of a
+            trace that hardly uses DRAM, are taken as they are: a shorter run, with less to wait for.
+        rng: draws each group's size (1 to 32), each batch's place in its run and, for memory that is refreshed, its
+            time since a refresh, unless `dram_grouping` is off.
+    """
+    latencies = [np.zeros(0, np.int64)]
+    refresh = round((gpu.dram.timing.refi or 0) * gpu.sm.clock_mhz / gpu.dram.clock_mhz)  # SM cycles
+    run = min(run, len(log)) or run
+    for batch in log[: len(log) // run * run].reshape(-1, run):
+        lines, sectors = _single_sectors(batch)
+        random = gpu.stochastic.dram_grouping
+        sizes = rng.integers(1, GROUP + 1, gpu.sm.count) if random else np.full(gpu.sm.count, GROUP)
+        n = min(int(sizes.sum()), len(lines))
+        at = int(rng.integers(len(lines) - n + 1)) if random else 0
+        requests = np.zeros(n, REQUEST_ALONE)
+        if random and refresh:  # after every channel's first
+            requests["time"] = rng.integers(refresh, 2 * refresh)
+        place = machine.slices.place[lines[at : at + n]]
+        for name in ("channel", "bank", "row"):
+            requests[name] = place[name]
+        requests["kind"], requests["mask"] = FETCH, sectors[at : at + n]
+        latencies.append(answer_times(machine, gpu, requests) + reply_cycles(gpu))
+    all_ = np.concatenate(latencies)
+    counts, _ = np.histogram(all_, latency_bin_edges())
+    return MemoryStep(counts[:LATENCY_BINS], int(all_.sum()), len(all_))
+
+
+def _single_sectors(batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The requests of a run as 32-byte ones, in order: (lines, masks of one sector)."""
+    bits = (batch[:, None] >> np.arange(8)) & 1
+    which, sector = np.nonzero(bits)
+    return batch[which] >> 8, np.int64(1) << sector

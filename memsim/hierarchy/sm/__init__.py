@@ -1,0 +1,1 @@
+"""The SMs: warps and blocks, the load-store unit and L1."""

@@ -1,0 +1,138 @@
+"""Blocks go to SMs: breadth-first at the start, then one to each slot that becomes free.
+
+What a slot runs is a *work item*: a block, for each warp from a first to an end instruction. With random start
+alignment (Baghsorkhi 2012, 3.2.1) the blocks that start together begin at random phases: each is split in two items,
+the part after its phase, which starts at once, and the part before it, which comes after all other blocks. Every
+instruction of the trace is still replayed once.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.loops.plain import records
+from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.sm.state import SLOTS
+from memsim.hierarchy.sm.warps import push
+from memsim.trace.schema import Flag
+from memsim.trace.transactions import Transactions
+
+BARRIER, SEQUENCE = int(Flag.barrier), int(Flag.sequence)
+
+
+@loop
+def cut(instructions, first, end, phase):
+    """Instruction at which a warp that is `phase` (0 to 1) of its way through starts.
+
+    Warps of a block must agree on the barriers they have passed, so the phase chooses a stretch between barriers first
+    and a sequence start within it then.
+    """
+    barriers = 0
+    for i in range(first, end):
+        if instructions[i].flags & BARRIER:
+            barriers += 1
+    epoch = int(phase * (barriers + 1))
+    begin = first
+    while epoch:
+        if instructions[begin].flags & BARRIER:
+            epoch -= 1
+        begin += 1
+    stop = begin
+    while stop < end and instructions[stop].flags & BARRIER == 0:
+        stop += 1
+    within = phase * (barriers + 1) - int(phase * (barriers + 1))
+    at = begin + int(within * (stop - begin))
+    while at > begin and instructions[at].flags & SEQUENCE == 0:
+        at -= 1
+    return at
+
+
+def work_items(
+    transactions: Transactions, started: int, phases: np.ndarray | None
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Work items in the order of their dispatch.
+
+    Args:
+        started: blocks that start at once.
+        phases: of these blocks, each in [0, 1), or None for starts at the beginning.
+
+    Returns:
+        first, end: i8 [items, warps a block], instruction numbers. A block with fewer warps has empty ranges.
+        block: i8 [items], the block of each item.
+    """
+    bounds, blocks = transactions.first_instruction, np.arange(len(transactions.first_warp) - 1)
+    warps = np.diff(transactions.first_warp)
+    width = int(warps.max())
+    warp = transactions.first_warp[:-1, None] + np.minimum(np.arange(width), warps[:, None] - 1)
+    first, end = bounds[warp], bounds[warp + 1]
+    first = np.where(np.arange(width) < warps[:, None], first, end)
+    if phases is None:
+        return first, end, blocks
+    middle = first[:started].copy()
+    instructions = records(np.asarray(transactions.instructions))
+    for b in range(started):
+        for w in range(width):
+            middle[b, w] = cut(instructions, first[b, w], end[b, w], phases[b])
+    rest = np.concatenate([middle, first[started:], first[:started]])
+    ends = np.concatenate([end[:started], end[started:], middle])
+    return rest, ends, np.concatenate([blocks, blocks[:started]])
+
+
+@loop
+def launch(m, first, end, sm, block, item, time):
+    """Start a work item in a block slot of an SM at `time`."""
+    p = m.p[0]
+    b = sm * SLOTS + block
+    m.blocks[b].live = p.warps_per_block
+    m.blocks[b].arrived = 0
+    for k in range(p.warps_per_block):
+        slot = block * p.warps_per_block + k
+        w = sm * SLOTS + slot
+        number = item * p.warps_per_block + k
+        m.warps[w].pc = first[item, k]
+        m.warps[w].end = end[item, k]
+        m.warps[w].wake = 0
+        m.warps[w].age = number
+        m.warps[w].flights = 0
+        m.warps[w].block = block
+        m.warps[w].weight = 1 + hash32(p.key ^ hash32(number)) % p.max_weight
+        m.warps[w].ready = 0
+        m.warps[w].issued_gap = 0
+        m.warps[w].waiting = 0
+        m.warps[w].started = 0
+        push(m, sm, slot, time)
+
+
+@loop
+def launch_first(m, first, end, resident, time):
+    """Fill the machine breadth-first; returns the number of items started."""
+    n = len(m.sms)
+    item = 0
+    for block in range(resident):
+        for sm in range(n):
+            if item < len(first):
+                launch(m, first, end, sm, block, item, time)
+                item += 1
+    return item
+
+
+@loop
+def refill(m, first, end, item):
+    """Give the slots that became free in this window, in order of (time, SM), the next items."""
+    n = m.freed_count[0]
+    for i in range(1, n):
+        for k in range(i, 0, -1):
+            a, b = m.freed[k - 1], m.freed[k]
+            if a.time < b.time or (a.time == b.time and a.sm <= b.sm):
+                break
+            time, sm, block = a.time, a.sm, a.block
+            m.freed[k - 1].time, m.freed[k - 1].sm, m.freed[k - 1].block = b.time, b.sm, b.block
+            m.freed[k].time, m.freed[k].sm, m.freed[k].block = time, sm, block
+    for i in range(n):
+        if item == len(first):
+            break
+        f = m.freed[i]
+        launch(m, first, end, f.sm, f.block, item, f.time + m.p[0].launch_cycles)
+        item += 1
+    return item

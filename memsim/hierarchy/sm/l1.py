@@ -1,0 +1,322 @@
+"""The L1 of each SM: lookups, misses under way, fills and answers, and what goes on to L2."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.cache.ways import drop, find, reindex, replace, touch, victim
+from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
+from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.loops.random import WORD, hash32
+from memsim.hierarchy.requests import ATOMIC, BYPASS, LOAD, REDUCTION, STORE, give, schedule, take
+from memsim.hierarchy.sm.state import (
+    ALL,
+    ALLOCATE,
+    ATOMICS,
+    BACK,
+    EVICT,
+    HIT,
+    MERGE,
+    MISS,
+    READS,
+    SECTOR_MISS,
+    SLOTS,
+    WRITES,
+)
+from memsim.hierarchy.sm.warps import push
+
+
+@loop
+def record(m, op, latency):
+    """Count one observed latency of a transaction of `op`."""
+    size = len(m.bin_of)
+    shift = 0
+    while latency >> shift >= size:
+        shift += 1
+    b = min(m.bin_of[latency >> shift] + BINS_PER_OCTAVE * shift, LATENCY_BINS - 1)
+    m.histogram[op, b] += 1
+    m.times[op].sum += latency
+    m.times[op].count += 1
+
+
+@loop
+def end_flight(m, sm, f):
+    """Every transaction of an instruction is answered; maybe its warp's sequence too."""
+    op = m.flights[f].op
+    m.times[op].instruction_sum += m.flights[f].done - m.flights[f].issued
+    m.times[op].instruction_count += 1
+    slot = m.flights[f].warp
+    w = sm * SLOTS + slot
+    m.warps[w].wake = max(m.warps[w].wake, m.flights[f].done)
+    m.warps[w].flights -= 1
+    give(m.free_flights, f)
+    if m.warps[w].flights == 0 and m.warps[w].waiting == 1:
+        m.warps[w].waiting = 0
+        push(m, sm, slot, m.warps[w].wake)
+        m.warps[w].wake = 0
+        prefetch(m.instructions, m.warps[w].pc)
+
+
+@loop
+def answer(m, sm, f, latency, time):
+    """A transaction of flight `f` has all its data."""
+    record(m, m.flights[f].op, latency)
+    m.flights[f].done = max(m.flights[f].done, time)
+    m.flights[f].left -= 1
+    if m.flights[f].left == 0:
+        end_flight(m, sm, f)
+
+
+@loop
+def fill(m, sm, r, time):
+    """Sectors arrive in L1: answer the transactions that waited for just these."""
+    way = m.requests[r].way
+    mask = np.int64(m.requests[r].mask)
+    m.ways[way].valid = m.ways[way].valid | mask
+    m.ways[way].pending = m.ways[way].pending & (ALL ^ mask)
+    node = m.waiting[way]
+    kept = -1
+    while node >= 0:
+        after = m.nodes[node].next
+        need = m.nodes[node].need & (ALL ^ mask)
+        if need == 0:
+            answer(m, sm, m.nodes[node].flight, time - m.nodes[node].time, time)
+            give(m.free_nodes, node)
+        else:
+            m.nodes[node].need = need
+            m.nodes[node].next = kept
+            kept = node
+        node = after
+    m.waiting[way] = kept
+    poisoned = mask & np.int64(m.ways[way].activated)
+    if poisoned:
+        m.ways[way].activated = m.ways[way].activated ^ poisoned
+        invalidate(m, sm, way, m.requests[r].line, poisoned, time)
+
+
+@loop
+def answer_own(m, sm, r, time):
+    """Answer the transaction that made the request, unless it waits for other requests too."""
+    f = m.requests[r].flight
+    if f >= 0:
+        answer(m, sm, f, time - m.requests[r].asked, time)
+
+
+@loop
+def invalidate(m, sm, way, line, mask, time):
+    """Drop sectors from L1 (all of an unsectored line); dirty ones go to L2, even when no store slot is free.
+
+    Sectors still under way answer their waiters when they come and are dropped then (`activated` marks them in L1).
+    """
+    keep = 0 if m.p[0].l1_whole else ALL ^ mask
+    lost = np.int64(m.ways[way].dirty) & (ALL ^ keep)
+    m.ways[way].valid = m.ways[way].valid & keep
+    m.ways[way].dirty = m.ways[way].dirty & keep
+    m.ways[way].activated = m.ways[way].activated | (m.ways[way].pending & (ALL ^ keep))
+    if lost:
+        m.sms[sm].stores += 1
+        send(m, sm, STORE, line, lost, m.writers[way], time)
+    if m.ways[way].valid == 0 and m.ways[way].pending == 0:
+        s = sm * m.p[0].l1_sets + m.place[line].l1_set
+        drop(m.buckets, m.chains, m.ways, m.sets, sm, m.p[0].l1_bits, s, way)
+
+
+@loop
+def send(m, sm, kind, line, mask, op, time):
+    """Send a request to L2."""
+    r = take(m.free_requests)
+    m.requests[r].time = time
+    m.requests[r].line = line
+    m.requests[r].key = hash32(m.p[0].key ^ hash32(time * 256 + sm)) if m.p[0].arbitration else sm
+    m.requests[r].way = -1
+    m.requests[r].flight = -1
+    m.requests[r].sm = sm
+    m.requests[r].op = op
+    m.requests[r].place = m.place[line].slice
+    m.requests[r].kind = kind
+    m.requests[r].mask = mask
+    m.requests[r].need = 0
+    schedule(m.to_l2, m.requests, r)
+    return r
+
+
+@loop
+def join_flight(m, sm, op):
+    """The flight of the instruction at the load-store unit, with one more transaction to wait for."""
+    f = m.sms[sm].flight
+    slot = m.sms[sm].warp
+    if f < 0:
+        f = take(m.free_flights)
+        m.sms[sm].flight = f
+        m.flights[f].issued = m.sms[sm].started
+        m.flights[f].done = 0
+        m.flights[f].warp = slot
+        m.flights[f].op = op
+        m.flights[f].left = 1  # one for the issue itself
+        m.warps[sm * SLOTS + slot].flights += 1
+    m.flights[f].left += 1
+    return f
+
+
+@loop
+def wait_at(m, way, f, need, time):
+    """Let a transaction wait for sectors of a way that other requests bring."""
+    node = take(m.free_nodes)
+    m.nodes[node].time = time
+    m.nodes[node].flight = f
+    m.nodes[node].need = need
+    m.nodes[node].next = m.waiting[way]
+    m.waiting[way] = node
+
+
+@loop
+def count(m, op, kind, event, mask, hits, merges):
+    """Count a transaction under its worst sector's event and each of its sectors under its own."""
+    m.counters[op, kind + event, 0] += 1
+    total, good, merged = m.sectors[mask], m.sectors[hits], m.sectors[merges]
+    if good:
+        m.counters[op, kind + HIT, 1] += good
+    if merged:
+        m.counters[op, kind + MERGE, 1] += merged
+    rest = total - good - merged
+    if rest:
+        m.counters[op, kind + event, 1] += rest
+
+
+@loop
+def allocate(m, sm, line, op, time):
+    """A way for `line`, or -1 when the load-store unit must wait. A dirty victim is sent to L2."""
+    p = m.p[0]
+    if p.write_policy == BACK and m.sms[sm].stores >= p.max_stores:
+        return -1  # a dirty victim could not leave; asked first, so that trying again draws nothing
+    s = sm * p.l1_sets + m.place[line].l1_set
+    way = victim(m.ways, m.sets, s, p.l1_ways, 0, p.l1_policy, p.key)
+    if way < 0:
+        return way
+    old = m.ways[way].tag
+    if p.inclusive and old >= 0:
+        at = old * p.sharer_words + (sm >> 5)
+        m.sharers[at] = m.sharers[at] & (WORD ^ 1 << (sm & 31))
+    dirty = np.int64(m.ways[way].dirty)
+    if dirty:
+        m.sms[sm].stores += 1
+        send(m, sm, STORE, m.ways[way].tag, dirty, m.writers[way], time)
+    reindex(m.buckets, m.chains, m.ways, sm, p.l1_bits, way, line)
+    replace(m.ways, m.sets, s, way, p.l1_ways, 0, p.l1_policy, line)
+    prefetch(m.ways, m.sets[s].oldest)  # the next victim
+    m.waiting[way] = -1
+    m.writers[way] = op
+    m.born[way] = time
+    return way
+
+
+@loop
+def load(m, sm, line, mask, op, time):
+    """Look a load's transaction up in L1; False when it must be tried again."""
+    p = m.p[0]
+    way = find(m.buckets, m.chains, m.ways, sm, p.l1_bits, line)
+    new = mask
+    event = MISS
+    valid = 0
+    pending = 0
+    if way >= 0:
+        valid = mask & np.int64(m.ways[way].valid)
+        if valid == mask:
+            touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
+            m.counters[op, READS + HIT, 0] += 1
+            m.counters[op, READS + HIT, 1] += m.sectors[mask]
+            complete(m, sm, op, time + p.l1_latency, p.l1_latency)
+            return True
+        pending = (mask ^ valid) & np.int64(m.ways[way].pending)
+        new = mask ^ valid ^ pending
+        event = SECTOR_MISS if new else MERGE
+    r = -1
+    if new:
+        if m.sms[sm].loads >= p.l1_mshrs:
+            return False
+        if way < 0:
+            way = allocate(m, sm, line, op, time)
+            if way < 0:
+                return p.pass_by and past_l1(m, sm, BYPASS, line, mask, op, time)
+        m.sms[sm].loads += 1
+        r = send(m, sm, LOAD, line, new, op, time)
+        m.requests[r].way = way
+        m.ways[way].pending = m.ways[way].pending | new
+    if event != MISS:
+        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
+    f = join_flight(m, sm, op)
+    if pending:
+        wait_at(m, way, f, new | pending, time)
+    else:
+        m.requests[r].flight = f
+        m.requests[r].asked = time
+    count(m, op, READS, event, mask, valid, pending)
+    return True
+
+
+@loop
+def complete(m, sm, op, time, latency):
+    """A transaction of the current instruction got its data without leaving the SM."""
+    record(m, op, latency)
+    m.sms[sm].done = max(m.sms[sm].done, time)
+
+
+@loop
+def past_l1(m, sm, kind, line, mask, op, time):
+    """A load that L1 does not cache, or an atomic: L2 answers. False when it must be tried again."""
+    if m.sms[sm].loads >= m.p[0].l1_mshrs:
+        return False
+    m.sms[sm].loads += 1
+    if kind == ATOMIC:
+        evict_own_copy(m, sm, line, mask, time)
+    r = send(m, sm, kind, line, mask, op, time)
+    m.requests[r].flight = join_flight(m, sm, op)
+    m.requests[r].asked = time
+    first = READS if kind == BYPASS else ATOMICS
+    count(m, op, first, MISS, mask, 0, 0)
+    return True
+
+
+@loop
+def evict_own_copy(m, sm, line, mask, time):
+    """L2 changes the data, so this SM's copy goes."""
+    way = find(m.buckets, m.chains, m.ways, sm, m.p[0].l1_bits, line)
+    if way >= 0:
+        invalidate(m, sm, way, line, mask, time)
+
+
+@loop
+def store(m, sm, kind, line, mask, op, time):
+    """A store or reduction; False when it must be tried again."""
+    p = m.p[0]
+    caches = kind == STORE and p.l1_enabled
+    keep = caches and p.write_policy == BACK
+    way = find(m.buckets, m.chains, m.ways, sm, p.l1_bits, line)
+    hits = 0
+    event = MISS
+    if way >= 0:
+        hits = mask & np.int64(m.ways[way].valid)
+        event = HIT if hits == mask else SECTOR_MISS
+    if not keep and m.sms[sm].stores >= p.max_stores:
+        return False
+    if keep or (caches and p.write_policy == ALLOCATE):
+        if way < 0:
+            way = allocate(m, sm, line, op, time)
+            if way < 0 and (keep or not p.pass_by):
+                return False
+        if way >= 0:
+            m.ways[way].valid = m.ways[way].valid | mask
+    if keep:
+        m.ways[way].dirty = m.ways[way].dirty | mask
+        m.writers[way] = op
+    else:
+        if way >= 0 and (kind == REDUCTION or p.write_policy == EVICT):
+            invalidate(m, sm, way, line, mask, time)
+            way = -1
+        m.sms[sm].stores += 1
+        send(m, sm, kind, line, mask, op, time)
+    if way >= 0:
+        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
+    count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
+    return True

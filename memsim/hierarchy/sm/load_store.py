@@ -1,0 +1,204 @@
+"""Streaming multiprocessors: warp queues, schedulers, the load-store unit and L1, advanced by one window of time.
+
+A warp issues the instructions of a sequence, then waits for its loads (bulk scheduling, Baghsorkhi 2012, section 2).
+The load-store unit looks up one transaction at a time; when it lacks an MSHR, a way or a store slot it blocks until
+a reply comes. Everything an SM does within a window follows from its own state and the replies that are due, which
+are all known when the window begins.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.cache.ways import find
+from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.requests import ATOMIC, BYPASS, INVALIDATE, LOAD, REDUCTION, STORE, append, give, pop, take_bucket
+from memsim.hierarchy.sm.l1 import answer_own, complete, end_flight, fill, invalidate, load, past_l1, store
+from memsim.hierarchy.sm.state import NEVER, OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
+from memsim.hierarchy.sm.warps import (
+    act,
+    choose,
+    end_sequence,
+    ends_sequence,
+    goes_to_memory,
+    make_ready,
+    pop_event,
+    push,
+)
+from memsim.trace.transactions import PAST_L1
+
+AHEAD = 8  # transactions that the host is told of before they are looked up
+
+
+@loop
+def receive(m, sm, time):
+    """Handle the SM's first reply, which is due at `time`."""
+    r = pop(m.replies, sm, m.requests)
+    m.sms[sm].link_free = time
+    kind = m.requests[r].kind
+    if kind == LOAD:
+        m.sms[sm].loads -= 1
+        fill(m, sm, r, time)
+        answer_own(m, sm, r, time)
+    elif kind == BYPASS or kind == ATOMIC:
+        m.sms[sm].loads -= 1
+        answer_own(m, sm, r, time)
+    elif kind == INVALIDATE:
+        line = m.requests[r].line
+        way = find(m.buckets, m.chains, m.ways, sm, m.p[0].l1_bits, line)
+        if way >= 0 and m.born[way] <= m.requests[r].time - m.p[0].return_cycles:
+            invalidate(m, sm, way, line, np.int64(m.requests[r].mask), time)
+    else:
+        m.sms[sm].stores -= 1
+    give(m.free_requests, r)
+
+
+@loop
+def due(m, sm):
+    """When the SM's first reply has arrived whole."""
+    r = m.replies[sm].head
+    if r < 0:
+        return NEVER
+    time = max(m.requests[r].time, m.sms[sm].link_free)
+    if m.requests[r].kind <= ATOMIC:
+        time += m.link_cycles[m.requests[r].mask]
+    return time
+
+
+@loop
+def look_up(m, sm, k, kind, op, cached, time):
+    """Look transaction `k` up, of an instruction whose loads L1 serves or not; False when it must be tried again."""
+    line = m.lines[k]
+    mask = np.int64(m.masks[k])
+    if kind == OP_LOAD:
+        if cached:
+            return load(m, sm, line, mask, op, time)
+        return past_l1(m, sm, BYPASS, line, mask, op, time)
+    if kind == OP_ATOMIC:
+        return past_l1(m, sm, ATOMIC, line, mask, op, time)
+    return store(m, sm, STORE if kind == OP_STORE else REDUCTION, line, mask, op, time)
+
+
+@loop
+def start(m, sm, time):
+    """Give the load-store unit the next instruction; returns when the unit is free again."""
+    slot = choose(m, sm)
+    w = sm * SLOTS + slot
+    m.warps[w].ready = 0
+    m.sms[sm].ready -= 1
+    m.sms[sm].warp = slot
+    m.sms[sm].flight = -1
+    m.sms[sm].started = time
+    m.sms[sm].done = time
+    m.warps[w].started = 1
+    i = m.instructions[m.warps[w].pc]
+    m.sms[sm].next = i.first
+    m.sms[sm].stop = i.first + i.count
+    if i.slots == 0:
+        return time
+    busy = i.slots * m.p[0].pass_cycles
+    if i.kind == OP_LOAD or i.kind == OP_ATOMIC:
+        complete(m, sm, i.op, time + busy - 1 + m.p[0].shared_latency, busy - 1 + m.p[0].shared_latency)
+    return time + busy
+
+
+@loop
+def finish(m, sm, time):
+    """The load-store unit is through with its instruction at `time`; its warp goes on or waits."""
+    slot = m.sms[sm].warp
+    w = sm * SLOTS + slot
+    pc = m.warps[w].pc
+    f = m.sms[sm].flight
+    m.sms[sm].transactions += m.instructions[pc].count
+    m.sms[sm].warp = -1
+    m.warps[w].wake = max(m.warps[w].wake, m.sms[sm].done, time)
+    if f >= 0:
+        m.flights[f].done = max(m.flights[f].done, m.sms[sm].done)
+        m.flights[f].left -= 1
+        if m.flights[f].left == 0:
+            end_flight(m, sm, f)
+    elif m.instructions[pc].kind == OP_LOAD or m.instructions[pc].kind == OP_ATOMIC:
+        op = m.instructions[pc].op
+        m.times[op].instruction_sum += m.sms[sm].done - m.sms[sm].started
+        m.times[op].instruction_count += 1
+    m.warps[w].pc = pc + 1
+    if ends_sequence(m, w):
+        end_sequence(m, sm, slot, time)
+    elif m.instructions[pc + 1].gap == 0 and goes_to_memory(m, pc + 1) and not m.p[0].memory_issue:
+        make_ready(m, sm, w)
+    else:
+        push(m, sm, slot, time)
+
+
+@loop
+def advance_sm(m, sm, end):
+    """Advance one SM to `end`; returns when it can act next."""
+    time = m.sms[sm].time
+    step = m.p[0].lookup_cycles
+    blocked = False
+    reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
+    while True:
+        wake = m.heap[sm * SLOTS] >> 6 if m.sms[sm].events else NEVER
+        event = min(reply, wake)
+        if event <= time and event < end:
+            if reply <= wake:
+                receive(m, sm, reply)
+                reply = due(m, sm)
+                blocked = False
+            else:
+                act(m, sm, pop_event(m, sm), wake)
+            continue
+        if time >= end:
+            break
+        if m.sms[sm].warp < 0 and m.sms[sm].ready:
+            time = start(m, sm, time)
+        if m.sms[sm].warp < 0 or blocked:
+            time = min(event, end)
+            continue
+        limit = min(event, end)
+        i = m.instructions[m.warps[sm * SLOTS + m.sms[sm].warp].pc]
+        kind, op = i.kind, i.op
+        cached = m.p[0].l1_enabled and i.flags & PAST_L1 == 0
+        k, stop = m.sms[sm].next, m.sms[sm].stop
+        while k < stop and time < limit:
+            prefetch(m.place, m.lines[min(k + AHEAD, stop - 1)])
+            if not look_up(m, sm, k, kind, op, cached, time):
+                blocked = True
+                break
+            k += 1
+            time += step
+        m.sms[sm].next = k
+        if k == stop:
+            finish(m, sm, time)
+    m.sms[sm].time = time
+    if m.sms[sm].warp >= 0 or m.sms[sm].ready:
+        return time
+    return max(min(event, NEVER), end)
+
+
+@loop
+def accept(m, start, end):
+    """Hand the replies of a window to their SMs, and ask the host for the ways they fill."""
+    for time in range(start, end):
+        r = take_bucket(m.from_l2, time)
+        while r >= 0:
+            prefetch(m.ways, m.requests[r].way)
+            prefetch(m.waiting, m.requests[r].way)
+            after = m.requests[r].next
+            append(m.replies, m.requests[r].place, m.requests, r)
+            r = after
+
+
+@loop
+def advance_sms(m, start, end):
+    """Advance every SM over [start, end).
+
+    Returns (earliest time at which one can act next, block slots freed, nodes and flights that can still be taken).
+    """
+    accept(m, start, end)
+    m.freed_count[0] = 0
+    earliest = NEVER
+    for sm in range(len(m.sms)):
+        earliest = min(earliest, advance_sm(m, sm, end))
+    return earliest, m.freed_count[0], min(m.free_nodes[0], m.free_flights[0])

@@ -1,0 +1,118 @@
+"""What the SMs are made of: their records, the codes their loops use, and all of it as one tuple of arrays."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from memsim.gpu.config import L1WritePolicy, WarpScheduler
+from memsim.trace.schema import Flag, Kind
+
+NEVER = 1 << 62
+SLOTS = 64  # warp slots of an SM, at most
+SM_STATE = np.dtype(
+    [
+        ("time", "<i8"),  # when the load-store unit can act next
+        ("issue_free", "<i8"),  # when the issue ports are free, in 1/issue_per_cycle cycles
+        ("link_free", "<i8"),  # when the link from L2 is free
+        ("end", "<i8"),  # when the last warp ended
+        ("next", "<i8"),  # next transaction of the instruction at the load-store unit
+        ("stop", "<i8"),  # one past its last transaction
+        ("started", "<i8"),  # when its first transaction was looked up
+        ("done", "<i8"),  # when the last of its transactions answered within the SM has its data
+        ("draws", "<i8"),  # random choices made
+        ("transactions", "<i8"),
+        ("warp", "<i4"),  # slot of its warp, or -1 when the load-store unit is empty
+        ("flight", "<i4"),  # its flight record, or -1 while all of it hit
+        ("last", "<i4"),  # slot the scheduler chose last
+        ("credit", "<i4"),  # sequences that slot may still issue
+        ("ready", "<i4"),  # warps that may issue
+        ("events", "<i4"),  # entries of the event heap
+        ("loads", "<i4"),  # MSHRs in use
+        ("stores", "<i4"),  # stores under way
+    ]
+)
+WARP = np.dtype(
+    [
+        ("pc", "<i8"),
+        ("end", "<i8"),
+        ("wake", "<i8"),  # latest known completion of the sequence under way
+        ("age", "<i8"),
+        ("flights", "<i4"),  # instructions of the sequence not answered yet
+        ("block", "<i4"),  # block slot of the SM
+        ("weight", "<i4"),
+        ("ready", "u1"),
+        ("issued_gap", "u1"),  # the gap of the instruction at pc has passed
+        ("waiting", "u1"),  # the sequence is issued; it ends with the last flight
+        ("started", "u1"),  # the sequence at pc is under way: the scheduler stays
+    ]
+)
+BLOCK = np.dtype([("live", "<i4"), ("arrived", "<i4"), ("item", "<i4"), ("pad", "<i4")])
+FLIGHT = np.dtype([("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("pad", "<i4")])
+NODE = np.dtype([("time", "<i8"), ("flight", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
+OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
+PLACE = np.dtype(
+    [("l1_set", "<u4"), ("row", "<u4"), ("slice", "<u2"), ("channel", "<u2"), ("bank", "<u2"), ("pad", "<u2")]
+)
+FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
+ROUND_ROBIN, WEIGHTED, GREEDY, RANDOM = range(4)
+SCHEDULER = {
+    WarpScheduler.loose_round_robin: ROUND_ROBIN,
+    WarpScheduler.weighted_round_robin: WEIGHTED,
+    WarpScheduler.greedy_then_oldest: GREEDY,
+    WarpScheduler.random: RANDOM,
+}
+THROUGH, EVICT, BACK, ALLOCATE = range(4)
+WRITE_POLICY = {
+    L1WritePolicy.write_through: THROUGH,
+    L1WritePolicy.write_allocate: ALLOCATE,
+    L1WritePolicy.write_evict: EVICT,
+    L1WritePolicy.write_back: BACK,
+}
+# Flags of an instruction that waits for the loads before it.
+WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
+BARRIER = int(Flag.barrier)
+OP_LOAD, OP_STORE, OP_ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
+READS, WRITES, ATOMICS = 0, 4, 8  # first event of each kind of access
+HIT, MISS, SECTOR_MISS, MERGE = range(4)
+ALL = 0xFF  # every sector of a line
+
+
+class SMs(NamedTuple):
+    """All SMs: parameters, trace, state. Arrays only, so a compiled loop takes it as one argument."""
+
+    p: np.ndarray  # one record of parameters
+    instructions: np.ndarray
+    lines: np.ndarray
+    masks: np.ndarray
+    place: np.ndarray  # PLACE, one a line
+    sms: np.ndarray
+    warps: np.ndarray  # SLOTS an SM
+    blocks: np.ndarray  # SLOTS an SM
+    heap: np.ndarray  # SLOTS an SM: time * SLOTS + slot, the warps that act later
+    ways: np.ndarray
+    waiting: np.ndarray  # [way] first node that waits for its fill, or -1
+    writers: np.ndarray  # [way] static op that last wrote there
+    born: np.ndarray  # [way] when its line was asked for
+    sharers: np.ndarray  # [line * sharer_words + word]: SMs whose L1 may hold the line (inclusive L2 only)
+    sets: np.ndarray
+    buckets: np.ndarray  # of the cache's index
+    chains: np.ndarray  # [way] next way in its bucket, or -1
+    requests: np.ndarray
+    free_requests: np.ndarray
+    nodes: np.ndarray
+    free_nodes: np.ndarray
+    flights: np.ndarray
+    free_flights: np.ndarray
+    to_l2: np.ndarray  # calendar
+    from_l2: np.ndarray  # calendar
+    replies: np.ndarray  # queue an SM
+    counters: np.ndarray  # [op, event, unit] of level l1
+    histogram: np.ndarray  # [op, bin]
+    times: np.ndarray  # OP_TIMES
+    bin_of: np.ndarray  # latency bin of small latencies
+    sectors: np.ndarray  # number of bits of a mask
+    link_cycles: np.ndarray  # that the data of a mask take on the link from L2
+    freed: np.ndarray  # FREED, block slots that became free in this window
+    freed_count: np.ndarray  # [1]

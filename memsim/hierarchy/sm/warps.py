@@ -1,0 +1,191 @@
+"""Warps: the events that wake them, gaps, barriers and ends, and the scheduler that chooses the next one."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.requests import HOST_LINE
+from memsim.hierarchy.sm.state import BARRIER, GREEDY, NEVER, RANDOM, SLOTS, WAITS, WEIGHTED
+
+
+@loop
+def push(m, sm, slot, time):
+    """Let warp `slot` act at `time`."""
+    base = sm * SLOTS
+    key = time * SLOTS + slot
+    at = m.sms[sm].events
+    m.sms[sm].events = at + 1
+    while at > 0:
+        parent = (at - 1) >> 1
+        if m.heap[base + parent] <= key:
+            break
+        m.heap[base + at] = m.heap[base + parent]
+        at = parent
+    m.heap[base + at] = key
+
+
+@loop
+def pop_event(m, sm):
+    """Take the earliest entry of the heap and return its slot."""
+    base = sm * SLOTS
+    slot = m.heap[base] & (SLOTS - 1)
+    n = m.sms[sm].events - 1
+    m.sms[sm].events = n
+    key = m.heap[base + n]
+    at = 0
+    child = 1
+    while child < n:
+        if child + 1 < n and m.heap[base + child + 1] < m.heap[base + child]:
+            child += 1
+        if key <= m.heap[base + child]:
+            break
+        m.heap[base + at] = m.heap[base + child]
+        at = child
+        child = 2 * at + 1
+    m.heap[base + at] = key
+    return slot
+
+
+@loop
+def release_barrier(m, sm, block, time):
+    """Wake the warps of a block when all that live have arrived."""
+    b = sm * SLOTS + block
+    if m.blocks[b].live == 0 or m.blocks[b].arrived < m.blocks[b].live:
+        return
+    m.blocks[b].arrived = 0
+    p = m.p[0]
+    for slot in range(block * p.warps_per_block, (block + 1) * p.warps_per_block):
+        w = sm * SLOTS + slot
+        if m.warps[w].waiting == 2:
+            m.warps[w].waiting = 0
+            push(m, sm, slot, time + p.barrier_cycles)
+
+
+@loop
+def end_warp(m, sm, slot, time):
+    """A warp has issued everything and got every answer."""
+    block = m.warps[sm * SLOTS + slot].block
+    b = sm * SLOTS + block
+    m.sms[sm].end = max(m.sms[sm].end, time)
+    m.blocks[b].live -= 1
+    if m.blocks[b].live > 0:
+        release_barrier(m, sm, block, time)
+        return
+    n = m.freed_count[0]
+    m.freed[n].time = time
+    m.freed[n].sm = sm
+    m.freed[n].block = block
+    m.freed_count[0] = n + 1
+
+
+@loop
+def ends_sequence(m, w):
+    """Whether the warp's next instruction must wait for the loads before it."""
+    pc = m.warps[w].pc
+    return pc == m.warps[w].end or m.instructions[pc].flags & WAITS != 0
+
+
+@loop
+def end_sequence(m, sm, slot, time):
+    """A warp has issued a whole sequence: it acts again when the sequence's last datum is there."""
+    w = sm * SLOTS + slot
+    m.warps[w].started = 0
+    if m.warps[w].flights == 0:
+        push(m, sm, slot, max(m.warps[w].wake, time))
+        m.warps[w].wake = 0
+    else:
+        m.warps[w].waiting = 1
+
+
+@loop
+def make_ready(m, sm, w):
+    """A warp may issue its next instruction."""
+    m.warps[w].ready = 1
+    m.sms[sm].ready += 1
+    first = m.instructions[m.warps[w].pc].first
+    prefetch(m.lines, first)
+    prefetch(m.lines, first + HOST_LINE // 4)
+    prefetch(m.masks, first)
+
+
+@loop
+def goes_to_memory(m, pc):
+    """Whether an instruction is one for the load-store unit."""
+    return m.instructions[pc].count > 0 or m.instructions[pc].slots > 0
+
+
+@loop
+def act(m, sm, slot, time):
+    """A warp whose last sequence is answered goes on: its gap, then a barrier or the load-store unit, or its end."""
+    w = sm * SLOTS + slot
+    p = m.p[0]
+    while True:
+        pc = m.warps[w].pc
+        if pc == m.warps[w].end:
+            end_warp(m, sm, slot, time)
+            return
+        gap = np.int64(m.instructions[pc].gap)
+        to_issue = gap + (p.memory_issue if goes_to_memory(m, pc) else 0)
+        if to_issue > 0 and m.warps[w].issued_gap == 0:
+            m.warps[w].issued_gap = 1
+            free = max(m.sms[sm].issue_free, time * p.issue_per_cycle) + to_issue * p.issue_cycles
+            m.sms[sm].issue_free = free
+            alone = max(to_issue * p.issue_cycles, np.int64(m.instructions[pc].chain) * p.instruction_cycles)
+            ready = max((free + p.issue_per_cycle - 1) // p.issue_per_cycle, time + alone)
+            if ready > time:
+                push(m, sm, slot, ready)
+                return
+        m.warps[w].issued_gap = 0
+        if m.instructions[pc].flags & BARRIER:
+            m.warps[w].pc = pc + 1
+            m.warps[w].waiting = 2
+            block = m.warps[w].block
+            m.blocks[sm * SLOTS + block].arrived += 1
+            release_barrier(m, sm, block, time)
+            return
+        if goes_to_memory(m, pc):
+            make_ready(m, sm, w)
+            return
+        m.warps[w].pc = pc + 1
+        if ends_sequence(m, w):
+            end_sequence(m, sm, slot, time)
+            return
+
+
+@loop
+def choose(m, sm):
+    """The scheduler's next warp. A warp inside a sequence goes on (bulk scheduling)."""
+    p = m.p[0]
+    last = m.sms[sm].last
+    base = sm * SLOTS
+    if m.warps[base + last].ready:
+        if m.warps[base + last].started or p.scheduler == GREEDY:
+            return last
+        if p.scheduler == WEIGHTED and m.sms[sm].credit > 0:
+            m.sms[sm].credit -= 1
+            return last
+    n = p.warp_slots
+    slot = last
+    skip = 0
+    if p.scheduler == RANDOM:
+        skip = hash32(p.key ^ hash32(m.sms[sm].draws * 256 + sm)) % m.sms[sm].ready
+        m.sms[sm].draws += 1
+    if p.scheduler == GREEDY:
+        best = NEVER
+        for s in range(n):
+            if m.warps[base + s].ready and m.warps[base + s].age < best:
+                best = m.warps[base + s].age
+                slot = s
+    else:
+        while True:
+            slot = slot + 1 if slot + 1 < n else 0
+            if m.warps[base + slot].ready:
+                if skip == 0:
+                    break
+                skip -= 1
+    m.sms[sm].last = slot
+    m.sms[sm].credit = m.warps[base + slot].weight - 1
+    return slot

@@ -1,0 +1,1 @@
+"""Other tracers' files: what each format's folder shares, and the folders."""

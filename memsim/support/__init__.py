@@ -1,0 +1,1 @@
+"""What knows nothing of GPUs: errors, files, HDF5, progress, the library's folders, and how loops are compiled."""

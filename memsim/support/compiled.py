@@ -1,0 +1,105 @@
+"""How loops are compiled, kept on disk, and found there again in little time."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Timer
+from typing import Any
+
+from numba import config, njit
+from numba.core.caching import FunctionCache
+
+LOADING = "loading the inner loops; the first time on this machine they are compiled ..."
+PATIENCE = 2.0  # seconds of silence before the user is told; from disk the loops take a tenth of a second
+
+
+class _Kept(FunctionCache):
+    """A loop's machine code on disk, read without what only a compilation needs.
+
+    Before it reads, Numba's own cache imports its implementation of all of NumPy (and SciPy's linear algebra, to see
+    whether it is there): half a second, of which a compiled loop has no use. A compilation still begins with it. Only
+    for loops without reference counting (`_nrt=False`): what counts references is set up there too. The disk is not
+    looked at before a loop is called: most are inlined in others.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function, self._opened = function, False
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        self._open()
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, context)
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        self._open()
+        super().save_overload(signature, data)
+
+    def _open(self) -> None:
+        if not self._opened:
+            super().__init__(self._function)
+            self._opened = True
+
+
+def compiled(**options: Any) -> Callable[[Any], Any]:
+    """A decorator for loops that allocate nothing: compiled once, kept on disk, plain Python under NUMBA_DISABLE_JIT=1.
+
+    No loop counts references: nothing here allocates, and counting those to the arrays of a tuple at every call made
+    reading a trace twice as long, and a trial four times (measured). Division by zero does not raise.
+
+    Args:
+        options: more of Numba's, for example ``forceinline=True``.
+    """
+    settings = njit(_nrt=False, error_model="numpy", **options)  # type: ignore[call-overload]
+
+    def decorate(function: Any) -> Any:
+        dispatcher = settings(function)
+        if not config.DISABLE_JIT:  # type: ignore[attr-defined]
+            dispatcher._cache = _Kept(function)
+        return dispatcher
+
+    return decorate
+
+
+def found_on_disk(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
+    """Make ready the loop for arguments of these types if it was compiled before."""
+    kept = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
+    if kept is not None:
+        dispatcher.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
+        dispatcher.add_overload(kept)
+    return kept is not None
+
+
+@contextmanager
+def loading_loops() -> Iterator[None]:
+    """Around the first use of loops: tells the user, should it take long, why nothing happens."""
+    told = Timer(PATIENCE, print, [LOADING], {"file": sys.stderr})
+    told.daemon = True
+    told.start()
+    try:
+        yield
+    finally:
+        told.cancel()
+
+
+def drop_stale(*rooms: str) -> None:
+    """Forget the loops on disk that are older than any source of these rooms.
+
+    Numba looks at a function's own file only, not at those of the functions that it calls or that are inlined in it.
+    """
+    package = Path(__file__).parents[1]
+    folders = [package / room for room in rooms]
+    newest = max(source.stat().st_mtime for folder in folders for source in folder.rglob("*.py"))
+    for folder in folders:
+        for index in folder.rglob("__pycache__/*.nbi"):
+            if index.stat().st_mtime < newest:
+                index.unlink(missing_ok=True)
+
+
+loop = compiled(nogil=True)
+# Also into the caller: for functions that get many arrays and are called for every word of a log.
+inlined = compiled(nogil=True, forceinline=True)
+
+drop_stale("trace", "sources", "profile", "models")

@@ -1,0 +1,23 @@
+"""What a block hands to itself by a longer way than it must."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from memsim.gpu.config import GPU
+from memsim.why.finding import Cause, Finding
+from memsim.why.site import Site
+
+_ASYNC_COPIES = 8.0  # compute capability from which on a copy to shared memory needs no registers
+
+
+def handed(site: Site, gpu: GPU) -> Iterator[Finding]:
+    """In excess: the sectors that a block reads back, and the stores of copies among the memory instructions."""
+    of = site.profile
+    if of.read_back:
+        share = min(1.0, of.read_back / of.sectors)
+        evidence = f"{share:.0%} of what it loads, its own block has stored"
+        yield site.finding(Cause.exchange, site.weight * share, evidence)
+    if of.copied and float(gpu.compute_capability) >= _ASYNC_COPIES:
+        evidence = f"{of.copied / of.instructions:.0%} of the stores keep what was loaded just before"
+        yield site.finding(Cause.copies, site.issued * of.copied / of.instructions, evidence)

@@ -1,0 +1,66 @@
+"""Shared memory takes the least share of a unified L1 that holds the resident blocks'."""
+
+import numpy as np
+import pytest
+
+import memsim
+from memsim import Launch, workload
+from memsim.gpu.carve_out import carved
+from memsim.gpu.presets import load_gpu, override
+from memsim.support.errors import InputError
+
+KB = 1 << 10
+
+
+@pytest.mark.parametrize(
+    ("gpu", "threads", "registers", "shared", "reserved"),
+    [
+        ("tesla-v100", 256, 32, 0, 8),  # the least there is
+        ("tesla-v100", 256, 32, 3 * KB, 32),  # 8 blocks: 24 KB
+        ("tesla-v100", 256, 128, 3 * KB, 8),  # registers hold 2 blocks: 6 KB
+        ("tesla-v100", 128, 32, 5 * KB, 96),  # 16 blocks: 80 KB
+        ("tesla-v100", 1024, 32, 48 * KB, 96),
+        ("a100", 1024, 32, 0, 32),  # as many blocks as there may be each keep 1 KB
+        ("a100", 1024, 32, 40 * KB, 100),  # 2 blocks of 41 KB
+        ("tesla-c2050", 256, 20, 4 * KB, 0),  # L1 has memory of its own
+    ],
+)
+def test_the_least_that_holds_all_resident_blocks(gpu, threads, registers, shared, reserved):
+    assert carved(load_gpu(gpu), threads, registers, shared).l1.reserved_bytes == reserved * KB
+
+
+def test_every_set_keeps_a_way():
+    gpu = override(load_gpu("tesla-v100"), {"l1.ways": 2, "l1.reserved_bytes": 0})
+    assert carved(gpu, 1024, 32, 48 * KB).l1.reserved_bytes == 64 * KB
+
+
+def test_sizes_on_offer_fit_the_l1():
+    with pytest.raises(InputError, match="l1.carve_outs has 131072; give multiples of line_bytes below size_bytes"):
+        override(load_gpu("tesla-v100"), {"l1.carve_outs": [131072]})
+
+
+def twice(t, a, out, kb):
+    """Reads 48 KB, and again; shared memory is only asked for."""
+    tile = t.shared(256 * kb, np.float32)
+    tile[t.thread_idx.x] = 0.0
+    total = t.var(0.0)
+    for _ in t.range(2):
+        for k in t.range(12):
+            total += a[1024 * k + t.thread_idx.x]
+    out[t.global_id] = total
+
+
+@workload
+def reread(kb: int = 4) -> Launch:
+    arguments = dict(a=np.zeros(12 * 1024, np.float32), out=np.zeros(1024, np.float32), kb=kb)
+    return Launch(twice, grid=1, block=1024, arguments=arguments)
+
+
+def test_a_kernel_that_asks_for_shared_memory_has_less_l1():
+    found = {}
+    for kb in (4, 96):
+        trace = memsim.trace(reread, gpu="tesla-v100", kb=kb)
+        result = memsim.simulate(trace, "tesla-v100", trials=1, settings={"stochastic.start_alignment": False})
+        found[kb] = (result.trials.about["gpu"]["l1"]["reserved_bytes"], result.l1_read.mean)
+    assert found[4] == (8 * KB, 0.5)
+    assert found[96][0] == 96 * KB and found[96][1] < 0.3

@@ -1,0 +1,171 @@
+"""Presets: every number has its source, and the values are those published; GPU files inherit, mix and fail clearly."""
+
+from __future__ import annotations
+
+import tomllib
+
+import pytest
+
+from memsim.gpu import config
+from memsim.gpu.config import Inclusion, IndexHash, L1WritePolicy, Replacement, WriteHit, WriteMiss
+from memsim.gpu.presets import STATUSES, load_gpu, names, provenance
+from memsim.support import library
+from memsim.support.errors import InputError
+
+PLAIN = {"name", "inherit"}  # what needs no source
+
+
+def leaves(table: dict, prefix: str = ""):
+    for name, value in table.items():
+        if isinstance(value, dict) and "value" not in value:
+            yield from leaves(value, f"{prefix}{name}.")
+        else:
+            yield prefix + name, value
+
+
+@pytest.mark.parametrize("path", sorted(library.folder("configs").glob("*.toml")), ids=lambda path: path.stem)
+def test_every_number_has_a_source_and_a_status(path):
+    for field, entry in leaves(tomllib.loads(path.read_text())):
+        if field not in PLAIN:
+            assert set(entry) == {"value", "source", "status"}, field
+            assert len(entry["source"]) > 8 and entry["status"] in STATUSES[:-1], field
+
+
+@pytest.mark.parametrize("name", names())
+def test_provenance_covers_every_field(name):
+    known = provenance(name)
+    gpu = load_gpu(name).model_dump(mode="json")
+    assert list(known) == list(config.fields())
+    for field, entry in known.items():
+        value = gpu
+        for part in field.split("."):
+            value = value[part]
+        assert entry.unit == "ns" or entry.value == value, field
+        assert entry.status in STATUSES and entry.source, field
+        optional = value is None or field.split(".")[0] in ("name", "stochastic", "mwp_cwp")
+        assert optional or entry.source != "memsim's default", field
+
+
+def test_tesla_c2050_is_the_paper_s():
+    """Baghsorkhi et al., PPoPP 2012, section 2.1."""
+    gpu = load_gpu("tesla-c2050")
+    assert gpu.sm.count == 14
+    assert (gpu.l1.size_bytes, gpu.l1.line_bytes, gpu.l1.ways) == (16 * 1024, 128, 64)
+    assert (gpu.l2.size_bytes, gpu.l2.line_bytes, gpu.l2.ways) == (768 * 1024, 32, 64)
+    assert gpu.l1.sector_bytes == 4 * gpu.l2.line_bytes  # a miss accesses four L2 blocks
+    assert gpu.l1.write_policy == L1WritePolicy.write_evict  # stores go straight to L2
+    assert (gpu.l2.write_hit, gpu.l2.write_miss) == (WriteHit.write_activated, WriteMiss.update_memory)
+    assert gpu.l2.inclusion == Inclusion.inclusive
+    known = provenance("tesla-c2050")
+    assert [(known[f].value, known[f].unit) for f in ("l1.hit_latency_cycles", "l2.hit_latency_cycles")] == [
+        (90, "ns"), (250, "ns")
+    ]  # fmt: skip
+
+
+def test_gtx480_has_the_published_fermi_l1():
+    """Mei and Chu, IEEE TPDS 2017; Nugteren et al., HPCA 2014."""
+    l1 = load_gpu("gtx480").l1
+    assert l1.size_bytes // (l1.ways * l1.line_bytes) == 32 and l1.ways == 4
+    assert l1.set_hash == IndexHash.fermi_l1 and l1.replacement != Replacement.lru
+
+
+@pytest.mark.parametrize(
+    ("name", "sms", "l1", "l2", "partitions"),
+    [("a100", 108, 192, 40, 2), ("h100", 132, 256, 50, 2), ("h200", 132, 256, 50, 2), ("gh200", 132, 256, 60, 2),
+     ("rtx3080", 68, 128, 5, 1), ("tesla-k80", 13, 48, 1.5, 1)],
+)  # fmt: skip
+def test_boards_since_kepler(name, sms, l1, l2, partitions):
+    """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2."""
+    gpu = load_gpu(name)
+    assert (gpu.sm.count, gpu.l1.size_bytes, gpu.l2.size_bytes) == (sms, l1 * 1024, l2 * 2**20)
+    assert gpu.l2.partitions == partitions and (gpu.l2.far_cycles > 0) == (partitions > 1)
+    assert gpu.l1.serves_global == (name != "tesla-k80")  # Kepler's global loads go past L1 by default
+
+
+@pytest.mark.parametrize("name", ["tesla-v100", "quadro-gv100"])
+def test_volta_boards(name):
+    gpu = load_gpu(name)
+    assert gpu.sm.count == 80 and gpu.l2.size_bytes == 6 << 20 and gpu.l2.slices == 64
+    assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.sector_bytes) == (128, 32, 128, 32)
+
+
+# Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; Torres 2011 on the GTX 480), in SM cycles.
+# That of a walk through all of memory, which finds other rows open, is what experiments/pointer_chase compares.
+@pytest.mark.parametrize(
+    ("name", "bandwidth", "idle"),
+    [
+        ("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 506), ("tesla-v100", 898.0, None), ("quadro-gv100", 870.4, None),
+        ("a100", 1935.4, None), ("h100", 3352.3, None), ("h200", 4800.0, None), ("gh200", 4022.8, None),
+        ("rtx3080", 760.0, None), ("tesla-k80", 240.5, None),
+        # Hong and Kim, ISCA 2009, tables 3 and 6
+        ("geforce-8800gtx", 86.4, 420), ("quadro-fx5600", 76.8, 420), ("geforce-8800gt", 57.6, 420),
+        ("geforce-gtx280", 141.7, 450), ("tesla-c1060", 102.4, 450),
+    ],
+)  # fmt: skip
+def test_bandwidth_and_idle_latency(name, bandwidth, idle):
+    gpu = load_gpu(name)
+    dram, t = gpu.dram, gpu.dram.timing
+    assert dram.channels * 32 / max(t.burst, t.ccd) * dram.clock_mhz / 1000 == pytest.approx(bandwidth, rel=1e-3)
+    if idle:
+        table = (t.rcd + t.cl + t.burst) * gpu.sm.clock_mhz / dram.clock_mhz
+        assert gpu.l2.hit_latency_cycles + dram.latency_cycles + table == pytest.approx(idle, abs=1)
+
+
+@pytest.mark.parametrize("name", names())
+def test_timing_tables_are_consistent(name):
+    """JEDEC: a row stays open at least until its first data; the bus turns around with two idle clocks."""
+    t = load_gpu(name).dram.timing
+    assert t.ras >= t.rcd + t.rtp and t.faw >= t.rrd and t.rtw == t.cl + t.burst + 2 - t.cwl
+
+
+def write(path, text: str) -> str:
+    path.write_text(text)
+    return str(path)
+
+
+def test_a_file_inherits_and_overrides(tmp_path):
+    write(tmp_path / "base.toml", 'inherit = "tesla-c2050"\nname = "Base"\n[l1]\nways = 32\nhit_latency_cycles = 50\n')
+    path = write(tmp_path / "mine.toml", 'inherit = "base.toml"\n[sm]\ncount = 4\n[l1]\nhit_latency_ns = 100\n')
+    gpu = load_gpu(path)
+    assert (gpu.name, gpu.sm.count, gpu.l1.ways, gpu.l1.hit_latency_cycles) == ("Base", 4, 32, 115)
+    assert gpu.l2 == load_gpu("tesla-c2050").l2
+    known = provenance(path, {"l1.mshrs": 8})
+    assert (known["sm.count"].source, known["sm.count"].status) == ("mine.toml", "given")
+    assert (known["l1.mshrs"].value, known["l1.mshrs"].source) == (8, "--set")
+    assert known["l2.ways"] == provenance("tesla-c2050")["l2.ways"]
+
+
+BAD_FILES = [
+    ("[l1", "file is not TOML: "),
+    ("a = " + "[" * 5000, "file is not TOML: "),
+    ("#" * (2 << 20), "file is larger than"),
+    ("", r"name is missing"),
+    ('inherit = "tesla-c2050"\nl1.way = 4', r"l1.way is unknown; did you mean l1.ways\?"),
+    ('inherit = "tesla-c2050"\nl1 = 4', "l1 is unknown"),
+    ('inherit = "tesla-c2050"\nl1.ways = 1979-05-27', "l1.ways is '1979-05-27'; it should be a valid integer"),
+    ('inherit = "tesla-c2050"\nl1.ways = { valve = 4 }', "l1.ways is a table; give a plain value or"),
+    ('inherit = "tesla-c2050"\nl1.ways = { value = 4, source = 5 }', "l1.ways.source is 5; give text"),
+    ('inherit = "gtx480"\nl1.ways = { value = 4, status = "guessed" }', "l1.ways.status is 'guessed'; give one of"),
+    ('inherit = "tesla-c2050"\nl1.hit_latency_ns = "fast"', "l1.hit_latency_ns is 'fast'; give a number"),
+    ('inherit = "tesla-c2050"\nl1.hit_latency_ns = nan', "l1.hit_latency_ns is nan; give a number"),
+    ('inherit = "tesla-c2050"\nl1.hit_latency_ns = 9\nl1.hit_latency_cycles = 9', "is given in ns and in cycles"),
+    ('inherit = "tesla-c2050"\nsm.clock_mhz = "fast"', "sm.clock_mhz is 'fast'; give a number"),
+    ("inherit = 5", "inherit is 5; give the name of a preset or a path"),
+    ('inherit = "gpu.toml"', "inherit makes a chain of more than 8 files"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), BAD_FILES, ids=[message[:30] for _, message in BAD_FILES])
+def test_bad_files_are_named(tmp_path, text, message):
+    path = write(tmp_path / "gpu.toml", text)
+    with pytest.raises(InputError, match=message) as caught:
+        load_gpu(path)
+    assert str(caught.value).startswith(f"{path}: ") and "\n" not in str(caught.value)
+
+
+def test_unreadable_files_are_named(tmp_path):
+    (tmp_path / "gpu.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(InputError, match="file is not TOML"):
+        load_gpu(tmp_path / "gpu.toml")
+    with pytest.raises(InputError, match="tesla-c2050"):
+        load_gpu("tesla-c2051")

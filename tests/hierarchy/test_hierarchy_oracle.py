@@ -1,0 +1,50 @@
+"""The compiled loops against the oracle: everything they count, on random machines and traces."""
+
+from __future__ import annotations
+
+import machines
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracles.dram import ACT, PRE, RD, REF, WR
+from oracles.hierarchy import World
+
+from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.dram.state import ACTIVATE, PRECHARGE, READ, REFRESH, WRITE
+from memsim.hierarchy.system import System
+
+NAMES = {PRECHARGE: PRE, ACTIVATE: ACT, READ: RD, WRITE: WR, REFRESH: REF}
+
+
+def both(tx, gpu, resident: int, seed: int):
+    """(trial of the simulator, finished oracle) of the same draws."""
+    system = System(tx, gpu, resident, np.random.SeedSequence(seed), commands=1 << 14)
+    oracle = World(tx, gpu, system.resident, *machines.drawn(tx, gpu, system.resident, seed)).run()
+    return system, system.run(), oracle
+
+
+def assert_equal(system: System, trial, oracle: World) -> None:
+    different = [
+        (int(op), Level(level).name, Event(event).name, Unit(unit).name, int(trial.counters[op, level, event, unit]),
+         int(oracle.counters[op, level, event, unit]))
+        for op, level, event, unit in np.argwhere(trial.counters != oracle.counters)
+    ]  # fmt: skip
+    assert not different, "(op, level, event, unit, simulator, oracle)"
+    assert trial.cycles == oracle.cycles
+    assert trial.times.tolist() == oracle.times()
+    np.testing.assert_array_equal(trial.histogram, oracle.histogram())
+    assert trial.transactions == oracle.transactions
+    channels = system.machine.channels
+    logged = channels.commands[: channels.logged[0]]
+    for channel in oracle.channels:
+        mine = logged[logged["channel"] == channel.number]
+        assert [(c, NAMES[n], b, r) for c, n, b, _, r in mine.tolist()] == channel.commands
+
+
+@settings(max_examples=150, derandomize=True)
+@given(st.data())
+def test_random_machines_and_traces(data):
+    gpu = data.draw(machines.machines())
+    tx = data.draw(machines.traces(gpu))
+    resident, seed = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 9))
+    assert_equal(*both(tx, gpu, resident, seed))

@@ -1,0 +1,110 @@
+"""What the pages say works: the README's Python and commands run (on a smaller matrix), links lead somewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer
+from compilers import needs_gxx
+from places import ROOT
+from typer.testing import CliRunner
+
+from memsim.cli import app
+
+TEXT = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/**/*.md"))]
+PAGES += sorted(ROOT.glob("experiments/**/README.md"))
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+
+
+def test_the_python_runs(tmp_path, monkeypatch, capsys):
+    """The blocks are one session: the kernel of the tutorial is the one that is simulated."""
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "blur.py"
+    file.write_text("\n".join(_blocks("python")))
+    exec(compile(file.read_text(), str(file), "exec"), {"__name__": "readme"})
+    assert (tmp_path / "blur-result.h5").exists() and "a[i + 1]" in capsys.readouterr().out
+
+
+def test_the_tutorials_commands_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("blur.py").write_text(_blocks("python")[0])
+    for command in re.findall(r"`memsim (trace blur[^`]*|run blur[^`]*)`", TEXT):
+        fewer = ["--trials", "2"] if command.startswith("run") else []
+        done = CliRunner().invoke(app, [*shlex.split(command), *fewer])
+        assert done.exit_code == 0, done.output
+
+
+COMMANDS = re.findall(r"memsim [^&\n]+", "\n".join(_blocks("sh")))
+DESCRIBED, CAPTURED = ["trace", "info", "run", "show", "plot", "gpus"], ["capture", "run"]
+
+
+def _failures(commands):
+    """What each of the commands that end badly printed, by command."""
+    fewer = {
+        "rows=86016": "rows=2048", "--trials 64": "--trials 2", "--gpu tesla-v100": "--trials 2",
+        "traces/cuda/spmv.cu -o t.h5": f"{ROOT}/traces/cuda/spmv.cu -o t.h5 -- 2048 16",
+    }  # fmt: skip
+    failures = {}
+    for command in commands:
+        for long, short in fewer.items():
+            command = command.replace(long, short)
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        if done.exit_code:
+            failures[command] = done.output
+    return failures
+
+
+def test_the_commands_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert [command.split()[1] for command in COMMANDS] == DESCRIBED + CAPTURED
+    assert not _failures(COMMANDS[: len(DESCRIBED)])
+
+
+@needs_gxx
+def test_the_capture_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert not _failures(COMMANDS[len(DESCRIBED) :])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_are_understood(page):
+    """Every command in a block of shell: its name, its options, and the shape of what they are given."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
+    lines = "\n".join(blocks).replace("\\\n", " ").splitlines()
+    parts = (part.strip() for line in lines for part in re.split(r"&&|[|>]", line.split(" #")[0]))
+    for part in parts:
+        if part.startswith("memsim "):
+            command, arguments = typer.main.get_command(app), shlex.split(part)[1:]
+            while hasattr(command, "commands"):
+                command = command.commands[arguments.pop(0)]
+            assert command.make_context(command.name, arguments).params
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_somewhere(page):
+    """To a file, or to a heading of one."""
+    for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
+        if "://" not in target:
+            name, _, heading = target.partition("#")
+            there = page.parent / name if name else page
+            assert there.exists(), target
+            assert not heading or heading in _anchors(there), target
+
+
+def _anchors(page: Path) -> set[str]:
+    """The names under which headings can be linked to."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+def test_make_targets_exist():
+    makefile = (ROOT / "Makefile").read_text()
+    for target in re.findall(r"^make (\w+)", "\n".join(_blocks("sh")), re.MULTILINE):
+        assert re.search(rf"^{target}:", makefile, re.MULTILINE)

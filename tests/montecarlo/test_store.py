@@ -1,0 +1,192 @@
+"""Results files: what is saved comes back, and what is damaged is refused in one line."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+import synthetic
+from places import TESTS
+
+from memsim.analysis.result import Result
+from memsim.montecarlo import store
+from memsim.report.text import tables
+from memsim.support.errors import InputError
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "result.h5"
+    store.save(path, synthetic.spmv(3))
+    return path
+
+
+def test_everything_comes_back(saved):
+    before, after = synthetic.spmv(3), store.load(saved)
+    for field in dataclasses.fields(store.Trials):
+        one, other = getattr(before, field.name), getattr(after, field.name)
+        if isinstance(one, np.ndarray):
+            assert np.array_equal(one, other), field.name
+        else:
+            assert one == other, field.name
+
+
+def test_only_the_file_is_left(saved):
+    assert [path.name for path in saved.parent.iterdir()] == ["result.h5"]
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_other(saved, monkeypatch):
+    before = saved.read_bytes()
+
+    def full(*_args, **_more):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(h5py.Group, "create_dataset", full)
+    with pytest.raises(InputError, match=r"result.h5: file cannot be written \(No space left on device\)"):
+        store.save(saved, synthetic.spmv(2))
+    assert saved.read_bytes() == before and len(list(saved.parent.iterdir())) == 1
+
+
+FULL_DISK = """
+import resource, signal, sys
+import synthetic
+from memsim.support.errors import InputError
+from memsim.montecarlo import store
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)
+try:
+    store.save(sys.argv[1], synthetic.spmv(3))
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 100, 5_000])
+def test_a_full_disk_is_one_error_and_python_ends_in_peace(tmp_path, room):
+    """A limit on the size of files stands in for the disk. HDF5 by itself crashes when it cannot flush at exit."""
+    path = [str(Path(store.__file__).parents[2]), str(TESTS)]
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, tmp_path / "x.h5", str(room)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0 and done.stderr == ""
+    assert "x.h5: file cannot be written (File too large)" in done.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("keep", [0, 7, 100, 0.5, 0.9, -1])
+def test_truncated_files_are_refused(saved, keep):
+    content = saved.read_bytes()
+    end = int(keep * len(content)) if isinstance(keep, float) else keep
+    saved.write_bytes(content[:end])
+    with pytest.raises(InputError, match="result.h5"):
+        store.load(saved)
+
+
+def test_every_flipped_byte_is_read_or_refused(saved):
+    """No other error than InputError comes out of a damaged file."""
+    content = saved.read_bytes()
+    rng = np.random.default_rng(0)
+    for position in rng.integers(0, len(content), 150).tolist():
+        damaged = bytearray(content)
+        damaged[position] ^= 1 << int(rng.integers(8))
+        saved.write_bytes(damaged)
+        try:
+            store.load(saved)
+        except InputError as error:
+            assert "\n" not in str(error)
+
+
+def _attribute(name, value):
+    def change(file):
+        file.attrs[name] = value
+
+    return change
+
+
+def _replace(name, value):
+    def change(file):
+        del file[name]
+        file[name] = value
+
+    return change
+
+
+def _json(name, change_value):
+    def change(file):
+        value = json.loads(file[name].asstr()[()])
+        change_value(value)
+        _replace(name, json.dumps(value))(file)
+
+    return change
+
+
+def _negative(file):
+    file["trials/cycles"][0] = -1
+
+
+def _link(file):
+    del file["trials/cycles"]
+    file["trials/cycles"] = h5py.ExternalLink("other.h5", "/secret")
+
+
+@pytest.mark.parametrize(
+    "change, complaint",
+    [
+        (_attribute("schema", "memsim-trace"), "schema is 'memsim-trace'"),
+        (_attribute("schema", 3), "schema is"),
+        (_attribute("version", [2, 0]), "version is 2.0; this memsim reads up to 1.x"),
+        (_attribute("version", "new"), "version is not a pair"),
+        (lambda file: file.__delitem__("trials/cycles"), "trials/cycles is missing"),
+        (_link, "trials/cycles is missing"),
+        (_replace("trials/cycles", np.zeros(3, "<f4")), "trials/cycles is float32"),
+        (_replace("trials/cycles", np.zeros(2, "<i8")), "trials/cycles is int64"),
+        (_negative, "trials/cycles holds negative values"),
+        (_replace("about", "{"), "about is not JSON"),
+        (_replace("about", "[" * 100_000), "about is not JSON"),
+        (_replace("about", "[]"), "about is not a JSON object"),
+        (_json("about", lambda about: about.pop("seed")), "about.seed is None"),
+        (_json("about", lambda about: about["gpu"]["l1"].pop("hit_latency_cycles")), "about.gpu.l1.hit_latency_cycles"),
+        (_json("about", lambda about: about["gpu"]["sm"].update(clock_mhz=0)), "about.gpu holds an impossible"),
+        (_json("about", lambda about: about["trace"].update(blocks=0)), "about.trace holds an impossible number"),
+        (_replace("about", '{"seed": NaN}'), "about is not JSON"),
+        (_json("ops", lambda ops: ops[0].update(line="four")), r"ops\[0\].line is 'four'"),
+        (_json("ops", lambda ops: ops[0].update(array=5)), r"ops\[0\].array is 5; there are 5 arrays"),
+        (_json("ops", lambda ops: ops.pop()), "counters is int64"),
+    ],
+)
+def test_wrong_contents_are_named(saved, change, complaint):
+    with h5py.File(saved, "r+") as file:
+        change(file)
+    with pytest.raises(InputError, match=complaint):
+        store.load(saved)
+
+
+def test_a_file_of_version_1_0_has_no_kernel_time(saved):
+    with h5py.File(saved, "r+") as file:
+        _json("about", lambda about: about["trace"].pop("wave_blocks"))(file)
+        file.attrs["version"] = [1, 0]
+    old = Result.load(saved)
+    assert np.isnan(old.waves) and np.isnan(old.kernel_time.mean)
+    assert "predicted kernel time –" in tables(old)
+
+
+def test_a_missing_file_is_the_systems_error(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        store.load(tmp_path / "none.h5")
+
+
+def test_no_trials_are_no_result(tmp_path):
+    store.save(tmp_path / "empty.h5", synthetic.spmv(0))
+    with pytest.raises(InputError, match="at least one"):
+        store.load(tmp_path / "empty.h5")

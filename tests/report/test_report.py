@@ -1,0 +1,190 @@
+"""Tables, JSON and figures of a result made by hand."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import synthetic
+from places import ROOT
+
+from memsim.analysis.result import Result
+from memsim.montecarlo import store
+from memsim.report import comparison
+from memsim.report.document import document, dumps
+from memsim.report.figures import plot
+from memsim.report.text import tables
+
+CONTRACT = ROOT / "docs" / "json.md"
+NUMBER = (int, float)
+
+
+@pytest.fixture(scope="module")
+def result():
+    return Result(synthetic.spmv(24))
+
+
+def _without_reads():
+    trials = synthetic.spmv(3)
+    trials.counters[:] = 0
+    trials.memory_sum[:] = trials.memory_count[:] = trials.memory_histogram[:] = 0
+    trials.latency_sum[:] = trials.latency_count[:] = trials.latency_histogram[:] = 0
+    return Result(trials)
+
+
+def _shape(value):
+    """The type of a JSON value, deep; a list is the shape of its first element."""
+    if isinstance(value, dict):
+        return {name: _shape(part) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_shape(value[0])] if value else []
+    return "number" if isinstance(value, NUMBER) else type(value).__name__
+
+
+def test_the_json_contract(result):
+    interval = ["number"]
+    sample = {"mean": "number", "interval": interval}
+    counts = dict.fromkeys(("reads", "writes", "atomics", "hits", "misses", "merges"), "number")
+    dram = dict.fromkeys(("reads", "writes"), "number")
+    found = _shape(json.loads(dumps(result)))
+    expected = {
+        "gpu": "str",
+        "trials": "number",
+        "seed": "number",
+        "convention": "str",
+        "waves": "number",
+        "kernel_time_ms": sample,
+        "ratios": dict.fromkeys(("l1_read", "l2_read", "l2_write"), sample | {"sd": "number"}),
+        "counters": {
+            "l1": {"transactions": counts, "sectors": counts},
+            "l2": {"transactions": counts, "sectors": counts},
+            "dram": {"transactions": dram, "sectors": dram},
+        },
+        "cycles": "number",
+        "cycles_interval": interval,
+        "clock_mhz": "number",
+        "memory_latency": sample,
+        "loads": [
+            {"file": "str", "line": "number", "column": "number", "text": "str", "array": "str"}
+            | {"l1_hit": "number", "l2_hit": "number", "share": "number"}
+            | {"latency": sample, "instruction_latency": sample, "x": sample}
+        ],
+        "performance": dict.fromkeys(("transactions_per_trial", "transactions_per_second", "simpy_share"), "number"),
+        "created": "str",
+    }
+    assert {name: found[name] for name in expected} == expected
+    assert set(found) - set(expected) == {"trace", "versions", "findings"}
+    assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
+
+
+def test_the_contract_is_documented(result):
+    text = CONTRACT.read_text()
+
+    def names(value):
+        if isinstance(value, dict):
+            for name, part in value.items():
+                yield name
+                yield from names(part)
+
+    described = document(result)
+    of_load = described["loads"][0]
+    del described["versions"], described["trace"]
+    for name in {*names(described), *names(of_load), "trace", "versions"}:
+        assert f"`{name}`" in text, name
+
+
+def test_what_does_not_exist_is_null():
+    one, empty = document(Result(synthetic.spmv(1))), document(_without_reads())
+    assert one["ratios"]["l1_read"]["interval"] is None and one["ratios"]["l1_read"]["sd"] is None
+    assert empty["ratios"]["l2_write"] == {"mean": None, "sd": None, "interval": None}
+    assert empty["loads"][0]["x"] == {"mean": None, "interval": None}
+    json.dumps([one, empty], allow_nan=False)
+
+
+def test_numbers_agree_with_the_result(result):
+    found = document(result)
+    assert found["ratios"]["l2_read"]["mean"] == result.l2_read.mean
+    assert found["loads"][4]["x"]["mean"] == result.loads[4].x.mean
+    assert found["performance"]["simpy_share"] == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("by", ["load", "array", "line"])
+def test_tables_fit_and_show_everything(result, by):
+    text = tables(result, by=by)
+    assert max(map(len, text.splitlines())) <= 100
+    assert f"{result.l2_read.mean * 100:.2f}" in text
+    for words in ("spmv on tesla-c2050: 24 trials, seed 7", "95 % interval of the mean (t)", "mean ± 2 sd", "row_ptr"):
+        assert words in text
+    if by == "load":
+        row = next(line for line in text.splitlines() if "y[ind]" in line)
+        assert row.startswith("spmv.py:44") and f"{result.loads[4].share.mean * 100:.1f}" in row
+
+
+def test_tables_print_a_dash_for_what_does_not_exist():
+    text = tables(_without_reads())
+    assert "nan" not in text and "–" in text
+    assert "nan" not in tables(Result(synthetic.spmv(1)))
+
+
+@pytest.mark.parametrize(("traced", "launched", "wave", "noted"), [
+    (28, 336, 320, True), (320, 336, 320, False), (28, 28, 320, False), (28, 336, 14, False), (28, 336, 0, False),
+])  # fmt: skip
+def test_tables_say_when_the_trace_does_not_fill_the_gpu(traced, launched, wave, noted):
+    trials = synthetic.spmv(2)
+    trials.about["trace"] |= {"blocks": traced, "grid": [launched // 2, 2, 1], "wave_blocks": wave}
+    text = tables(Result(trials))
+    assert ("note: the trace has 28 of 336 blocks, where tesla-c2050 holds 320 at a time" in text) is noted
+    assert max(map(len, text.splitlines())) <= 100
+
+
+def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
+    store.save(tmp_path / "result.h5", result.trials)
+    again = Result.load(tmp_path / "result.h5")
+    assert tables(again) == tables(result) and dumps(again) == dumps(result)
+
+
+@pytest.mark.parametrize("trials", [24, 1, None])
+def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
+    from matplotlib.image import imread
+
+    written = plot(_without_reads() if trials is None else Result(synthetic.spmv(trials)), tmp_path / "figs")
+    assert [path.name for path in written] == ["ratios.png", "convergence.png", "loads.png", "latency.png"]
+    for path in written:
+        image = imread(path)
+        assert image.shape[1] > 800 and np.ptp(image[..., :3]) > 0.5
+    assert len(list((tmp_path / "figs").iterdir())) == 4
+
+
+@pytest.mark.parametrize("others", [{"few": Result(synthetic.spmv(2))}, {"none": _without_reads()}, {}])
+def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
+    from matplotlib.image import imread
+
+    written = comparison.plot({**others, "many": result}, tmp_path)
+    assert [path.name for path in written] == ["ratios.png", "convergence.png", "loads.png"]
+    rows = {path.name: imread(path).shape[0] for path in written}
+    alone = comparison.plot({"many": result}, tmp_path / "alone")
+    assert (rows["ratios.png"] > 1.5 * imread(alone[0]).shape[0]) == bool(others)
+
+
+def test_a_stack_is_as_high_as_its_arrays_latencies(result):
+    figure = comparison.loads({"one": result, "two": result})
+    (axis,) = figure.axes
+    x = comparison.array_latencies(result)
+    bars = [[bar for bar in axis.patches if round(bar.get_center()[0]) == at] for at in (0, 1)]
+    tops = [max(bar.get_y() + bar.get_height() for bar in stack) for stack in bars]
+    assert tops == pytest.approx([sum(x.values()) / max(x.values())] * 2)
+    assert {text.get_text() for text in axis.get_legend().get_texts()} == set(x)
+
+
+def test_the_same_result_draws_the_same_bytes(result, tmp_path):
+    first, second = (plot(result, tmp_path / name) for name in ("one", "two"))
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+def test_drawing_leaves_matplotlibs_settings_alone(result, tmp_path):
+    import matplotlib
+
+    before = dict(matplotlib.rcParams)
+    plot(result, tmp_path)
+    assert dict(matplotlib.rcParams) == before

@@ -1,0 +1,254 @@
+"""The trace file: what is written is read, whole or not at all; files nobody vouches for are refused by name."""
+
+import subprocess
+import sys
+from dataclasses import fields
+
+import h5py
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from places import ROOT
+
+from memsim.support.errors import InputError
+from memsim.trace.reader import Trace, first_wrong_warp
+from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, Chunk, LaunchShape
+from memsim.trace.writer import TraceWriter
+from tests.trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
+
+PARAMETERS = {"n": 3, "kind": "a"}
+
+
+def write(path, programs, blocks_a_batch=1):
+    with TraceWriter(path, kernel="k", source="kernel.py", parameters=PARAMETERS) as writer:
+        for start in range(0, len(programs), 2 * blocks_a_batch):
+            part = programs[start : start + 2 * blocks_a_batch]
+            writer.append(np.arange(start // 2, start // 2 + len(part) // 2), chunk(part, start))
+        return writer.finish(shape(programs), OPS, ARRAYS)
+
+
+def joined(chunks):
+    """Chunks as one."""
+    data = {name: np.concatenate([getattr(c, name) for c in chunks]) for name in (*INSTRUCTION_COLUMNS, "addresses")}
+    starts = {
+        name: np.concatenate([[0], np.cumsum(np.concatenate([np.diff(getattr(c, name)) for c in chunks]))])
+        for name in ("first_instruction", "first_address")
+    }
+    return Chunk(range(chunks[0].warps.start, chunks[-1].warps.stop), **starts, **data)
+
+
+@settings(max_examples=30)
+@given(PROGRAMS, st.integers(1, 20), st.integers(1, 3))
+def test_what_is_written_is_read(tmp_path_factory, programs, max_instructions, batch):
+    path = tmp_path_factory.mktemp("trace") / "t.h5"
+    digest = write(path, programs, batch)
+    trace = Trace.open(path)
+    assert (trace.digest, trace.kernel, trace.source, trace.parameters) == (digest, "k", "kernel.py", PARAMETERS)
+    assert (list(trace.ops), list(trace.arrays), trace.launch) == (OPS, ARRAYS, shape(programs))
+    chunks = list(trace.chunks(max_instructions))
+    assert all(len(c.warps) == 1 or len(c.op) <= max_instructions for c in chunks)
+    found, expected = joined(chunks), chunk(programs)
+    for each in fields(Chunk):
+        ours, theirs = getattr(found, each.name), getattr(expected, each.name)
+        assert np.array_equal(ours, theirs), each.name
+    assert write(path, programs, 99) == digest  # however it was batched
+
+
+@settings(max_examples=20)
+@given(PROGRAMS)
+def test_compiled_check_is_its_python(programs):
+    whole = chunk(programs)
+    arguments = (whole.first_instruction, whole.first_address, whole.stride, whole.mask)
+    assert first_wrong_warp(*arguments) == first_wrong_warp.py_func(*arguments) == -1
+    for warp in range(len(programs)):
+        shifted = whole.first_address + (np.arange(len(programs) + 1) > warp)
+        arguments = (whole.first_instruction, shifted, whole.stride, whole.mask)
+        assert first_wrong_warp(*arguments) == first_wrong_warp.py_func(*arguments) == warp
+
+
+ROWS = [
+    [(0, 1, 5, 0xFFFFFFFF, 512, 4, 0, []), (1, 0, 0, 0b101, 16, int(EXPLICIT), 0, [0, 64])],
+    [(0, 1, 5, 1, 512, 0, 2, [])],
+]
+
+
+@pytest.fixture
+def path(tmp_path):
+    write(tmp_path / "t.h5", ROWS)
+    return tmp_path / "t.h5"
+
+
+def test_an_older_file_has_no_chains_side_by_side(tmp_path):
+    plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
+    digest = write(tmp_path / "t.h5", plain)
+    with h5py.File(tmp_path / "t.h5", "r+") as file:
+        del file["instructions/beside"]
+        file.attrs["version"] = [1, 1]
+    trace = Trace.open(tmp_path / "t.h5")
+    (found,) = trace.chunks()
+    assert found.beside.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
+
+
+def replaced(name, change):
+    def damage(file):
+        values = change(file[name][:])
+        del file[name]
+        file[name] = values
+
+    return damage
+
+
+def element(name, at, value):
+    def damage(file):
+        file[name][at] = value
+
+    return damage
+
+
+def attribute(name, value):
+    return lambda file: file.attrs.__setitem__(name, value)
+
+
+def link(file):
+    del file["addresses"]
+    file["addresses"] = h5py.ExternalLink("other.h5", "x")
+
+
+DAMAGE = {
+    "foreign": (attribute("schema", "other"), "schema"),
+    "newer": (attribute("version", [2, 0]), "version"),
+    "no version": (attribute("version", "x"), "version"),
+    "no digest": (lambda file: file.attrs.__delitem__("digest"), "digest"),
+    "digest no text": (attribute("digest", 3), "digest"),
+    "parameters": (attribute("parameters", "{"), "parameters"),
+    "parameters no object": (attribute("parameters", "3"), "parameters"),
+    "deep parameters": (attribute("parameters", "[" * 50000), "parameters"),
+    "warp size": (attribute("warp_size", 64), "warp_size"),
+    "warp size 0": (attribute("warp_size", 0), "warp_size"),
+    "negative registers": (attribute("registers", -1), "registers"),
+    "grid": (attribute("grid", [0, 1, 1]), "grid"),
+    "grid of two": (attribute("grid", [1, 1]), "grid"),
+    "missing column": (lambda file: file.__delitem__("instructions/mask"), "instructions/mask"),
+    "beside more than the gap": (element("instructions/beside", 0, 6), "instructions/beside"),
+    "missing table": (lambda file: file.__delitem__("ops"), "ops/kind"),
+    "link to another file": (link, "addresses"),
+    "wrong dtype": (replaced("instructions/gap", lambda v: v.astype("i8")), "instructions/gap"),
+    "wrong dimensions": (replaced("addresses", lambda v: v.reshape(-1, 1)), "addresses"),
+    "short column": (replaced("instructions/stride", lambda v: v[:-1]), "instructions/stride"),
+    "short addresses": (replaced("addresses", lambda v: v[:-1]), "warps/first_address"),
+    "not rising": (element("warps/first_instruction", 1, 9), "warps/first_instruction"),
+    "negative start": (element("warps/first_address", 0, -1), "warps/first_address"),
+    "warps of a block": (replaced("blocks/first_warp", lambda v: np.array([0, 1, 2])), "blocks/first_warp"),
+    "no warps": (replaced("warps/first_instruction", lambda v: v[:0]), ""),
+    "block outside": (element("blocks/id", 0, 7), "blocks/id"),
+    "kind": (element("ops/kind", 0, 9), "ops/kind"),
+    "space": (element("arrays/space", 0, 5), "arrays/space"),
+    "width": (element("ops/width", 0, 0), "ops/width"),
+    "array": (element("ops/array", 0, 2), "ops/array"),
+    "text no text": (replaced("ops/text", lambda v: np.arange(2)), "ops/text"),
+    "op": (element("instructions/op", 0, 2), "instructions/op"),
+    "mask": (element("instructions/mask", 0, 0), "instructions/mask"),
+    "explicit": (element("instructions/stride", 0, EXPLICIT), "warps/first_address"),
+}
+
+
+@pytest.mark.parametrize(("damage", "field"), DAMAGE.values(), ids=DAMAGE)
+def test_damaged_files_are_refused_by_name(path, damage, field):
+    with h5py.File(path, "r+") as file:
+        damage(file)
+    with pytest.raises(InputError) as error:
+        list(Trace.open(path).chunks())
+    assert str(error.value).startswith(f"{path}: {field}") and "\n" not in str(error.value)
+
+
+def test_files_of_version_1_0_have_no_bypassing_ops(path):
+    with h5py.File(path, "r+") as file:
+        del file["ops/bypass_l1"]
+        file.attrs["version"] = np.array([1, 0], "<i4")
+    assert Trace.open(path).ops == tuple(OPS)
+
+
+def test_a_lane_beyond_the_warp_is_refused(tmp_path):
+    with TraceWriter(tmp_path / "t.h5", kernel="k", source="kernel.py", parameters={}) as writer:
+        writer.append(np.arange(1), chunk(ROWS))
+        writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), warp_size=16), OPS, ARRAYS)
+    with pytest.raises(InputError, match="instructions/mask"):
+        list(Trace.open(tmp_path / "t.h5").chunks())
+
+
+@pytest.mark.parametrize("size", [0, 10, 1000, -1])
+def test_truncated_files_are_refused(path, size):
+    content = path.read_bytes()
+    path.write_bytes(content[:size])
+    with pytest.raises(InputError, match=f"^{path}: file is "):
+        list(Trace.open(path).chunks())
+
+
+@settings(max_examples=60)
+@given(st.data())
+def test_flipped_bytes_are_refused_or_harmless(tmp_path_factory, data):
+    path = tmp_path_factory.mktemp("trace") / "t.h5"
+    write(path, ROWS)
+    content = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 4))):
+        content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(content)
+    try:
+        list(Trace.open(path).chunks())
+    except InputError as error:
+        assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
+
+
+def test_a_failure_leaves_the_old_file_and_nothing_else(path):
+    before = path.read_bytes()
+    with pytest.raises(ZeroDivisionError), TraceWriter(path, kernel="k", source="s", parameters={}) as writer:
+        writer.append(np.arange(1), chunk(ROWS))
+        raise ZeroDivisionError
+    assert path.read_bytes() == before and list(path.parent.iterdir()) == [path]
+
+
+FULL_DISK = """
+import resource, signal, sys
+import numpy as np
+from memsim.support.errors import InputError
+from memsim.trace.schema import LaunchShape
+from memsim.trace.writer import TraceWriter
+from tests.trace_programs import ARRAYS, OPS, chunk
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
+block = [[(0, 1, 5, 1, 512, 4, 0, [])] * 20000, []]
+try:
+    with TraceWriter(sys.argv[1], kernel="k", source="s", parameters={}) as writer:
+        for i in range(4):
+            writer.append(np.array([i]), chunk(block, 2 * i))
+        writer.finish(LaunchShape((4, 1, 1), (64, 1, 1)), OPS, ARRAYS)
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("room", [0, 3000, 20000])
+def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
+    path = tmp_path / "t.h5"
+    command = [sys.executable, "-c", FULL_DISK, str(path), str(room)]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith(f"{path}: file cannot be written (") and done.stdout.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [("no/such/folder/t.h5", "file cannot be written"), ("taken", "file is a folder; give the path of a file")],
+)
+def test_places_that_cannot_be_written_are_one_line(tmp_path, name, problem):
+    (tmp_path / "taken").mkdir()
+    with (
+        pytest.raises(InputError, match=problem),
+        TraceWriter(tmp_path / name, kernel="k", source="s", parameters={}) as writer,
+    ):
+        writer.append(np.arange(1), chunk(ROWS))
+        writer.finish(shape(ROWS), OPS, ARRAYS)
+    assert [entry.name for entry in tmp_path.iterdir()] == ["taken"]
