@@ -15,7 +15,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from memsim.gpu import rules as geometry
+from memsim.gpu import rules
 from memsim.support.errors import InputError
 
 
@@ -62,7 +62,11 @@ class FullSet(StrEnum):
     """What a miss does in an L1 set whose ways all wait for data."""
 
     wait = "wait"  # until data arrive, and the load-store unit with it
-    pass_by = "pass_by"  # goes to L2 without a way, and leaves no line
+    bypass = "bypass"  # goes to L2 without a way, and leaves no line
+
+    @classmethod
+    def _missing_(cls, value: object) -> FullSet | None:
+        return cls.bypass if value == "pass_by" else None  # an older name
 
 
 class WriteHit(StrEnum):
@@ -89,6 +93,9 @@ class Inclusion(StrEnum):
 class DramPolicy(StrEnum):
     fcfs = "fcfs"
     fr_fcfs = "fr_fcfs"
+
+
+_RENAMED = {"l2.far_cycles": "l2.partition_cycles"}  # fields, to what they are called now
 
 
 class _Data(BaseModel):
@@ -163,7 +170,14 @@ class L2(_Data):
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
     sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles a slice is busy for one sector")
     partitions: int = Field(1, ge=1, le=2, description="parts of L2 that each cache for the SMs connected to them")
-    far_cycles: int = Field(0, ge=0, le=10**5, description="what a hit in the other partition takes longer")
+    partition_cycles: int = Field(0, ge=0, le=10**5, description="what a hit in the other partition takes longer")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _old_names(cls, data: Any) -> Any:
+        return (
+            {present_name(f"l2.{name}")[3:]: value for name, value in data.items()} if isinstance(data, dict) else data
+        )
 
 
 class DramTiming(_Data):
@@ -296,7 +310,7 @@ class GPU(_Data):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        for field, problem in geometry.problems(self):
+        for field, problem in rules.problems(self):
             raise PydanticCustomError("geometry", "{field} {problem}", {"field": field, "problem": problem})
         return self
 
@@ -347,6 +361,15 @@ def fields(model: type[BaseModel] = GPU, prefix: str = "") -> dict[str, Any]:
         else:
             leaves[prefix + name] = info
     return leaves
+
+
+def present_name(field: str) -> str:
+    """The present name of a field that files may still call by an older one.
+
+    >>> present_name("l2.far_cycles"), present_name("l1.ways")
+    ('l2.partition_cycles', 'l1.ways')
+    """
+    return _RENAMED.get(field, field)
 
 
 def unknown(field: str) -> str:

@@ -95,11 +95,11 @@ def _partitions(gpu: GPU) -> Iterator[Problem]:
     """Two partitions of L2 hold lines of L1's size, sector by sector, and know no L1."""
     l1, l2 = gpu.l1, gpu.l2
     if l2.partitions == 1:
-        if l2.far_cycles:
-            yield "l2.far_cycles", f"is {l2.far_cycles}; there is one partition, give 0"
+        if l2.partition_cycles:
+            yield "l2.partition_cycles", f"is {l2.partition_cycles}; there is one partition, give 0"
         return
-    if l2.far_cycles < 2:
-        yield "l2.far_cycles", f"is {l2.far_cycles}; give at least 2, one each way between the partitions"
+    if l2.partition_cycles < 2:
+        yield "l2.partition_cycles", f"is {l2.partition_cycles}; give at least 2, one each way between the partitions"
     if l2.slices % 2:
         yield "l2.slices", f"is {l2.slices}; give an even number, half for each partition"
     if l2.inclusion != "non_inclusive":

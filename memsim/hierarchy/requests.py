@@ -14,7 +14,7 @@ from memsim.hierarchy.loops.compiled import loop
 REQUEST = np.dtype(
     [
         ("time", "<i8"),  # when it reaches the level it is on its way to
-        ("asked", "<i8"),  # when the SM looked its transaction up
+        ("looked_up", "<i8"),  # when the SM looked its transaction up
         ("next", "<i4"),  # next in its queue, bucket or waiting list
         ("line", "<i4"),
         ("key", "<u4"),  # order within a cycle
@@ -22,23 +22,21 @@ REQUEST = np.dtype(
         ("row", "<i4"),  # to DRAM
         ("flight", "<i4"),  # of the transaction that the reply answers, or -1
         ("waiters", "<i4"),  # fetch: first request that waits
-        ("sm", "<u2"),
+        ("sm", "<u2"),  # that made it
         ("op", "<u2"),
-        ("place", "<u2"),  # slice or channel it is for
+        ("target", "<u2"),  # slice, channel or SM it is on its way to
         ("kind", "u1"),
-        ("mask", "u1"),  # sectors asked for
+        ("mask", "u1"),  # sectors it is about
         ("need", "u1"),  # sectors that L2 has to wait for
         ("bank", "u1"),
         ("home", "<u2"),  # slice that the line belongs to (two partitions only)
         ("left", "u1"),  # DRAM: sectors without a column command
-        ("pad", "u1", 7),  # to a cache line of the host
+        ("slice", "<u2"),  # fetch, write-back: that made it
+        ("pad", "u1", 5),  # to a cache line of the host
     ]
 )
 HOST_LINE = 64
 assert REQUEST.itemsize == HOST_LINE
-
-# Kinds. LOAD fills an L1 line; BYPASS is a load past L1; FETCH and WRITE_BACK go from L2 to DRAM.
-LOAD, BYPASS, ATOMIC, STORE, REDUCTION, INVALIDATE, FETCH, WRITE_BACK = range(8)
 
 # A first-in first-out queue, or a calendar's bucket; `head` is -1 when empty.
 QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])

@@ -14,7 +14,7 @@ from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.system import System
 from memsim.trace.transactions import Transactions
 
-_LAYOUT = ("place", "sets")
+_LAYOUT = ("mapping", "sets")
 
 
 @dataclass(frozen=True)

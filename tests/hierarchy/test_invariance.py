@@ -31,7 +31,7 @@ def fingerprint(tx: Transactions, gpu: GPU, seed: int, quantum: int | None = Non
     parts = {name: getattr(trial, name) for name in ("counters", "cycles", "histogram", "transactions", "memory_log")}
     parts |= {f"times.{name}": trial.times[name] for name in trial.times.dtype.names}
     for level in ("sms", "slices"):
-        ways = getattr(system.machine, level).ways
+        ways = getattr(system.machine, level).cache.ways
         parts |= {f"{level}.{name}": ways[name] for name in ("tag", "valid", "dirty")}
     return {name: np.asarray(value).tobytes() for name, value in parts.items()}
 

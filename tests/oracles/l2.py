@@ -101,7 +101,7 @@ class Slice:
             self.world.count(packet.op, Level.l2, Event.read_hit, {Event.read_hit: len(asked)})
             self.world.to_sm(packet, self.number, time)
             return
-        packet.time = time + self.l2.far_cycles // 2
+        packet.time = time + self.l2.partition_cycles // 2
         insort(self.opposite().arriving, (packet.time, self.number, next(self.world.order), packet))
 
     def keep_copy(self, packet: Packet, time: int) -> None:
@@ -120,7 +120,7 @@ class Slice:
 
     def cross_back(self, message: Packet | Drop, time: int) -> None:
         """To the opposite slice; after what DRAM answers in the same cycle."""
-        way_back = self.l2.far_cycles - self.l2.far_cycles // 2
+        way_back = self.l2.partition_cycles - self.l2.partition_cycles // 2
         rank = self.gpu.dram.channels + self.number
         insort(self.opposite().answers, (time + way_back, rank, next(self.world.order), message))
 

@@ -13,7 +13,7 @@ import numpy as np
 from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.plain import records
 from memsim.hierarchy.loops.random import hash32
-from memsim.hierarchy.sm.state import SLOTS
+from memsim.hierarchy.sm.state import AWAKE, SLOTS
 from memsim.hierarchy.sm.warps import push
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
@@ -99,7 +99,7 @@ def launch(m, first, end, sm, block, item, time):
         m.warps[w].weight = 1 + hash32(p.key ^ hash32(number)) % p.max_weight
         m.warps[w].ready = 0
         m.warps[w].issued_gap = 0
-        m.warps[w].waiting = 0
+        m.warps[w].waiting = AWAKE
         m.warps[w].started = 0
         push(m, sm, slot, time)
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.requests import HOST_LINE
-from memsim.hierarchy.sm.state import BARRIER, GREEDY, NEVER, RANDOM, SLOTS, WAITS, WEIGHTED
+from memsim.hierarchy.sm.state import AT_BARRIER, AWAKE, BARRIER, FOR_LOADS, GREEDY, RANDOM, SLOTS, WAITS, WEIGHTED
 
 
 @loop
@@ -59,8 +60,8 @@ def release_barrier(m, sm, block, time):
     p = m.p[0]
     for slot in range(block * p.warps_per_block, (block + 1) * p.warps_per_block):
         w = sm * SLOTS + slot
-        if m.warps[w].waiting == 2:
-            m.warps[w].waiting = 0
+        if m.warps[w].waiting == AT_BARRIER:
+            m.warps[w].waiting = AWAKE
             push(m, sm, slot, time + p.barrier_cycles)
 
 
@@ -97,7 +98,7 @@ def end_sequence(m, sm, slot, time):
         push(m, sm, slot, max(m.warps[w].wake, time))
         m.warps[w].wake = 0
     else:
-        m.warps[w].waiting = 1
+        m.warps[w].waiting = FOR_LOADS
 
 
 @loop
@@ -141,7 +142,7 @@ def act(m, sm, slot, time):
         m.warps[w].issued_gap = 0
         if m.instructions[pc].flags & BARRIER:
             m.warps[w].pc = pc + 1
-            m.warps[w].waiting = 2
+            m.warps[w].waiting = AT_BARRIER
             block = m.warps[w].block
             m.blocks[sm * SLOTS + block].arrived += 1
             release_barrier(m, sm, block, time)
