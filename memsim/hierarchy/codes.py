@@ -7,7 +7,7 @@ the first event of its kind of access.
 from __future__ import annotations
 
 from memsim.hierarchy.counters import Event
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 NEVER = 1 << 62
 ALL = 0xFF  # every sector of a line
@@ -22,19 +22,19 @@ HIT, MISS, SECTOR_MISS, MERGE = (
 LOAD, BYPASS, ATOMIC, STORE, REDUCTION, INVALIDATE, FETCH, WRITE_BACK = range(8)
 
 
-@loop
+@inlined
 def reads(kind):
     """Whether a request of an SM only reads: a load, by way of L1 or bypassing it."""
     return kind <= BYPASS
 
 
-@loop
+@inlined
 def returns_data(kind):
     """Whether the answer to a request of an SM carries data."""
     return kind <= ATOMIC
 
 
-@loop
+@inlined
 def first_event(kind):
     """The first event of the access that a request of an SM carries out: read, write or atomic."""
     return READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)

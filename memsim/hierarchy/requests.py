@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 REQUEST = np.dtype(
     [
@@ -81,7 +81,7 @@ def new_queues(n: int) -> np.ndarray:
     return queues
 
 
-@loop
+@inlined
 def take(free):
     """A free record's number. The conductor keeps the stack deep enough for a quantum."""
     depth = free[0]
@@ -89,7 +89,7 @@ def take(free):
     return free[depth]
 
 
-@loop
+@inlined
 def give(free, number):
     """Return a record to its pool."""
     depth = free[0] + 1
@@ -97,7 +97,7 @@ def give(free, number):
     free[depth] = number
 
 
-@loop
+@inlined
 def append(queues, q, requests, r):
     """Put request `r` at the end of queue `q`."""
     requests[r].next = -1
@@ -108,7 +108,7 @@ def append(queues, q, requests, r):
     queues[q].tail = r
 
 
-@loop
+@inlined
 def pop(queues, q, requests):
     """Take the first request of a queue that is not empty."""
     r = queues[q].head
@@ -116,7 +116,7 @@ def pop(queues, q, requests):
     return r
 
 
-@loop
+@inlined
 def schedule(calendar, requests, r):
     """Put request `r` into the bucket of its time, behind those with a smaller or equal key."""
     b = requests[r].time & (len(calendar) - 1)
@@ -137,7 +137,7 @@ def schedule(calendar, requests, r):
         requests[before].next = r
 
 
-@loop
+@inlined
 def take_bucket(calendar, time):
     """First of the requests that are due at `time`, which leave the calendar; -1 if there is none."""
     b = time & (len(calendar) - 1)

@@ -21,7 +21,7 @@ from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
-from memsim.hierarchy.loops.compiled import entry
+from memsim.hierarchy.loops.entry import entry
 from memsim.hierarchy.mapping import Layout, layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 
 class Index(NamedTuple):
@@ -29,20 +29,20 @@ def new_index(caches: int, ways: int) -> Index:
     return Index(buckets, chains, np.array([bits]))
 
 
-@loop
+@inlined
 def recall(way_of, cache, tag):
     """Way that holds `tag`, or -1."""
     way = np.int64(way_of[tag])
     return way if way >= 0 and cache.ways[way].tag == tag else -1
 
 
-@loop
+@inlined
 def _bucket(index, unit, tag):
     bits = index.bits[0]
     return (unit << bits) + (tag & ((1 << bits) - 1))
 
 
-@loop
+@inlined
 def find(index, cache, unit, tag):
     """Way of cache number `unit` that holds `tag`, or -1."""
     way = np.int64(index.buckets[_bucket(index, unit, tag)])
@@ -51,7 +51,7 @@ def find(index, cache, unit, tag):
     return way
 
 
-@loop
+@inlined
 def unindex(index, cache, unit, way):
     """Let the index of cache number `unit` no longer find the line of `way`."""
     bucket = _bucket(index, unit, cache.ways[way].tag)
@@ -64,7 +64,7 @@ def unindex(index, cache, unit, way):
     index.chains[at] = index.chains[way]
 
 
-@loop
+@inlined
 def reindex(index, cache, unit, way, tag):
     """Let the index find `tag` in `way`, which is about to be given to it, and no longer the line there."""
     if cache.ways[way].tag >= 0:

@@ -10,8 +10,8 @@ import numpy as np
 
 from memsim.gpu.config import Replacement
 from memsim.hierarchy.cache.ways import first_way, make_newest
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.random import hash32
+from memsim.support.compiled import inlined
 
 LRU, FIFO, RANDOM, TREE_PLRU = range(4)
 POLICY = {
@@ -22,7 +22,7 @@ POLICY = {
 }
 
 
-@loop
+@inlined
 def touch(cache, s, way):
     """Tell the policy that `way` of set `s` was used."""
     policy = cache.shape[0].policy
@@ -32,7 +32,7 @@ def touch(cache, s, way):
         _point_tree_away(cache, s, way)
 
 
-@loop
+@inlined
 def victim(cache, s):
     """Way of set `s` to replace, or -1 when every way waits for a fill. Empty ways come first, in ring order."""
     policy = cache.shape[0].policy
@@ -50,7 +50,7 @@ def victim(cache, s):
     return _first_free_from(cache, s, slot)
 
 
-@loop
+@inlined
 def _first_free_from(cache, s, slot):
     """The first way of set `s` from a slot on that waits for no fill, or -1."""
     n, first = cache.shape[0].ways, first_way(cache, s)
@@ -63,7 +63,7 @@ def _first_free_from(cache, s, slot):
     return -1
 
 
-@loop
+@inlined
 def replace(cache, s, way, tag):
     """Give `way` of set `s` to line `tag`, with no sector valid, as the newest."""
     cache.ways[way].tag = tag
@@ -75,7 +75,7 @@ def replace(cache, s, way, tag):
         _point_tree_away(cache, s, way)
 
 
-@loop
+@inlined
 def _point_tree_away(cache, s, way):
     """Set the bits on the path to `way` so that they lead to the other halves."""
     slot = (way - first_way(cache, s)) >> cache.shape[0].group_bits
@@ -93,7 +93,7 @@ def _point_tree_away(cache, s, way):
     cache.sets[s].tree = tree
 
 
-@loop
+@inlined
 def _slot_of_tree(cache, s):
     """The slot that the tree's bits of set `s` lead to."""
     tree, n = np.int64(cache.sets[s].tree), cache.shape[0].ways

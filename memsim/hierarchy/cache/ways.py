@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 # 16 bytes with one more of the level's own, four to a cache line of the host: a large L2 is looked up at random.
 WAY_FIELDS = [
@@ -49,10 +49,10 @@ def _first_way(s, n, g):
     return ((s >> g) * n << g) + (s & ((1 << g) - 1))
 
 
-_compiled_first_way = loop(_first_way)
+_compiled_first_way = inlined(_first_way)
 
 
-@loop
+@inlined
 def first_way(cache, s):
     """The way of slot 0 of set `s`; that of slot k is k << group_bits further."""
     return _compiled_first_way(s, cache.shape[0].ways, cache.shape[0].group_bits)
@@ -97,7 +97,7 @@ def reserve(cache: Cache, n_sets: int, lines: int) -> None:
         ways["pending"][way] = 255
 
 
-@loop
+@inlined
 def move_between(cache, way, oldest):
     """Take `way` out of its ring and put it between the oldest and the newest, neither of which it is."""
     older, newer = cache.ways[way].older, cache.ways[way].newer
@@ -110,7 +110,7 @@ def move_between(cache, way, oldest):
     cache.ways[oldest].older = way
 
 
-@loop
+@inlined
 def make_newest(cache, s, way):
     """Make `way` of set `s` the most recently used."""
     oldest = cache.sets[s].oldest
@@ -121,7 +121,7 @@ def make_newest(cache, s, way):
         move_between(cache, way, oldest)
 
 
-@loop
+@inlined
 def invalidate_way(cache, s, way):
     """Forget the line of `way`, which becomes the first to be replaced."""
     cache.ways[way].tag = -1

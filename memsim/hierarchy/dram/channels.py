@@ -17,23 +17,23 @@ from memsim.hierarchy.dram.queues import admit, bank_of, direction_of, has_room,
 from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, offer_column, offer_row, plan, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.requests import append, schedule, take_bucket
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def to_clock(p, time):
     """First DRAM cycle at or after an SM cycle."""
     return (time * p.clock_up + p.clock_down - 1) // p.clock_down
 
 
-@loop
+@inlined
 def to_time(p, clock):
     """First SM cycle at or after a DRAM cycle."""
     return (clock * p.clock_down + p.clock_up - 1) // p.clock_up
 
 
-@loop
+@inlined
 def receive(m, c, clock, stop):
     """Admit what comes before `stop` and no later than the next command; returns the clock after it.
 
@@ -55,7 +55,7 @@ def receive(m, c, clock, stop):
     return clock
 
 
-@loop
+@inlined
 def offer(m, c, r, direction, clock):
     """Compare a request that has just come with those whose turn is next."""
     bank = m.requests[r].bank
@@ -68,7 +68,7 @@ def offer(m, c, r, direction, clock):
         offer_row(m, c, bank, clock)
 
 
-@loop
+@inlined
 def access(m, c, bank, column):
     """Issue the column commands of the oldest request to a bank's open row; when it has all, send it to its slice.
 
@@ -94,7 +94,7 @@ def access(m, c, bank, column):
     offer_row(m, c, bank, column)
 
 
-@loop
+@inlined
 def open_next(m, c, bank, clock):
     """Open the row that a bank's oldest request goes to."""
     open_row(m, c, m.channels[c].direction, bank, clock)
@@ -105,14 +105,14 @@ def open_next(m, c, bank, clock):
         m.channels[c].column_at = UNKNOWN
 
 
-@loop
+@inlined
 def count(m, r, event, sectors):
     """Count a request at its first column command."""
     m.counters[m.requests[r].op, event, 0] += 1
     m.counters[m.requests[r].op, event, 1] += sectors
 
 
-@loop
+@inlined
 def answer(m, c, r, direction, time):
     """Send a request back to its slice."""
     if direction:
@@ -127,7 +127,7 @@ def answer(m, c, r, direction, time):
     schedule(m.to_l2, m.requests, r)
 
 
-@loop
+@inlined
 def advance_channel(m, c, end):
     """Advance one channel to the DRAM cycle `end`."""
     clock = m.channels[c].clock
@@ -155,7 +155,7 @@ def advance_channel(m, c, end):
     m.channels[c].clock = clock
 
 
-@loop
+@inlined
 def accept(m, start, end):
     """Hand what is due in [start, end) to the channels, and log it, in the order in which it comes.
 
@@ -175,7 +175,7 @@ def accept(m, start, end):
             r = after
 
 
-@loop
+@inlined
 def advance_channels(m, start, end):
     """Advance every channel over the SM cycles [start, end)."""
     accept(m, start, end)

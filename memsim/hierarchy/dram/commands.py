@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from memsim.hierarchy.dram.queues import find_hit
 from memsim.hierarchy.dram.state import ACTIVATE, NO_AGE, PRECHARGE, READ, REFRESH, WRITE
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def log_command(m, c, name, bank, row, clock):
     """Keep a command for those who check timing."""
     n = m.logged[0]
@@ -20,7 +20,7 @@ def log_command(m, c, name, bank, row, clock):
         m.logged[0] = n + 1
 
 
-@loop
+@inlined
 def bus_ready(m, c, direction):
     """First cycle at which the channel as a whole allows a column command."""
     p = m.p[0]
@@ -30,7 +30,7 @@ def bus_ready(m, c, direction):
     return max(column, m.channels[c].write_end, m.channels[c].bus_free - p.cl)
 
 
-@loop
+@inlined
 def open_row(m, c, direction, bank, clock):
     """Precharge if need be, and activate the row of a bank's oldest request as early as the table allows."""
     p = m.p[0]
@@ -59,7 +59,7 @@ def open_row(m, c, direction, bank, clock):
         find_hit(m, q, m.bank_queues[q].head, bank, row)
 
 
-@loop
+@inlined
 def transfer(m, c, bank, direction, n, column):
     """Column commands of `n` sectors of the open row, the first at `column`; returns the end of their data."""
     p = m.p[0]
@@ -82,7 +82,7 @@ def transfer(m, c, bank, direction, n, column):
     return end
 
 
-@loop
+@inlined
 def delay_group(m, c, bank, direction, column, end):
     """Keep the banks of a group as far apart as it asks, after a column command whose data end at `end`."""
     p = m.p[0]
@@ -92,7 +92,7 @@ def delay_group(m, c, bank, direction, column, end):
         m.column_ready[writes] = max(m.column_ready[writes], column + p.ccd_l)
 
 
-@loop
+@inlined
 def refresh(m, c, clock):
     """Close every row and refresh all banks, as early as the table allows."""
     p = m.p[0]

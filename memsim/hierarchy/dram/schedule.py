@@ -12,16 +12,16 @@ from memsim.hierarchy.dram.commands import bus_ready
 from memsim.hierarchy.dram.policy import row_hits_first
 from memsim.hierarchy.dram.queues import bank_of
 from memsim.hierarchy.dram.state import AGE_BITS, NO_AGE, UNKNOWN
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def forget(m, c):
     """Both commands have to be found anew."""
     m.channels[c].row_at = m.channels[c].column_at = UNKNOWN
 
 
-@loop
+@inlined
 def plan(m, c, clock):
     """Find the next commands that are not known."""
     direction = m.channels[c].direction
@@ -31,7 +31,7 @@ def plan(m, c, clock):
         m.channels[c].column_at, m.channels[c].column_age = next_column(m, c, direction, clock)
 
 
-@loop
+@inlined
 def take_turns(m, c):
     """Choose whose turn it is: writes' while they are drained, or when there is nothing else; reads' otherwise."""
     writes = m.channels[c].writes
@@ -42,7 +42,7 @@ def take_turns(m, c):
         forget(m, c)
 
 
-@loop
+@inlined
 def offer_row(m, c, bank, clock):
     """A bank has become one whose row nobody wants: is it the one to open another next?"""
     direction, banks = m.channels[c].direction, m.p[0].banks
@@ -55,7 +55,7 @@ def offer_row(m, c, bank, clock):
     m.channels[c].row_age = age if better else least
 
 
-@loop
+@inlined
 def offer_column(m, c, bank, clock):
     """A bank has got a request to its open row: is it the one to be accessed next?"""
     direction = m.channels[c].direction
@@ -67,7 +67,7 @@ def offer_column(m, c, bank, clock):
     m.channels[c].column_age = age if better else least
 
 
-@loop
+@inlined
 def next_row(m, c, direction, clock):
     """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
     none of its own being open. (NEVER, NO_AGE) if no bank needs one."""
@@ -79,7 +79,7 @@ def next_row(m, c, direction, clock):
     return ranked(best, clock)
 
 
-@loop
+@inlined
 def next_column(m, c, direction, clock):
     """(Cycle, age) of the next column command: of the bank whose open row can soonest be accessed, or with FCFS of the
     oldest request. (NEVER, NO_AGE) if there is none."""
@@ -102,7 +102,7 @@ def next_column(m, c, direction, clock):
     return max(start, m.column_ready[base + bank_of(best)]), best
 
 
-@loop
+@inlined
 def ranked(rank, start):
     """(Cycle, age) of a rank: cycles from `start` on, then the age."""
     if rank >= NO_AGE:

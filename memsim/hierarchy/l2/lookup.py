@@ -24,11 +24,11 @@ from memsim.hierarchy.codes import (
     reads,
 )
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.requests import schedule, take
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def reply(m, r, time):
     """Answer an SM; the data's way back ends `return_cycles` later."""
     m.requests[r].time = time + m.p[0].return_cycles
@@ -37,7 +37,7 @@ def reply(m, r, time):
     schedule(m.to_sms, m.requests, r)
 
 
-@loop
+@inlined
 def to_memory(m, s, kind, line, mask, op, time):
     """Send a fetch or a write-back to DRAM."""
     r = take(m.free_requests)
@@ -60,7 +60,7 @@ def to_memory(m, s, kind, line, mask, op, time):
     return r
 
 
-@loop
+@inlined
 def invalidate_sharers(m, s, line, mask, time):
     """An inclusive L2 takes the line out of the L1s that got it."""
     if m.p[0].l1_whole:
@@ -84,7 +84,7 @@ def invalidate_sharers(m, s, line, mask, time):
             m.sharers[at] = 0
 
 
-@loop
+@inlined
 def evict(m, s, way, time):
     """Write the dirty sectors of a way back and, if inclusive, invalidate the copies above."""
     tag = m.cache.ways[way].tag
@@ -99,7 +99,7 @@ def evict(m, s, way, time):
             invalidate_sharers(m, s, line, valid << shift, time)
 
 
-@loop
+@inlined
 def allocate(m, s, tag, time):
     """A way for an L2 line, or -1 when all of its set wait for DRAM."""
     p = m.p[0]
@@ -116,7 +116,7 @@ def allocate(m, s, tag, time):
     return way
 
 
-@loop
+@inlined
 def find_lines(m, tag, demand):
     """Note the ways of the L2 lines that the sectors `demand` lie in; returns the sectors whose line is absent."""
     p = m.p[0]
@@ -130,7 +130,7 @@ def find_lines(m, tag, demand):
     return absent
 
 
-@loop
+@inlined
 def allocate_lines(m, s, tag, absent, time):
     """Give ways to the lines of the sectors `absent`, in order; returns the sectors from the first without one on."""
     p = m.p[0]
@@ -144,7 +144,7 @@ def allocate_lines(m, s, tag, absent, time):
     return 0
 
 
-@loop
+@inlined
 def gather(m, tag, demand, absent):
     """What the ways of a packet hold, as masks of the packet: (valid, pending, activated). They were used now."""
     p = m.p[0]
@@ -163,7 +163,7 @@ def gather(m, tag, demand, absent):
     return valid, pending, activated
 
 
-@loop
+@inlined
 def write(m, r, demand, valid, pending, activated):
     """Carry a write of the sectors `demand` out; returns (hits, sectors to fetch, sectors to write to DRAM)."""
     p = m.p[0]
@@ -191,7 +191,7 @@ def write(m, r, demand, valid, pending, activated):
     return hits, missing if policy == FETCH_MISS or policy == UPDATE_MEMORY else 0, through
 
 
-@loop
+@inlined
 def write_through(m, s, r, sectors, time):
     """Send what a store's policy does not keep on to DRAM, a request an L2 line."""
     p = m.p[0]
@@ -201,7 +201,7 @@ def write_through(m, s, r, sectors, time):
             to_memory(m, s, WRITE_BACK, m.requests[r].line, part, m.requests[r].op, time)
 
 
-@loop
+@inlined
 def clean(m, s, r, time):
     """Write the oldest dirty lines back, which stay, of the sets where request `r` made more dirty than may be."""
     p = m.p[0]
@@ -220,7 +220,7 @@ def clean(m, s, r, time):
             m.dirty_ways[at] -= 1
 
 
-@loop
+@inlined
 def await_sectors(m, fetch):
     """Mark the sectors that a fetch brings as pending."""
     p = m.p[0]
@@ -231,7 +231,7 @@ def await_sectors(m, fetch):
             m.cache.ways[way].pending = m.cache.ways[way].pending | part
 
 
-@loop
+@inlined
 def count(m, r, hits, merges, sector_misses, misses):
     """Count the sectors of a lookup under their outcomes; returns the severity of the worst."""
     op = m.requests[r].op
@@ -252,7 +252,7 @@ def count(m, r, hits, merges, sector_misses, misses):
     return worst
 
 
-@loop
+@inlined
 def look_up_lines(m, s, r, demand, time):
     """Look sectors of a packet up whose L2 lines lie in different sets: (looked up, to fetch, to write to DRAM).
 

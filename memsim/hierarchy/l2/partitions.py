@@ -17,24 +17,24 @@ from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.replacement import touch
 from memsim.hierarchy.codes import HIT, INVALIDATE, READS, reads
 from memsim.hierarchy.l2.lookup import allocate, reply
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.requests import give, schedule, take
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def across(m, s):
     """The slice of the other partition that lies across from slice `s`."""
     half = m.p[0].half
     return s - half if s >= half else s + half
 
 
-@loop
+@inlined
 def of_other_partition(m, s, sm):
     """Whether an SM is connected to the partition that slice `s` is not in; SMs take turns."""
     return (sm & 1) != (1 if s >= m.p[0].half else 0)
 
 
-@loop
+@inlined
 def enter(m, r):
     """Lead a request of an SM, which is on its way to its line's home, to the partition of the SM."""
     home = m.requests[r].target
@@ -43,7 +43,7 @@ def enter(m, r):
         m.requests[r].target = across(m, home)
 
 
-@loop
+@inlined
 def cross(m, calendar, s, r, to, time):
     """Send a request from slice `s` to slice `to`."""
     m.requests[r].time = time
@@ -52,7 +52,7 @@ def cross(m, calendar, s, r, to, time):
     schedule(calendar, m.requests, r)
 
 
-@loop
+@inlined
 def look_up_across(m, s, r, time):
     """Look a request up in the slice across from its home: answer it from a copy, or send it on."""
     p = m.p[0]
@@ -70,7 +70,7 @@ def look_up_across(m, s, r, time):
     cross(m, m.to_home, s, r, m.requests[r].home, time + p.ahead_cycles)
 
 
-@loop
+@inlined
 def answer(m, s, r, time):
     """Answer a request at its home: the SM, or the slice across through which it came."""
     if m.p[0].half and of_other_partition(m, s, m.requests[r].sm):
@@ -81,7 +81,7 @@ def answer(m, s, r, time):
         reply(m, r, time)
 
 
-@loop
+@inlined
 def drop_copy(m, s, r, time):
     """A write changes the line at its home: the copy across goes."""
     line = m.requests[r].line
@@ -92,7 +92,7 @@ def drop_copy(m, s, r, time):
     cross(m, m.to_near, s, d, across(m, s), time + m.p[0].back_cycles)
 
 
-@loop
+@inlined
 def come_back(m, s, r, time):
     """Handle what comes from the home across: a copy to drop, or a request carried out, with the data if it read."""
     p = m.p[0]

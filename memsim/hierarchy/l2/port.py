@@ -11,11 +11,11 @@ import numpy as np
 
 from memsim.hierarchy.codes import FETCH, MISS, STORE, WRITE_BACK, first_event, reads
 from memsim.hierarchy.l2.lookup import reply, to_memory
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.requests import give
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def forward(m, s, r, time):
     """Send a request on to DRAM; returns the fetch that it waits for, -1 for a store, which waits for none."""
     kind = m.requests[r].kind
@@ -28,7 +28,7 @@ def forward(m, s, r, time):
     return np.int64(-1 if kind == STORE else sent)
 
 
-@loop
+@inlined
 def answer_fetched(m, s, f, time):
     """Answer the request that waits for fetch `f`; what an atomic read, it writes."""
     r = m.requests[f].waiters

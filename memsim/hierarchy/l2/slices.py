@@ -14,19 +14,19 @@ from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_th
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_across
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def wait_for(m, r, fetch):
     """Let request `r` wait for a fetch."""
     m.requests[r].next = m.requests[fetch].waiters
     m.requests[fetch].waiters = r
 
 
-@loop
+@inlined
 def newest_fetch(m, line, need):
     """The youngest fetch under way that brings any of the sectors `need` of an L1 line, or -1.
 
@@ -44,7 +44,7 @@ def newest_fetch(m, line, need):
     return newest if newest < 0 else newest & 0xFFFFFFFF
 
 
-@loop
+@inlined
 def serve(m, s, r, time):
     """Look the first request of a slice up, from where it was left.
 
@@ -92,7 +92,7 @@ def serve(m, s, r, time):
     return last if last >= 0 else newest_fetch(m, line, need)
 
 
-@loop
+@inlined
 def send_fetch(m, s, line, mask, op, time):
     """Fetch sectors of an L1 line from DRAM and note who brings each, in the ways just looked up; returns the fetch."""
     p = m.p[0]
@@ -110,7 +110,7 @@ def send_fetch(m, s, line, mask, op, time):
     return f
 
 
-@loop
+@inlined
 def arrive(m, s, time):
     """Handle the slice's first answer; says whether it is from DRAM (or from the other partition)."""
     f = pop(m.answers, s, m.requests)
@@ -143,7 +143,7 @@ def arrive(m, s, time):
     return True
 
 
-@loop
+@inlined
 def foresee(m, r):
     """Ask the host for the ways that a request will find or replace."""
     p = m.p[0]
@@ -153,7 +153,7 @@ def foresee(m, r):
         prefetch(m.cache.ways, m.cache.sets[m.sets_of[tag + position]].oldest)
 
 
-@loop
+@inlined
 def advance_slice(m, s, end):
     """Advance one slice to `end`. A request that cannot be carried out waits for the slice's next answer."""
     p = m.p[0]
@@ -195,7 +195,7 @@ def advance_slice(m, s, end):
             wait_for(m, r, last)
 
 
-@loop
+@inlined
 def accept(m, start, end):
     """Hand the requests and answers of a window to their slices, and ask the host for what they will need, so that it
     comes while others are handled."""
@@ -223,7 +223,7 @@ def accept(m, start, end):
             deliver(m, m.to_near, m.answers, time)
 
 
-@loop
+@inlined
 def deliver(m, calendar, queues, time):
     """Put what crosses between the partitions, and is there at `time`, into the queues of the slices it is for."""
     r = take_bucket(calendar, time)
@@ -233,7 +233,7 @@ def deliver(m, calendar, queues, time):
         r = after
 
 
-@loop
+@inlined
 def advance_slices(m, start, end):
     """Advance every slice over [start, end)."""
     accept(m, start, end)

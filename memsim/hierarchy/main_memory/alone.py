@@ -8,10 +8,10 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.dram import channels as dram
 from memsim.hierarchy.dram import state as dram_state
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.plain import level_records, records
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.requests import append, give, take
+from memsim.support.compiled import inlined
 
 # time: SM cycle in which it reaches its channel; kind: FETCH or WRITE_BACK.
 REQUEST_ALONE = np.dtype(
@@ -38,7 +38,7 @@ def answer_times(machine: Machine, gpu: GPU, requests: np.ndarray) -> np.ndarray
     return out
 
 
-@loop
+@inlined
 def _send(m, free, requests, out):
     """Queue all requests at their channels, let these run until nothing is left, and note the latencies."""
     numbers = out  # a request's number first, its latency then

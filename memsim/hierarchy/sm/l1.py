@@ -24,15 +24,15 @@ from memsim.hierarchy.codes import (
     first_event,
 )
 from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import WORD, hash32
 from memsim.hierarchy.requests import give, schedule, take
 from memsim.hierarchy.sm.state import ALLOCATE, AWAKE, BACK, EVICT, FOR_LOADS, SLOTS
 from memsim.hierarchy.sm.warps import push
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def record(m, op, latency):
     """Count one observed latency of a transaction of `op`."""
     size = len(m.bin_of)
@@ -45,7 +45,7 @@ def record(m, op, latency):
     m.times[op].count += 1
 
 
-@loop
+@inlined
 def end_flight(m, sm, f):
     """Every transaction of an instruction is answered; maybe its warp's sequence too."""
     op = m.flights[f].op
@@ -63,7 +63,7 @@ def end_flight(m, sm, f):
         prefetch(m.instructions, m.warps[w].pc)
 
 
-@loop
+@inlined
 def answer(m, sm, f, latency, time):
     """A transaction of flight `f` has all its data."""
     record(m, m.flights[f].op, latency)
@@ -73,7 +73,7 @@ def answer(m, sm, f, latency, time):
         end_flight(m, sm, f)
 
 
-@loop
+@inlined
 def fill(m, sm, r, time):
     """Sectors arrive in L1: answer the transactions that waited for just these."""
     way = m.requests[r].way
@@ -100,7 +100,7 @@ def fill(m, sm, r, time):
         invalidate(m, sm, way, m.requests[r].line, poisoned, time)
 
 
-@loop
+@inlined
 def answer_own(m, sm, r, time):
     """Answer the transaction that made the request, unless it waits for other requests too."""
     f = m.requests[r].flight
@@ -108,7 +108,7 @@ def answer_own(m, sm, r, time):
         answer(m, sm, f, time - m.requests[r].looked_up, time)
 
 
-@loop
+@inlined
 def invalidate(m, sm, way, line, mask, time):
     """Drop sectors from L1 (all of an unsectored line); dirty ones go to L2, even when no store slot is free.
 
@@ -129,7 +129,7 @@ def invalidate(m, sm, way, line, mask, time):
         m.cache.ways[way].poisoned = 0
 
 
-@loop
+@inlined
 def send(m, sm, kind, line, mask, op, time):
     """Send a request to L2."""
     r = take(m.free_requests)
@@ -148,7 +148,7 @@ def send(m, sm, kind, line, mask, op, time):
     return r
 
 
-@loop
+@inlined
 def join_flight(m, sm, op):
     """The flight of the instruction at the load-store unit, with one more transaction to wait for."""
     f = m.sms[sm].flight
@@ -166,7 +166,7 @@ def join_flight(m, sm, op):
     return f
 
 
-@loop
+@inlined
 def wait_at(m, way, f, need, time):
     """Let a transaction wait for sectors of a way that other requests bring."""
     node = take(m.free_nodes)
@@ -177,7 +177,7 @@ def wait_at(m, way, f, need, time):
     m.waiting[way] = node
 
 
-@loop
+@inlined
 def count(m, op, kind, event, mask, hits, merges):
     """Count a transaction under its worst sector's event and each of its sectors under its own."""
     m.counters[op, kind + event, 0] += 1
@@ -191,7 +191,7 @@ def count(m, op, kind, event, mask, hits, merges):
         m.counters[op, kind + event, 1] += rest
 
 
-@loop
+@inlined
 def allocate(m, sm, line, op, time):
     """A way for `line`, or -1 when the load-store unit must wait. A dirty victim is sent to L2."""
     p = m.p[0]
@@ -219,7 +219,7 @@ def allocate(m, sm, line, op, time):
     return way
 
 
-@loop
+@inlined
 def load(m, sm, line, mask, op, time):
     """Look a load's transaction up in L1; False when it must be tried again."""
     p = m.p[0]
@@ -263,14 +263,14 @@ def load(m, sm, line, mask, op, time):
     return True
 
 
-@loop
+@inlined
 def complete(m, sm, op, time, latency):
     """A transaction of the current instruction got its data without leaving the SM."""
     record(m, op, latency)
     m.sms[sm].done = max(m.sms[sm].done, time)
 
 
-@loop
+@inlined
 def bypass(m, sm, kind, line, mask, op, time):
     """A load that L1 does not cache, or an atomic: L2 answers. False when it must be tried again."""
     if m.sms[sm].loads >= m.p[0].l1_mshrs:
@@ -285,7 +285,7 @@ def bypass(m, sm, kind, line, mask, op, time):
     return True
 
 
-@loop
+@inlined
 def evict_own_copy(m, sm, line, mask, time):
     """L2 changes the data, so this SM's copy goes."""
     way = find(m.tag_index, m.cache, sm, line)
@@ -293,7 +293,7 @@ def evict_own_copy(m, sm, line, mask, time):
         invalidate(m, sm, way, line, mask, time)
 
 
-@loop
+@inlined
 def store(m, sm, kind, line, mask, op, time):
     """A store or reduction; False when it must be tried again."""
     p = m.p[0]

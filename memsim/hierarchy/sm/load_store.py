@@ -12,7 +12,6 @@ import numpy as np
 
 from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket
 from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, store
@@ -27,12 +26,13 @@ from memsim.hierarchy.sm.warps import (
     pop_event,
     push,
 )
+from memsim.support.compiled import inlined
 from memsim.trace.transactions import PAST_L1
 
 AHEAD = 8  # transactions that the host is told of before they are looked up
 
 
-@loop
+@inlined
 def receive(m, sm, time):
     """Handle the SM's first reply, which is due at `time`."""
     r = pop(m.replies, sm, m.requests)
@@ -55,7 +55,7 @@ def receive(m, sm, time):
     give(m.free_requests, r)
 
 
-@loop
+@inlined
 def due(m, sm):
     """When the SM's first reply has arrived whole."""
     r = m.replies[sm].head
@@ -67,7 +67,7 @@ def due(m, sm):
     return time
 
 
-@loop
+@inlined
 def look_up(m, sm, k, kind, op, cached, time):
     """Look transaction `k` up, of an instruction whose loads L1 serves or not; False when it must be tried again."""
     line = m.lines[k]
@@ -81,7 +81,7 @@ def look_up(m, sm, k, kind, op, cached, time):
     return store(m, sm, STORE if kind == OP_STORE else REDUCTION, line, mask, op, time)
 
 
-@loop
+@inlined
 def start(m, sm, time):
     """Give the load-store unit the next instruction; returns when the unit is free again."""
     slot = choose(m, sm)
@@ -104,7 +104,7 @@ def start(m, sm, time):
     return time + busy
 
 
-@loop
+@inlined
 def finish(m, sm, time):
     """The load-store unit is through with its instruction at `time`; its warp goes on or waits."""
     slot = m.sms[sm].warp
@@ -132,7 +132,7 @@ def finish(m, sm, time):
         push(m, sm, slot, time)
 
 
-@loop
+@inlined
 def advance_sm(m, sm, end):
     """Advance one SM to `end`; returns when it can act next."""
     time = m.sms[sm].time
@@ -178,7 +178,7 @@ def advance_sm(m, sm, end):
     return max(min(event, NEVER), end)
 
 
-@loop
+@inlined
 def accept(m, start, end):
     """Hand the replies of a window to their SMs, and ask the host for the ways they fill."""
     for time in range(start, end):
@@ -191,7 +191,7 @@ def accept(m, start, end):
             r = after
 
 
-@loop
+@inlined
 def advance_sms(m, start, end):
     """Advance every SM over [start, end).
 
