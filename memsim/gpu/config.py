@@ -31,6 +31,8 @@ class Replacement(StrEnum):
     fifo = "fifo"
     random = "random"
     tree_plru = "tree_plru"
+    srrip = "srrip"  # static re-reference interval prediction, two bits, hit priority (Jaleel et al., ISCA 2010)
+    brrip = "brrip"  # bimodal: most new lines are the next to go (the same)
 
 
 class IndexHash(StrEnum):

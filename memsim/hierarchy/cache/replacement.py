@@ -13,13 +13,18 @@ from memsim.hierarchy.cache.ways import first_way, make_newest
 from memsim.hierarchy.loops.random import hash32
 from memsim.support.compiled import inlined
 
-LRU, FIFO, RANDOM, TREE_PLRU = range(4)
+LRU, FIFO, RANDOM, TREE_PLRU, SRRIP, BRRIP = range(6)
 POLICY = {
     Replacement.lru: LRU,
     Replacement.fifo: FIFO,
     Replacement.random: RANDOM,
     Replacement.tree_plru: TREE_PLRU,
+    Replacement.srrip: SRRIP,
+    Replacement.brrip: BRRIP,
 }
+# When a line will be used again, as RRIP predicts it in two bits (Jaleel et al., ISCA 2010): at once, ..., far off.
+AT_ONCE, LONG, DISTANT = 0, 2, 3
+SELDOM = 32  # BRRIP puts one new line in so many where SRRIP puts all
 
 
 @inlined
@@ -30,6 +35,8 @@ def touch(cache, s, way):
         make_newest(cache, s, way)
     elif policy == TREE_PLRU:
         _point_tree_away(cache, s, way)
+    elif policy == SRRIP or policy == BRRIP:
+        cache.predictions[way] = AT_ONCE
 
 
 @inlined
@@ -43,6 +50,8 @@ def victim(cache, s):
                 return way
             way = np.int64(cache.ways[way].newer)
         return -1
+    if policy == SRRIP or policy == BRRIP:
+        return _most_distant(cache, s)
     if policy == RANDOM:
         slot = hash32(cache.shape[0].key ^ hash32((s << 12) ^ cache.sets[s].draws)) % cache.shape[0].ways
     else:
@@ -71,8 +80,15 @@ def replace(cache, s, way, tag):
     cache.ways[way].pending = 0
     cache.ways[way].dirty = 0
     make_newest(cache, s, way)
-    if cache.shape[0].policy == TREE_PLRU:
+    policy = cache.shape[0].policy
+    if policy == TREE_PLRU:
         _point_tree_away(cache, s, way)
+    elif policy == SRRIP:
+        cache.predictions[way] = LONG
+    elif policy == BRRIP:
+        drawn = hash32(cache.shape[0].key ^ hash32((s << 12) ^ cache.sets[s].draws)) % SELDOM
+        cache.sets[s].draws += 1
+        cache.predictions[way] = LONG if drawn == 0 else DISTANT
 
 
 @inlined
@@ -101,3 +117,22 @@ def _slot_of_tree(cache, s):
     while node < n:
         node = 2 * node + ((tree >> (node - 1)) & 1)
     return node - n
+
+
+@inlined
+def _most_distant(cache, s):
+    """The first way of set `s` that is predicted to be used again last, of those that wait for no fill, or -1.
+
+    All of the set come closer to DISTANT by what it lacks.
+    """
+    n, first, bits = cache.shape[0].ways, first_way(cache, s), cache.shape[0].group_bits
+    chosen, prediction = np.int64(-1), np.int64(-1)
+    for slot in range(n):
+        way = first + (slot << bits)
+        if cache.ways[way].pending == 0 and cache.predictions[way] > prediction:
+            chosen, prediction = way, np.int64(cache.predictions[way])
+    if chosen >= 0:
+        for slot in range(n):
+            way = first + (slot << bits)
+            cache.predictions[way] = min(cache.predictions[way] + DISTANT - prediction, DISTANT)
+    return chosen

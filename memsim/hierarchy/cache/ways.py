@@ -41,6 +41,7 @@ class Cache(NamedTuple):
 
     ways: np.ndarray  # WAY_FIELDS, then what the level keeps of a way besides
     sets: np.ndarray  # SET
+    predictions: np.ndarray  # [way] re-reference prediction, for the policies that have one
     shape: np.ndarray  # one SHAPE
 
 
@@ -73,7 +74,8 @@ def new_cache(n_sets: int, way: np.dtype, *, ways: int, group_bits: int, policy:
     all_ways["older"][rings] = np.roll(rings, 1, axis=1)
     all_ways["newer"][rings] = np.roll(rings, -1, axis=1)
     sets["oldest"] = rings[:, 1 % ways]
-    return Cache(all_ways, sets, np.array([(ways, group_bits, policy, key)], SHAPE))
+    shape = np.array([(ways, group_bits, policy, key)], SHAPE)
+    return Cache(all_ways, sets, np.zeros(n_sets * ways, np.uint8), shape)
 
 
 def reserve(cache: Cache, n_sets: int, lines: int) -> None:

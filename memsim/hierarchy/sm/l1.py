@@ -323,7 +323,7 @@ def store(m, sm, kind, line, mask, op, time):
             way = -1
         m.sms[sm].stores += 1
         send(m, sm, kind, line, mask, op, time)
-    if way >= 0:
+    if way >= 0 and event != MISS:
         touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
     return True
