@@ -15,6 +15,7 @@ from memsim.gpu.config import (
     Inclusion,
     L1WritePolicy,
     Replacement,
+    RowPolicy,
     WarpScheduler,
     WriteHit,
     WriteMiss,
@@ -179,6 +180,7 @@ def machines(draw) -> GPU:
     clocks = st.sampled_from([333.0, 924.5, 1000.0, 1700.0])
     dram = _section(
         draw, channels=st.integers(1, 3), banks=st.integers(1, 4), clock_mhz=clocks, policy=_of(DramPolicy),
+        row_policy=_of(RowPolicy),
         entry_sectors=st.integers(1, 8), queue=st.integers(1, 6), write_queue=st.integers(1, 6),
         latency_cycles=st.integers(0, 30),
     )  # fmt: skip

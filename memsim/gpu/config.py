@@ -182,6 +182,13 @@ class L2(_Data):
         )
 
 
+class RowPolicy(StrEnum):
+    """How long a DRAM bank keeps a row open."""
+
+    open_page = "open_page"  # until another row of the bank is wanted, or a refresh
+    closed_page = "closed_page"  # until no request that the scheduler sees goes to it (auto-precharge)
+
+
 class DramTiming(_Data):
     """JEDEC-style constraints in cycles of the DRAM command clock (``dram.clock_mhz``)."""
 
@@ -230,6 +237,7 @@ class Dram(_Data):
     bank_hash: IndexHash = IndexHash.modulo
     clock_mhz: float = Field(gt=0, description="the command clock")
     policy: DramPolicy = DramPolicy.fr_fcfs
+    row_policy: RowPolicy = RowPolicy.open_page
     queue: int = Field(ge=1, le=256, description="entries for reads that one channel's scheduler sees")
     write_queue: int = Field(ge=1, le=256, description="entries for writes that one channel holds")
     write_high: int = Field(ge=1, description="entries held that start a drain of writes")

@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.codes import NEVER
-from memsim.hierarchy.dram.commands import open_row, refresh, transfer
-from memsim.hierarchy.dram.policy import row_hits_first
+from memsim.hierarchy.dram.commands import close_row, open_row, refresh, transfer
+from memsim.hierarchy.dram.policy import closes_rows, row_hits_first
 from memsim.hierarchy.dram.queues import admit, bank_of, direction_of, has_room, remove
 from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, offer_column, offer_row, plan, take_turns
@@ -90,6 +90,10 @@ def access(m, c, bank, column):
     if left > now:
         return
     remove(m, q, r, bank, m.banks[b].row)
+    if closes_rows(p.row_policy) and m.bank_queues[q].hit < 0:
+        other = (c * 2 + 1 - direction) * p.banks + bank
+        if m.bank_queues[other].hit < 0:
+            close_row(m, c, bank)
     answer(m, c, r, direction, to_time(p, end) + p.latency)
     offer_row(m, c, bank, column)
 

@@ -60,6 +60,16 @@ def open_row(m, c, direction, bank, clock):
 
 
 @inlined
+def close_row(m, c, bank):
+    """Precharge an open row by itself (auto-precharge), as early as the table allows."""
+    p = m.p[0]
+    b = c * p.banks + bank
+    log_command(m, c, PRECHARGE, bank, m.banks[b].row, m.row_ready[b])
+    m.banks[b].row = -1
+    m.row_ready[b] += p.rp
+
+
+@inlined
 def transfer(m, c, bank, direction, n, column):
     """Column commands of `n` sectors of the open row, the first at `column`; returns the end of their data."""
     p = m.p[0]

@@ -7,7 +7,7 @@ from math import gcd
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy.dram.policy import POLICY
+from memsim.hierarchy.dram.policy import POLICY, ROW_POLICY
 from memsim.hierarchy.parameters import record_of
 
 
@@ -29,6 +29,7 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
         latency=gpu.dram.latency_cycles,
         banks=gpu.dram.banks,
         policy=POLICY[gpu.dram.policy],
+        row_policy=ROW_POLICY[gpu.dram.row_policy],
         queue=gpu.dram.queue,
         write_queue=gpu.dram.write_queue,
         write_high=gpu.dram.write_high,
