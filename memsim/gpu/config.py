@@ -97,7 +97,10 @@ class DramPolicy(StrEnum):
     fr_fcfs = "fr_fcfs"
 
 
-_RENAMED = {"l2.far_cycles": "l2.partition_cycles"}  # fields, to what they are called now
+_RENAMED = {
+    "l2.far_cycles": "l2.partition_cycles",
+    "l2.sector_bytes": "l2.fetch_bytes",
+}  # fields, to what they are called now
 
 
 class _Data(BaseModel):
@@ -155,7 +158,9 @@ class L2(_Data):
     enabled: bool = Field(True, description="whether there is an L2; else requests go to memory as they are")
     size_bytes: int = Field(ge=1, le=2**32, description="bytes of all slices together")
     line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag")
-    sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
+    fetch_bytes: int = Field(
+        ge=32, le=256, description="aligned bytes that a miss fetches from memory; kept and counted by 32-byte sector"
+    )
     ways: int = Field(ge=1, le=4096, description="lines of a set")
     slices: int = Field(ge=1, le=256, description="parts of L2, each with its own share of the addresses")
     slice_interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one slice holds")

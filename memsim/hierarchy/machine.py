@@ -232,7 +232,7 @@ def _slices(common: _Common) -> l2_state.Slices:
         copied=np.zeros(n_lines if own.partitions > 1 else 0, np.uint8),
         counters=common.counters[Level.l2],
         sectors=common.sectors,
-        whole=_widened(common.gpu.l2.sector_bytes // 32),
+        whole=_widened(common.gpu.l2.fetch_bytes // 32),
     )
 
 

@@ -86,7 +86,7 @@ def test_boards_since_kepler(name, sms, l1, l2, partitions):
 def test_volta_boards(name):
     gpu = load_gpu(name)
     assert gpu.sm.count == 80 and gpu.l2.size_bytes == 6 << 20 and gpu.l2.slices == 64
-    assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.sector_bytes) == (128, 32, 128, 32)
+    assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.fetch_bytes) == (128, 32, 128, 64)
 
 
 # Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; Torres 2011 on the GTX 480), in SM cycles.

@@ -69,7 +69,7 @@ def test_what_l1_sends_l2_gets(data):
 @settings(max_examples=60, derandomize=True)
 @given(st.data())
 def test_what_l2_fetches_dram_reads(data):
-    gpu = override(data.draw(machines.machines()), {"l2.sector_bytes": 32, "l2.write_hit": str(WriteHit.any)})
+    gpu = override(data.draw(machines.machines()), {"l2.fetch_bytes": 32, "l2.write_hit": str(WriteHit.any)})
     tx = data.draw(machines.traces(gpu))
     _, counters = finished(tx, gpu)
     l2 = counters[:, Level.l2, :, Unit.sectors].sum(axis=0)

@@ -249,7 +249,7 @@ class Slice:
 
     def request(self, way: Way, missing: set[int], fetch: Fetch, position: int) -> None:
         """Ask for whole sectors of the L2, as far as they are neither here nor under way."""
-        group = self.l2.sector_bytes // 32
+        group = self.l2.fetch_bytes // 32
         whole = {s // group * group + i for s in missing for i in range(group)} - way.valid - way.pending
         way.pending |= whole
         fetch.brings += [(way, s) for s in sorted(whole)]
