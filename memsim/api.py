@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from memsim.exploration import Exploration
     from memsim.gpu.config import GPU
     from memsim.models.estimate import Estimate
-    from memsim.montecarlo.store import Trials
+    from memsim.montecarlo.trials import Trials
     from memsim.sources.capture import Captured
     from memsim.sources.describe.workload import Workload
     from memsim.trace.reader import Trace

@@ -19,7 +19,7 @@ from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
 from memsim.hierarchy.counters import Level, Unit
 from memsim.montecarlo import store
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 
 class Result:

@@ -9,7 +9,7 @@ import numpy as np
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Ratio
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 
 def widest(ratios: dict[str, Ratio]) -> tuple[str, float] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -19,9 +19,10 @@ from memsim.gpu.carve_out import carved
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import resident_blocks
 from memsim.hierarchy.mapping import layout
+from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial, save_layout
 from memsim.profile.ops import profile
 from memsim.sources.snapshot import wave_blocks
@@ -32,7 +33,7 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 
-Row = dict[str, Any]
+Finished = Generator[tuple[int, Trial], None, None]
 
 
 def run(
@@ -73,15 +74,14 @@ def run(
     about = _about(trace, gpu, seed, warm) | {"gpu_provenance": provenance or {}}
     tables = [_op(op) for op in trace.ops], [asdict(array) | {"space": array.space.name} for array in trace.arrays]
 
-    def collect(chosen: list[Row]) -> Trials:
-        columns = {name: np.stack([np.asarray(row[name]) for row in chosen]) for name in chosen[0]}
-        return Trials(**columns, about=about, ops=tables[0], arrays=tables[1])
+    def collect(chosen: Mapping[int, Trial]) -> Trials:
+        return Trials.of(chosen, about=about, ops=tables[0], arrays=tables[1])
 
     with TemporaryDirectory(prefix="memsim-") as folder:
         job = _prepare(trace, gpu, Path(folder), seed, warm, quantum)
         load_loops(gpu)
         finished = _in_process(job, trials) if jobs == 1 else _in_pool(job, trials, jobs)
-        tell = (lambda row: progress(collect([row]))) if progress else None
+        tell = (lambda number, trial: progress(collect({number: trial}))) if progress else None
         stop = (lambda first: enough(collect(first))) if enough else None
         rows = _until(finished, at_least, stop, tell)
         transactions = Transactions.load(folder)
@@ -92,29 +92,29 @@ def run(
 
 
 def _until(
-    finished: Generator[Row, None, None],
+    finished: Finished,
     at_least: int,
-    enough: Callable[[list[Row]], bool] | None,
-    tell: Callable[[Row], None] | None,
-) -> list[Row]:
-    """Rows in order of their trials: all, or the first for which `enough` holds, or those that Ctrl-C leaves."""
-    rows: dict[int, Row] = {}
+    enough: Callable[[dict[int, Trial]], bool] | None,
+    tell: Callable[[int, Trial], None] | None,
+) -> dict[int, Trial]:
+    """Trials by number: all, or the first for which `enough` holds, or those that Ctrl-C leaves."""
+    rows: dict[int, Trial] = {}
     asked = 0
     try:
-        for row in finished:
-            rows[row["trial"]] = row
+        for number, trial in finished:
+            rows[number] = trial
             if tell:
-                tell(row)
+                tell(number, trial)
             while enough and asked in rows:
                 asked += 1
-                if asked >= at_least and enough(first := [rows[k] for k in range(asked)]):
+                if asked >= at_least and enough(first := {k: rows[k] for k in range(asked)}):
                     return first
     except KeyboardInterrupt:
         if not rows:
             raise
     finally:
         finished.close()
-    return [rows[k] for k in sorted(rows)]
+    return rows
 
 
 def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:
@@ -134,16 +134,16 @@ def _prepare(trace: Trace, gpu: GPU, folder: Path, seed: int, warm: bool, quantu
     return Job(folder, gpu, resident, seed, warm, quantum)
 
 
-def _in_process(job: Job, trials: int) -> Generator[Row, None, None]:
+def _in_process(job: Job, trials: int) -> Finished:
     for trial in range(trials):
         yield run_trial(job, trial)
 
 
-def _in_pool(job: Job, trials: int, jobs: int) -> Generator[Row, None, None]:
-    """Rows as they finish."""
+def _in_pool(job: Job, trials: int, jobs: int) -> Finished:
+    """Trials as they finish."""
     with closing(in_processes(partial(run_trial, job), range(trials), jobs)) as found:
-        for _, row in found:
-            yield row
+        for _, numbered in found:
+            yield numbered
 
 
 def _about(trace: Trace, gpu: GPU, seed: int, warm: bool) -> dict[str, Any]:

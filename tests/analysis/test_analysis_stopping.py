@@ -9,7 +9,7 @@ import synthetic
 
 from memsim.analysis.result import Result
 from memsim.analysis.stopping import Running, narrower_than, widest
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 
 def _some(trials: Trials, chosen: slice) -> Trials:

@@ -7,7 +7,7 @@ import memsim
 from memsim import montecarlo
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import Event, Level
-from memsim.montecarlo import store
+from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 
 TIMES = {"wall_seconds", "compiled_seconds"}
@@ -23,7 +23,7 @@ def run(trace, **options):
 
 
 def same(one, other):
-    names = set(store.Trials.__dataclass_fields__) - TIMES - {"about", "ops", "arrays"}
+    names = set(Trials.__dataclass_fields__) - TIMES - {"about", "ops", "arrays"}
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
