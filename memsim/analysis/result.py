@@ -63,6 +63,16 @@ class Result:
         return self.trials.about["seed"]
 
     @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the run before all trials were finished."""
+        return bool(self.trials.about.get("interrupted", False))
+
+    @property
+    def until(self) -> dict[str, Any] | None:
+        """The rule that was to end the run: `width`, `convention`, and whether it was `reached`; None without one."""
+        return self.trials.about.get("until")
+
+    @property
     def ns_per_cycle(self) -> float:
         """Nanoseconds of one SM cycle."""
         return 1e3 / self.trials.about["gpu"]["sm"]["clock_mhz"]

@@ -38,8 +38,8 @@ class _Commands(TyperGroup):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
-        except KeyboardInterrupt:
-            typer.echo("memsim: interrupted; nothing was kept", err=True)
+        except KeyboardInterrupt as interrupt:
+            typer.echo(f"memsim: interrupted; {interrupt or 'nothing was kept'}", err=True)
             raise typer.Exit(INTERRUPTED) from None
         return None
 

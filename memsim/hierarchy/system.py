@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import simpy
@@ -118,12 +119,22 @@ class System:
         channels.log_state[:] = new_log()
 
     def _replay(self) -> None:
-        """Run until every block has ended and nothing is under way."""
+        """Run until every block has ended and nothing is under way.
+
+        What is raised inside a process, Ctrl-C too, leaves as it is: SimPy raises a copy, type(error)(*error.args),
+        which not every exception bears.
+        """
         env = simpy.Environment(self.now)
-        env.process(self._conduct_sms(env))
-        env.process(self._conduct(env, "slices", advance_slices))
-        env.process(self._conduct(env, "channels", advance_channels))
-        env.run()
+        levels = [
+            env.process(self._conduct_sms(env)),
+            env.process(self._conduct(env, "slices", advance_slices)),
+            env.process(self._conduct(env, "channels", advance_channels)),
+        ]
+        try:
+            env.run()
+        except BaseException as error:
+            inside: list[Any] = [level.value for level in levels if level.triggered and not level.ok]
+            raise (inside[0] if inside else error) from None
         self.now = int(env.now)
 
     def _conduct_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
@@ -167,6 +178,10 @@ class System:
             begin, now = perf_counter(), env.now
             advance(getattr(machine, level), now, now + self.quantum)
             seconds[level] += perf_counter() - begin
+            if (
+                self.window.processed
+            ):  # the SMs began no other: they were ended by an exception, which SimPy raises next
+                return
             yield self.window
 
     def _most_taken(self) -> tuple[int, int]:

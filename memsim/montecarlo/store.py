@@ -41,6 +41,7 @@ _PROFILE_FIELDS: _Fields = {
     name: list if name.endswith("_distances") else int for name in OpProfile.__dataclass_fields__
 }
 _EXECUTED_FIELDS: _Fields = dict.fromkeys(("registers", "shared_bytes", "warps", "gap_instructions", "barriers"), int)
+_UNTIL_FIELDS: _Fields = {"width": (int, float), "convention": str, "reached": bool}
 _ABOUT_FIELDS: _Fields = {
     "gpu_provenance": dict, "seed": int, "versions": dict, "created": str,
     "gpu.name": str, "gpu.compute_capability": str, "gpu.sm.clock_mhz": (int, float),
@@ -56,7 +57,7 @@ def save(path: str | Path, trials: Trials) -> None:
     Raises:
         InputError: it cannot be written (no such folder, no permission, disk full).
     """
-    with writing(path), replacing(path) as temporary, hdf5.Sink(temporary) as sink:
+    with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
         with h5py.File(sink, "w") as file:
             hdf5.stamp(file, SCHEMA, VERSION)
             for name in _TEXTS:
@@ -110,6 +111,8 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     _check_fields(path, "about", about, _ABOUT_FIELDS)
     if "executed" in about:
         _check_fields(path, "about.executed", about["executed"], _EXECUTED_FIELDS)
+    if about.get("until") is not None:
+        _check_fields(path, "about.until", about["until"], _UNTIL_FIELDS)
     gpu = about["gpu"]
     if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or gpu["sm"]["clock_mhz"] <= 0:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
