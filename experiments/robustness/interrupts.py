@@ -19,7 +19,9 @@ import numpy as np
 
 import memsim
 from memsim.analysis.result import Result
+from memsim.cli import app
 from memsim.hierarchy.trial import Trial
+from memsim.support.interrupts import listening
 from memsim.support.journal import Journal, journal_path
 
 GPU = "tesla-c2050"
@@ -106,19 +108,23 @@ class Interrupted:
 
 def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: random.Random, span: float) -> Interrupted:
     """Interrupt ``memsim run`` at a random moment of its first `span` seconds, by Ctrl-C or SIGTERM."""
-    from memsim.cli import app
-
     out, log = folder / "interrupted.h5", folder / "interrupted.txt"
     out.unlink(missing_ok=True)
     log.write_text("")
     command = ["run", str(trace), "--gpu", GPU, "--trials", str(MANY), "-j", str(jobs), "-o", str(out), "-q"]
 
     def run() -> None:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # as the command does
-        app(command)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        with listening():  # both as the command's entry point does
+            os.write(tell, b".")
+            app(command)
 
+    began, tell = os.pipe()
     pid = forked(run, log)
-    time.sleep(draw.uniform(0.05, span))
+    os.read(began, 1)
+    os.close(began)
+    os.close(tell)
+    time.sleep(draw.uniform(0, span))
     os.kill(pid, draw.choice((signal.SIGINT, signal.SIGTERM)))
     code = ended(pid, LONGEST)
     said, wrong, kept = log.read_text(), [], 0

@@ -22,6 +22,7 @@ from memsim.cli.results import plot, show
 from memsim.cli.run import run
 from memsim.cli.trace import info, trace
 from memsim.support.errors import InputError
+from memsim.support.interrupts import listening
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
 
@@ -39,7 +40,7 @@ class _Commands(TyperGroup):
         except OSError as error:
             _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
         except KeyboardInterrupt as interrupt:
-            typer.echo(f"memsim: interrupted; {interrupt or 'nothing was kept'}", err=True)
+            typer.echo(f"memsim: interrupted; {str(interrupt) or 'nothing was kept'}", err=True)
             raise typer.Exit(INTERRUPTED) from None
         return None
 
@@ -92,7 +93,8 @@ def main() -> None:
     gc.set_threshold(100_000)  # imports make many objects and no garbage; looking for it took a tenth of the start
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's way to say Ctrl-C
     try:
-        app()
+        with listening():
+            app()
     except SystemExit as leaving:
         _leave(leaving.code)
 

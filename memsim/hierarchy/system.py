@@ -178,10 +178,8 @@ class System:
             begin, now = perf_counter(), env.now
             advance(getattr(machine, level), now, now + self.quantum)
             seconds[level] += perf_counter() - begin
-            if (
-                self.window.processed
-            ):  # the SMs began no other: they were ended by an exception, which SimPy raises next
-                return
+            if self.window.processed:
+                return  # an exception has ended the SMs, so there is no next one; SimPy raises it when all levels rest
             yield self.window
 
     def _most_taken(self) -> tuple[int, int]:

@@ -19,6 +19,7 @@ from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
+from memsim.support.interrupts import deferred
 from memsim.support.journal import Journal, journal_path
 
 
@@ -120,9 +121,10 @@ def keeping(out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume
         return
     check_choice(out, resume, force)
     saved = _saved(out, about) if resume and Path(out).exists() else {}
-    journal = Journal(journal_path(out), out, anew=force)
-    kept = _Journaled(out, journal, _identity(about), saved)
+    kept = None
     try:
+        with deferred():
+            kept = _Journaled(out, Journal(journal_path(out), out, anew=force), _identity(about), saved)
         if kept.rows and not resume:
             problem = (
                 f"has {_trials(kept.rows)} of a run that was killed; give --resume to go on, or --force to start anew"
@@ -131,13 +133,14 @@ def keeping(out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume
         kept.go_on(n_ops)
         yield kept
     except InputError as error:
-        if isinstance(error, _Choice) or not kept.rows:
+        if isinstance(error, _Choice) or kept is None or not kept.rows:
             raise
         raise InputError(error.where, error.field, f"{error.problem}; {kept.shown}") from error
     except KeyboardInterrupt as interrupt:
-        raise KeyboardInterrupt(kept.shown if kept.rows else "nothing was kept") from interrupt
+        raise KeyboardInterrupt(kept.shown if kept and kept.rows else "nothing was kept") from interrupt
     finally:
-        kept.close()
+        if kept is not None:
+            kept.close()
 
 
 def _identity(about: Mapping[str, Any]) -> dict[str, Any]:

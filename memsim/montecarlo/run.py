@@ -24,7 +24,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial
 from memsim.profile.ops import profile
 from memsim.support.errors import InputError
-from memsim.support.interrupts import deferred
+from memsim.support.interrupts import deferred, listening, raise_heard
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
@@ -75,7 +75,7 @@ def run(
             written.
     """
     _check(trials, seed, jobs, at_least)
-    with Scratch() as folder:
+    with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         about = _about(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
         ops = [_op(op) for op in trace.ops]
@@ -126,6 +126,7 @@ class _Taken:
                 self._take(number, trial)
             todo = [] if self.reached else [number for number in range(trials) if number not in self.trials]
             with closing(finish(todo)) as finished:
+                raise_heard()
                 for number, trial in finished:
                     with deferred():
                         self.trials[number] = trial
@@ -133,6 +134,7 @@ class _Taken:
                     self._take(number, trial)
                     if self.reached:
                         break
+                    raise_heard()
         except KeyboardInterrupt:
             if not self.trials:
                 raise
