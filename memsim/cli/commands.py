@@ -97,6 +97,8 @@ def main() -> None:
             app()
     except SystemExit as leaving:
         _leave(leaving.code)
+    except KeyboardInterrupt:  # before a command began
+        _leave(INTERRUPTED)
 
 
 def _leave(code: Any) -> NoReturn:
