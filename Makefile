@@ -29,9 +29,9 @@ $(VENV)/developing: $(VENV)/installed
 
 demo: $(VENV)/installed ## SpMV on a Tesla C2050, 64 trials: tables, out/spmv.h5, out/result.h5, out/figures
 	@mkdir -p out
-	$(BIN)/memsim trace spmv -p rows=86016 -p nnz_per_row=51 -o out/spmv.h5
-	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j $(JOBS) -o out/result.h5
-	$(BIN)/memsim plot out/result.h5 -o out/figures
+	$(BIN)/memsim trace spmv -p rows=86016 -p nnz_per_row=51 -o out/spmv.h5 --force
+	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j $(JOBS) -o out/result.h5 --force
+	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
 test: venv ## run the tests, doctests included
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal

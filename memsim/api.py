@@ -12,18 +12,18 @@ from dataclasses import asdict
 from functools import cache
 from itertools import count
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from memsim.support.errors import InputError
 from memsim.support.library import CAPTURE_GPU, DEFAULT_GPU
+from memsim.support.scratch import Scratch
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
     from memsim.exploration import Exploration
     from memsim.gpu.config import GPU
     from memsim.models.estimate import Estimate
-    from memsim.montecarlo.store import Trials
+    from memsim.montecarlo.trials import Trials
     from memsim.sources.capture import Captured
     from memsim.sources.describe.workload import Workload
     from memsim.trace.reader import Trace
@@ -169,6 +169,9 @@ def simulate(
     settings: Mapping[str, object] | None = None,
     convention: str = "model",
     progress: Callable[[Trials], None] | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
 ) -> Result:
     """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
 
@@ -183,10 +186,16 @@ def simulate(
         warm: every trial starts with the caches that one replay leaves, instead of empty ones.
         settings: fields of the GPU to change, ``{"l1.ways": 4}``.
         convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
-        progress: told each trial as it finishes.
+        progress: told each trial as it finishes, those that `resume` finds first.
+        out: the results file to write. Until it is whole, finished trials are kept beside it, and outlive this process
+            however it ends.
+        resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
+        force: write over `out`.
+
+    Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
     Raises:
-        InputError: a bad trace, GPU, setting or number.
+        InputError: a bad trace, GPU, setting or number, or an `out` that exists without `resume` or `force`.
 
     ::
 
@@ -215,6 +224,10 @@ def simulate(
         warm=warm,
         progress=progress,
         provenance={field: asdict(entry) for field, entry in origin.items()},
+        rule=None if until is None else {"width": until, "convention": str(convention)},
+        out=out,
+        resume=resume,
+        force=force,
     )
     return Result(done, convention)
 
@@ -302,9 +315,9 @@ def _out(path: str | Path | None) -> str | Path:
 
 
 @cache
-def _scratch() -> TemporaryDirectory:
+def _scratch() -> Scratch:
     """One folder for temporary traces; it goes when Python ends. Processes forked later share it."""
-    return TemporaryDirectory(prefix="memsim-")
+    return Scratch()
 
 
 _numbers = count()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 FILE = "traces/spmv.py"
 ARRAYS = ("row_ptr", "indices", "val", "y", "x")

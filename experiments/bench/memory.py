@@ -31,7 +31,7 @@ def memory(prepared: Prepared) -> list[Row]:
         return []
     with get_context("spawn").Pool(1) as pool:
         seen = pool.apply(_worker, (prepared.job,))
-    files = sum(file.stat().st_size for file in prepared.job.directory.glob("*.npy"))
+    files = sum(file.stat().st_size for file in prepared.job.execution.folder.glob("*.npy"))
     return [
         Row(
             "own memory of a worker", seen.anonymous / MIB, "MiB", 200, None,
@@ -48,11 +48,11 @@ def memory(prepared: Prepared) -> list[Row]:
 
 def _worker(job: Job) -> Memory:
     """Replay a trial while a thread looks at this process's memory."""
-    seen, done = [_now(job.directory)], threading.Event()
+    seen, done = [_now(job.execution.folder)], threading.Event()
 
     def sample() -> None:
         while not done.wait(SAMPLE_SECONDS):
-            seen.append(_now(job.directory))
+            seen.append(_now(job.execution.folder))
 
     sampler = threading.Thread(target=sample)
     sampler.start()

@@ -17,11 +17,11 @@ def replay(prepared: Prepared) -> list[Row]:
     walls, cores, shares, transactions = [], [], [], 0
     for trial in range(1 + prepared.size.trials):
         wall, core = perf_counter(), process_time()
-        row = run_trial(prepared.job, trial)
+        _, row = run_trial(prepared.job, trial)
         walls.append(perf_counter() - wall)
         cores.append(process_time() - core)
-        shares.append(100 * (1 - row["compiled_seconds"] / row["wall_seconds"]))
-        transactions += row["transactions"]
+        shares.append(100 * (1 - row.compiled_seconds / row.wall_seconds))
+        transactions += row.transactions
     walls, cores, shares = walls[1:], cores[1:], shares[1:]
     each = transactions / (1 + prepared.size.trials)
     best, middle = min(walls), median(walls)

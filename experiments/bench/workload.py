@@ -10,10 +10,8 @@ from tempfile import TemporaryDirectory
 
 import memsim
 from memsim.gpu.config import GPU
-from memsim.gpu.occupancy import resident_blocks
-from memsim.hierarchy.mapping import layout
-from memsim.montecarlo.worker import Job, save_layout
-from memsim.trace.coalesce import coalesce
+from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.worker import Job
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
 
@@ -68,8 +66,6 @@ def prepared(size: Size) -> Iterator[Prepared]:
     with TemporaryDirectory(prefix="memsim-bench-") as folder:
         gpu = memsim.load_gpu("tesla-c2050")
         trace = memsim.trace("spmv", out=Path(folder) / "spmv.h5", gpu=gpu, **size.parameters)
-        transactions = coalesce(trace, gpu, folder)
-        save_layout(Path(folder), layout(transactions, gpu))
-        shape = trace.launch
-        resident = resident_blocks(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-        yield Prepared(size, gpu, trace, transactions, Job(Path(folder), gpu, resident, seed=1))
+        execution = Execution.of(trace, gpu, folder)
+        execution.prepare(trace)
+        yield Prepared(size, gpu, trace, execution.transactions, Job(execution, seed=1))

@@ -108,5 +108,5 @@ def _transactions(gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.nda
 
 
 def _latencies(trial: Trial) -> list[Latencies]:
-    means = trial.times["sum"] / np.maximum(trial.times["count"], 1)
-    return [Latencies(float(mean), counts) for mean, counts in zip(means, trial.histogram, strict=True)]
+    means = trial.latency_sum / np.maximum(trial.latency_count, 1)
+    return [Latencies(float(mean), counts) for mean, counts in zip(means, trial.latency_histogram, strict=True)]

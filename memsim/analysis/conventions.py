@@ -29,7 +29,7 @@ import numpy as np
 
 from memsim.analysis.choices import Convention
 from memsim.hierarchy.counters import Event, Level, Unit
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 
 class Access(StrEnum):

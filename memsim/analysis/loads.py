@@ -18,7 +18,7 @@ from memsim.analysis.conventions import FETCHES, asked_of_caches, hit_ratio
 from memsim.analysis.latency import LatencyDistribution, expected_latency_parts
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.hierarchy.counters import Level
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 _WAITING = ("load", "atomic")  # kinds that a warp waits for
 

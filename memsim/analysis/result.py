@@ -19,7 +19,7 @@ from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
 from memsim.hierarchy.counters import Level, Unit
 from memsim.montecarlo import store
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 
 class Result:
@@ -61,6 +61,16 @@ class Result:
     @property
     def seed(self) -> int:
         return self.trials.about["seed"]
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether Ctrl-C ended the run before all trials were finished."""
+        return bool(self.trials.about.get("interrupted", False))
+
+    @property
+    def until(self) -> dict[str, Any] | None:
+        """The rule that was to end the run: `width`, `convention`, and whether it was `reached`; None without one."""
+        return self.trials.about.get("until")
 
     @property
     def ns_per_cycle(self) -> float:

@@ -74,7 +74,9 @@ class Sample:
             return None
         if np.ptp(finite) == 0:
             return Interval(self.mean, self.mean)
-        return _t_interval(finite, level) if method is Method.t else _bootstrap_interval(finite, level)
+        if method is Method.t:
+            return t_interval(finite.size, self.mean, self.sd, level)
+        return _bootstrap_interval(finite, level)
 
     def spread(self, k: float = 2.0) -> Interval | None:
         """mean -+ `k` sd: where one run falls (the paper's interval); None with fewer than two trials."""
@@ -103,16 +105,60 @@ class Sample:
 
 @dataclass(frozen=True)
 class Ratio(Sample):
-    """A hit ratio, trial by trial, and the convention that defines it."""
+    """A hit ratio, trial by trial, and the convention that defines it.
+
+    Its intervals end at 0 and 1, where ratios do. An interval of the mean loses nothing by that: what is cut off cannot
+    hold the mean, so the rest holds it as often.
+    """
 
     convention: Convention = Convention.model
 
+    def interval(self, level: float = 0.95, method: str = Method.t) -> Interval | None:
+        """As of any sample, within 0 and 1."""
+        found = super().interval(level, method)
+        return found and within_bounds(found)
 
-def _t_interval(values: np.ndarray, level: float) -> Interval:
+    def spread(self, k: float = 2.0) -> Interval | None:
+        """As of any sample, within 0 and 1."""
+        found = super().spread(k)
+        return found and within_bounds(found)
+
+
+class Moments:
+    """Count, mean and standard deviation of values that come one by one (Welford, Technometrics 1962)."""
+
+    def __init__(self) -> None:
+        self.count, self.mean, self._squares = 0, 0.0, 0.0
+
+    def add(self, value: float) -> None:
+        """Take in a value; nan, for a quantity that does not exist, is left out."""
+        if value == value:
+            self.count += 1
+            before = value - self.mean
+            self.mean += before / self.count
+            self._squares += before * (value - self.mean)
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of one value (n - 1 in the denominator), of two values or more."""
+        return float(np.sqrt(self._squares / (self.count - 1)))
+
+    def interval(self, level: float = 0.95) -> Interval | None:
+        """The interval that holds the mean with confidence `level` (Student's t); None with fewer than two values."""
+        return t_interval(self.count, self.mean, self.sd, level) if self.count > 1 else None
+
+
+def within_bounds(interval: Interval) -> Interval:
+    """The part of it where ratios are."""
+    return Interval(max(interval.low, 0.0), min(interval.high, 1.0))
+
+
+def t_interval(count: int, mean: float, sd: float, level: float) -> Interval:
+    """Student's interval of the mean of `count` values with this mean and standard deviation."""
     from scipy.special import stdtrit  # here: scipy is slow to import, and help texts need none of it
 
-    half = stdtrit(values.size - 1, 0.5 + level / 2) * values.std(ddof=1) / np.sqrt(values.size)
-    return Interval(float(values.mean() - half), float(values.mean() + half))
+    half = float(stdtrit(count - 1, 0.5 + level / 2)) * sd / count**0.5
+    return Interval(mean - half, mean + half)
 
 
 def _bootstrap_interval(values: np.ndarray, level: float) -> Interval:

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import GpuToFill, QuietTables
+from memsim.cli.options import Force, GpuToFill, QuietTables
 from memsim.support.library import CAPTURE_GPU
 
 
@@ -55,6 +55,7 @@ def capture(
     gaps: Annotated[bool, typer.Option("--gaps", help="Estimate the instructions between accesses.")] = False,
     unroll: Annotated[int, typer.Option(min=1, help="Iterations of a counted loop that go together; nvcc: 4.")] = 1,
     keep: Annotated[Path | None, typer.Option(help="Keep the instrumented source and the build's log there.")] = None,
+    force: Force = False,
     quiet: QuietTables = False,
 ) -> None:
     """Run a CUDA program, without a GPU, and store the memory trace of a kernel.
@@ -68,9 +69,10 @@ def capture(
     """
     from memsim.api import capture as run_captured
     from memsim.report.inputs import trace_text
+    from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
-    with bar("blocks", hidden=quiet) as advance:
+    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
         captured = run_captured(
             files,
             arguments=ctx.obj or [],

@@ -22,6 +22,7 @@ from memsim.cli.results import plot, show
 from memsim.cli.run import run
 from memsim.cli.trace import info, trace
 from memsim.support.errors import InputError
+from memsim.support.interrupts import listening
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
 
@@ -38,8 +39,8 @@ class _Commands(TyperGroup):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
-        except KeyboardInterrupt:
-            typer.echo("memsim: interrupted; nothing was kept", err=True)
+        except KeyboardInterrupt as interrupt:
+            typer.echo(f"memsim: interrupted; {str(interrupt) or 'nothing was kept'}", err=True)
             raise typer.Exit(INTERRUPTED) from None
         return None
 
@@ -92,9 +93,12 @@ def main() -> None:
     gc.set_threshold(100_000)  # imports make many objects and no garbage; looking for it took a tenth of the start
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a batch system's way to say Ctrl-C
     try:
-        app()
+        with listening():
+            app()
     except SystemExit as leaving:
         _leave(leaving.code)
+    except KeyboardInterrupt:  # before a command began
+        _leave(INTERRUPTED)
 
 
 def _leave(code: Any) -> NoReturn:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import QuietFiles, TracesOut
+from memsim.cli.options import Force, QuietFiles, TracesOut
 from memsim.cli.output import print_traces
 
 imports = typer.Typer(
@@ -25,6 +25,7 @@ def import_accelsim(
     kernel: Annotated[
         list[str] | None, typer.Option("--kernel", "-k", help="Its id, file or a part of its name; may be repeated.")
     ] = None,
+    force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
     """Read the processed traces of Accel-Sim's NVBit tracer.
@@ -38,9 +39,10 @@ def import_accelsim(
     memsim import accelsim traces/kernelslist.g -k spmv -o spmv.h5
     """
     from memsim.sources.imported.accelsim import import_accelsim as convert
+    from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
-    with bar("bytes", hidden=quiet) as advance:
+    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
         traces = convert(source, out, kernel, advance)
     if not quiet:
         print_traces(traces)
@@ -53,6 +55,7 @@ def import_nvbit(
     kernel: Annotated[
         list[str] | None, typer.Option("--kernel", "-k", help="A launch id or a part of a name; may be repeated.")
     ] = None,
+    force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
     """Read the text of NVBit's mem_trace tool, which stands in the program's own output.
@@ -65,9 +68,10 @@ def import_nvbit(
     memsim import nvbit mem_trace.log -k 3 -o launch-3.h5
     """
     from memsim.sources.imported.nvbit import import_nvbit as convert
+    from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
-    with bar("bytes", hidden=quiet) as advance:
+    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
         traces = convert(source, out, kernel, advance)
     if not quiet:
         print_traces(traces)
@@ -78,6 +82,7 @@ def export_accelsim(
     paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in the order of launches.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")],
     pack: Annotated[bool, typer.Option("--xz", help="Write .traceg.xz.")] = False,
+    force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
     """Write traces for Accel-Sim: kernelslist.g and a .traceg file each (tracer version 3).
@@ -87,10 +92,11 @@ def export_accelsim(
     accel-sim.out -trace traces/kernelslist.g -config ...
     """
     from memsim.sources.imported.accelsim import export_accelsim as write
+    from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
     from memsim.trace.reader import Trace
 
-    with bar("warps", hidden=quiet) as advance:
+    with keeping_existing(force), bar("warps", hidden=quiet) as advance:
         files = write([Trace.open(path) for path in paths], out, pack=pack, progress=advance)
     if not quiet:
         typer.echo("\n".join(map(str, files)))

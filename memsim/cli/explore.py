@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Gpu, QuietTables
+from memsim.cli.options import Force, Gpu, QuietTables
 from memsim.support.library import DEFAULT_GPU
 
 
@@ -34,6 +34,7 @@ def explore(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file of all versions to write.")] = None,
     figure: Annotated[Path | None, typer.Option(help="A PNG file of the best versions' times to write.")] = None,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/explore.md) instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
@@ -50,12 +51,13 @@ def explore(
     from memsim.exploration import parse_vary
     from memsim.gpu.presets import parse_settings
     from memsim.report import exploration
-    from memsim.support.files import check_writable
+    from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
-    for path in (out, figure):
-        if path is not None:
-            check_writable(path)
+    with keeping_existing(force):
+        for path in (out, figure):
+            if path is not None:
+                check_writable(path)
     with bar("versions", hidden=quiet) as advance:
         found = search(
             workload,

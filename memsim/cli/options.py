@@ -14,5 +14,6 @@ TracesOut = Annotated[Path | None, typer.Option("--out", "-o", help="A folder, o
 Gpu = Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")]
 GpuToFill = Annotated[str, typer.Option(help="To trace as many blocks as fill it and its L2.")]
 CountedAs = Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
 QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")]

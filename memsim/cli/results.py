@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention, Grouping, Method
-from memsim.cli.options import CountedAs
+from memsim.cli.options import CountedAs, Force
 from memsim.cli.output import print_json, print_tables
 from memsim.support.errors import InputError
 
@@ -49,6 +49,7 @@ def show(
 def plot(
     paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results files; several are compared.")],
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")] = Path("figures"),
+    force: Force = False,
     convention: CountedAs = Convention.model,
 ) -> None:
     """Draw a results file, or several beside each other: histograms, convergence, loads, latencies, as PNG.
@@ -59,10 +60,12 @@ def plot(
     """
     from memsim.analysis.result import Result
     from memsim.report import comparison, figures
+    from memsim.support.files import keeping_existing
 
     results = {path.stem: Result.load(path, convention) for path in paths}
     if len(results) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
-    one = len(results) == 1
-    for written in figures.plot(results.popitem()[1], out) if one else comparison.plot(results, out):
-        typer.echo(written)
+    with keeping_existing(force):
+        one = len(results) == 1
+        for written in figures.plot(results.popitem()[1], out) if one else comparison.plot(results, out):
+            typer.echo(written)

@@ -4,19 +4,31 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
+from time import monotonic
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Gpu, QuietTables
+from memsim.cli.options import CountedAs, Force, Gpu, QuietTables
 from memsim.cli.output import print_json, print_tables
+from memsim.support.errors import InputError
 from memsim.support.library import DEFAULT_GPU
+
+if TYPE_CHECKING:
+    from memsim.analysis.result import Result
+
+UNREACHED = 3  # exit code: --until was not reached
+LONG_SECONDS = 60  # a run whose result one would rather not make again
 
 
 def run(
     path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file, or kernelslist.g or .traceg.")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")
+    ] = False,
+    force: Force = False,
     kernel: Annotated[
         str | None, typer.Option("--kernel", "-k", help="Which one of kernelslist.g: id, file or a part of its name.")
     ] = None,
@@ -42,7 +54,11 @@ def run(
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
-    Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown.
+    Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
+    alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until.
+
+    Exit status: 0, also after Ctrl-C with finished trials; 2, bad input; 3, --until was not reached; 130, Ctrl-C before
+    a trial was finished.
 
     \b
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j 2 -o result.h5
@@ -53,11 +69,15 @@ def run(
     from memsim.analysis.stopping import Running
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
-    from memsim.support.files import check_writable
+    from memsim.montecarlo.keep import check_choice
+    from memsim.report.text import notes
     from memsim.support.progress import bar
 
+    begin = monotonic()
     if out is not None:
-        check_writable(out, path, gpu)
+        check_choice(out, resume, force, path, gpu)
+    elif resume or force:
+        raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
     running, most = Running(convention), trials if until is None else max_trials
@@ -75,10 +95,29 @@ def run(
             settings=parse_settings(setting or []),
             convention=convention,
             progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most),
+            out=out,
+            resume=resume,
+            force=force,
         )
-    if out is not None:
-        result.save(out)
     if json:
         print_json(result)
     elif not quiet:
         print_tables(result)
+    for note in notes(result) if json or quiet else ():
+        typer.echo(f"memsim: {note}", err=True)
+    if told := _kept(result, most, out, monotonic() - begin):
+        typer.echo(f"memsim: {told}", err=True)
+    if result.until is not None and not result.until["reached"]:
+        raise typer.Exit(UNREACHED)
+
+
+def _kept(result: Result, most: int, out: Path | None, seconds: float) -> str:
+    """What became of the trials, where it is not what was asked for."""
+    trials = len(result.trials.trial)
+    counted = f"{trials:,} trial{'s' * (trials != 1)}"
+    if result.interrupted:
+        place = f"in {out}; --resume goes on" if out is not None else "in what is printed alone; give -o to store them"
+        return f"interrupted: {counted} of {most:,} kept, {place}"
+    if out is None and seconds > LONG_SECONDS:
+        return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"
+    return ""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import GpuToFill, QuietTables, TraceFile
+from memsim.cli.options import Force, GpuToFill, QuietTables, TraceFile
 from memsim.support.library import DEFAULT_GPU
 
 
@@ -19,6 +19,7 @@ def trace(
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not the workload's rule.")
     ] = None,
+    force: Force = False,
     quiet: QuietTables = False,
 ) -> None:
     """Run a kernel description and store its memory trace.
@@ -30,12 +31,12 @@ def trace(
     from memsim.api import trace as record
     from memsim.gpu.presets import parse_settings
     from memsim.report.inputs import trace_text
-    from memsim.support.files import check_writable
+    from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
-    check_writable(out, workload)
     parameters = parse_settings(param or [], "-p")
-    with bar("blocks", hidden=quiet) as advance:
+    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
+        check_writable(out, workload)
         recorded = record(workload, out=out, gpu=gpu, blocks=blocks, progress=advance, **parameters)
     if not quiet:
         typer.echo(trace_text(recorded))

@@ -8,7 +8,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, TypeVar
 
 from memsim import montecarlo
@@ -22,6 +21,7 @@ from memsim.montecarlo.pool import in_processes
 from memsim.sources.describe import Workload, load_workload
 from memsim.sources.record import record
 from memsim.support.errors import InputError
+from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 MODELLED, SIMULATED = "modelled", "simulated"
@@ -189,16 +189,19 @@ def _each(
 def _model(task: _Task, chosen: Chosen) -> Modelled | str:
     """The models' word on a version, or why it cannot be."""
     try:
-        with TemporaryDirectory(prefix="memsim-") as folder:
+        with Scratch() as folder:
             return modelled(_trace(task, chosen, ONE_WAVE, folder), task.gpu)
     except InputError as error:
         return str(error)
 
 
 def _simulate(task: _Task, chosen: Chosen) -> Result:
-    with TemporaryDirectory(prefix="memsim-") as folder:
+    with Scratch() as folder:
         trace = _trace(task, chosen, task.blocks, folder)
-        return Result(montecarlo.run(trace, task.gpu, trials=task.trials, seed=task.seed))
+        result = Result(montecarlo.run(trace, task.gpu, trials=task.trials, seed=task.seed))
+    if result.interrupted:  # Ctrl-C is for the whole search
+        raise KeyboardInterrupt
+    return result
 
 
 def _trace(task: _Task, chosen: Chosen, blocks: str, folder: str) -> Trace:

@@ -109,7 +109,7 @@ class _Data(BaseModel):
 
 class SM(_Data):
     count: int = Field(ge=1, le=1024, description="streaming multiprocessors on the chip")
-    clock_mhz: float = Field(gt=0, description="the clock whose cycles are the simulation's time")
+    clock_mhz: float = Field(ge=1, le=1e5, description="the clock whose cycles are the simulation's time")
     warp_size: int = Field(32, ge=1, le=32, description="lanes of a warp")
     max_threads: int = Field(ge=1, le=4096, description="resident threads of one SM")
     max_warps: int = Field(ge=1, le=64, description="resident warps of one SM")
@@ -240,7 +240,7 @@ class Dram(_Data):
     interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one channel holds")
     channel_hash: IndexHash = IndexHash.modulo
     bank_hash: IndexHash = IndexHash.modulo
-    clock_mhz: float = Field(gt=0, description="the command clock")
+    clock_mhz: float = Field(ge=1, le=1e5, description="the command clock")
     policy: DramPolicy = DramPolicy.fr_fcfs
     row_policy: RowPolicy = RowPolicy.open_page
     queue: int = Field(ge=1, le=256, description="entries for reads that one channel's scheduler sees")
@@ -267,7 +267,7 @@ class Stochastic(_Data):
 class MwpCwp(_Data):
     """What the MWP/CWP model is told (Hong and Kim, ISCA 2009, tables 1 and 6); None: derived from the other fields."""
 
-    issue_cycles: float | None = Field(None, gt=0, le=10**5, description="SM cycles to issue one warp instruction")
+    issue_cycles: float | None = Field(None, ge=1e-3, le=10**5, description="SM cycles to issue one warp instruction")
     mem_ld_cycles: int | None = Field(None, ge=1, le=10**6, description="round trip of one transaction to DRAM")
     departure_del_coal_cycles: int | None = Field(
         None, ge=1, le=10**6, description="delay between two coalesced memory warps of one SM"
@@ -278,7 +278,7 @@ class MwpCwp(_Data):
 
 
 def _way(description: str) -> Any:
-    return Field(None, gt=0, le=1e6, description=description)
+    return Field(None, ge=1e-9, le=1e6, description=description)
 
 
 class Host(_Data):

@@ -8,8 +8,8 @@ later, so how time is cut into windows changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 import simpy
@@ -22,27 +22,12 @@ from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.loops.entry import entry
+from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout, layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
+from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.trace.transactions import Transactions
-
-
-@dataclass
-class Trial:
-    """What one replay counted (shapes and units: montecarlo.store.Trials).
-
-    `memory_log` holds requests to DRAM as line << 8 | sector mask, in runs of consecutive ones.
-    """
-
-    counters: np.ndarray
-    cycles: int
-    histogram: np.ndarray
-    times: np.ndarray
-    transactions: int
-    wall_seconds: float
-    compiled_seconds: float
-    memory_log: np.ndarray
 
 
 class System:
@@ -83,8 +68,13 @@ class System:
         self.now = 0
         self.seconds = {"sms": 0.0, "slices": 0.0, "channels": 0.0}  # inside compiled loops, by level
 
-    def run(self, warm: bool = False) -> Trial:
-        """Replay the trace; with `warm`, once uncounted before, so that it finds the caches as that left them."""
+    def run(self, warm: bool = False, grouping: np.random.Generator | None = None) -> Trial:
+        """Replay the trace, then take the main-memory step over the requests that reached DRAM.
+
+        Args:
+            warm: replay it once uncounted before, so that it finds the caches as that left them.
+            grouping: draws the step's groups; None leaves the step out.
+        """
         if warm:
             self._replay()
             self._forget()
@@ -92,17 +82,32 @@ class System:
         begin, clock = self.now, perf_counter()
         self.seconds = dict.fromkeys(self.seconds, 0.0)
         self._replay()
+        seconds = perf_counter() - clock
         state, sms = self.machine, self.machine.sms
+        times, memory = sms.times[:-1].copy(), np.zeros(0, np.int64)
+        if grouping is not None:
+            memory = memory_step(state, self.gpu, self.memory_log, state.log_run, grouping)
         return Trial(
             counters=state.counters.transpose(1, 0, 2, 3).copy(),
-            cycles=int(sms.sms["end"].max()) - begin,
-            histogram=sms.histogram[:-1].copy(),
-            times=sms.times[:-1].copy(),
-            transactions=int(sms.sms["transactions"].sum()),
-            wall_seconds=perf_counter() - clock,
-            compiled_seconds=sum(self.seconds.values()),
-            memory_log=state.channels.log[: int(state.channels.log_state["entries"][0])].copy(),
+            cycles=sms.sms["end"].max() - begin,
+            latency_histogram=sms.histogram[:-1].copy(),
+            latency_sum=times["sum"],
+            latency_count=times["count"],
+            instruction_latency_sum=times["instruction_sum"],
+            instruction_latency_count=times["instruction_count"],
+            memory_histogram=latency_counts(memory),
+            memory_sum=memory.sum(),
+            memory_count=np.array(len(memory)),
+            transactions=sms.sms["transactions"].sum(),
+            wall_seconds=np.array(seconds),
+            compiled_seconds=np.array(sum(self.seconds.values())),
         )
+
+    @property
+    def memory_log(self) -> np.ndarray:
+        """A copy of the log of requests to DRAM: line << 8 | sector mask, in runs of consecutive ones."""
+        channels = self.machine.channels
+        return channels.log[: int(channels.log_state["entries"][0])].copy()
 
     def _forget(self) -> None:
         """Set every count to zero; caches and clocks stay."""
@@ -114,12 +119,22 @@ class System:
         channels.log_state[:] = new_log()
 
     def _replay(self) -> None:
-        """Run until every block has ended and nothing is under way."""
+        """Run until every block has ended and nothing is under way.
+
+        What is raised inside a process, Ctrl-C too, leaves as it is: SimPy raises a copy, type(error)(*error.args),
+        which not every exception bears.
+        """
         env = simpy.Environment(self.now)
-        env.process(self._conduct_sms(env))
-        env.process(self._conduct(env, "slices", advance_slices))
-        env.process(self._conduct(env, "channels", advance_channels))
-        env.run()
+        levels = [
+            env.process(self._conduct_sms(env)),
+            env.process(self._conduct(env, "slices", advance_slices)),
+            env.process(self._conduct(env, "channels", advance_channels)),
+        ]
+        try:
+            env.run()
+        except BaseException as error:
+            inside: list[Any] = [level.value for level in levels if level.triggered and not level.ok]
+            raise (inside[0] if inside else error) from None
         self.now = int(env.now)
 
     def _conduct_sms(self, env: simpy.Environment) -> Generator[simpy.Event, None, None]:
@@ -163,6 +178,8 @@ class System:
             begin, now = perf_counter(), env.now
             advance(getattr(machine, level), now, now + self.quantum)
             seconds[level] += perf_counter() - begin
+            if self.window.processed:
+                return  # an exception has ended the SMs, so there is no next one; SimPy raises it when all levels rest
             yield self.window
 
     def _most_taken(self) -> tuple[int, int]:

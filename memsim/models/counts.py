@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from memsim.gpu.config import GPU
+from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import make_rules
 from memsim.trace.ideal import split_by_coalescing
@@ -89,7 +89,7 @@ def _memory_totals(trace: Trace, gpu: GPU, off_chip: np.ndarray) -> np.ndarray:
     """Instructions and transactions that go off chip: i8 [instructions or transactions, uncoalesced or coalesced]."""
     rules = make_rules(trace.ops, gpu)
     totals = np.zeros((2, 2, len(trace.ops)), np.int64)
-    with TemporaryDirectory(prefix="memsim-") as folder:
+    with Scratch() as folder:
         made = coalesce(trace, gpu, folder).instructions["count"]
         first = 0
         for chunk in trace.chunks():

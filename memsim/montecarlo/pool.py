@@ -20,6 +20,8 @@ from threading import Thread
 from typing import Any, TypeVar
 
 from memsim.support.errors import InputError
+from memsim.support.interrupts import deferred
+from memsim.support.scratch import Scratch
 
 Item = TypeVar("Item")
 Found = TypeVar("Found")
@@ -43,11 +45,12 @@ def in_processes(
     """
     todo = enumerate(items)
     team: list[_Worker] = []
-    scratch = tempfile.TemporaryDirectory(prefix="memsim-")
+    scratch = Scratch()
     try:
         for _ in range(workers):
             if mine := list(islice(todo, AHEAD)):
-                team.append(_Worker(function, workers, scratch.name))
+                with deferred():  # until the worker is in the team, and heeds no signal itself
+                    team.append(_Worker(function, workers, scratch.name))
                 for item in mine:
                     team[-1].give(item)
         while busy := {worker.pipe: worker for worker in team if worker.held}:
@@ -58,9 +61,10 @@ def in_processes(
                     worker.give(item)
                 yield number, found
     finally:
-        for worker in team:
-            worker.end()
-        scratch.cleanup()
+        with deferred():
+            for worker in team:
+                worker.end()
+            scratch.cleanup()
 
 
 class _Worker:
@@ -110,8 +114,8 @@ class _Worker:
 def _work(function: Callable[[Any], Any], pipe: Connection, scratch: str) -> None:
     """What a worker does, until it is killed."""
     tempfile.tempdir = scratch
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which keeps what is finished
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for number in (signal.SIGINT, signal.SIGTERM):  # for the parent, which keeps what is finished and ends its workers
+        signal.signal(number, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
     while True:
         number, item = pipe.recv()

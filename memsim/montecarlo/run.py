@@ -10,29 +10,27 @@ from datetime import UTC, datetime
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
-from memsim.gpu.carve_out import carved
 from memsim.gpu.config import GPU
-from memsim.gpu.occupancy import resident_blocks
-from memsim.hierarchy.mapping import layout
+from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.keep import Kept, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.store import Trials
-from memsim.montecarlo.worker import Job, run_trial, save_layout
+from memsim.montecarlo.trials import Trials
+from memsim.montecarlo.worker import Job, run_trial
 from memsim.profile.ops import profile
-from memsim.sources.snapshot import wave_blocks
 from memsim.support.errors import InputError
-from memsim.support.files import writing
-from memsim.trace.coalesce import coalesce
+from memsim.support.interrupts import deferred, listening, raise_heard
+from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 
-Row = dict[str, Any]
+Finished = Generator[tuple[int, Trial], None, None]
 
 
 def run(
@@ -48,73 +46,110 @@ def run(
     progress: Callable[[Trials], None] | None = None,
     quantum: int | None = None,
     provenance: dict[str, Any] | None = None,
+    rule: dict[str, Any] | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
 ) -> Trials:
     """Replay `trace` on `gpu`, `trials` times.
 
     What a trial draws depends on `seed` and its number alone. With `enough`, the run ends after the first number of
-    trials, `at_least` or more, for which it holds; it is asked about trials 0..n-1 in order, so the answer does not
+    trials, `at_least` or more, for which it holds; it is told trials 0, 1, ... in order, so the answer does not
     depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are any.
 
     Args:
         trials: how many; the most, with `enough`.
         jobs: worker processes; 1 replays in this process.
-        enough: told the first n trials; True ends the run.
+        enough: told each next trial (Trials of one); True: those that it was told are enough.
         warm: every trial starts from the caches that one uncounted replay leaves.
-        progress: told each trial as it finishes (Trials of one).
+        progress: told each trial as it finishes (Trials of one), those that are there already first.
         quantum: cycles between hand-overs; changes nothing but speed.
         provenance: field of the GPU -> where its value comes from, for the result to keep.
+        rule: what the result keeps of `enough`; with it, whether it held.
+        out: the result file to write; until it is whole, finished trials are kept beside it.
+        resume: go on with the trials of `out`, and with those that a killed run left.
+        force: write over `out`.
 
     Raises:
-        InputError: a trace that does not fit the GPU, or arguments out of range.
+        InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
+            written.
     """
     _check(trials, seed, jobs, at_least)
-    shape = trace.launch
-    gpu = carved(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-    about = _about(trace, gpu, seed, warm) | {"gpu_provenance": provenance or {}}
-    tables = [_op(op) for op in trace.ops], [asdict(array) | {"space": array.space.name} for array in trace.arrays]
-
-    def collect(chosen: list[Row]) -> Trials:
-        columns = {name: np.stack([np.asarray(row[name]) for row in chosen]) for name in chosen[0]}
-        return Trials(**columns, about=about, ops=tables[0], arrays=tables[1])
-
-    with TemporaryDirectory(prefix="memsim-") as folder:
-        job = _prepare(trace, gpu, Path(folder), seed, warm, quantum)
-        load_loops(gpu)
-        finished = _in_process(job, trials) if jobs == 1 else _in_pool(job, trials, jobs)
-        tell = (lambda row: progress(collect([row]))) if progress else None
-        stop = (lambda first: enough(collect(first))) if enough else None
-        rows = _until(finished, at_least, stop, tell)
-        transactions = Transactions.load(folder)
-        about["executed"] = _executed(trace, transactions)
-        for op, found in zip(tables[0], profile(trace, transactions, gpu, job.resident), strict=True):
-            op["profile"] = asdict(found)
-    return collect(rows)
+    with listening(), Scratch() as folder:
+        execution = Execution.of(trace, gpu, folder)
+        about = _about(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
+        ops = [_op(op) for op in trace.ops]
+        texts = {"about": about, "ops": ops, "arrays": [_array(array) for array in trace.arrays]}
+        with keeping(out, about, len(ops), resume, force) as kept:
+            execution.prepare(trace)
+            load_loops(execution.gpu)
+            take = _Taken(kept, texts, at_least, enough, progress)
+            take.all(partial(_finished, Job(execution, seed, warm, quantum), jobs), trials)
+            about["interrupted"] = take.interrupted
+            about["until"] = None if rule is None else rule | {"reached": take.reached}
+            about["executed"] = _executed(trace, execution.transactions)
+            for op, found in zip(ops, profile(trace, execution), strict=True):
+                op["profile"] = asdict(found)
+            done = Trials.of(take.trials, **texts)
+            kept.save(done)
+    return done
 
 
-def _until(
-    finished: Generator[Row, None, None],
-    at_least: int,
-    enough: Callable[[list[Row]], bool] | None,
-    tell: Callable[[Row], None] | None,
-) -> list[Row]:
-    """Rows in order of their trials: all, or the first for which `enough` holds, or those that Ctrl-C leaves."""
-    rows: dict[int, Row] = {}
-    asked = 0
-    try:
-        for row in finished:
-            rows[row["trial"]] = row
-            if tell:
-                tell(row)
-            while enough and asked in rows:
-                asked += 1
-                if asked >= at_least and enough(first := [rows[k] for k in range(asked)]):
-                    return first
-    except KeyboardInterrupt:
-        if not rows:
-            raise
-    finally:
-        finished.close()
-    return [rows[k] for k in sorted(rows)]
+class _Taken:
+    """Takes in finished trials.
+
+    Attributes:
+        trials: by number.
+        reached: whether there are enough.
+        interrupted: whether Ctrl-C came before.
+    """
+
+    def __init__(
+        self,
+        kept: Kept,
+        texts: dict[str, Any],
+        at_least: int,
+        enough: Callable[[Trials], bool] | None,
+        progress: Callable[[Trials], None] | None,
+    ) -> None:
+        self.trials: dict[int, Trial] = {}
+        self.reached = self.interrupted = False
+        self._kept, self._texts, self._at_least = kept, texts, at_least
+        self._enough, self._progress = enough, progress
+        self._told = 0
+
+    def all(self, finish: Callable[[list[int]], Finished], trials: int) -> None:
+        """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves."""
+        try:
+            self.trials |= self._kept.before
+            for number, trial in sorted(self.trials.items()):
+                self._take(number, trial)
+            todo = [] if self.reached else [number for number in range(trials) if number not in self.trials]
+            with closing(finish(todo)) as finished:
+                raise_heard()
+                for number, trial in finished:
+                    with deferred():
+                        self.trials[number] = trial
+                        self._kept.add(number, trial)
+                    self._take(number, trial)
+                    if self.reached:
+                        break
+                    raise_heard()
+        except KeyboardInterrupt:
+            if not self.trials:
+                raise
+            self.interrupted = not self.reached and len(self.trials) < trials
+        if self.reached:  # more may have finished out of order; which, depends on the processes
+            self.trials = {k: trial for k, trial in self.trials.items() if k < self._told or k in self._kept.saved}
+
+    def _take(self, number: int, trial: Trial) -> None:
+        """Tell of a trial, and ask about those that it makes next in order."""
+        if self._progress:
+            self._progress(Trials.of({number: trial}, **self._texts))
+        while self._enough and not self.reached and self._told in self.trials:
+            told = self._enough(Trials.of({self._told: self.trials[self._told]}, **self._texts))
+            self._told += 1
+            self.reached = told and self._told >= self._at_least
 
 
 def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:
@@ -123,34 +158,22 @@ def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:
             raise InputError("run", name, f"is {value}; give {least} or more")
 
 
-def _prepare(trace: Trace, gpu: GPU, folder: Path, seed: int, warm: bool, quantum: int | None) -> Job:
-    """Coalesce the trace and lay it out, into files that workers map."""
-    shape = trace.launch
-    threads = int(np.prod(shape.block))
-    resident = resident_blocks(gpu, threads, shape.registers, shape.shared_bytes)
-    with writing(folder):
-        transactions = coalesce(trace, gpu, folder)
-        save_layout(folder, layout(transactions, gpu))
-    return Job(folder, gpu, resident, seed, warm, quantum)
+def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
+    """The trials of these numbers, as they finish."""
+    if jobs == 1 or not numbers:
+        for number in numbers:
+            yield run_trial(job, number)
+        return
+    with closing(in_processes(partial(run_trial, job), numbers, jobs)) as found:
+        for _, numbered in found:
+            yield numbered
 
 
-def _in_process(job: Job, trials: int) -> Generator[Row, None, None]:
-    for trial in range(trials):
-        yield run_trial(job, trial)
-
-
-def _in_pool(job: Job, trials: int, jobs: int) -> Generator[Row, None, None]:
-    """Rows as they finish."""
-    with closing(in_processes(partial(run_trial, job), range(trials), jobs)) as found:
-        for _, row in found:
-            yield row
-
-
-def _about(trace: Trace, gpu: GPU, seed: int, warm: bool) -> dict[str, Any]:
+def _about(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict[str, Any]:
     """Everything a result must carry to be understood and made again."""
     packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {
-        "gpu": gpu.model_dump(mode="json"),
+        "gpu": execution.gpu.model_dump(mode="json"),
         "seed": seed,
         "warm": warm,
         "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
@@ -163,7 +186,7 @@ def _about(trace: Trace, gpu: GPU, seed: int, warm: bool) -> dict[str, Any]:
             "grid": list(trace.launch.grid),
             "block": list(trace.launch.block),
             "blocks": trace.n_blocks,
-            "wave_blocks": wave_blocks(trace.launch, gpu),
+            "wave_blocks": execution.wave_blocks,
         },
     }
 
@@ -182,3 +205,7 @@ def _executed(trace: Trace, transactions: Transactions) -> dict[str, int]:
 
 def _op(op: Any) -> dict[str, Any]:
     return asdict(op) | {"kind": op.kind.name, "space": op.space.name}
+
+
+def _array(array: Any) -> dict[str, Any]:
+    return asdict(array) | {"space": array.space.name}

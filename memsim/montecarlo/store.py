@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
-from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit
+from memsim.montecarlo.trials import Trials
 from memsim.profile.ops import OpProfile
 from memsim.profile.reuse import OCTAVES
 from memsim.support import hdf5
@@ -32,26 +31,6 @@ VERSION = (1, 2)  # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].pro
 
 _LIMIT_BYTES = 1 << 32  # of one dataset: 100,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
-_OPS = -1  # in a shape below: static ops; _ROWS is one more, for what no static op caused
-_ROWS = -2
-
-# Array of Trials -> dtype and shape after the axis of trials.
-_ARRAYS: dict[str, tuple[str, tuple[int, ...]]] = {
-    "trial": ("<i8", ()),
-    "counters": ("<i8", (_ROWS, len(Level), len(Event), len(Unit))),
-    "cycles": ("<i8", ()),
-    "latency_histogram": ("<i8", (_OPS, LATENCY_BINS)),
-    "latency_sum": ("<i8", (_OPS,)),
-    "latency_count": ("<i8", (_OPS,)),
-    "instruction_latency_sum": ("<i8", (_OPS,)),
-    "instruction_latency_count": ("<i8", (_OPS,)),
-    "memory_histogram": ("<i8", (LATENCY_BINS,)),
-    "memory_sum": ("<i8", ()),
-    "memory_count": ("<i8", ()),
-    "transactions": ("<i8", ()),
-    "wall_seconds": ("<f8", ()),
-    "compiled_seconds": ("<f8", ()),
-}
 # Field of a JSON text -> its type; what analysis and report read without asking.
 _Fields = dict[str, type | tuple[type, ...]]
 _OP_FIELDS: _Fields = {
@@ -62,6 +41,7 @@ _PROFILE_FIELDS: _Fields = {
     name: list if name.endswith("_distances") else int for name in OpProfile.__dataclass_fields__
 }
 _EXECUTED_FIELDS: _Fields = dict.fromkeys(("registers", "shared_bytes", "warps", "gap_instructions", "barriers"), int)
+_UNTIL_FIELDS: _Fields = {"width": (int, float), "convention": str, "reached": bool}
 _ABOUT_FIELDS: _Fields = {
     "gpu_provenance": dict, "seed": int, "versions": dict, "created": str,
     "gpu.name": str, "gpu.compute_capability": str, "gpu.sm.clock_mhz": (int, float),
@@ -71,65 +51,19 @@ _ABOUT_FIELDS: _Fields = {
 }  # fmt: skip
 
 
-@dataclass
-class Trials:
-    """Raw results, trial by trial. First axis: finished trials, in order of `trial`.
-
-    Attributes:
-        trial: i8 [t], number of the trial (its random draws depend on the seed and this alone).
-        counters: i8 [t, n_ops + 1, levels, events, units], see hierarchy.counters.
-        cycles: i8 [t], SM cycles from the first block's start to the last warp's end.
-        latency_histogram: i8 [t, n_ops, LATENCY_BINS], observed latency of load (and atomic) transactions, cycles.
-        latency_sum, latency_count: i8 [t, n_ops], of the same.
-        instruction_latency_sum, instruction_latency_count: i8 [t, n_ops], of whole warp instructions (first
-            transaction's lookup to last transaction's data).
-        memory_histogram: i8 [t, LATENCY_BINS], the main-memory step's latencies (Baghsorkhi 2012, 3.2.3), load to use.
-        memory_sum, memory_count: i8 [t].
-        transactions: i8 [t], transactions replayed.
-        wall_seconds, compiled_seconds: f8 [t], of the replay; compiled is the part inside compiled loops.
-        about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
-            kernel, source, parameters, grid, block, blocks: how many were traced, wave_blocks: how many the GPU holds
-            at once, 0 if not known), executed (dict: registers, shared_bytes; of the traced warps, warps,
-            gap_instructions, barriers, one a warp; missing in files before 1.2), created (ISO time).
-        ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
-            profile (dict, see profile.ops.OpProfile; missing in files before 1.2).
-        arrays: list of dicts name, base, bytes, element_bytes.
-    """
-
-    trial: np.ndarray
-    counters: np.ndarray
-    cycles: np.ndarray
-    latency_histogram: np.ndarray
-    latency_sum: np.ndarray
-    latency_count: np.ndarray
-    instruction_latency_sum: np.ndarray
-    instruction_latency_count: np.ndarray
-    memory_histogram: np.ndarray
-    memory_sum: np.ndarray
-    memory_count: np.ndarray
-    transactions: np.ndarray
-    wall_seconds: np.ndarray
-    compiled_seconds: np.ndarray
-    about: dict[str, Any] = field(default_factory=dict)
-    ops: list[dict[str, Any]] = field(default_factory=list)
-    arrays: list[dict[str, Any]] = field(default_factory=list)
-
-
 def save(path: str | Path, trials: Trials) -> None:
     """Write all of `trials` to `path`, whole or not at all.
 
     Raises:
         InputError: it cannot be written (no such folder, no permission, disk full).
     """
-    with writing(path), replacing(path) as temporary, hdf5.Sink(temporary) as sink:
+    with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
         with h5py.File(sink, "w") as file:
             hdf5.stamp(file, SCHEMA, VERSION)
             for name in _TEXTS:
                 file[name] = json.dumps(getattr(trials, name))
-            for name, (dtype, shape) in _ARRAYS.items():
-                values = np.asarray(getattr(trials, name), dtype)
-                assert values.shape == (len(trials.trial), *_resolved(shape, len(trials.ops))), name
-                file.create_dataset(f"trials/{name}", data=values, **hdf5.COMPRESSED)
+            for name in Trials.columns(len(trials.ops)):
+                file.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
         sink.check()
 
 
@@ -144,15 +78,11 @@ def load(path: str | Path) -> Trials:
         _complete(texts["about"], texts["ops"])
         _check_texts(path, **texts)
         arrays: dict[str, Any] = {}
-        for name, (dtype, tail) in _ARRAYS.items():
-            shape = (len(arrays["trial"]) if arrays else None, *_resolved(tail, len(texts["ops"])))
-            arrays[name] = hdf5.array(path, file, f"trials/{name}", dtype, shape, _LIMIT_BYTES)
+        for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
+            rows = len(arrays["counters"]) if arrays else None
+            arrays[name] = hdf5.array(path, file, f"trials/{name}", dtype, (rows, *shape), _LIMIT_BYTES)
     _check_values(path, arrays)
     return Trials(**arrays, **texts)
-
-
-def _resolved(shape: tuple[int, ...], n_ops: int) -> tuple[int, ...]:
-    return tuple({_OPS: n_ops, _ROWS: n_ops + 1}.get(length, length) for length in shape)
 
 
 def _text(path: str | Path, file: h5py.File, name: str) -> Any:
@@ -181,6 +111,8 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     _check_fields(path, "about", about, _ABOUT_FIELDS)
     if "executed" in about:
         _check_fields(path, "about.executed", about["executed"], _EXECUTED_FIELDS)
+    if about.get("until") is not None:
+        _check_fields(path, "about.until", about["until"], _UNTIL_FIELDS)
     gpu = about["gpu"]
     if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or gpu["sm"]["clock_mhz"] <= 0:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")

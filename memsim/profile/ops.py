@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.config import GPU, L1WritePolicy
-from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.mapping import Layout
 from memsim.profile.demand import Columns, asked
 from memsim.profile.exchange import copied, read_back
 from memsim.profile.order import Order, interleaved
@@ -86,16 +87,10 @@ def _sum(one: Any, other: Any) -> Any:
     return [a + b for a, b in zip(one, other, strict=True)] if isinstance(one, list) else one + other
 
 
-def profile(trace: Trace, tx: Transactions, gpu: GPU, resident: int) -> list[OpProfile]:
-    """The profiles of a trace's static ops.
-
-    Args:
-        trace: the trace.
-        tx: the same, coalesced for the GPU.
-        gpu: its caches and channels.
-        resident: blocks that one SM holds.
-    """
-    where, order = layout(tx, gpu), interleaved(tx, gpu.sm.count, resident)
+def profile(trace: Trace, execution: Execution) -> list[OpProfile]:
+    """The profiles of a trace's static ops, as the trace runs on a GPU."""
+    gpu, tx, where = execution.gpu, execution.transactions, execution.layout
+    order = interleaved(tx, gpu.sm.count, execution.resident)
     columns = (
         asked(trace, tx, gpu)
         | _l1_reuse(trace, tx, gpu, order, where)

@@ -14,6 +14,7 @@ from memsim.analysis.result import Result
 from memsim.analysis.tables import shortened
 from memsim.report.figures import COLORS, TITLES, histogram, nothing
 from memsim.report.style import INK, SERIES, panels, styled, write
+from memsim.support.files import check_replaceable
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
 
@@ -34,7 +35,10 @@ def plot(results: Mapping[str, Result], folder: str | Path) -> list[Path]:
     target.mkdir(parents=True, exist_ok=True)
     with styled():
         figures = {"ratios": ratios, "convergence": convergence, "loads": loads}
-        return [write(draw(results), target / f"{name}.png") for name, draw in figures.items()]
+        paths = {name: target / f"{name}.png" for name in figures}
+        for path in paths.values():
+            check_replaceable(path)
+        return [write(draw(results), paths[name]) for name, draw in figures.items()]
 
 
 def ratios(results: Mapping[str, Result]) -> Figure:

@@ -21,6 +21,8 @@ def document(result: Result) -> dict[str, Any]:
             "trace": about["trace"],
             "trials": len(result.trials.trial),
             "seed": result.seed,
+            "interrupted": result.interrupted,
+            "until": result.until,
             "convention": str(result.convention),
             "ratios": {name: _with_sd(ratio) for name, ratio in result.ratios.items()},
             "counters": result.counters,

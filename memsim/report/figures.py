@@ -14,6 +14,7 @@ from memsim.analysis.result import Result
 from memsim.analysis.statistics import Ratio
 from memsim.analysis.tables import shortened
 from memsim.report.style import BLUE, FAR, FARTHEST, GREEN, GREY, INK, NEAR, ORANGE, SERIES, panels, styled, write
+from memsim.support.files import check_replaceable
 
 TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 COLORS = dict(zip(TITLES, (BLUE, ORANGE, GREEN), strict=True))
@@ -34,7 +35,10 @@ def plot(result: Result, folder: str | Path) -> list[Path]:
     target.mkdir(parents=True, exist_ok=True)
     with styled():
         figures = {"ratios": ratios, "convergence": convergence, "loads": loads, "latency": latency}
-        return [write(draw(result), target / f"{name}.png") for name, draw in figures.items()]
+        paths = {name: target / f"{name}.png" for name in figures}
+        for path in paths.values():
+            check_replaceable(path)
+        return [write(draw(result), paths[name]) for name, draw in figures.items()]
 
 
 def ratios(result: Result) -> Figure:

@@ -7,6 +7,7 @@ from math import prod
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Interval
+from memsim.analysis.stopping import widest
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, with_interval
 
@@ -30,11 +31,11 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
     """
-    parts = [heading(result), *_caution(result)]
-    parts += [ratio_table(result, method), counter_table(result), time_lines(result)]
+    parts = [heading(result), ratio_table(result, method), counter_table(result), time_lines(result)]
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
         _speed(result),
+        *(f"note: {note}" for note in notes(result)),
     ]
     return "\n\n".join(parts)
 
@@ -53,6 +54,27 @@ def heading(result: Result) -> str:
     return "\n".join(line for line in lines if line)
 
 
+def notes(result: Result) -> list[str]:
+    """What makes the numbers say less than was wanted, each in a line or two."""
+    return [*_unreached(result), *_caution(result)]
+
+
+def _unreached(result: Result) -> list[str]:
+    """What is missing where a run ended before its intervals were as narrow as they were to be."""
+    rule = result.until
+    if rule is None or rule["reached"]:
+        return []
+    trials = len(result.trials.trial)
+    found = widest(Result(result.trials, rule["convention"]).ratios)
+    intervals = "there is no interval yet" if found is None else f"{_title(found[0])}'s interval is {found[1]:.2g} wide"
+    return [f"--until {rule['width']:g} was not reached in {trials} trial{'s' * (trials != 1)}: {intervals}"]
+
+
+def _title(name: str) -> str:
+    level, access = name.split("_")
+    return f"{level.upper()} {access}"
+
+
 def _caution(result: Result) -> list[str]:
     """What makes the numbers below say little: a part of a launch that does not even fill the GPU."""
     trace = result.trials.about["trace"]
@@ -60,7 +82,7 @@ def _caution(result: Result) -> list[str]:
     if traced >= min(wave, launched):
         return []
     return [
-        f"note: the trace has {traced:,} of {launched:,} blocks, where {result.gpu} holds {wave:,} at a time: "
+        f"the trace has {traced:,} of {launched:,} blocks, where {result.gpu} holds {wave:,} at a time: "
         f"it is not full.\nMake the trace with --gpu {result.gpu}, or with more --blocks."
     ]
 
@@ -69,9 +91,8 @@ def ratio_table(result: Result, method: str = Method.t) -> str:
     """The three hit ratios: mean, sd, the interval that holds the mean, the interval that holds one run."""
     rows = []
     for name, ratio in result.ratios.items():
-        level, access = name.split("_")
         intervals = [_percent_interval(found) for found in (ratio.interval(method=method), ratio.spread())]
-        rows.append([f"{level.upper()} {access}", number(ratio.mean * 100, 2), number(ratio.sd * 100, 3), *intervals])
+        rows.append([_title(name), number(ratio.mean * 100, 2), number(ratio.sd * 100, 3), *intervals])
     headers = ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"]
     table = aligned(headers, rows, [False, True, True, True, True])
     return f"{table}\nconvention {result.convention}: {_MEANING[result.convention]}"

@@ -24,7 +24,7 @@ def trace_paths(out: str | Path | None, names: Sequence[str]) -> list[Path]:
         names: of the kernels' files, without suffix.
 
     Raises:
-        InputError: one file for several kernels, or a place that cannot be written.
+        InputError: one file for several kernels, a place that cannot be written, or a file that must stay.
     """
     target = Path(out) if out is not None else Path()
     if not is_folder(target):
@@ -38,5 +38,6 @@ def trace_paths(out: str | Path | None, names: Sequence[str]) -> list[Path]:
     with writing(target):
         target.mkdir(exist_ok=True)
     paths = [target / f"{name}{SUFFIX}" for name in names]
-    check_writable(paths[0])
+    for path in paths:
+        check_writable(path)
     return paths

@@ -5,17 +5,37 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 from memsim.support.errors import InputError
+from memsim.support.scratch import HIDDEN, Scratch
+
+_existing_stays: ContextVar[bool] = ContextVar("existing_stays", default=False)
 
 
 @contextmanager
-def replacing(path: str | Path) -> Iterator[Path]:
+def keeping_existing(force: bool = False) -> Iterator[None]:
+    """Inside, no file is written over but with `force`: :func:`check_writable` and :func:`replacing` refuse to."""
+    before = _existing_stays.set(not force)
+    try:
+        yield
+    finally:
+        _existing_stays.reset(before)
+
+
+@contextmanager
+def replacing(path: str | Path, durable: bool = False) -> Iterator[Path]:
     """A temporary path beside `path` to write to; renamed over it when the block succeeds, removed when it raises.
 
+    It lies in a hidden folder, which the next one made there removes if this process is killed.
+
+    Args:
+        path: where the file goes.
+        durable: wait until it is on the disk, so that even a power cut leaves the old file or the new.
+
     Raises:
-        InputError: something stands at `path` that is no file, such as a device.
+        InputError: something stands at `path` that is no file, such as a device, or a file that must stay.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -25,13 +45,24 @@ def replacing(path: str | Path) -> Iterator[Path]:
     ['a.txt']
     """
     target = Path(path)
-    _check_replaceable(target)
-    temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
+    check_replaceable(target)
+    with Scratch(target.parent, HIDDEN) as folder:
+        temporary = Path(folder, target.name)
         yield temporary
+        if durable:
+            _flush(temporary)
         os.replace(temporary, target)
+        if durable:
+            _flush(target.parent)
+
+
+def _flush(path: Path) -> None:
+    """Have what the system still holds of a file, or of a folder's names, written to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
     finally:
-        temporary.unlink(missing_ok=True)
+        os.close(descriptor)
 
 
 @contextmanager
@@ -52,21 +83,31 @@ def check_writable(path: str | Path, *inputs: str | Path) -> None:
         inputs: what is read for it, which it must not replace.
 
     Raises:
-        InputError: its folder does not exist or is not writable, or it is a folder, a device or one of `inputs`.
+        InputError: its folder does not exist or is not writable, or it is a folder, a device, one of `inputs`, or a
+            file that must stay.
     """
     target = Path(path)
-    _check_replaceable(target)
-    if target.exists() and any(Path(read).exists() and target.samefile(read) for read in inputs):
+    if target.is_file() and any(Path(read).exists() and target.samefile(read) for read in inputs):
         raise InputError(path, "file", "is read and would be written over; give another path")
+    check_replaceable(target)
     if not target.parent.is_dir():
         raise InputError(path, "folder", f"{target.parent} does not exist; make it first")
     if not os.access(target.parent, os.W_OK):
         raise InputError(path, "folder", f"{target.parent} is not writable; give a path in one that is")
 
 
-def _check_replaceable(target: Path) -> None:
-    """A rename puts a file in the place of a device as well: of /dev/null, to everybody's surprise."""
+def check_replaceable(path: str | Path) -> None:
+    """Refuse a path at which something stands that no file may replace.
+
+    A rename puts a file in the place of a device as well: of /dev/null, to everybody's surprise.
+
+    Raises:
+        InputError: it is a folder, a device, or, inside :func:`keeping_existing`, a file.
+    """
+    target = Path(path)
     if target.is_dir():
         raise InputError(target, "file", "is a folder; give the path of a file")
     if target.exists() and not target.is_file():
         raise InputError(target, "file", "is a device or a pipe; give the path of a file")
+    if target.exists() and _existing_stays.get():
+        raise InputError(target, "file", "exists; give --force to write over it, or another path")

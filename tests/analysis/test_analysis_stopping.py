@@ -9,7 +9,7 @@ import synthetic
 
 from memsim.analysis.result import Result
 from memsim.analysis.stopping import Running, narrower_than, widest
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 
 
 def _some(trials: Trials, chosen: slice) -> Trials:
@@ -23,13 +23,13 @@ def _some(trials: Trials, chosen: slice) -> Trials:
 
 
 def test_enough_is_when_the_widest_interval_is_narrower():
-    trials = synthetic.spmv(40)
+    trials, enough, answers = synthetic.spmv(40), narrower_than(0.006), []
     for count in range(1, 41):
-        first = _some(trials, slice(count))
-        intervals = [ratio.interval() for ratio in Result(first).ratios.values()]
+        intervals = [ratio.interval() for ratio in Result(_some(trials, slice(count))).ratios.values()]
         expected = count > 1 and all(interval.width < 0.006 for interval in intervals)
-        assert narrower_than(0.006)(first) == expected
-    assert narrower_than(0.006)(trials) and not narrower_than(0.006)(_some(trials, slice(4)))
+        answers.append(enough(_some(trials, slice(count - 1, count))))
+        assert answers[-1] == expected
+    assert answers[-1] and not answers[3]
 
 
 def test_accesses_that_do_not_happen_do_not_keep_a_run_going():

@@ -31,8 +31,8 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
         path = np.concatenate([[0], 1 + np.random.default_rng(1).permutation(elements - 1)])
     base = next(array.base for array in trace.arrays if array.name == "links")
     walked = Device(gpu).laps(base + path * stride)
-    mean = trial.times[links]["sum"] / trial.times[links]["count"]
-    assert trial.times[links]["count"] == 3 * elements
+    mean = trial.latency_sum[links] / trial.latency_count[links]
+    assert trial.latency_count[links] == 3 * elements
     assert mean == pytest.approx(np.mean([lap.mean for lap in walked]), rel=0.01)  # DRAM's clock may stand elsewhere
 
 

@@ -6,6 +6,7 @@ import pytest
 import memsim
 from memsim import Launch, workload
 from memsim.gpu.carve_out import carved
+from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import load_gpu, override
 from memsim.support.errors import InputError
 
@@ -26,12 +27,13 @@ KB = 1 << 10
     ],
 )
 def test_the_least_that_holds_all_resident_blocks(gpu, threads, registers, shared, reserved):
-    assert carved(load_gpu(gpu), threads, registers, shared).l1.reserved_bytes == reserved * KB
+    machine = load_gpu(gpu)
+    assert carved(machine, occupancy(machine, threads, registers, shared)).l1.reserved_bytes == reserved * KB
 
 
 def test_every_set_keeps_a_way():
     gpu = override(load_gpu("tesla-v100"), {"l1.ways": 2, "l1.reserved_bytes": 0})
-    assert carved(gpu, 1024, 32, 48 * KB).l1.reserved_bytes == 64 * KB
+    assert carved(gpu, occupancy(gpu, 1024, 32, 48 * KB)).l1.reserved_bytes == 64 * KB
 
 
 def test_sizes_on_offer_fit_the_l1():

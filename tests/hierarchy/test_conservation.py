@@ -190,5 +190,5 @@ def test_a_packet_waits_for_all_its_fetches_whichever_it_finds_under_way():
     late = [instruction(gap=1, sequence=False), instruction([(0, 0b11)], op=1)]
     trial = System(machines.trace([[early], [late]]), gpu, 1, np.random.SeedSequence(0)).run()
     assert trial.counters[1, Level.l2, Event.read_merge, Unit.sectors] == 1
-    first, second = trial.times["sum"][:2]
-    assert trial.times["count"][:2].tolist() == [1, 1] and second > first - gpu.sm.instruction_cycles
+    first, second = trial.latency_sum[:2]
+    assert trial.latency_count[:2].tolist() == [1, 1] and second > first - gpu.sm.instruction_cycles

@@ -31,8 +31,9 @@ def assert_equal(system: System, trial, oracle: World) -> None:
     ]  # fmt: skip
     assert not different, "(op, level, event, unit, simulator, oracle)"
     assert trial.cycles == oracle.cycles
-    assert trial.times.tolist() == oracle.times()
-    np.testing.assert_array_equal(trial.histogram, oracle.histogram())
+    names = ("latency_sum", "latency_count", "instruction_latency_sum", "instruction_latency_count")
+    assert list(zip(*(getattr(trial, name).tolist() for name in names), strict=True)) == oracle.times()
+    np.testing.assert_array_equal(trial.latency_histogram, oracle.histogram())
     assert trial.transactions == oracle.transactions
     channels = system.machine.channels
     logged = channels.commands[: channels.logged[0]]

@@ -28,8 +28,8 @@ def fingerprint(tx: Transactions, gpu: GPU, seed: int, quantum: int | None = Non
     """Everything a trial counts and the caches it leaves, byte for byte."""
     system = System(tx, gpu, 2, np.random.SeedSequence(seed), quantum=quantum)
     trial = system.run(warm)
-    parts = {name: getattr(trial, name) for name in ("counters", "cycles", "histogram", "transactions", "memory_log")}
-    parts |= {f"times.{name}": trial.times[name] for name in trial.times.dtype.names}
+    parts = {name: getattr(trial, name) for name in trial.columns(tx.n_ops) if not name.endswith("seconds")}
+    parts["memory_log"] = system.memory_log
     for level in ("sms", "slices"):
         ways = getattr(system.machine, level).cache.ways
         parts |= {f"{level}.{name}": ways[name] for name in ("tag", "valid", "dirty")}

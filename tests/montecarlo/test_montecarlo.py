@@ -7,7 +7,7 @@ import memsim
 from memsim import montecarlo
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import Event, Level
-from memsim.montecarlo import store
+from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 
 TIMES = {"wall_seconds", "compiled_seconds"}
@@ -23,7 +23,7 @@ def run(trace, **options):
 
 
 def same(one, other):
-    names = set(store.Trials.__dataclass_fields__) - TIMES - {"about", "ops", "arrays"}
+    names = set(Trials.__dataclass_fields__) - TIMES - {"about", "ops", "arrays"}
     return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in names)
 
 
@@ -48,11 +48,19 @@ def test_more_trials_begin_with_the_fewer(trace):
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_the_rule_ends_a_run_at_the_same_trial_whatever_the_workers(trace, jobs):
-    def enough(trials):
-        return len(trials.trial) >= 5  # as a rule that happens to hold from there on
+    told = []
 
-    done = run(trace, trials=40, seed=1, jobs=jobs, enough=enough, at_least=2)
-    assert done.trial.tolist() == [0, 1, 2, 3, 4]
+    def enough(trials):
+        told.extend(trials.trial.tolist())
+        return len(told) >= 5  # as a rule that happens to hold from there on
+
+    done = run(trace, trials=40, seed=1, jobs=jobs, enough=enough, at_least=2, rule={"width": 0.5})
+    assert done.trial.tolist() == told == [0, 1, 2, 3, 4]
+    assert done.about["until"] == {"width": 0.5, "reached": True}
+
+
+def test_at_least_so_many_trials_are_made(trace):
+    assert run(trace, trials=9, enough=lambda trials: True, at_least=4).trial.tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -17,6 +17,7 @@ from places import TESTS
 
 from memsim.analysis.result import Result
 from memsim.montecarlo import store
+from memsim.montecarlo.trials import Trials
 from memsim.report.text import tables
 from memsim.support.errors import InputError
 
@@ -30,7 +31,7 @@ def saved(tmp_path):
 
 def test_everything_comes_back(saved):
     before, after = synthetic.spmv(3), store.load(saved)
-    for field in dataclasses.fields(store.Trials):
+    for field in dataclasses.fields(Trials):
         one, other = getattr(before, field.name), getattr(after, field.name)
         if isinstance(one, np.ndarray):
             assert np.array_equal(one, other), field.name
@@ -59,6 +60,7 @@ import resource, signal, sys
 import synthetic
 from memsim.support.errors import InputError
 from memsim.montecarlo import store
+from memsim.montecarlo.trials import Trials
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]),) * 2)

@@ -7,16 +7,25 @@ import pytest
 
 import memsim
 from memsim.gpu.presets import load_gpu
+from memsim.hierarchy.execution import Execution
 from memsim.profile.ops import profile
 from memsim.profile.order import interleaved
 from memsim.profile.reuse import EVERY_SM, OCTAVES, Level, distances, in_sets
 from memsim.profile.skew import RUNS, skew
+from memsim.support.scratch import Scratch
 from memsim.trace.bits import popcounts
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import NO_OP
 from memsim.trace.transactions import INSTRUCTION, Transactions
 
 GPU = load_gpu("tesla-v100")
+
+
+def _profile(trace):
+    with Scratch() as folder:
+        execution = Execution.of(trace, GPU, folder)
+        execution.prepare(trace)
+        return profile(trace, execution)
 
 
 def _by_sets(trace, tx):
@@ -44,7 +53,7 @@ def _by_sets(trace, tx):
 def test_first_uses_are_those_of_sets(name, parameters):
     trace = memsim.trace(name, blocks="all", **parameters)
     transactions = coalesce(trace, GPU)
-    found = profile(trace, transactions, GPU, 8)
+    found = _profile(trace)
     first, of_block = _by_sets(trace, transactions)
     assert [op.first_sectors for op in found] == first
     assert [op.block_sectors for op in found] == of_block
@@ -58,7 +67,7 @@ def test_first_uses_are_those_of_sets(name, parameters):
 def test_scattered_lanes_conflicts_and_reuse_by_hand():
     def of(name, **parameters):
         trace = memsim.trace(name, blocks="all", **parameters)
-        profiles = profile(trace, coalesce(trace, GPU), GPU, 8)
+        profiles = _profile(trace)
         return {op.text: found for op, found in zip(trace.ops, profiles, strict=True)}
 
     copy = of("saxpy", n=4096)["x[i]"]
@@ -197,7 +206,7 @@ def test_skew_leaves_out_what_a_cache_holds_and_windows_that_are_short():
 def test_what_a_block_reads_back_is_what_it_stored_first():
     def of(name, **parameters):
         trace = memsim.trace(name, blocks="all", **parameters)
-        return profile(trace, coalesce(trace, GPU), GPU, 8)
+        return _profile(trace)
 
     through_memory = of("warp_sum", n=1 << 12, variant="memory")
     back = [found for found in through_memory if found.read_back]

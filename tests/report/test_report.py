@@ -72,9 +72,10 @@ def test_the_json_contract(result):
         ],
         "performance": dict.fromkeys(("transactions_per_trial", "transactions_per_second", "simpy_share"), "number"),
         "created": "str",
+        "interrupted": "number",
     }
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"trace", "versions", "findings"}
+    assert set(found) - set(expected) == {"trace", "versions", "findings", "until"}
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 
 

@@ -6,13 +6,10 @@ groups enter idle channels at once, and the time until each is answered is the e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.codes import FETCH
-from memsim.hierarchy.counters import LATENCY_BINS, latency_bin_edges
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
@@ -20,17 +17,8 @@ from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
 GROUP = 32  # requests a warp can issue at once
 
 
-@dataclass
-class MemoryStep:
-    """Latencies, load to use, of all groups of one trial."""
-
-    histogram: np.ndarray
-    sum: int
-    count: int
-
-
-def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.random.Generator) -> MemoryStep:
-    """Draw groups from each run of the log and time them.
+def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.random.Generator) -> np.ndarray:
+    """Draw groups from each run of the log and time them: latencies, load to use, of all requests, in cycles.
 
     Args:
         machine: of the trial that wrote the log, finished; its channels are reset and used.
@@ -56,9 +44,7 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
             requests[name] = place[name]
         requests["kind"], requests["mask"] = FETCH, sectors[at : at + n]
         latencies.append(answer_times(machine, gpu, requests) + reply_cycles(gpu))
-    all_ = np.concatenate(latencies)
-    counts, _ = np.histogram(all_, latency_bin_edges())
-    return MemoryStep(counts[:LATENCY_BINS], int(all_.sum()), len(all_))
+    return np.concatenate(latencies)
 
 
 def _single_sectors(batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -210,7 +210,7 @@ def check_place(out: Path) -> None:
     Raises:
         InputError: it, or the folder it would be in, is not there or cannot be written.
     """
-    check_writable(out / f"kernel{SUFFIX}" if out.is_dir() else out)
+    check_writable(out / f".trace{SUFFIX}" if out.is_dir() else out)  # a kernel's file, whose name is not known yet
 
 
 @contextmanager

@@ -8,9 +8,10 @@ import shutil
 import signal
 import subprocess
 from dataclasses import dataclass
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryFile
 
 from memsim.sources.capture.build import CUDA_SUFFIXES, Sources
+from memsim.support.scratch import Scratch
 
 LONGEST_SECONDS = 120
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
@@ -34,7 +35,7 @@ class Resources:
     def __init__(self, sources: Sources, ask: bool = True) -> None:
         self._told = TemporaryFile()  # noqa: SIM115  lives as long as the process that writes to it
         # nvcc itself names what it makes of several files.
-        self._folder = TemporaryDirectory(prefix="memsim-", ignore_cleanup_errors=True)
+        self._folder = Scratch()
         self._process: subprocess.Popen | None = None
         self._needs: dict[str, Needs] | None = None
         files = [str(file.absolute()) for file in sources.files if file.suffix in CUDA_SUFFIXES]

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture.build import Sources, build
@@ -14,6 +13,7 @@ from memsim.sources.capture.merge import Merger, load_loops
 from memsim.sources.capture.process import Process
 from memsim.sources.capture.recorder import Progress, Recorder, Wanted, check_place
 from memsim.sources.capture.resources import Resources
+from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 
@@ -65,7 +65,7 @@ def capture(
     wanted = wanted or Wanted()
     check_place(Path(out))
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(TemporaryDirectory(prefix="memsim-"))) if keep is None else keep
+        folder = Path(stack.enter_context(Scratch())) if keep is None else keep
         folder.mkdir(parents=True, exist_ok=True)
         resources = Resources(sources, ask=sources.gpu or wanted.registers is None)
         stack.callback(resources.close)

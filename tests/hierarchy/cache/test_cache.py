@@ -170,4 +170,4 @@ def test_a_hit_and_a_miss_cost_their_configured_latency():
          gpu.l2.hit_latency_cycles),
     ):  # fmt: skip
         trial = System(machines.one_warp(*flow), gpu, 1, np.random.SeedSequence(0)).run()
-        assert trial.times[1]["sum"] == latency and trial.times[1]["count"] == 1
+        assert trial.latency_sum[1] == latency and trial.latency_count[1] == 1

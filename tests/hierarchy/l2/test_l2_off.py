@@ -42,7 +42,7 @@ def test_an_idle_access_takes_the_measured_latency(name):
     assert not gpu.l2.enabled
     assert abs(idle_miss_cycles(gpu) - TABLE_6.get(name, 420)) <= 2
     trial = System(machines.one_warp(instruction([(0, 1)])), gpu, 1, np.random.SeedSequence(0)).run()
-    assert abs(int(trial.times["sum"][0]) - TABLE_6.get(name, 420)) <= 2
+    assert abs(int(trial.latency_sum[0]) - TABLE_6.get(name, 420)) <= 2
 
 
 def test_no_hit_ratio_is_told():

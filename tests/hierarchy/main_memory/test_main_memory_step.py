@@ -15,10 +15,10 @@ def test_a_lone_request_waits_as_long_as_the_load_that_made_it(name):
     gpu = load_gpu(name)
     system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
     replayed = system.run()
-    step = memory_step(system.machine, gpu, replayed.memory_log, system.machine.log_run, np.random.default_rng(0))
-    assert (step.count, replayed.times["count"].sum()) == (1, 1)
+    step = memory_step(system.machine, gpu, system.memory_log, system.machine.log_run, np.random.default_rng(0))
+    assert (len(step), replayed.latency_count.sum()) == (1, 1)
     clock = gpu.sm.clock_mhz / gpu.dram.clock_mhz  # the replay's request meets DRAM's clock somewhere in its cycle
-    assert abs(step.sum - replayed.times["sum"].sum()) <= 2 * clock
+    assert abs(step.sum() - replayed.latency_sum.sum()) <= 2 * clock
 
 
 def test_a_lone_request_meets_a_refresh_as_often_as_refreshes_take_time():
@@ -31,8 +31,8 @@ def test_a_lone_request_meets_a_refresh_as_often_as_refreshes_take_time():
         system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
         system.run()
         step = memory_step(system.machine, gpu, np.ones(times, np.int64), 1, np.random.default_rng(0))
-        assert step.count == times
-        return step.sum / times
+        assert len(step) == times
+        return step.mean()
 
     refreshed = override(plain, {"dram.timing.refi": refi, "dram.timing.rfc": rfc})
     clock = plain.sm.clock_mhz / plain.dram.clock_mhz

@@ -60,5 +60,5 @@ def test_blocks_go_breadth_first_then_to_the_slot_that_frees_first():
     trial = system.run()
     ended = system.machine.sms.sms["end"]
     assert ended[0] == 100 * gpu.sm.instruction_cycles
-    latency = int(trial.times[1]["sum"])
+    latency = int(trial.latency_sum[1])
     assert ended[1] == gpu.sm.instruction_cycles + gpu.sm.launch_cycles + latency

@@ -21,7 +21,7 @@ from typing import IO
 import numpy as np
 
 from memsim.support.errors import InputError
-from memsim.support.files import replacing, writing
+from memsim.support.files import check_replaceable, replacing, writing
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
 from memsim.trace.schema import ADDRESS_DTYPE, EXPLICIT, NO_OP, Chunk, Flag, Kind, Space, StaticOp
@@ -30,6 +30,7 @@ Progress = Callable[[int, int], None]  # warps written, warps in all
 
 _SHARED_BASE, _LOCAL_BASE = 0x7F00_0000_0000, 0x7F00_0200_0000  # as of a Volta; no array of ours lies there
 _BINARY_VERSION = 70  # the opcodes below are Volta's
+_LIST = "kernelslist.g"
 _WARP = 32
 _MOST_GAP = 10**9  # lines of non-memory instructions in one file
 _LONGEST_STRIDE = 2**31 - 1
@@ -76,12 +77,14 @@ def export_accelsim(
     folder = Path(folder)
     for trace in traces:
         _check(trace)
+    names = [f"kernel-{number}.traceg{'.xz' if pack else ''}" for number in range(1, len(traces) + 1)]
+    for name in (*names, _LIST):
+        check_replaceable(folder / name)
     with writing(folder):
         folder.mkdir(exist_ok=True)
     done, total = 0, sum(trace.n_warps for trace in traces)
     commands, files = dict[str, None](), []
-    for number, trace in enumerate(traces, 1):
-        name = f"kernel-{number}.traceg{'.xz' if pack else ''}"
+    for number, (name, trace) in enumerate(zip(names, traces, strict=True), 1):
         with writing(folder / name), replacing(folder / name) as temporary, _opened(temporary, pack) as file:
             file.write(_header(trace, number))
             for warps, text in _body(trace):
@@ -93,7 +96,7 @@ def export_accelsim(
         commands |= {f"MemcpyHtoD,0x{array.base:016x},{array.bytes}": None for array in arrays}
         commands[name] = None
         files.append(folder / name)
-    listed = folder / "kernelslist.g"
+    listed = folder / _LIST
     with writing(listed), replacing(listed) as temporary:
         temporary.write_text("".join(f"{command}\n" for command in commands))
     return [*files, listed]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from memsim.sources.imported.warp_parts import index
 from memsim.sources.outputs import trace_paths
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
+from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 from memsim.trace.schema import INSTRUCTION_COLUMNS, Chunk, Space
 from memsim.trace.writer import TraceWriter
@@ -53,7 +53,7 @@ def import_nvbit(
     if not folder.is_dir():
         check_writable(folder)
         folder = folder.parent
-    with TemporaryDirectory(prefix=".memsim-", dir=folder) as temporary:
+    with Scratch(folder, HIDDEN) as temporary:
         log = _Log(source, Path(temporary))
         for block in line_blocks(source, progress):
             log.read(block)

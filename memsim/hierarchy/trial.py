@@ -1,0 +1,81 @@
+"""What one trial counted: written once, here, for the replay, for workers, for files and for analysis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+
+OPS = -1  # in a shape: static ops; ROWS is one more, for what no static op caused
+ROWS = -2
+
+
+def _counted(*shape: int, dtype: str = "<i8") -> Any:
+    return field(metadata={"dtype": dtype, "shape": shape})
+
+
+@dataclass(kw_only=True)
+class Trial:
+    """Raw results of one trial; every field becomes an array of the dtype and shape it declares.
+
+    Attributes:
+        counters: i8 [n_ops + 1, levels, events, units], see hierarchy.counters.
+        cycles: i8, SM cycles from the first block's start to the last warp's end.
+        latency_histogram: i8 [n_ops, LATENCY_BINS], observed latency of load (and atomic) transactions, cycles.
+        latency_sum, latency_count: i8 [n_ops], of the same.
+        instruction_latency_sum, instruction_latency_count: i8 [n_ops], of whole warp instructions (first
+            transaction's lookup to last transaction's data).
+        memory_histogram: i8 [LATENCY_BINS], the main-memory step's latencies (Baghsorkhi 2012, 3.2.3), load to use.
+        memory_sum, memory_count: i8.
+        transactions: i8, transactions replayed.
+        wall_seconds, compiled_seconds: f8, of the replay; compiled is the part inside compiled loops.
+    """
+
+    counters: np.ndarray = _counted(ROWS, len(Level), len(Event), len(Unit))
+    cycles: np.ndarray = _counted()
+    latency_histogram: np.ndarray = _counted(OPS, LATENCY_BINS)
+    latency_sum: np.ndarray = _counted(OPS)
+    latency_count: np.ndarray = _counted(OPS)
+    instruction_latency_sum: np.ndarray = _counted(OPS)
+    instruction_latency_count: np.ndarray = _counted(OPS)
+    memory_histogram: np.ndarray = _counted(LATENCY_BINS)
+    memory_sum: np.ndarray = _counted()
+    memory_count: np.ndarray = _counted()
+    transactions: np.ndarray = _counted()
+    wall_seconds: np.ndarray = _counted(dtype="<f8")
+    compiled_seconds: np.ndarray = _counted(dtype="<f8")
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for an array of another shape, or whose values do not fit its dtype."""
+        n_ops = np.shape(self.latency_sum)[-1]
+        for name, (dtype, shape) in self.columns(n_ops).items():
+            values = np.asarray(getattr(self, name)).astype(dtype, casting="same_kind", copy=False)
+            if values.shape != (*self._before, *shape):
+                raise ValueError(f"{name} is {list(values.shape)}; it must be {[*self._before, *shape]}")
+            setattr(self, name, values)
+
+    @classmethod
+    def columns(cls, n_ops: int) -> dict[str, tuple[str, tuple[int, ...]]]:
+        """Name of every array -> its dtype, and its shape in one trial of a kernel with `n_ops` static ops."""
+        lengths = {OPS: n_ops, ROWS: n_ops + 1}
+        return {
+            column.name: (
+                column.metadata["dtype"],
+                tuple(lengths.get(length, length) for length in column.metadata["shape"]),
+            )
+            for column in fields(cls)
+            if column.metadata
+        }
+
+    @property
+    def _before(self) -> tuple[int, ...]:
+        """Axes before those of one trial: none."""
+        return ()
+
+
+def latency_counts(latencies: np.ndarray) -> np.ndarray:
+    """Latencies in cycles as a histogram, i8 [LATENCY_BINS]."""
+    return np.histogram(latencies, latency_bin_edges())[0]

@@ -1,0 +1,53 @@
+"""The results of a run, as analysis and files have them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memsim.hierarchy.trial import Trial
+
+
+@dataclass(kw_only=True)
+class Trials(Trial):
+    """Raw results of all trials: every array of :class:`memsim.hierarchy.trial.Trial` with an axis of trials in front.
+
+    Attributes:
+        trial: i8 [t], number of each trial, ascending (its random draws depend on the seed and this alone).
+        about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
+            kernel, source, parameters, grid, block, blocks: how many were traced, wave_blocks: how many the GPU holds
+            at once, 0 if not known), executed (dict: registers, shared_bytes; of the traced warps, warps,
+            gap_instructions, barriers, one a warp; missing in files before 1.2), created (ISO time).
+        ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
+            profile (dict, see profile.ops.OpProfile; missing in files before 1.2).
+        arrays: list of dicts name, base, bytes, element_bytes.
+    """
+
+    trial: np.ndarray = field(metadata={"dtype": "<i8", "shape": ()})
+    about: dict[str, Any] = field(default_factory=dict)
+    ops: list[dict[str, Any]] = field(default_factory=list)
+    arrays: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def _before(self) -> tuple[int, ...]:
+        return (len(self.trial),)
+
+    @classmethod
+    def of(cls, finished: Mapping[int, Trial], **texts: Any) -> Trials:
+        """Some trials by number, one or more, as one value.
+
+        Args:
+            finished: trials by number.
+            texts: about, ops and arrays.
+        """
+        numbers = sorted(finished)
+        columns: dict[str, Any] = {k: np.stack([getattr(finished[n], k) for n in numbers]) for k in Trial.columns(0)}
+        return cls(**columns, trial=np.array(numbers), **texts)
+
+    def separate(self) -> dict[int, Trial]:
+        """The trials by number: the inverse of :meth:`of`."""
+        names = Trial.columns(0)
+        return {int(k): Trial(**{name: getattr(self, name)[row] for name in names}) for row, k in enumerate(self.trial)}
