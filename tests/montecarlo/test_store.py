@@ -13,6 +13,7 @@ import h5py
 import numpy as np
 import pytest
 import synthetic
+from changing import changed
 from places import TESTS
 
 from memsim.analysis.result import Result
@@ -126,7 +127,7 @@ def _replace(name, value):
 
 def _json(name, change_value):
     def change(file):
-        value = json.loads(file[name].asstr()[()])
+        value = json.loads(file[name][()])
         change_value(value)
         _replace(name, json.dumps(value))(file)
 
@@ -168,14 +169,14 @@ def _link(file):
     ],
 )
 def test_wrong_contents_are_named(saved, change, complaint):
-    with h5py.File(saved, "r+") as file:
+    with changed(saved) as file:
         change(file)
     with pytest.raises(InputError, match=complaint):
         store.load(saved)
 
 
 def test_a_file_of_version_1_0_has_no_kernel_time(saved):
-    with h5py.File(saved, "r+") as file:
+    with changed(saved) as file:
         _json("about", lambda about: about["trace"].pop("wave_blocks"))(file)
         file.attrs["version"] = [1, 0]
     old = Result.load(saved)

@@ -7,6 +7,7 @@ from dataclasses import fields
 import h5py
 import numpy as np
 import pytest
+from changing import changed
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
@@ -82,7 +83,7 @@ def path(tmp_path):
 def test_an_older_file_has_no_chains_side_by_side(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
-    with h5py.File(tmp_path / "t.h5", "r+") as file:
+    with changed(tmp_path / "t.h5") as file:
         del file["instructions/beside"]
         file.attrs["version"] = [1, 1]
     trace = Trace.open(tmp_path / "t.h5")
@@ -155,7 +156,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize(("damage", "field"), DAMAGE.values(), ids=DAMAGE)
 def test_damaged_files_are_refused_by_name(path, damage, field):
-    with h5py.File(path, "r+") as file:
+    with changed(path) as file:
         damage(file)
     with pytest.raises(InputError) as error:
         list(Trace.open(path).chunks())
@@ -163,7 +164,7 @@ def test_damaged_files_are_refused_by_name(path, damage, field):
 
 
 def test_files_of_version_1_0_have_no_bypassing_ops(path):
-    with h5py.File(path, "r+") as file:
+    with changed(path) as file:
         del file["ops/bypass_l1"]
         file.attrs["version"] = np.array([1, 0], "<i4")
     assert Trace.open(path).ops == tuple(OPS)
