@@ -12,7 +12,7 @@ import sys
 from functools import lru_cache
 from pathlib import Path
 
-SECONDS = 15  # for the smallest file; a whole one takes less than one
+SECONDS = 10  # for the smallest file; a whole one takes half a second
 BYTES_A_SECOND = 5e6  # beside that; the slowest that a file is read
 MOST_MEMORY = 1 << 31
 _CHUNK = 1 << 20  # values read at once
