@@ -24,7 +24,8 @@ def trace_text(trace: Trace) -> str:
         f"launch      grid {grid}, block {block}, {launch.registers} registers, {launch.shared_bytes:,} shared bytes",
         f"snapshot    {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
         f"{sizes.memory_instructions.sum():,} memory instructions, {sizes.lane_accesses.sum():,} lane accesses",
-        f"file        {printable(str(trace.path))} ({trace.path.stat().st_size / 1e6:,.1f} MB), digest {trace.digest[:12]}",
+        f"file        {printable(str(trace.path))} ({trace.path.stat().st_size / 1e6:,.1f} MB), "
+        f"digest {trace.digest[:12]}",
     ]
     return "\n\n".join(["\n".join(head), _ops(trace, sizes), _arrays(trace)])
 
