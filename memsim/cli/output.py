@@ -19,9 +19,8 @@ def print_traces(traces: list[Trace]) -> None:
     for trace in traces:
         grid, block = ("x".join(map(str, extents)) for extents in (trace.launch.grid, trace.launch.block))
         blocks = f"{trace.n_blocks:,} of {trace.launch.n_blocks:,} blocks"
-        typer.echo(
-            f"{printable(str(trace.path))}: {trace.kernel}, grid {grid}, block {block}, {blocks}, {trace.n_instructions:,} rows"
-        )
+        path = printable(str(trace.path))
+        typer.echo(f"{path}: {trace.kernel}, grid {grid}, block {block}, {blocks}, {trace.n_instructions:,} rows")
 
 
 def print_tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -> None:
