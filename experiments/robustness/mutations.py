@@ -39,9 +39,10 @@ COMMANDS = (
     ["estimate", TRACE, "--gpu", "tesla-c2050", "--json"],
     ["gpus", GPU],
     ["gpus", "a100"],
-    ["export", "accelsim", TRACE, "-o", "accelsim", "-q"],
-    ["import", "accelsim", "accelsim/kernelslist.g", "-o", "imported", "-q"],
+    ["export", "accelsim", TRACE, "-o", "exported", "-q"],
+    ["import", "accelsim", "given/kernelslist.g", "-o", "imported", "-q"],
 )  # fmt: skip
+_OUTPUTS = ("out.h5", "o.h5", "figures", "exported", "imported")
 
 
 @dataclass
@@ -76,12 +77,23 @@ def originals() -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         shutil.copy(folder("configs") / "a100.toml", place / GPU)
-        first = [["trace", "spmv", "-p", "rows=128", "-p", "nnz_per_row=4", "-o", TRACE, "-q"]]
-        for arguments in [*first, ["run", TRACE, "--trials", "2", "-o", RESULT, "-q"], *COMMANDS]:
+        given = (
+            ["trace", "spmv", "-p", "rows=128", "-p", "nnz_per_row=4", "-o", TRACE, "-q"],
+            ["run", TRACE, "--trials", "2", "-o", RESULT, "-q"],
+            ["export", "accelsim", TRACE, "-o", "given", "-q"],
+        )
+        for arguments in (*given, *COMMANDS):
             _here(place, arguments)
-        for left in place.glob("o*.h5"):
-            left.unlink()
+            _clear(place)
         yield place
+
+
+def _clear(place: Path) -> None:
+    """Remove what a command wrote: none writes over a file."""
+    for name in _OUTPUTS:
+        if (place / name).is_dir():
+            shutil.rmtree(place / name)
+        (place / name).unlink(missing_ok=True)
 
 
 def _here(place: Path, arguments: list[str]) -> None:
@@ -126,6 +138,7 @@ def mutated_commands(place: Path, count: int, rng: np.random.Generator) -> Tally
         if "Traceback" in said:
             outcome = Outcome.traceback
         tally.count(outcome, f"{arguments} {said[-2000:]}")
+        _clear(place)
     return tally
 
 
