@@ -23,6 +23,7 @@ from memsim.cli.run import run
 from memsim.cli.trace import info, trace
 from memsim.support.errors import InputError
 from memsim.support.interrupts import listening
+from memsim.support.text import printable
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
 
@@ -39,6 +40,8 @@ class _Commands(TyperGroup):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        except MemoryError as error:
+            _fail(f"memory ran out{f' ({error})' if str(error) else ''}; give a smaller input or a machine with more")
         except KeyboardInterrupt as interrupt:
             typer.echo(f"memsim: interrupted; {str(interrupt) or 'nothing was kept'}", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -46,7 +49,7 @@ class _Commands(TyperGroup):
 
 
 def _fail(message: str) -> None:
-    typer.echo(f"memsim: {message}", err=True)
+    typer.echo(f"memsim: {printable(message)}", err=True)
     raise typer.Exit(BAD_INPUT) from None
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import h5py
 import pytest
+from changing import changed
 from processes import are_gone
 from typer.testing import CliRunner
 
@@ -185,7 +186,7 @@ def _foreign(folder):
 
 def _newer(files, folder, name):
     (folder / "newer.h5").write_bytes((files / name).read_bytes())
-    with h5py.File(folder / "newer.h5", "r+") as file:
+    with changed(folder / "newer.h5") as file:
         file.attrs["version"] = (99, 0)
     return folder / "newer.h5"
 

@@ -12,13 +12,12 @@ from machines import instruction
 
 from memsim.gpu.config import GPU, Inclusion, L1WritePolicy, WriteHit, WriteMiss
 from memsim.gpu.presets import override
+from memsim.hierarchy.conservation import ATOMICS, NOT_HERE, READS, WRITES, broken_law
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.hierarchy.system import System
 from memsim.trace.schema import Kind
 from memsim.trace.transactions import Transactions
 
-READS, WRITES, ATOMICS = slice(0, 4), slice(4, 8), slice(8, 12)
-NOT_HERE = [Event.read_miss, Event.read_sector_miss]
 KINDS = {Kind.load: READS, Kind.store: WRITES, Kind.atomic: ATOMICS, Kind.reduction: ATOMICS}
 
 
@@ -160,6 +159,27 @@ def test_an_l2_that_is_not_inclusive_does_not_include():
         below = l2_sectors(system, chosen, "valid")
         held = {line for _, line, valid in l1_sectors(system, "valid") if valid}
         assert (held <= set(below)) is not kept
+
+
+@settings(max_examples=60, derandomize=True)
+@given(st.data())
+def test_results_are_asked_laws_that_every_replay_keeps(data):
+    """Cold and warm; and what was counted at one level cannot become another number."""
+    gpu = data.draw(machines.machines())
+    tx = data.draw(machines.traces(gpu))
+    config = gpu.model_dump(mode="json")
+    trial = System(tx, gpu, 2, np.random.SeedSequence(0)).run(data.draw(st.booleans()), np.random.default_rng(1))
+    assert broken_law(trial, config) is None
+    op = data.draw(st.integers(0, tx.n_ops))
+    for event in (Event.read_hit, Event.read_miss, Event.atomic_hit):
+        trial.counters[op, Level.l1, event, Unit.transactions] += 1
+        assert broken_law(trial, config)
+        trial.counters[op, Level.l1, event, Unit.transactions] -= 1
+    for event in (Event.read_hit, Event.read_miss, Event.atomic_miss):
+        trial.counters[op, Level.l2, event] += 1
+        assert broken_law(trial, config)
+        trial.counters[op, Level.l2, event] -= 1
+    assert broken_law(trial, config) is None
 
 
 @settings(max_examples=30, derandomize=True)
