@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from memsim.gpu.config import GPU
 from memsim.sources.capture.build import CUDA_SUFFIXES, Sources
-from memsim.sources.capture.ptxas import Needs, architecture, parse_report
+from memsim.sources.capture.ptxas import Needs, architecture, nearest, parse_report
 from memsim.sources.capture.runtime import FOLDER
 
 Run = Callable[[list[str]], tuple[int, str]]  # a command -> its exit code, and all that it said
@@ -42,7 +43,7 @@ class Report:
     problem: str | None = None
 
 
-def ask_nvcc(sources: Sources, compute_capability: str, folder: Path, run: Run) -> Report:
+def ask_nvcc(sources: Sources, gpu: GPU, folder: Path, run: Run) -> Report:
     """Ask nvcc for the registers and shared memory of a program's kernels.
 
     A toolkit often lacks what an older program's host code calls (CUDA 13: ``cudaThreadSynchronize``). As the host's
@@ -50,20 +51,20 @@ def ask_nvcc(sources: Sources, compute_capability: str, folder: Path, run: Run) 
 
     Args:
         sources: the program.
-        compute_capability: of the GPU; where nvcc does not know it, it compiles for the nearest one that it knows.
+        gpu: that the kernels are to run on; where nvcc does not know its architecture, one that is near.
         folder: empty, for what nvcc writes; it is the current one of the commands.
         run: runs a command.
     """
-    number = architecture(compute_capability)
     compiler = shutil.which("nvcc")
     if compiler is None:
-        return Report({}, number, "nvcc is not installed here")
-    number = nearest(number, _known(run([compiler, "--list-gpu-arch"])[1]))
+        return Report({}, architecture(gpu), "nvcc is not installed here")
+    number = nearest(gpu, _known(run([compiler, "--list-gpu-arch"])[1]))
     asked = _Question(sources, [compiler, "-w", "--resource-usage", "-cubin", f"-arch=sm_{number}"], folder, run)
     files = [file.absolute() for file in sources.files if file.suffix in CUDA_SUFFIXES]
     answers = [asked.of(str(file)) for file in files]
     if any(_OTHER_FILE in told for _, told in answers):
-        answers = [asked.of(*map(str, files), "-rdc=true", "-dlink", "-o", "linked.cubin")]
+        linked = asked.of(*map(str, files), "-rdc=true", "-dlink", "-o", "linked.cubin")
+        answers = [linked] if linked[0] == 0 else [*answers, linked]
     needs: dict[str, Needs] = {}
     for _, told in answers:
         needs |= parse_report(told, f"nvcc for sm_{number}")
@@ -110,15 +111,6 @@ def _declarations(told: str) -> list[str]:
     lines = [f"template <class... T> cudaError_t {name}(const T&...);\n" for name in functions]
     lines += [f"#define {name} multiProcessorCount\n" for name in _REMOVED_MEMBER.findall(told)]
     return list(dict.fromkeys(lines)) + [line for name, line in _CHANGED.items() if f"{name}(" in told]
-
-
-def nearest(wanted: int, known: Sequence[int]) -> int:
-    """The architecture nearest to the wanted one, of two as near the older; itself where none is known.
-
-    >>> nearest(86, [75, 80, 86]), nearest(70, [75, 80]), nearest(100, [80, 90]), nearest(70, [])
-    (86, 75, 90, 70)
-    """
-    return min(known, key=lambda one: (abs(one - wanted), one), default=wanted)
 
 
 def _known(told: str) -> list[int]:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+
+from memsim.gpu.config import GPU
 
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
 _LINKED = re.compile(r"nvlink info\s*: Function properties for '(\w+)'[^\n]*\n[^\n]*used (\d+) registers([^\n]*)")
 _SHARED = re.compile(r"(\d+) bytes smem")
+# Resident warps of an SM (CUDA C++ Programming Guide 13.0, technical specifications per compute capability; sm_88's by
+# the registers that ptxas gives); all others from 3.0 on hold 64.
+_WARPS = {20: 48, 21: 48, 75: 32, 86: 48, 87: 48, 88: 48, 89: 48, 110: 48, 120: 48, 121: 48}
 _FIRST, _LENGTH = re.compile(r"_Z[NL]*(\d+)"), re.compile(r"L?(\d+)")
 
 
@@ -54,11 +60,27 @@ def kernel_name(mangled: str) -> str:
     return name
 
 
-def architecture(compute_capability: str) -> int:
-    """The number in ``sm_86``.
-
-    >>> architecture("8.6"), architecture("12.1")
-    (86, 121)
-    """
-    major, minor = compute_capability.split(".")
+def architecture(gpu: GPU) -> int:
+    """The number of a GPU's architecture: 86 for compute capability 8.6, that of sm_86."""
+    major, minor = gpu.compute_capability.split(".")
     return 10 * int(major) + int(minor)
+
+
+def nearest(gpu: GPU, known: Sequence[int]) -> int:
+    """The architecture to compile for: a GPU's own, else the nearest of those whose SMs hold as many warps.
+
+    ptxas takes as many registers as let an SM be full: kernels that get 32 for sm_80 get 40 for sm_86, whose SMs hold
+    48 warps, not 64, and 57 for sm_75, whose SMs hold 32.
+
+    Args:
+        gpu: that the kernels are to run on.
+        known: architectures; where there are none, it is the GPU's own.
+
+    >>> from memsim.gpu.presets import load_gpu
+    >>> nearest(load_gpu("tesla-v100"), [75, 80, 86]), nearest(load_gpu("tesla-c2050"), [75, 80, 86])
+    (80, 86)
+    """
+    wanted, warps = architecture(gpu), min(gpu.sm.max_warps, gpu.sm.max_threads // gpu.sm.warp_size)
+    if wanted in known:
+        return wanted
+    return min(known, key=lambda one: (_WARPS.get(one, 64) != warps, abs(one - wanted), one), default=wanted)

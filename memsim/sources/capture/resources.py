@@ -12,6 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
 
+from memsim.gpu.config import GPU
 from memsim.sources.capture.build import Sources
 from memsim.sources.capture.nvcc import Report, ask_nvcc
 from memsim.sources.capture.ptxas import Needs, architecture, kernel_name
@@ -26,20 +27,20 @@ class Resources:
 
     Args:
         sources: the program.
-        compute_capability: of the GPU that the kernels are compiled for.
+        gpu: that the kernels are compiled for.
         ask: whether anybody wants to know.
     """
 
-    def __init__(self, sources: Sources, compute_capability: str, ask: bool = True) -> None:
+    def __init__(self, sources: Sources, gpu: GPU, ask: bool = True) -> None:
         self._folder = TemporaryDirectory(prefix="memsim-", ignore_cleanup_errors=True)
         self._commands = _Commands(Path(self._folder.name))
-        self._wanted = architecture(compute_capability)
+        self._wanted = architecture(gpu)
         self._thread = ThreadPoolExecutor(1)
         self._asked: Future[Report] | None = None
         self._report: Report | None = None
         if ask:
             place = Path(self._folder.name)
-            self._asked = self._thread.submit(ask_nvcc, sources, compute_capability, place, self._commands.run)
+            self._asked = self._thread.submit(ask_nvcc, sources, gpu, place, self._commands.run)
 
     def needs(self, kernel: str) -> Needs:
         """The most that any instance of a kernel needs; a default where the compiler does not say."""
@@ -56,8 +57,8 @@ class Resources:
             why = report.problem or f"nvcc tells of no kernel {kernel}"
             return f"{kernel}: {DEFAULT_REGISTERS} registers a thread are assumed, as {why}; give --registers N"
         if report.architecture != self._wanted:
-            known = f"sm_{report.architecture}, the nearest to sm_{self._wanted} that this nvcc knows"
-            return f"{kernel}: registers are those of {known}"
+            known = f"sm_{report.architecture}, as this nvcc does not know sm_{self._wanted}"
+            return f"{kernel}: its registers are those of {known}"
         return None
 
     def close(self) -> None:

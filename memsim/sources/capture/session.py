@@ -68,7 +68,7 @@ def capture(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(TemporaryDirectory(prefix="memsim-"))) if keep is None else keep
         folder.mkdir(parents=True, exist_ok=True)
-        resources = Resources(sources, gpu.compute_capability, ask=sources.gpu or wanted.registers is None)
+        resources = Resources(sources, gpu, ask=sources.gpu or wanted.registers is None)
         stack.callback(resources.close)
         program = build(sources, folder)
         if wanted.kernel is not None:
