@@ -39,11 +39,11 @@ class Wanted:
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: what section 3.1 of Baghsorkhi
             2012 asks for.
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
-        registers: of a thread; None: as nvcc reports, where there is nvcc.
+        registers: of a thread; None: as nvcc reports for the GPU, where there is nvcc.
         gaps: estimate the instructions between accesses.
         unroll: iterations that the compiler puts before a back-edge of a loop that it can count, where the source does
             not say.
-        stop: end the program as soon as the one trace is complete, whatever it would have done or found later.
+        stop: end the program as soon as the trace, or each launched kernel's, is complete, whatever would come later.
     """
 
     kernel: str | None = None
