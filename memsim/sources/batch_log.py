@@ -8,7 +8,7 @@ from memsim.sources.rows import ROW, count_rows, sort_addresses, sort_rows
 from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk
 
 
-class Log:
+class BatchLog:
     """Rows and explicit addresses, growing; ``cursor`` counts both and is advanced by the compiled loops."""
 
     def __init__(self) -> None:

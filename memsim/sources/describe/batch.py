@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.batch_log import Log
+from memsim.sources.batch_log import BatchLog
 from memsim.sources.describe import compiled
 from memsim.sources.describe.arrays import DeviceArray, check_vector
 from memsim.sources.describe.indexing import Index, linear
 from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
-from memsim.sources.describe.ops import StaticOps
+from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.rows import SEQUENCE, START, STATE, log_barrier, log_compute, log_trailing
 from memsim.trace.schema import Kind, LaunchShape, Space
 
@@ -31,7 +31,7 @@ class Batch:
         ops, log: where static ops and accesses go.
     """
 
-    def __init__(self, shape: LaunchShape, block_ids: np.ndarray, ops: StaticOps, log: Log) -> None:
+    def __init__(self, shape: LaunchShape, block_ids: np.ndarray, ops: ExpressionOps, log: BatchLog) -> None:
         self.shape, self.block_ids, self._ops, self._log = shape, block_ids, ops, log
         n_warps = len(block_ids) * shape.warps_per_block
         self._state = np.zeros((n_warps, STATE), np.int64)

@@ -38,8 +38,8 @@ def position(code: CodeType, instruction: int) -> Position:
     return Position(code.co_filename, first, end_line or first, column or 0, end_column or 0)
 
 
-class StaticOps:
-    """The table of static ops, filled as the kernel meets them.
+class ExpressionOps:
+    """The static ops of a description, one an indexing expression and array, filled in as the kernel meets them.
 
     Args:
         shown: gives the file's name as the trace shows it.
