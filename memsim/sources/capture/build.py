@@ -63,7 +63,7 @@ def _folders(includes: Sequence[Path]) -> list[str]:
 
 @dataclass(frozen=True)
 class Program:
-    """An instrumented program.
+    """A program that was built with probes, and what its probes and kernels are.
 
     Attributes:
         path: to run.

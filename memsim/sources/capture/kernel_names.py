@@ -10,7 +10,7 @@ from memsim.support.errors import InputError
 
 @dataclass(frozen=True)
 class Kernels:
-    """What the source says of kernels.
+    """The kernels that a program's source defines, and those that it launches.
 
     Attributes:
         defined: names of those that the program defines, each once.
@@ -43,7 +43,7 @@ class Kernels:
 
 
 def bare_name(text: str) -> str:
-    """The name in a launch's text.
+    """The kernel's name in the text before a launch's angle brackets.
 
     >>> bare_name("ns::saxpy<float, 4>"), bare_name("& k")
     ('saxpy', 'k')

@@ -114,7 +114,7 @@ class Records:
 
 @dataclass(frozen=True)
 class End:
-    """The launch is over."""
+    """All blocks of the launch have run."""
 
     index: int
 

@@ -123,7 +123,7 @@ class Recorder:
         self.writers.close()
 
     def _nothing(self) -> InputError:
-        """Why there is no trace."""
+        """The error that says why no launch was captured."""
         kernel, seen = self.wanted.kernel, ", ".join(f"{one} ({n})" for one, n in self.launches.items())
         if not self.kernels.defined:
             return InputError(self.program, "program", "defines no kernel; give all its CUDA C++ files")

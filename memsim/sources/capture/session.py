@@ -20,7 +20,7 @@ from memsim.trace.reader import Trace
 
 @dataclass(frozen=True)
 class Captured:
-    """What a capture brought.
+    """The traces that one run of a program gave, and what there is to know about them.
 
     Attributes:
         traces: one of each captured launch.
@@ -34,7 +34,7 @@ class Captured:
 
     @property
     def trace(self) -> Trace:
-        """The one trace, or the first."""
+        """The trace of the launch that was captured first, often the only one."""
         return self.traces[0]
 
 

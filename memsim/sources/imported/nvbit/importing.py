@@ -109,7 +109,7 @@ class _Log:
                 raise self._wrong(block, *scan.PROBLEMS[ended])
 
     def finish(self) -> None:
-        """Nothing more comes."""
+        """Take note that the file has ended: no further record comes."""
         self._hand_over(last=True)
         if not self.used:
             problem = "has no access of NVBit's mem_trace ('MEMTRACE: CTX 0x... - grid_launch_id ...')"
@@ -145,7 +145,7 @@ class _Log:
 
 
 def _chosen(source: Path, log: _Log, kernels: Sequence[str] | None) -> list[int]:
-    """Numbers of the launches asked for."""
+    """Choose launches by the kernels' names; returns the launches' numbers."""
     used = sorted(log.used)
     if not kernels:
         return used
