@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -125,3 +126,17 @@ def _marked(mark: str) -> Sequence[int]:
             if wanted in (process / "environ").read_bytes().split(b"\0"):
                 found.append(int(process.name))
     return found
+
+
+def print_kills(times: int, seed: int = 0) -> None:
+    """Print a table of what so many kills of each command left."""
+    print("| kill -9 of | killed | damaged outputs | processes that went on | left behind after the next run |")
+    print("|---|--:|--:|--:|--:|")
+    for name in COMMANDS:
+        with TemporaryDirectory() as folder:
+            done = kill_at_random(name, Path(folder), times, seed)
+        print(f"| {name} | {done.runs} of {times} | {done.damaged} | {done.outlived} | {len(done.left)} |", flush=True)
+
+
+if __name__ == "__main__":
+    print_kills(200)
