@@ -23,7 +23,7 @@ from memsim.gpu.config import (
 )
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import NO_OP, Flag, Kind
-from memsim.trace.transactions import INSTRUCTION, PAST_L1, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, Transactions
 
 N_OPS = 4
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
@@ -69,11 +69,11 @@ def instruction(
     gap: int = 0,
     slots: int = 0,
     barrier: bool = False,
-    past_l1: bool = False,
+    bypass: bool = False,
     beside: int = 0,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask)."""
-    flags = Flag.sequence * sequence | Flag.barrier * barrier | PAST_L1 * past_l1
+    flags = Flag.sequence * sequence | Flag.barrier * barrier | BYPASS_FLAG * bypass
     op = NO_OP if barrier or not (transactions or slots) else op
     return dict(
         transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0), slots=slots
@@ -216,7 +216,7 @@ def traces(draw, machine: GPU) -> Transactions:
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, beside=beside),
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
         st.builds(instruction, others, st.sampled_from([Kind.store, Kind.atomic, Kind.reduction]), op, flag, gap),
-        st.builds(instruction, others, st.just(Kind.load), op, flag, gap, past_l1=st.just(True)),
+        st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True)),
         st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4)),
     )
     width = draw(st.integers(1, 3))

@@ -22,7 +22,7 @@ from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag, Kind
-from memsim.trace.transactions import PAST_L1, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 _LOAD, _STORE, _ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
 _WAITS = int(Flag.sequence | Flag.barrier | Flag.data)
@@ -168,7 +168,7 @@ def _walk(instructions, lines, masks, first_instruction, first_warp, costs, aske
                 chain += np.int64(instruction["slots"]) * cost["pass_"]
                 if instruction["slots"] > 0 and kind != _STORE:
                     longest = max(longest, cost["shared"])
-                kept = cost["in_l1"] > 0 and kind == _LOAD and flags & PAST_L1 == 0
+                kept = cost["in_l1"] > 0 and kind == _LOAD and flags & BYPASS_FLAG == 0
                 first = instruction["first"]
                 latency = cost["l1"]
                 for k in range(first, first + np.int64(instruction["count"])):

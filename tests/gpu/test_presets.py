@@ -79,7 +79,7 @@ def test_boards_since_kepler(name, sms, l1, l2, partitions):
     gpu = load_gpu(name)
     assert (gpu.sm.count, gpu.l1.size_bytes, gpu.l2.size_bytes) == (sms, l1 * 1024, l2 * 2**20)
     assert gpu.l2.partitions == partitions and (gpu.l2.partition_cycles > 0) == (partitions > 1)
-    assert gpu.l1.serves_global == (name != "tesla-k80")  # Kepler's global loads go past L1 by default
+    assert gpu.l1.serves_global == (name != "tesla-k80")  # Kepler's global loads bypass L1 by default
 
 
 @pytest.mark.parametrize("name", ["tesla-v100", "quadro-gv100"])

@@ -27,7 +27,7 @@ from memsim.hierarchy.sm.warps import (
     push,
 )
 from memsim.support.compiled import inlined
-from memsim.trace.transactions import PAST_L1
+from memsim.trace.transactions import BYPASS_FLAG
 
 AHEAD = 8  # transactions that the host is told of before they are looked up
 
@@ -160,7 +160,7 @@ def advance_sm(m, sm, end):
         limit = min(event, end)
         i = m.instructions[m.warps[sm * SLOTS + m.sms[sm].warp].pc]
         kind, op = i.kind, i.op
-        cached = m.p[0].l1_enabled and i.flags & PAST_L1 == 0
+        cached = m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0
         k, stop = m.sms[sm].next, m.sms[sm].stop
         while k < stop and time < limit:
             prefetch(m.mapping, m.lines[min(k + AHEAD, stop - 1)])
