@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -109,8 +109,9 @@ def drop_stale(package: Path) -> None:
     for room, baked in BAKED_IN.items():
         changed = max(newest[source] for source in baked)
         for index in (package / room).rglob("__pycache__/*.nbi"):
-            if index.stat().st_mtime < changed:
-                index.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # another process is dropping the same
+                if index.stat().st_mtime < changed:
+                    index.unlink()
 
 
 # Called from elsewhere.
