@@ -1,0 +1,5 @@
+"""Studies: one simulation at every point of a design, and what the points tell together (docs/studies.md)."""
+
+from memsim.studies.result import Case, StudyResult
+
+__all__ = ["Case", "StudyResult"]
