@@ -13,7 +13,7 @@ from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.hierarchy.counters import Event, Level, Unit
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.support.errors import InputError
 
