@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import queue
-import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import BrokenExecutor, Executor, Future
@@ -17,6 +16,7 @@ from multiprocessing.connection import wait
 from typing import Any
 
 from memsim.montecarlo.pool import AHEAD, Killed, Worker
+from memsim.support.scratch import Scratch
 
 _Call = tuple[Callable[..., Any], tuple[Any, ...], dict[str, Any]]
 
@@ -39,7 +39,7 @@ class Processes(Executor):
     """
 
     def __init__(self, workers: int) -> None:
-        self._scratch = tempfile.TemporaryDirectory(prefix="memsim-")
+        self._scratch = Scratch()
         # Forked before the thread below is there: a fork copies locks that other threads hold.
         self._team = [Worker(_call, self._scratch.name) for _ in range(workers)]
         self._held: dict[int, _Item] = {}  # by number, what workers have

@@ -60,11 +60,16 @@ def save(path: str | Path, trials: Trials) -> None:
     with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
         with h5py.File(sink, "w") as file:
             hdf5.stamp(file, SCHEMA, VERSION)
-            for name in _TEXTS:
-                file[name] = json.dumps(getattr(trials, name))
-            for name in Trials.columns(len(trials.ops)):
-                file.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
+            write(file, trials)
         sink.check()
+
+
+def write(group: h5py.Group, trials: Trials) -> None:
+    """Write `trials` into a file, or into a group of one."""
+    for name in _TEXTS:
+        group[name] = json.dumps(getattr(trials, name))
+    for name in Trials.columns(len(trials.ops)):
+        group.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
 
 
 def load(path: str | Path) -> Trials:
@@ -74,18 +79,37 @@ def load(path: str | Path) -> Trials:
         InputError: the file is damaged, of another schema or newer version, or holds impossible values.
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
-        texts: dict[str, Any] = {name: _text(path, file, name) for name in _TEXTS}
-        _complete(texts["about"], texts["ops"])
-        _check_texts(path, **texts)
-        arrays: dict[str, Any] = {}
-        for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
-            rows = len(arrays["counters"]) if arrays else None
-            arrays[name] = hdf5.array(path, file, f"trials/{name}", dtype, (rows, *shape), _LIMIT_BYTES)
+        return read(path, file)
+
+
+def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
+    """Read what :func:`write` wrote.
+
+    Args:
+        path: what errors name.
+        file: the open file.
+        place: of the group, ending with a slash, or nothing.
+
+    Raises:
+        InputError: it is damaged, or holds impossible values.
+    """
+    texts: dict[str, Any] = {name: read_text(path, file, place + name) for name in _TEXTS}
+    _complete(texts["about"], texts["ops"])
+    _check_texts(path, **texts)
+    arrays: dict[str, Any] = {}
+    for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
+        rows = len(arrays["counters"]) if arrays else None
+        arrays[name] = hdf5.array(path, file, f"{place}trials/{name}", dtype, (rows, *shape), _LIMIT_BYTES)
     _check_values(path, arrays)
     return Trials(**arrays, **texts)
 
 
-def _text(path: str | Path, file: h5py.File, name: str) -> Any:
+def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        InputError: it is missing, or is none.
+    """
     stored = hdf5.dataset(path, file, name, h5py.string_dtype(), ())
     try:
         return json.loads(stored.asstr()[()], parse_constant=_refuse_constant)

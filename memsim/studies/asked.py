@@ -129,5 +129,6 @@ def _explained(error: Any) -> tuple[str, str]:
 
 
 def _nearest(place: tuple[Any, ...]) -> str:
-    model: type[BaseModel] = {"kernels": Kernel, "design": Design}.get(place[0] if len(place) > 1 else "", Asked)
+    within: dict[Any, type[BaseModel]] = {"kernels": Kernel, "design": Design}
+    model = within.get(place[0], Asked) if len(place) > 1 else Asked
     return difflib.get_close_matches(str(place[-1])[:80], model.model_fields, n=1, cutoff=0.0)[0]

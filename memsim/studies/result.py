@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -74,6 +75,23 @@ class StudyResult:
         self.about = dict(about or {})
         self.convention = Convention(convention)
         self._results: dict[tuple[int, int], Result] = {}
+
+    @classmethod
+    def load(cls, path: str | Path, convention: str = Convention.model) -> StudyResult:
+        """Read a study file.
+
+        Raises:
+            InputError: the file is damaged or no study.
+        """
+        from memsim.studies import store  # which makes values of this class
+
+        return store.load(path, convention)
+
+    def save(self, path: str | Path) -> None:
+        """Write a study file, whole or not at all."""
+        from memsim.studies import store
+
+        store.save(path, self)
 
     @property
     def fields(self) -> tuple[str, ...]:

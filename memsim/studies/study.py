@@ -19,6 +19,7 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.studies.result import StudyResult
+    from memsim.studies.run import State
 
 GPU_FIELD = "gpu"
 _SHOWN = 6  # fields of a point that an error shows
@@ -101,6 +102,11 @@ class Study:
             for case in range(len(self.cases))
         ]
 
+    def at_point(self, number: int, error: InputError) -> InputError:
+        """The error, saying at which point it is."""
+        shown = ", ".join(f"{name} = {value}" for name, value in list(self.points[number].items())[:_SHOWN])
+        return InputError(self.where, error.field, f"{error.problem} (point {number}: {shown})")
+
     def check(self) -> None:
         """Make every GPU and look at every parameter.
 
@@ -121,12 +127,13 @@ class Study:
         jobs: int = 1,
         executor: str = "local",
         resume: bool = False,
-        progress: Callable[..., None] | None = None,
+        force: bool = False,
+        progress: Callable[[State], None] | None = None,
     ) -> StudyResult:
         """Run all trials of all points; see :func:`memsim.studies.run.run`."""
         from memsim.studies.run import run
 
-        return run(self, out, jobs=jobs, executor=executor, resume=resume, progress=progress)
+        return run(self, out, jobs=jobs, executor=executor, resume=resume, force=force, progress=progress)
 
     def _check_trials(self) -> None:
         if self.asked.max_trials < self.asked.min_trials:
@@ -188,8 +195,9 @@ class Study:
             except ValueError as error:
                 name, _, problem = str(error).partition(": ")
                 raise InputError(self.where, f"vary.{name}", problem) from None
-        if problem := design.problem_with(method, self.asked.design.points):
-            raise InputError(self.where, "design.points", problem)
+        unfit = design.problem_with(method, self.asked.design.points)
+        if unfit is not None:
+            raise InputError(self.where, "design.points", unfit)
         if method == "saltelli" and self.asked.require:
             raise InputError(self.where, "require", "leaves points out, all of which saltelli needs; leave it out")
         return design.most_points(method, self.asked.design.points or 0, len(self.vary))
@@ -210,11 +218,10 @@ class Study:
     def _known(self, point: design.Point, case: Case) -> dict[str, Any]:
         """Every name that an expression may use, with its value there."""
         base = _leaves(_base(point, case), self.where)
-        return {**base, **dict(_flat(self.asked.set)), GPU_FIELD: case.gpu, **point}
+        return {**base, **dict(_flat(self.asked.set)), GPU_FIELD: _base(point, case), **point}
 
     def _run(self, number: int, point: design.Point, case: int) -> Run:
         base = _base(point, self.cases[case])
-        shown = ", ".join(f"{name} = {value}" for name, value in list(point.items())[:_SHOWN])
         try:
             changed = {**point, **self.constraints.followed(self._known(point, self.cases[case]))}
             settings = dict(_flat(self.asked.set))
@@ -224,7 +231,7 @@ class Study:
             of_kernel = {name: value for name, value in changed.items() if name.startswith(PREFIXES)}
             trace = wanted(label, self.asked.kernels[label], of_kernel, base, self.where)
         except InputError as error:
-            raise InputError(error.where, error.field, f"{error.problem} (point {number}: {shown})") from None
+            raise self.at_point(number, error) from None
         return Run(number, case, base, settings, gpu, trace)
 
 
