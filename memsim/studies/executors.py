@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memsim.studies.node import Fetched, SharedFile, Source
 from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
 
 KINDS = ("local", "dask", "mpi")
 _AHEAD = 3  # tasks a worker, so that none waits for the next
-_PATIENCE = 600  # seconds, for a trace to come over the network
 _AT_LEAST = 32  # tasks on a cluster, which may add workers when it sees work
 
 
@@ -31,13 +30,13 @@ class Team:
     Attributes:
         executor: takes the tasks.
         room: tasks that should be under way, as of now.
-        share: makes a trace reachable: (digest, its file here) -> where workers get it from.
+        share: what tasks are given in the place of a trace: its file, or what becomes its bytes on the way.
         folder: of the transactions, on each worker's machine.
     """
 
     executor: Executor
     room: Callable[[], int]
-    share: Callable[[str, Path], Source]
+    share: Callable[[Trace], Any]
     folder: Path
 
 
@@ -74,8 +73,8 @@ class Here(Executor):
         return future
 
 
-def _shared(digest: str, file: Path) -> Source:
-    return SharedFile(digest, file)
+def _where_it_lies(trace: Trace) -> Path:
+    return trace.path
 
 
 @contextmanager
@@ -85,7 +84,7 @@ def _local(jobs: int, scratch: Path) -> Iterator[Team]:
     executor = Here() if jobs == 1 else Processes(jobs)
     room = 1 if jobs == 1 else _AHEAD * jobs
     try:
-        yield Team(executor, lambda: room, _shared, scratch)
+        yield Team(executor, lambda: room, _where_it_lies, scratch)
     finally:
         executor.shutdown(cancel_futures=True)
 
@@ -102,7 +101,7 @@ def _mpi(jobs: int, scratch: Path) -> Iterator[Team]:
     workers = max(MPI.COMM_WORLD.Get_size() - 1, 1)
     with MPIPoolExecutor() as executor:
         try:
-            yield Team(executor, lambda: _AHEAD * workers, _shared, folder)
+            yield Team(executor, lambda: _AHEAD * workers, _where_it_lies, folder)
         finally:
             for _ in range(workers):
                 executor.submit(_remove, folder)
@@ -112,7 +111,7 @@ def _mpi(jobs: int, scratch: Path) -> Iterator[Team]:
 def _dask(address: str, jobs: int) -> Iterator[Team]:
     """dask.distributed: its scheduler at the address, or a cluster of processes on this machine."""
     try:
-        from distributed import Client, LocalCluster, Variable
+        from distributed import Client, LocalCluster
     except ImportError:
         problem = "needs dask.distributed; pip install 'memsim[distributed]'"
         raise InputError("--executor", "dask", problem) from None
@@ -125,15 +124,10 @@ def _dask(address: str, jobs: int) -> Iterator[Team]:
         raise InputError("--executor", f"dask:{address}", f"does not answer: {error}") from None
     folder = Path(tempfile.gettempdir(), f"memsim-study-{uuid.uuid4().hex[:12]}")
 
-    held: list[Variable] = []
-
-    def share(digest: str, file: Path) -> Source:
-        # A task, not scattered data: the scheduler makes it again when the worker that holds it is lost.
-        future = client.submit(_given, file.read_bytes(), pure=False)
-        variable = Variable(f"memsim-trace-{digest[:16]}-{folder.name}", client=client)
-        variable.set(future)
-        held.append(variable)
-        return Fetched(digest, _Held(variable.name))
+    def share(trace: Trace) -> Any:
+        # A future in a task's arguments is its bytes when the task runs; dask moves them to a worker once. They are a
+        # task's, not scattered, so that the scheduler makes them again when the worker that holds them is lost.
+        return client.submit(_given, trace.path.read_bytes(), pure=False)
 
     def room() -> int:
         return max(_AHEAD * sum(client.nthreads().values()), _AT_LEAST)
@@ -142,27 +136,10 @@ def _dask(address: str, jobs: int) -> Iterator[Team]:
         # A key of its own for every task: the same trial asked for twice is a repetition after a failure.
         yield Team(client.get_executor(pure=False), room, share, folder)
     finally:
-        for variable in held:
-            variable.delete()
         client.run(_remove, folder, on_error="ignore")
         client.close()
         if cluster is not None:
             cluster.close()
-
-
-@dataclass(frozen=True)
-class _Held:
-    """Bytes that dask holds; asked for by one worker a machine (see node.once)."""
-
-    key: str
-
-    def __call__(self) -> bytes:
-        from distributed import Future, worker_client
-
-        with (
-            worker_client() as client
-        ):  # another task may use this thread meanwhile, such as the one that gives the bytes
-            return Future(self.key, client).result()
 
 
 def _given(content: bytes) -> bytes:

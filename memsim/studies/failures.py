@@ -13,4 +13,4 @@ def is_lost_worker(error: BaseException) -> bool:
     >>> is_lost_worker(BrokenExecutor()), is_lost_worker(ValueError())
     (True, False)
     """
-    return isinstance(error, BrokenExecutor | CancelledError) or type(error).__name__ in _LOST
+    return isinstance(error, BrokenExecutor | CancelledError | TimeoutError) or type(error).__name__ in _LOST

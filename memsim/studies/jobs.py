@@ -53,6 +53,7 @@ class Job:
     Attributes:
         runs: of the study that ask for it: more than one where points agree in all that matters.
         task: what workers are given.
+        trace: what they are given in its place, see executors.Team.share.
         texts: about, ops and arrays of montecarlo.trials.Trials.
         finished: trials by number.
         under_way: numbers of trials that workers have.
@@ -61,6 +62,7 @@ class Job:
 
     runs: list[Run]
     task: Task
+    trace: Any
     texts: dict[str, Any]
     rule: Rule
     finished: dict[int, Trial] = field(default_factory=dict)

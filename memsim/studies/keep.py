@@ -59,8 +59,8 @@ def keeping(out: str | Path | None, resume: bool, force: bool = False) -> Iterat
     """Trials that the block finishes stay on the disk, whatever ends it.
 
     Raises:
-        InputError: `out` exists or cannot be written, or an earlier run left trials, and neither `resume` nor `force` says what is to become
-            of them; another run writes to it.
+        InputError: `out` exists or cannot be written, or an earlier run left trials, and neither `resume` nor `force`
+            says what is to become of them; another run writes to it.
     """
     if out is None:
         yield Kept()

@@ -1,4 +1,4 @@
-"""What a worker does for a study, on whatever machine: fetch a trace once, coalesce it once, replay one trial.
+"""What a worker does for a study, on whatever machine: keep a trace, coalesce it, replay one trial.
 
 A machine's workers share a folder. A trace and its transactions are put there once, by whoever needs them first, under
 a lock; the others map the same files.
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -38,61 +38,17 @@ _LAYOUT = (
 )  # fmt: skip
 
 
-class Source(Protocol):
-    """Where a worker gets a trace from."""
-
-    @property
-    def digest(self) -> str:
-        """Names the trace's content."""
-        ...
-
-    def path(self, folder: Path) -> Path:
-        """The trace's file on this machine; put into `folder` if it is not there yet."""
-        ...
-
-
-@dataclass(frozen=True)
-class SharedFile:
-    """A trace that every worker can open where it lies: on this machine, or on a file system that all share."""
-
-    digest: str
-    file: Path
-
-    def path(self, folder: Path) -> Path:
-        return self.file
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """A trace that is fetched once a machine.
-
-    Attributes:
-        fetch: gives the bytes of the file.
-    """
-
-    digest: str
-    fetch: Callable[[], bytes]
-
-    def path(self, folder: Path) -> Path:
-        def put(temporary: Path) -> None:
-            content = self.fetch()
-            with writing(folder):
-                temporary.write_bytes(content)
-
-        return once(folder, f"{self.digest[:32]}.h5", put)
-
-
 @dataclass(frozen=True)
 class Task:
     """What all trials of one trace on one GPU have in common.
 
     Attributes:
-        source: of the trace.
+        digest: of the trace.
         execution: on the GPU; its folder is that of this machine's workers, made when it is missing.
         seed, warm: see montecarlo.run.
     """
 
-    source: Source
+    digest: str
     execution: Execution
     seed: int
     warm: bool
@@ -106,10 +62,14 @@ class Answer:
     seconds: dict[str, float]
 
 
-def replay(task: Task, number: int) -> Answer:
-    """One trial; what it draws depends on the seed and `number` alone, so the same number draws the same anywhere."""
+def replay(task: Task, number: int, trace: Path | bytes) -> Answer:
+    """One trial; what it draws depends on the seed and `number` alone, so the same number draws the same anywhere.
+
+    Args:
+        trace: its file, where that can be opened here, or its bytes.
+    """
     clocks = [perf_counter()]
-    transactions = _transactions(task)
+    transactions = _transactions(task, trace)
     clocks.append(perf_counter())
     where = _layout(task, transactions)
     clocks.append(perf_counter())
@@ -139,22 +99,37 @@ _kept: dict[tuple[Path, str], Transactions] = {}
 _layouts: dict[tuple[Path, str, str], Layout] = {}
 
 
-def _transactions(task: Task) -> Transactions:
+def _transactions(task: Task, trace: Path | bytes) -> Transactions:
     """The trace's transactions, mapped; coalesced by the first worker of this machine that needs them."""
 
     def make(temporary: Path) -> None:
         temporary.mkdir()
-        coalesce(Trace.open(task.source.path(task.execution.folder)), task.execution.gpu, temporary)
+        path = trace if isinstance(trace, Path) else _file(task, trace)
+        coalesce(Trace.open(path), task.execution.gpu, temporary)
 
-    key = task.execution.folder, coalescing_key(task.source.digest, task.execution.gpu)
+    key = task.execution.folder, coalescing_key(task.digest, task.execution.gpu)
     if key not in _kept:
         _kept.clear()  # points that share a trace come one after the other
         _kept[key] = Transactions.load(once(*key, make))
     return _kept[key]
 
 
+def _file(task: Task, content: bytes) -> Path:
+    """The trace's file on this machine, written by the first worker that needs it."""
+
+    def put(temporary: Path) -> None:
+        with writing(task.execution.folder):
+            temporary.write_bytes(content)
+
+    return once(task.execution.folder, f"{task.digest[:32]}.h5", put)
+
+
 def _layout(task: Task, transactions: Transactions) -> Layout:
-    key = task.execution.folder, coalescing_key(task.source.digest, task.execution.gpu), _hash(task.execution.gpu, _LAYOUT)
+    key = (
+        task.execution.folder,
+        coalescing_key(task.digest, task.execution.gpu),
+        _hash(task.execution.gpu, _LAYOUT),
+    )
     if key not in _layouts:
         _layouts.clear()
         _layouts[key] = layout(transactions, task.execution.gpu)

@@ -8,6 +8,7 @@ from contextlib import closing
 from functools import partial
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
@@ -16,7 +17,7 @@ from memsim.montecarlo.run import about_run, tables
 from memsim.studies.executors import Team
 from memsim.studies.jobs import Job, Rule
 from memsim.studies.kernels import TraceWanted, recorded
-from memsim.studies.node import Source, Task
+from memsim.studies.node import Task
 from memsim.studies.study import Run, Study
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -71,7 +72,7 @@ def jobs_of(study: Study, traces: dict[str, Trace], team: Team) -> list[Job]:
         InputError: a kernel whose block fits no SM at some point.
     """
     rule = Rule.of(study)
-    sources: dict[str, Source] = {}
+    shared: dict[str, Any] = {}
     jobs: dict[tuple[str, GPU], Job] = {}
     for run in study.runs:
         trace = traces[run.trace.key]
@@ -80,12 +81,14 @@ def jobs_of(study: Study, traces: dict[str, Trace], team: Team) -> list[Job]:
         if (same := jobs.get((trace.digest, gpu))) is not None:
             same.runs.append(run)
             continue
-        if trace.digest not in sources:
-            sources[trace.digest] = team.share(trace.digest, trace.path)
-        task = Task(sources[trace.digest], execution, study.asked.seed, study.asked.warm)
+        if trace.digest not in shared:
+            shared[trace.digest] = team.share(trace)
+        task = Task(trace.digest, execution, study.asked.seed, study.asked.warm)
         ops, arrays = tables(trace)
         about = about_run(trace, execution, study.asked.seed, study.asked.warm) | {"gpu_provenance": {}}
-        jobs[trace.digest, gpu] = Job([run], task, {"about": about, "ops": ops, "arrays": arrays}, rule)
+        jobs[trace.digest, gpu] = Job(
+            [run], task, shared[trace.digest], {"about": about, "ops": ops, "arrays": arrays}, rule
+        )
     return list(jobs.values())
 
 

@@ -168,7 +168,7 @@ class _Conductor:
         room = self._team.room()
         for job, number in self._next(room):
             job.under_way.add(number)
-            self._under_way[self._team.executor.submit(replay, job.task, number)] = job, number
+            self._under_way[self._team.executor.submit(replay, job.task, number, job.trace)] = job, number
             if len(self._under_way) >= room:
                 return
 
