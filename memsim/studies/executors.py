@@ -20,6 +20,7 @@ from memsim.trace.reader import Trace
 
 KINDS = ("local", "dask", "mpi")
 _AHEAD = 3  # tasks a worker, so that none waits for the next
+_PATIENCE = 20  # seconds for the scheduler to answer
 _AT_LEAST = 32  # tasks on a cluster, which may add workers when it sees work
 
 
@@ -119,7 +120,7 @@ def _dask(address: str, jobs: int) -> Iterator[Team]:
     if not address:
         cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=40)
     try:
-        client = Client(cluster or address, timeout=20, set_as_default=False)
+        client = Client(cluster or address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
         raise InputError("--executor", f"dask:{address}", f"does not answer: {error}") from None
     folder = Path(tempfile.gettempdir(), f"memsim-study-{uuid.uuid4().hex[:12]}")
