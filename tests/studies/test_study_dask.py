@@ -8,6 +8,7 @@ import signal
 import pytest
 
 from experiments.robustness.studies import different, small_study
+from memsim.studies import executors
 from memsim.support.errors import InputError
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -40,7 +41,8 @@ def test_a_worker_killed_in_the_middle_changes_nothing(cluster, tmp_path):
     assert not different(found, small_study().run())
 
 
-def test_a_scheduler_that_is_not_there_is_one_line():
+def test_a_scheduler_that_is_not_there_is_one_line(monkeypatch):
+    monkeypatch.setattr(executors, "_PATIENCE", 1)
     with pytest.raises(InputError, match="dask:tcp://127.0.0.1:9 does not answer"):
         small_study().run(executor="dask:tcp://127.0.0.1:9")
 

@@ -78,9 +78,9 @@ def test_only_what_changes_is_made_anew(monkeypatch):
 
 
 def test_the_same_trial_draws_the_same_at_every_point():
-    """Differences between points vary far less than with independent seeds: here, half of L2's latency added."""
+    """Differences between points vary far less than with independent seeds."""
 
-    def times(seed):
+    def ratios(seed):
         kernel = {"spmv": {"workload": "spmv", "parameters": {"rows": 8192, "nnz_per_row": 8}, "blocks": "1x"}}
         study = memsim.Study(kernels=kernel, vary={"l1.ways": [16, 64]}, trials=24, seed=seed)
         return study.run().output("l1_read")
