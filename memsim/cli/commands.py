@@ -97,6 +97,8 @@ def main() -> None:
         with listening():
             app()
     except SystemExit as leaving:
+        if "mpi4py" in sys.modules:
+            raise  # MPI's other processes wait to be told
         _leave(leaving.code)
 
 
