@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import memsim
-from experiments.robustness.interrupts import GPU, TRIALS, interrupt, kill, small_trace
+from experiments.robustness import studies
+from experiments.robustness.interrupts import GPU, TRIALS, Killed, interrupt, kill, small_trace, usual_seconds
 
 
 def main() -> None:
@@ -22,7 +23,8 @@ def main() -> None:
         trace, draw = small_trace(folder), random.Random(given.seed)
         for jobs in (1, 2):
             many = memsim.simulate(trace, GPU, trials=40)
-            found = [interrupt(trace, folder, many, jobs, draw, 1.5) for _ in range(given.times)]
+            span = usual_seconds(trace, jobs)
+            found = [interrupt(trace, folder, many, jobs, draw, span) for _ in range(given.times)]
             print(
                 f"interrupts, -j {jobs}: {len(found)}, hung {sum(one.hung for one in found)}, "
                 f"wrong {sum(bool(one.wrong) for one in found)}, kept {sum(one.kept for one in found)} trials in "
@@ -34,17 +36,25 @@ def main() -> None:
                     print("  ", one, flush=True)
         whole = memsim.simulate(trace, GPU, trials=TRIALS, seed=1)
         for jobs in (1, 2):
-            killed = [kill(trace, folder, whole, jobs, draw, 1.2) for _ in range(given.times)]
-            print(
-                f"kills, -j {jobs}: {len(killed)}, damaged {sum(one.damaged for one in killed)}, "
-                f"wrong {sum(bool(one.wrong) for one in killed)}, "
-                f"finished {sum(one.finished for one in killed)} trials, "
-                f"lost {sum(one.lost for one in killed)}, repeated {sum(one.repeated for one in killed)}",
-                flush=True,
-            )
-            for one in killed:
-                if one.damaged or one.wrong or one.lost or one.repeated:
-                    print("  ", one, flush=True)
+            span = usual_seconds(trace, jobs)
+            _tell(f"kills, -j {jobs}", [kill(trace, folder, whole, jobs, draw, span) for _ in range(given.times)])
+        study = studies.small_study().run()
+        for jobs in (1, 2):
+            killed = [studies.kill(folder, study, jobs, draw, 1.6) for _ in range(given.times)]
+            _tell(f"kills of a study, -j {jobs}", killed)
+
+
+def _tell(what: str, killed: list[Killed]) -> None:
+    print(
+        f"{what}: {len(killed)}, damaged {sum(one.damaged for one in killed)}, "
+        f"wrong {sum(bool(one.wrong) for one in killed)}, "
+        f"finished {sum(one.finished for one in killed)} trials, "
+        f"lost {sum(one.lost for one in killed)}, repeated {sum(one.repeated for one in killed)}",
+        flush=True,
+    )
+    for one in killed:
+        if one.damaged or one.wrong or one.lost or one.repeated:
+            print("  ", one, flush=True)
 
 
 if __name__ == "__main__":
