@@ -7,8 +7,9 @@ import tomllib
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
 
+from memsim.sources.describe import Workload
 from memsim.studies.design import METHODS, MOST
 from memsim.support.errors import InputError
 from memsim.support.library import DEFAULT_GPU
@@ -17,13 +18,17 @@ _LARGEST_FILE = 1 << 20
 
 
 class _Data(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
+    )
 
 
 class Kernel(_Data):
     """Where the traces of one kernel come from: exactly one of workload, trace and capture."""
 
-    workload: str | None = Field(None, description="a workload of the library, or a path to kernel.py")
+    workload: str | Workload | None = Field(
+        None, description="a workload of the library, a path to kernel.py, or in Python one made by @memsim.workload"
+    )
     trace: str | None = Field(None, description="a trace file, or Accel-Sim's kernelslist.g or .traceg")
     capture: list[str] = Field([], description="CUDA C++ files of a program")
     kernel: str | None = Field(None, description="which kernel of a program or a list of traces")
@@ -37,6 +42,10 @@ class Kernel(_Data):
     registers: int | None = Field(None, ge=1, le=255, description="of a thread")
     unroll: int = Field(1, ge=1, le=64, description="iterations whose loads are issued together")
     gaps: bool = Field(False, description="estimate the instructions between accesses")
+
+    @field_serializer("workload")
+    def _named(self, workload: str | Workload | None) -> str | None:
+        return workload.shown if isinstance(workload, Workload) else workload
 
 
 class Design(_Data):

@@ -120,8 +120,12 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
     return capture(sources, arguments, path, _machine(CAPTURE_GPU), which).trace
 
 
+def _workload(given: str | Workload) -> Workload:
+    return given if isinstance(given, Workload) else _loaded(given)
+
+
 @cache
-def _workload(name: str) -> Workload:
+def _loaded(name: str) -> Workload:
     return load_workload(name)
 
 
@@ -148,7 +152,7 @@ def _changed(kernel: Kernel, captured: Mapping[str, Any], where: object) -> Kern
     from pydantic import ValidationError
 
     try:
-        return Kernel.model_validate(kernel.model_dump() | dict(captured)) if captured else kernel
+        return Kernel.model_validate(dict(kernel) | dict(captured)) if captured else kernel
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(where, f"capture.{first['loc'][0]}", f"is {first['input']!r:.60}; {first['msg']}") from None

@@ -14,6 +14,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, tables
+from memsim.sources.describe import Workload
 from memsim.studies.executors import Team
 from memsim.studies.jobs import Job, Rule
 from memsim.studies.kernels import TraceWanted, recorded
@@ -40,7 +41,8 @@ def traces_of(
     needed = list({run.trace.key: run.trace for run in study.runs}.values())
     make = partial(_recorded, folder)
     paths: dict[str, Path] = {}
-    workers = min(jobs, len(needed))
+    named = all(not isinstance(one.kernel.workload, Workload) for one in needed)
+    workers = min(jobs, len(needed)) if named else 1  # a function at hand may be none that another process finds
     if workers == 1:
         for one in needed:
             paths[one.key] = make(one)
