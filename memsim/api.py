@@ -91,18 +91,19 @@ def capture(
         launch: which of its launches, from 0.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
         gpu: whose occupancy and L2 size choose the blocks to trace; the trace fits any GPU.
-        registers: of a thread; None: what nvcc reports, where there is nvcc, else 32.
+        registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
-        stop: end the program as soon as the trace is complete.
+        stop: end the program as soon as the trace is complete, that of the last kernel with a folder.
         gaps: estimate the instructions between accesses.
         unroll: iterations of a counted loop whose loads are issued together; nvcc 13 often makes it 4.
         keep: a folder for the instrumented source and the build's log.
         progress: told the blocks done, and all.
 
     Raises:
-        InputError: source that is not understood, a program that fails, a kernel that is not launched.
+        InputError: source that is not understood, a program that fails, a kernel that is not launched; one that is
+            launched nowhere in the source is refused before the program runs.
 
     ::
 

@@ -15,6 +15,7 @@ from memsim.gpu.config import (
     Inclusion,
     L1WritePolicy,
     Replacement,
+    RowPolicy,
     WarpScheduler,
     WriteHit,
     WriteMiss,
@@ -22,7 +23,7 @@ from memsim.gpu.config import (
 )
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import NO_OP, Flag, Kind
-from memsim.trace.transactions import INSTRUCTION, PAST_L1, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, Transactions
 
 N_OPS = 4
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
@@ -35,7 +36,7 @@ BASE: dict[str, dict[str, Any]] = {
     ),
     "l1": dict(size_bytes=2048, line_bytes=128, sector_bytes=32, ways=4, mshrs=64, hit_latency_cycles=10),
     "l2": dict(
-        size_bytes=16384, line_bytes=128, sector_bytes=32, ways=4, slices=1, slice_interleave_bytes=256, mshrs=64,
+        size_bytes=16384, line_bytes=128, fetch_bytes=32, ways=4, slices=1, slice_interleave_bytes=256, mshrs=64,
         hit_latency_cycles=60,
     ),
     "dram": dict(
@@ -68,11 +69,11 @@ def instruction(
     gap: int = 0,
     slots: int = 0,
     barrier: bool = False,
-    past_l1: bool = False,
+    bypass: bool = False,
     beside: int = 0,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask)."""
-    flags = Flag.sequence * sequence | Flag.barrier * barrier | PAST_L1 * past_l1
+    flags = Flag.sequence * sequence | Flag.barrier * barrier | BYPASS_FLAG * bypass
     op = NO_OP if barrier or not (transactions or slots) else op
     return dict(
         transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0), slots=slots
@@ -150,7 +151,7 @@ def machines(draw) -> GPU:
     l1["size_bytes"] = l1["ways"] * line * n_sets
     l1["reserved_bytes"] = draw(st.integers(0, (l1["ways"] - 1) * n_sets)) * line if draw(st.booleans()) else 0
     l2 = _section(
-        draw, line_bytes=st.just(l2_line), sector_bytes=st.sampled_from([s for s in sizes if s <= l2_line]),
+        draw, line_bytes=st.just(l2_line), fetch_bytes=st.sampled_from([s for s in sizes if s <= l2_line]),
         ways=st.sampled_from([1, 2, 4]), slices=st.sampled_from([1, 2, 3]), set_hash=hashes,
         slice_hash=st.sampled_from(["modulo", "rotated"]),
         replacement=_of(Replacement), write_hit=_of(WriteHit), write_miss=_of(WriteMiss), inclusion=_of(Inclusion),
@@ -159,8 +160,8 @@ def machines(draw) -> GPU:
     )  # fmt: skip
     if two:  # partitions of L2
         l2_line = line
-        l2 |= _section(draw, slices=st.sampled_from([2, 4]), far_cycles=st.integers(2, 40))
-        l2 |= dict(partitions=2, line_bytes=line, sector_bytes=32, inclusion="non_inclusive")
+        l2 |= _section(draw, slices=st.sampled_from([2, 4]), partition_cycles=st.integers(2, 40))
+        l2 |= dict(partitions=2, line_bytes=line, inclusion="non_inclusive")
     elif draw(st.sampled_from([False, False, False, True])):
         l2 |= dict(enabled=False, inclusion="non_inclusive")
     if l1["write_policy"] == L1WritePolicy.write_allocate:
@@ -179,6 +180,7 @@ def machines(draw) -> GPU:
     clocks = st.sampled_from([333.0, 924.5, 1000.0, 1700.0])
     dram = _section(
         draw, channels=st.integers(1, 3), banks=st.integers(1, 4), clock_mhz=clocks, policy=_of(DramPolicy),
+        row_policy=_of(RowPolicy),
         entry_sectors=st.integers(1, 8), queue=st.integers(1, 6), write_queue=st.integers(1, 6),
         latency_cycles=st.integers(0, 30),
     )  # fmt: skip
@@ -214,7 +216,7 @@ def traces(draw, machine: GPU) -> Transactions:
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, beside=beside),
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
         st.builds(instruction, others, st.sampled_from([Kind.store, Kind.atomic, Kind.reduction]), op, flag, gap),
-        st.builds(instruction, others, st.just(Kind.load), op, flag, gap, past_l1=st.just(True)),
+        st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True)),
         st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4)),
     )
     width = draw(st.integers(1, 3))

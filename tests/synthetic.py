@@ -8,6 +8,7 @@ from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_
 from memsim.montecarlo.trials import Trials
 
 FILE = "traces/spmv.py"
+TRANSACTIONS = 10_000  # of every op
 ARRAYS = ("row_ptr", "indices", "val", "y", "x")
 # kind, array, line, column, text, (hit, miss, sector miss, merge) at L1, L2's hit ratio, mean latency
 OPS = [
@@ -31,7 +32,7 @@ def spmv(trials: int = 24, seed: int = 0) -> Trials:
         for op, (kind, *_, outcomes, l2_hit, latency) in enumerate(OPS):
             _fill(counters[t, op], rng, kind, np.array(outcomes), l2_hit)
             if kind == "load":
-                drawn = rng.gamma(4, latency / 4, 2000)
+                drawn = rng.gamma(4, latency / 4, TRANSACTIONS)
                 histogram[t, op] = np.histogram(drawn, edges)[0]
     middle = ((edges[:-1] + edges[1:]) / 2).astype("<i8")
     memory = np.zeros((trials, LATENCY_BINS), "<i8")
@@ -50,7 +51,7 @@ def spmv(trials: int = 24, seed: int = 0) -> Trials:
         memory_histogram=memory,
         memory_sum=memory @ middle,
         memory_count=memory.sum(axis=-1),
-        transactions=np.full(trials, 60_000),
+        transactions=np.full(trials, n * TRANSACTIONS),
         wall_seconds=np.full(trials, 0.02),
         compiled_seconds=np.full(trials, 0.018),
         about=about(),
@@ -85,20 +86,20 @@ def about() -> dict:
 
 def _fill(counters: np.ndarray, rng: np.random.Generator, kind: str, outcomes: np.ndarray, l2_hit: float) -> None:
     """Counters [levels, events, units] of one op: L1 as given, what missed goes to L2, what missed there to DRAM."""
-    transactions = 10_000
+    missed = TRANSACTIONS
     access = "read" if kind == "load" else "write"
     if kind == "load":
-        drawn = rng.multinomial(transactions, rng.dirichlet(outcomes * 2000 + 1e-3))  # sd of about 0.01
+        drawn = rng.multinomial(TRANSACTIONS, rng.dirichlet(outcomes * 2000 + 1e-3))  # sd of about 0.01
+        missed = int(drawn[1] + drawn[2])
         for outcome, count in zip(("hit", "miss", "sector_miss", "merge"), drawn.tolist(), strict=True):
-            event = Event[f"read_{outcome}"]
-            counters[Level.l1, event, Unit.transactions] = count
-            counters[Level.l1, event, Unit.sectors] = 4 * count
-        asked = 4 * int(drawn[1] + drawn[2])
+            _count(counters[Level.l1, Event[f"read_{outcome}"]], count)
     else:
-        asked = transactions
-    hits = int(rng.binomial(asked, min(max(l2_hit + rng.normal(0, 0.01), 0), 1)))
-    for event, count in ((Event[f"{access}_hit"], hits), (Event[f"{access}_miss"], asked - hits)):
-        counters[Level.l2, event, Unit.sectors] = count
-        counters[Level.l2, event, Unit.transactions] = count // 4
-    counters[Level.dram, Event[f"{access}_miss"], Unit.sectors] = asked - hits
-    counters[Level.dram, Event[f"{access}_miss"], Unit.transactions] = asked - hits
+        _count(counters[Level.l1, Event.write_miss], TRANSACTIONS)
+    hits = int(rng.binomial(missed, min(max(l2_hit + rng.normal(0, 0.01), 0), 1)))
+    _count(counters[Level.l2, Event[f"{access}_hit"]], hits)
+    _count(counters[Level.l2, Event[f"{access}_miss"]], missed - hits)
+    counters[Level.dram, Event[f"{access}_miss"]] = 4 * (missed - hits)
+
+
+def _count(units: np.ndarray, transactions: int) -> None:
+    units[Unit.transactions], units[Unit.sectors] = transactions, 4 * transactions

@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -45,7 +46,7 @@ def _heeding() -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def forked(action: Callable[[], None], output: Path | None = None) -> int:
+def forked(action: Callable[[], object], output: Path | None = None) -> int:
     """A process that does this, with its output in a file or nowhere, and ends: its id."""
     sys.stdout.flush()
     sys.stderr.flush()
@@ -87,6 +88,13 @@ def ended(pid: int, seconds: float) -> int | None:
     return None
 
 
+def usual_seconds(trace: Path, jobs: int) -> float:
+    """How long a run of so many trials takes here and now: random moments are drawn from it."""
+    begin = time.monotonic()
+    ended(forked(partial(memsim.simulate, trace, GPU, trials=TRIALS, jobs=jobs)), 10 * LONGEST)
+    return time.monotonic() - begin
+
+
 @dataclass(frozen=True)
 class Interrupted:
     """What became of a run after Ctrl-C or SIGTERM.
@@ -117,7 +125,10 @@ def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: ran
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with listening():  # both as the command's entry point does
             os.write(tell, b".")
-            app(command)
+            try:
+                app(command)
+            except KeyboardInterrupt:
+                raise SystemExit(130) from None
 
     began, tell = os.pipe()
     pid = forked(run, log)

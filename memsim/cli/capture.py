@@ -42,7 +42,7 @@ def capture(
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
     ] = None,
     gpu: GpuToFill = CAPTURE_GPU,
-    registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else as nvcc reports, else 32.")] = None,
+    registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else nvcc's for the GPU, else 32.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of include files.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,
     library: Annotated[list[str] | None, typer.Option("-l", help="Link a library.")] = None,

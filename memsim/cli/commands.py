@@ -24,6 +24,7 @@ from memsim.cli.sweep import sweep
 from memsim.cli.trace import info, trace
 from memsim.support.errors import InputError
 from memsim.support.interrupts import listening
+from memsim.support.text import printable
 
 BAD_INPUT, INTERRUPTED = 2, 130  # exit codes
 
@@ -40,6 +41,8 @@ class _Commands(TyperGroup):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         except OSError as error:
             _fail(": ".join(str(part) for part in (error.filename, error.strerror or error) if part))
+        except MemoryError as error:
+            _fail(f"memory ran out{f' ({error})' if str(error) else ''}; give a smaller input or a machine with more")
         except KeyboardInterrupt as interrupt:
             typer.echo(f"memsim: interrupted; {str(interrupt) or 'nothing was kept'}", err=True)
             raise typer.Exit(INTERRUPTED) from None
@@ -47,7 +50,7 @@ class _Commands(TyperGroup):
 
 
 def _fail(message: str) -> None:
-    typer.echo(f"memsim: {message}", err=True)
+    typer.echo(f"memsim: {printable(message)}", err=True)
     raise typer.Exit(BAD_INPUT) from None
 
 
@@ -100,6 +103,8 @@ def main() -> None:
         if "mpi4py" in sys.modules:
             raise  # MPI's other processes wait to be told
         _leave(leaving.code)
+    except KeyboardInterrupt:  # before a command began
+        _leave(INTERRUPTED)
 
 
 def _leave(code: Any) -> NoReturn:

@@ -9,6 +9,7 @@ import typer
 
 from memsim.cli.options import Force, QuietFiles, TracesOut
 from memsim.cli.output import print_traces
+from memsim.support.text import printable
 
 imports = typer.Typer(
     no_args_is_help=True,
@@ -99,4 +100,4 @@ def export_accelsim(
     with keeping_existing(force), bar("warps", hidden=quiet) as advance:
         files = write([Trace.open(path) for path in paths], out, pack=pack, progress=advance)
     if not quiet:
-        typer.echo("\n".join(map(str, files)))
+        typer.echo("\n".join(printable(str(file)) for file in files))

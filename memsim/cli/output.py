@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from memsim.analysis.choices import Grouping, Method
+from memsim.support.text import printable
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
@@ -18,7 +19,8 @@ def print_traces(traces: list[Trace]) -> None:
     for trace in traces:
         grid, block = ("x".join(map(str, extents)) for extents in (trace.launch.grid, trace.launch.block))
         blocks = f"{trace.n_blocks:,} of {trace.launch.n_blocks:,} blocks"
-        typer.echo(f"{trace.path}: {trace.kernel}, grid {grid}, block {block}, {blocks}, {trace.n_instructions:,} rows")
+        path = printable(str(trace.path))
+        typer.echo(f"{path}: {trace.kernel}, grid {grid}, block {block}, {blocks}, {trace.n_instructions:,} rows")
 
 
 def print_tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -> None:

@@ -22,7 +22,7 @@ from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag, Kind
-from memsim.trace.transactions import PAST_L1, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 _LOAD, _STORE, _ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
 _WAITS = int(Flag.sequence | Flag.barrier | Flag.data)
@@ -80,7 +80,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
           asked, replied, masks, np.full(lines, -1, np.int32), chains)  # fmt: skip
     kept = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
     fetched = kept if gpu.l2.enabled else asked
-    place = layout(tx, gpu).place
+    place = layout(tx, gpu).mapping
     return Work(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
@@ -168,7 +168,7 @@ def _walk(instructions, lines, masks, first_instruction, first_warp, costs, aske
                 chain += np.int64(instruction["slots"]) * cost["pass_"]
                 if instruction["slots"] > 0 and kind != _STORE:
                     longest = max(longest, cost["shared"])
-                kept = cost["in_l1"] > 0 and kind == _LOAD and flags & PAST_L1 == 0
+                kept = cost["in_l1"] > 0 and kind == _LOAD and flags & BYPASS_FLAG == 0
                 first = instruction["first"]
                 latency = cost["l1"]
                 for k in range(first, first + np.int64(instruction["count"])):

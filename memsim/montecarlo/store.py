@@ -2,8 +2,9 @@
 
 ::
 
+    bytes 0 to 511  the seal: SHA-256 of the rest, in text (from 1.3 on, see support.seal)
     /            attributes: schema, version
-    /about       JSON text, Trials.about
+    /about       JSON text (UTF-8, of fixed length from 1.3 on), Trials.about
     /ops         JSON text, Trials.ops
     /arrays      JSON text, Trials.arrays
     /trials/*    one dataset an array of Trials, by its name; first axis: finished trials
@@ -13,23 +14,27 @@ from __future__ import annotations
 
 import json
 import re
+from math import inf
 from pathlib import Path
 from typing import Any
 
 import h5py
 import numpy as np
 
+from memsim.hierarchy.conservation import broken_law
 from memsim.montecarlo.trials import Trials
 from memsim.profile.ops import OpProfile
 from memsim.profile.reuse import OCTAVES
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
+from memsim.support.text import all_printable
 
 SCHEMA = "memsim-result"
-VERSION = (1, 2)  # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
+# 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside); 1.3: sealed
+VERSION = (1, 3)
 
-_LIMIT_BYTES = 1 << 32  # of one dataset: 100,000 trials of a kernel with 20 loads; more is a damaged or hostile file
+_LIMIT_BYTES = 1 << 32  # of all arrays: 50,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
 # Field of a JSON text -> its type; what analysis and report read without asking.
 _Fields = dict[str, type | tuple[type, ...]]
@@ -58,25 +63,31 @@ def save(path: str | Path, trials: Trials) -> None:
         InputError: it cannot be written (no such folder, no permission, disk full).
     """
     with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
-        with h5py.File(sink, "w") as file:
-            hdf5.stamp(file, SCHEMA, VERSION)
+        with hdf5.created(sink, SCHEMA, VERSION) as file:
             write(file, trials)
-        sink.check()
+        sink.seal()
 
 
 def write(group: h5py.Group, trials: Trials) -> None:
     """Write `trials` into a file, or into a group of one."""
     for name in _TEXTS:
-        group[name] = json.dumps(getattr(trials, name))
+        write_text(group, name, getattr(trials, name))
     for name in Trials.columns(len(trials.ops)):
         group.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
+
+
+def write_text(group: h5py.Group, name: str, value: Any) -> None:
+    """Write a value as JSON text."""
+    (text,) = texts = hdf5.fixed_texts([json.dumps(value)])
+    group.create_dataset(name, data=text, dtype=texts.dtype)
 
 
 def load(path: str | Path) -> Trials:
     """Read a file of `save`.
 
     Raises:
-        InputError: the file is damaged, of another schema or newer version, or holds impossible values.
+        InputError: the file is damaged, of another schema or newer version, or holds impossible values, or counters
+            that do not add up (:mod:`memsim.hierarchy.conservation`).
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
         return read(path, file)
@@ -91,17 +102,22 @@ def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
         place: of the group, ending with a slash, or nothing.
 
     Raises:
-        InputError: it is damaged, or holds impossible values.
+        InputError: it is damaged, or holds impossible values, or counters that do not add up.
     """
     texts: dict[str, Any] = {name: read_text(path, file, place + name) for name in _TEXTS}
     _complete(texts["about"], texts["ops"])
     _check_texts(path, **texts)
-    arrays: dict[str, Any] = {}
+    stored: dict[str, h5py.Dataset] = {}
     for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
-        rows = len(arrays["counters"]) if arrays else None
-        arrays[name] = hdf5.array(path, file, f"{place}trials/{name}", dtype, (rows, *shape), _LIMIT_BYTES)
+        rows = len(stored["counters"]) if stored else None
+        stored[name] = hdf5.dataset(path, file, f"{place}trials/{name}", dtype, (rows, *shape))
+    hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
+    arrays = {name: found[...] for name, found in stored.items()}
     _check_values(path, arrays)
-    return Trials(**arrays, **texts)
+    trials = Trials(**arrays, **texts)
+    if broken := broken_law(trials, trials.about["gpu"]):
+        raise InputError(path, "trials/counters", f"cannot be: {broken}; the file is damaged or was changed")
+    return trials
 
 
 def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
@@ -110,9 +126,9 @@ def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
     Raises:
         InputError: it is missing, or is none.
     """
-    stored = hdf5.dataset(path, file, name, h5py.string_dtype(), ())
+    text = hdf5.as_text(hdf5.dataset(path, file, name, None, ())[()])
     try:
-        return json.loads(stored.asstr()[()], parse_constant=_refuse_constant)
+        return all_printable(json.loads(text or "", parse_constant=_refuse_constant))
     except (ValueError, RecursionError):
         raise InputError(path, name, "is not JSON text; the file is damaged") from None
 
@@ -138,7 +154,7 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     if about.get("until") is not None:
         _check_fields(path, "about.until", about["until"], _UNTIL_FIELDS)
     gpu = about["gpu"]
-    if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or gpu["sm"]["clock_mhz"] <= 0:
+    if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or not 0 < gpu["sm"]["clock_mhz"] < inf:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
     trace = about["trace"]
     sizes = [*trace["grid"], trace["blocks"], trace["wave_blocks"] + 1]
@@ -184,3 +200,5 @@ def _check_values(path: str | Path, arrays: dict[str, np.ndarray]) -> None:
     for name, values in arrays.items():
         if not (values >= 0).all():  # nan is not
             raise InputError(path, f"trials/{name}", "holds negative values; the file is damaged")
+    if (np.diff(arrays["trial"]) <= 0).any():
+        raise InputError(path, "trials/trial", "must rise; the file is damaged")

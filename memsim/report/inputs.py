@@ -8,6 +8,7 @@ from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, shortened
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance
+from memsim.support.text import printable
 from memsim.trace.info import TraceInfo, count
 from memsim.trace.reader import Trace
 
@@ -23,7 +24,8 @@ def trace_text(trace: Trace) -> str:
         f"launch      grid {grid}, block {block}, {launch.registers} registers, {launch.shared_bytes:,} shared bytes",
         f"snapshot    {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
         f"{sizes.memory_instructions.sum():,} memory instructions, {sizes.lane_accesses.sum():,} lane accesses",
-        f"file        {trace.path} ({trace.path.stat().st_size / 1e6:,.1f} MB), digest {trace.digest[:12]}",
+        f"file        {printable(str(trace.path))} ({trace.path.stat().st_size / 1e6:,.1f} MB), "
+        f"digest {trace.digest[:12]}",
     ]
     return "\n\n".join(["\n".join(head), _ops(trace, sizes), _arrays(trace)])
 

@@ -8,7 +8,7 @@ from memsim.sources.rows import ROW, count_rows, sort_addresses, sort_rows
 from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk
 
 
-class Log:
+class BatchLog:
     """Rows and explicit addresses, growing; ``cursor`` counts both and is advanced by the compiled loops."""
 
     def __init__(self) -> None:
@@ -17,7 +17,7 @@ class Log:
         self.cursor = np.zeros(2, np.int64)
 
     def reserve(self, rows: int, addresses: int) -> None:
-        """Make room for so many more."""
+        """Make room for so many more rows and addresses."""
         n_rows, n_addresses = map(int, self.cursor)
         if n_rows + rows > len(self.rows):
             self.rows = _grown(self.rows, n_rows, n_rows + rows)
@@ -26,11 +26,11 @@ class Log:
 
     @property
     def n_bytes(self) -> int:
-        """Bytes of what it holds."""
+        """Bytes that the rows and addresses logged so far take."""
         return int(self.cursor[0] * self.rows.itemsize + self.cursor[1] * self.addresses.itemsize)
 
     def clear(self) -> None:
-        """Forget everything but the room."""
+        """Forget the rows and addresses; their room is kept for the next batch."""
         self.cursor[:] = 0
 
     def sorted_by_warp(self, n_warps: int, first_warp: int) -> Chunk:

@@ -12,12 +12,10 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import h5py
 import numpy as np
 
 from memsim.analysis.choices import Convention
@@ -47,15 +45,14 @@ def save(path: str | Path, study: StudyResult) -> None:
     by_id = {id(trials): trials for trials in study.trials.values()}
     texts = {"about": study.about, "points": study.points, "cases": [asdict(case) for case in study.cases]}
     with writing(path), replacing(path) as temporary, hdf5.Sink(temporary) as sink:
-        with h5py.File(sink, "w") as file:
-            hdf5.stamp(file, SCHEMA, VERSION)
+        with hdf5.created(sink, SCHEMA, VERSION) as file:
             for name, value in texts.items():
-                file[name] = json.dumps(value)
+                results.write_text(file, name, value)
             file["runs"] = np.array(rows, "<i4").reshape(-1, 3)
             for key, number in shared.items():
                 results.write(file.create_group(f"jobs/{number}"), by_id[key])
                 sink.check()
-        sink.check()
+        sink.seal()
 
 
 def load(path: str | Path, convention: str = Convention.model) -> StudyResult:
@@ -67,7 +64,9 @@ def load(path: str | Path, convention: str = Convention.model) -> StudyResult:
     with hdf5.opened(path, SCHEMA, VERSION) as file:
         about, points, cases = (results.read_text(path, file, name) for name in ("about", "points", "cases"))
         _check(path, about, points, cases)
-        rows = hdf5.array(path, file, "runs", "<i4", (None, 3), 12 * _MOST_RUNS)
+        runs = hdf5.dataset(path, file, "runs", "<i4", (None, 3))
+        hdf5.check_size(path, [runs], 12 * _MOST_RUNS)
+        rows = runs[...]
         bounds = np.array([len(points), len(cases), 1 << 30])
         if not ((rows >= 0) & (rows < bounds)).all():
             raise InputError(path, "runs", "names points or cases that there are not; the file is damaged")
@@ -80,11 +79,11 @@ def load(path: str | Path, convention: str = Convention.model) -> StudyResult:
 
 
 def is_study(path: str | Path) -> bool:
-    """Whether a file says that it is a study; of whatever is no HDF5 file, no."""
+    """Whether a file is a study that can be read; of a damaged one, no."""
     try:
-        with h5py.File(path, "r") as file:
-            return file.attrs.get("schema") == SCHEMA
-    except (OSError, RuntimeError, ValueError, KeyError):
+        with hdf5.opened(path, SCHEMA, VERSION):
+            return True
+    except (InputError, OSError):
         return False
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from memsim.support.text import printable
+
 
 class InputError(Exception):
     """Bad input (a file, a configuration value, an argument); one line, shown without a traceback.
@@ -17,7 +19,7 @@ class InputError(Exception):
 
     def __init__(self, where: object, field: str, problem: str) -> None:
         self.where, self.field, self.problem = str(where), field, problem
-        message = f"{where}: {field} {problem}".replace(" \n", " ").replace("\n", " ")
+        message = printable(f"{where}: {field} " + problem.replace(" \n", " ").replace("\n", " "))
         here = os.path.join(os.getcwd(), "")
         super().__init__(message.replace(here, "") if here != os.sep else message)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Iterator
+import os
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,26 @@ import hdf5plugin
 import numpy as np
 
 from memsim.support.errors import InputError
+from memsim.support.probe import survives_reading
+from memsim.support.seal import SEAL_BYTES, has_intact_seal, seal_of
+from memsim.support.stored import is_stored
 
 # How datasets are compressed: bytes of equal rank together, then LZ4. On addresses this writes nine times as fast as
 # h5py's own LZF, reads fifteen times as fast, and takes a tenth more room.
 COMPRESSED: dict[str, Any] = dict(hdf5plugin.Blosc(cname="lz4", shuffle=hdf5plugin.Blosc.SHUFFLE))
 
 
+_SIGNATURE = b"\x89HDF\r\n\x1a\n"
+# What h5py raises on damaged files.
+_DAMAGED = (OSError, RuntimeError, KeyError, ValueError, TypeError, OverflowError)
+
+
 class Sink(io.FileIO):
-    """A file for HDF5 to write to (``h5py.File(sink, "w")``) that survives a full disk.
+    """A file for HDF5 to write to (:func:`created`) that survives a full disk.
 
     HDF5 cannot close a file whose last writes fail: it reports them again and again while Python exits, and may crash.
     So after the first failure a sink accepts and drops what is written, and :meth:`check` raises what happened. Whoever
-    writes calls it now and then, and once after closing the HDF5 file.
+    writes calls it now and then, and :meth:`seal` once after closing the HDF5 file.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -48,42 +57,92 @@ class Sink(io.FileIO):
             self._failure = error
             return 0
 
+    def seal(self) -> None:
+        """Put the seal in front of what was written; raises what :meth:`check` does."""
+        self.check()
+        new = seal_of(self)
+        self.seek(0)
+        self.write(new)
+        self.check()
+
     def check(self) -> None:
         """Raise the OSError of the first write that failed, if one did."""
         if self._failure is not None:
             raise self._failure
 
 
-def stamp(file: h5py.File, schema: str, version: tuple[int, int]) -> None:
-    """Mark a new file with its schema and version."""
-    file.attrs["schema"] = schema
+def created(sink: Sink, schema: str, version: tuple[int, int], **options: Any) -> h5py.File:
+    """A new HDF5 file in `sink`, with room for the seal, marked with its schema and version.
+
+    Args:
+        options: further ones of h5py.File.
+    """
+    # The newest layout that h5py 3.10 knows: it has checksums of its own, and attributes may be of any size.
+    file = h5py.File(sink, "w", libver="v110", userblock_size=SEAL_BYTES, **options)
+    put_text(file, "schema", schema)
     file.attrs["version"] = np.asarray(version, "<i4")
+    return file
+
+
+def put_text(file: h5py.File, name: str, text: str) -> None:
+    """Write an attribute of fixed length; those of any length lie in heaps, whose damage makes libhdf5 go round."""
+    values = fixed_texts([text])
+    file.attrs.create(name, values[0], dtype=values.dtype)
+
+
+def fixed_texts(texts: Sequence[str]) -> np.ndarray:
+    """Texts for a dataset of fixed-length UTF-8.
+
+    >>> fixed_texts(["a", "bc"]).dtype
+    dtype('S2')
+    """
+    encoded = [text.encode("utf-8", "surrogateescape") for text in texts]
+    return np.array(encoded, h5py.string_dtype("utf-8", max([1, *map(len, encoded)])))
+
+
+def as_text(value: Any) -> str | None:
+    """The text of an attribute or of a dataset's value, of fixed or (in files without seals) any length, or None."""
+    if isinstance(value, bytes):  # numpy's too
+        return value.decode("utf-8", "surrogateescape")
+    return value if isinstance(value, str) else None
 
 
 @contextmanager
 def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[h5py.File]:
-    """An HDF5 file of `schema`, open for reading.
+    """An HDF5 file of `schema`, open for reading: as it was written (:mod:`memsim.support.seal`), or of before seals.
 
     Raises:
-        InputError: it is no HDF5 file, of another schema, of a newer major version than `version`, or unreadable
-            anywhere inside the block (truncated or damaged).
+        InputError: it is no HDF5 file, changed since it was written, of another schema, of a newer major version than
+            `version`, or unreadable anywhere inside the block (truncated or damaged).
         OSError: the system does not let it be read (missing, no permission).
     """
-    with open(path, "rb"):
-        pass  # the system's own error, before HDF5 wraps it
+    damaged = InputError(path, "file", f"is damaged or no HDF5 file; give a whole {schema} file")
+    if not has_intact_seal(path):
+        with open(path, "rb") as start:
+            if start.read(len(_SIGNATURE)) != _SIGNATURE:
+                raise damaged
+        if not survives_reading(path):
+            raise damaged
     try:
         with h5py.File(path, "r") as file:
             _check_stamp(path, file, schema, version)
             yield file
-    except (OSError, RuntimeError, KeyError, ValueError) as error:  # what h5py raises on damaged files
+    except MemoryError as error:
+        raise InputError(path, "file", "takes more memory than there is") from error
+    except _DAMAGED as error:
         if isinstance(error, OSError) and error.errno:
             raise  # the system's, not the file's fault
-        raise InputError(path, "file", f"is damaged or no HDF5 file; give a whole {schema} file") from error
+        raise damaged from error
+
+
+def is_sealed(file: h5py.File) -> bool:
+    """Whether an open file has the seal that :func:`opened` found intact."""
+    return bool(file.userblock_size)
 
 
 def _check_stamp(path: str | Path, file: h5py.File, schema: str, version: tuple[int, int]) -> None:
-    found = file.attrs.get("schema")
-    if not isinstance(found, str) or found != schema:
+    found = as_text(file.attrs.get("schema"))
+    if found != schema:
         raise InputError(path, "schema", f"is {found!r:.60}; give a file of schema {schema!r}")
     number = np.asarray(file.attrs.get("version", ()))
     if number.shape != (2,) or number.dtype.kind not in "iu":
@@ -95,35 +154,50 @@ def _check_stamp(path: str | Path, file: h5py.File, schema: str, version: tuple[
         )
 
 
+def find(file: h5py.File, name: str) -> h5py.Dataset | None:
+    """The dataset `name` if the file has one of its own: no component of the path is a link to elsewhere."""
+    found: Any = file
+    for part in name.split("/"):
+        if not isinstance(found, h5py.Group) or not isinstance(found.get(part, getlink=True), h5py.HardLink):
+            return None
+        found = found[part]
+    return found if isinstance(found, h5py.Dataset) else None
+
+
 def dataset(
-    path: str | Path, file: h5py.File, name: str, dtype: np.dtype | str, shape: tuple[int | None, ...]
+    path: str | Path, file: h5py.File, name: str, dtype: np.dtype | str | None, shape: tuple[int | None, ...]
 ) -> h5py.Dataset:
-    """The dataset `name`, stored in the file itself, of this dtype and shape (None: any length).
+    """The dataset `name`, stored in the file itself, of this dtype (None: text) and shape (None: any length).
+
+    What it takes in memory is bounded by what it takes in the file (:mod:`memsim.support.stored`).
 
     Raises:
-        InputError: it is missing, a link to elsewhere, or of another dtype or shape.
+        InputError: it is missing, a link to elsewhere, of another dtype or shape, or not stored.
     """
-    link = file.get(name, getlink=True)
-    found = file.get(name) if isinstance(link, h5py.HardLink) else None
-    if not isinstance(found, h5py.Dataset) or found.is_virtual or found.external:
+    found = find(file, name)
+    if found is None or found.is_virtual or found.external:
         raise InputError(path, name, "is missing; the file is incomplete or was changed")
-    fits = len(found.shape) == len(shape) and all(
-        wanted in (None, length) for wanted, length in zip(shape, found.shape, strict=True)
-    )
-    if found.dtype != np.dtype(dtype) or not fits:
-        raise InputError(path, name, f"is {found.dtype}{list(found.shape)}; it must be {np.dtype(dtype)}{_any(shape)}")
+    fits = found.shape is not None and len(found.shape) == len(shape)
+    fits = fits and all(wanted in (None, length) for wanted, length in zip(shape, found.shape, strict=True))
+    is_type = h5py.check_string_dtype(found.dtype) is not None if dtype is None else found.dtype == np.dtype(dtype)
+    if not is_type or not fits:
+        wanted = "text" if dtype is None else np.dtype(dtype)
+        raise InputError(path, name, f"is {found.dtype}{_any(found.shape or ())}; it must be {wanted}{_any(shape)}")
+    if not is_stored(found, os.path.getsize(path)):
+        raise InputError(path, name, "claims more values than are stored; the file is damaged or made to harm")
     return found
 
 
-def array(
-    path: str | Path, file: h5py.File, name: str, dtype: np.dtype | str, shape: tuple[int | None, ...], limit_bytes: int
-) -> np.ndarray:
-    """The same dataset, read whole; refused when it would take more than `limit_bytes` of memory."""
-    found = dataset(path, file, name, dtype, shape)
-    size = math.prod(found.shape) * found.dtype.itemsize
-    if size > limit_bytes:
-        raise InputError(path, name, f"has {size} bytes; at most {limit_bytes} are read")
-    return found[...]
+def check_size(path: str | Path, found: Iterable[h5py.Dataset], limit_bytes: int) -> None:
+    """Refuse datasets that together would take more than `limit_bytes` of memory.
+
+    Raises:
+        InputError: names the largest.
+    """
+    sizes = {each.name[1:]: math.prod(each.shape) * each.dtype.itemsize for each in found}
+    if sum(sizes.values()) > limit_bytes:
+        largest = max(sizes, key=lambda name: sizes[name])
+        raise InputError(path, largest, f"has {sizes[largest]} bytes; at most {limit_bytes} are read")
 
 
 def _any(shape: tuple[int | None, ...]) -> str:

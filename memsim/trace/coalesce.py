@@ -97,7 +97,7 @@ class _Coalescer:
         self._numbers = LineNumbers()
 
     def take(self, chunk: Chunk) -> None:
-        """Coalesce one chunk."""
+        """Coalesce the warps of one chunk, which follow those taken before."""
         position = self._position
         position["instruction"] = position["address"] = 0
         self._last[0]["mask"] = 0

@@ -206,7 +206,7 @@ def count_passes_1x(begin, end, width, banks, scratch):
 
 @loop
 def count_distinct(begin, end, scratch):
-    """Distinct addresses."""
+    """Count the distinct addresses."""
     n = 0
     for i in range(begin, end):
         j = begin

@@ -36,7 +36,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU, L1Serves
 from memsim.trace.schema import Kind, Space, StaticOp
-from memsim.trace.transactions import PAST_L1
+from memsim.trace.transactions import BYPASS_FLAG
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
 
@@ -46,7 +46,7 @@ RULE = np.dtype(
     [
         ("rule", "u1"),
         ("kind", "u1"),
-        ("flags", "u1"),  # of every instruction of the op: PAST_L1
+        ("flags", "u1"),  # of every instruction of the op: BYPASS_FLAG
         ("lanes", "u1"),  # log2 of the lanes of a group
         ("pairs", "u1"),  # whether a group has twice as many lanes when they share addresses in pairs
         ("width", "u1"),  # bytes of one lane's access
@@ -60,7 +60,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
     """Return RULE records, one a static op."""
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
-        rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else PAST_L1
+        rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else BYPASS_FLAG
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:

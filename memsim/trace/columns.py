@@ -36,7 +36,7 @@ class MemoryColumn:
         self._parts.append(values.astype(self._dtype))
 
     def whole(self) -> np.ndarray:
-        """Everything appended, in order."""
+        """All values that were appended, in order, as one array."""
         return np.concatenate(self._parts)
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,9 @@ import numpy as np
 from memsim.support import hdf5
 from memsim.support.compiled import loop
 from memsim.support.errors import InputError
+from memsim.support.text import printable
 from memsim.trace.bits import popcount
+from memsim.trace.digest import ContentDigest
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
     ARRAY_COLUMNS,
@@ -29,14 +30,23 @@ from memsim.trace.schema import (
     VERSION,
     ArrayInfo,
     Chunk,
-    Kind,
     LaunchShape,
-    Space,
     StaticOp,
 )
+from memsim.trace.tables import check_lengths, read_launch, read_parameters, read_table, read_text
 
 CHUNK_INSTRUCTIONS = 1 << 20
-LARGEST_TABLE = 1 << 31  # bytes of a table that is held in memory
+LARGEST_TABLES = 1 << 31  # bytes of the tables of blocks and warps, which are held in memory
+MOST_ARRAYS = 1 << 18
+
+
+@dataclass(frozen=True)
+class _Unproven:
+    """The tables of a trace as they are stored, for its digest."""
+
+    about: dict[str, str]
+    ops: tuple[StaticOp, ...]
+    arrays: tuple[ArrayInfo, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,6 +62,7 @@ class Trace:
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
+        unproven: of a file without a seal, what its digest is made of beside the streams; :meth:`chunks` compares.
     """
 
     path: Path
@@ -67,35 +78,48 @@ class Trace:
     first_warp: np.ndarray
     first_instruction: np.ndarray
     first_address: np.ndarray
+    unproven: _Unproven | None = None
 
     @classmethod
     def open(cls, path: str | Path) -> Trace:
         """Read the tables and check the file's shape.
 
+        What is held in memory is bounded by the file's size (:mod:`memsim.support.stored`) and LARGEST_TABLES. Texts
+        are made printable.
+
         Raises:
-            InputError: not HDF5, truncated, another schema, a newer major version, or a part that is missing, of a
-                wrong type or inconsistent; the message names the file and the part.
+            InputError: not HDF5, truncated, changed, another schema, a newer major version, or a part that is missing,
+                of a wrong type or inconsistent; the message names the file and the part.
             OSError: the system does not let it be read.
         """
         path = Path(path)
         with hdf5.opened(path, SCHEMA, VERSION) as file:
-            index = {
-                name: hdf5.array(path, file, name, dtype, (None,), LARGEST_TABLE)
-                for name, dtype in INDEX_COLUMNS.items()
-            }
+            index = {name: hdf5.dataset(path, file, name, dtype, (None,)) for name, dtype in INDEX_COLUMNS.items()}
+            launch = read_launch(path, file)
+            check_lengths(path, file, launch, {name: len(found) for name, found in index.items()})
+            hdf5.check_size(path, index.values(), LARGEST_TABLES)
+            about = {name: read_text(path, file, name) for name in ("kernel", "source", "parameters")}
+            ops = tuple(StaticOp(**row) for row in read_table(path, file, "ops", OP_COLUMNS, NO_OP - 1, OP_DEFAULTS))
+            arrays = tuple(ArrayInfo(**row) for row in read_table(path, file, "arrays", ARRAY_COLUMNS, MOST_ARRAYS))
+            tables = {name: found[:] for name, found in index.items()}
+            n_addresses = len(hdf5.dataset(path, file, "addresses", ADDRESS_DTYPE, (None,)))
             trace = cls(
                 path=path,
-                **{name: _attribute(path, file, name, str) for name in ("digest", "created_by", "kernel", "source")},
-                parameters=_parameters(path, file),
-                launch=_launch(path, file),
-                ops=tuple(StaticOp(**row) for row in _table(path, file, "ops", OP_COLUMNS, OP_DEFAULTS)),
-                arrays=tuple(ArrayInfo(**row) for row in _table(path, file, "arrays", ARRAY_COLUMNS)),
-                block_ids=index["blocks/id"],
-                first_warp=index["blocks/first_warp"],
-                first_instruction=index["warps/first_instruction"],
-                first_address=index["warps/first_address"],
+                digest=read_text(path, file, "digest"),
+                created_by=printable(read_text(path, file, "created_by")),
+                kernel=printable(about["kernel"]),
+                source=printable(about["source"]),
+                parameters=read_parameters(path, about["parameters"]),
+                launch=launch,
+                ops=tuple(replace(op, file=printable(op.file), text=printable(op.text)) for op in ops),
+                arrays=tuple(replace(array, name=printable(array.name)) for array in arrays),
+                block_ids=tables["blocks/id"],
+                first_warp=tables["blocks/first_warp"],
+                first_instruction=tables["warps/first_instruction"],
+                first_address=tables["warps/first_address"],
+                unproven=None if hdf5.is_sealed(file) else _Unproven(about, ops, arrays),
             )
-            trace._check_index(file)
+            trace._check_index(len(hdf5.dataset(path, file, "instructions/op", "<u2", (None,))), n_addresses)
         trace._check_tables()
         return trace
 
@@ -122,23 +146,50 @@ class Trace:
 
         Raises:
             InputError: an instruction names an op that is not in the table or a lane that is not in the warp, or the
-                addresses do not fit the masks.
+                addresses do not fit the masks; at the end, that the digest is another one (of a file without a seal).
         """
+        proof = ContentDigest() if self.unproven else None
         with hdf5.opened(self.path, SCHEMA, VERSION) as file:
+            if read_text(self.path, file, "digest") != self.digest:
+                raise self._bad("digest", "is another than when the file was opened; leave the file as it is meanwhile")
+            columns = self._columns(file)
             first = 0
             while first < self.n_warps:
                 limit = self.first_instruction[first] + max_instructions
                 last = int(np.searchsorted(self.first_instruction, limit, side="right")) - 1
                 last = max(first + 1, min(last, self.n_warps))
-                yield self._chunk(file, range(first, last))
+                chunk = self._chunk(columns, range(first, last))
+                if proof:
+                    for name in columns:
+                        proof.take(name, getattr(chunk, name.removeprefix("instructions/")))
+                yield chunk
                 first = last
+        if proof:
+            self._prove(proof)
 
-    def _chunk(self, file: h5py.File, warps: range) -> Chunk:
+    def _columns(self, file: h5py.File) -> dict[str, h5py.Dataset | None]:
+        """What is read a chunk at a time; None for a column that an older file lacks."""
+        dtypes = {f"instructions/{name}": dtype for name, dtype in INSTRUCTION_COLUMNS.items()}
+        lengths = dict.fromkeys(dtypes, self.n_instructions) | {"addresses": int(self.first_address[-1])}
+        optional = {f"instructions/{name}" for name in INSTRUCTION_DEFAULTS}
+        return {
+            name: None
+            if name in optional and hdf5.find(file, name) is None
+            else hdf5.dataset(self.path, file, name, dtype, (lengths[name],))
+            for name, dtype in (dtypes | {"addresses": ADDRESS_DTYPE}).items()
+        }
+
+    def _chunk(self, columns: Mapping[str, h5py.Dataset | None], warps: range) -> Chunk:
         rows = self.first_instruction[warps.start : warps.stop + 1]
         offsets = self.first_address[warps.start : warps.stop + 1]
-        columns = {name: self._column(file, name, rows[0], rows[-1]) for name in INSTRUCTION_COLUMNS}
-        addresses = hdf5.dataset(self.path, file, "addresses", ADDRESS_DTYPE, (None,))[offsets[0] : offsets[-1]]
-        chunk = Chunk(warps, rows - rows[0], offsets - offsets[0], addresses=addresses, **columns)
+        read: dict[str, np.ndarray] = {}
+        for full, column in columns.items():
+            name, ends = full.removeprefix("instructions/"), offsets if full == "addresses" else rows
+            if column is None:
+                read[name] = np.full(ends[-1] - ends[0], INSTRUCTION_DEFAULTS[name], INSTRUCTION_COLUMNS[name])
+            else:
+                read[name] = column[ends[0] : ends[-1]]
+        chunk = Chunk(warps, rows - rows[0], offsets - offsets[0], **read)
         access = chunk.op != NO_OP
         if (chunk.op[access] >= len(self.ops)).any():
             raise self._bad("instructions/op", f"names an op beyond the table of {len(self.ops)}")
@@ -151,28 +202,26 @@ class Trace:
             raise self._bad("warps/first_address", f"of warp {warps[wrong]} does not fit its explicit instructions")
         return chunk
 
-    def _column(self, file: h5py.File, name: str, first: int, end: int) -> np.ndarray:
-        """Rows of a column of the instructions; an older file may lack it."""
-        full, dtype = f"instructions/{name}", INSTRUCTION_COLUMNS[name]
-        if name in INSTRUCTION_DEFAULTS and full not in file:
-            return np.full(end - first, INSTRUCTION_DEFAULTS[name], dtype)
-        values: np.ndarray = hdf5.dataset(self.path, file, full, dtype, (None,))[first:end]
-        return values
+    def _prove(self, digest: ContentDigest) -> None:
+        """Compare the digest of what was read with the one that the file states."""
+        assert self.unproven is not None
+        for name, values in (
+            ("blocks/id", self.block_ids),
+            ("blocks/first_warp", self.first_warp),
+            ("warps/first_instruction", self.first_instruction),
+            ("warps/first_address", self.first_address),
+        ):
+            digest.take(name, values)
+        if digest.whole(self.unproven.about, self.launch, self.unproven.ops, self.unproven.arrays) != self.digest:
+            raise self._bad("digest", "is not that of the content; the file is damaged or was changed: make it anew")
 
-    def _check_index(self, file: h5py.File) -> None:
+    def _check_index(self, n_rows: int, n_addresses: int) -> None:
         """The tables that find blocks, warps, instructions and addresses agree with each other and the columns."""
-        n_rows = self.n_instructions if len(self.first_instruction) else 0
-        for name, dtype in INSTRUCTION_COLUMNS.items():
-            if name not in INSTRUCTION_DEFAULTS or f"instructions/{name}" in file:
-                hdf5.dataset(self.path, file, f"instructions/{name}", dtype, (n_rows,))
-        addresses = hdf5.dataset(self.path, file, "addresses", ADDRESS_DTYPE, (None,))
-        self._check_starts("blocks/first_warp", self.first_warp, self.n_blocks, self.n_warps)
-        self._check_starts("warps/first_instruction", self.first_instruction, self.n_warps, n_rows)
-        self._check_starts("warps/first_address", self.first_address, self.n_warps, len(addresses))
+        self._check_starts("blocks/first_warp", self.first_warp, self.n_warps)
+        self._check_starts("warps/first_instruction", self.first_instruction, n_rows)
+        self._check_starts("warps/first_address", self.first_address, n_addresses)
 
-    def _check_starts(self, name: str, starts: np.ndarray, count: int, total: int) -> None:
-        if count < 0 or len(starts) != count + 1:
-            raise self._bad(name, f"has {len(starts)} entries; it must have {max(count, 0) + 1}")
+    def _check_starts(self, name: str, starts: np.ndarray, total: int) -> None:
         if starts[0] != 0 or starts[-1] != total or (starts[1:] < starts[:-1]).any():
             raise self._bad(name, f"must rise from 0 to {total}")
 
@@ -182,8 +231,6 @@ class Trace:
             raise self._bad("blocks/first_warp", f"must give every block {self.launch.warps_per_block} warps")
         if ((self.block_ids < 0) | (self.block_ids >= self.launch.n_blocks)).any():
             raise self._bad("blocks/id", f"must lie in the grid's 0 to {self.launch.n_blocks - 1}")
-        if len(self.ops) >= NO_OP:
-            raise self._bad("ops", f"has {len(self.ops)} rows; a trace has at most {NO_OP - 1}")
         for op in self.ops:
             if not 0 <= op.array < len(self.arrays):
                 raise self._bad("ops/array", f"holds {op.array}; there are {len(self.arrays)} arrays")
@@ -192,81 +239,6 @@ class Trace:
 
     def _bad(self, field: str, problem: str) -> InputError:
         return InputError(self.path, field, problem)
-
-
-def _attribute(path: Path, file: h5py.File, name: str, kind: type) -> Any:
-    value = file.attrs.get(name)
-    if not isinstance(value, kind):
-        raise InputError(path, name, "is missing or of another type; give a complete trace")
-    return value
-
-
-def _parameters(path: Path, file: h5py.File) -> dict[str, Any]:
-    try:
-        parameters = json.loads(_attribute(path, file, "parameters", str))
-    except (ValueError, RecursionError) as error:
-        raise InputError(path, "parameters", f"is not JSON ({error})") from error
-    if not isinstance(parameters, dict):
-        raise InputError(path, "parameters", "is not a JSON object")
-    return parameters
-
-
-def _launch(path: Path, file: h5py.File) -> LaunchShape:
-    warp_size = _count(path, file, "warp_size")
-    if not 1 <= warp_size <= 32:
-        raise InputError(path, "warp_size", f"is {warp_size}; memsim traces have warps of 1 to 32 lanes")
-    return LaunchShape(
-        _extents(path, file, "grid"),
-        _extents(path, file, "block"),
-        warp_size,
-        _count(path, file, "registers"),
-        _count(path, file, "shared_bytes"),
-    )
-
-
-def _extents(path: Path, file: h5py.File, name: str) -> tuple[int, int, int]:
-    value = _attribute(path, file, name, np.ndarray)
-    if value.shape != (3,) or value.dtype.kind not in "iu" or not ((value >= 1) & (value < 2**31)).all():
-        raise InputError(path, name, f"is {value.tolist()}; it must be three whole numbers from 1 to 2147483647")
-    return int(value[0]), int(value[1]), int(value[2])
-
-
-def _count(path: Path, file: h5py.File, name: str) -> int:
-    number = int(_attribute(path, file, name, np.integer))
-    if number < 0:
-        raise InputError(path, name, f"is {number}; it cannot be negative")
-    return number
-
-
-def _table(
-    path: Path, file: h5py.File, group: str, columns: dict[str, str], defaults: Mapping[str, Any] | None = None
-) -> list[dict[str, Any]]:
-    """Rows of a table that is stored as one dataset a column; columns with a default may be missing."""
-    values: dict[str, list[Any]] = {}
-    n_rows = None
-    for name, dtype in columns.items():
-        full = f"{group}/{name}"
-        if defaults and name in defaults and full not in file:
-            values[name] = [defaults[name]] * (n_rows or 0)
-            continue
-        as_dtype = h5py.string_dtype() if dtype == "str" else np.dtype(dtype)
-        dataset = hdf5.dataset(path, file, full, as_dtype, (n_rows,))
-        n_rows = len(dataset)
-        if dtype == "str" and h5py.check_string_dtype(dataset.dtype) is None:
-            raise InputError(path, full, f"has dtype {dataset.dtype}; it must be text")
-        values[name] = (dataset.asstr() if dtype == "str" else dataset)[:].tolist()
-    if "bypass_l1" in values:
-        values["bypass_l1"] = [bool(value) for value in values["bypass_l1"]]
-    for name, enum in (("kind", Kind), ("space", Space)):
-        if name in values:
-            values[name] = [_member(path, f"{group}/{name}", enum, value) for value in values[name]]
-    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
-
-
-def _member(path: Path, field: str, enum: type[Kind] | type[Space], value: int) -> Kind | Space:
-    if value not in enum.__members__.values():
-        raise InputError(path, field, f"holds {value}; known are 0 to {len(enum) - 1}")
-    return enum(value)
 
 
 @loop

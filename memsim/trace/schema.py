@@ -2,6 +2,7 @@
 
 ::
 
+    bytes 0 to 511   the seal: SHA-256 of the rest, in text (from 1.3 on, see support.seal)
     /                attributes: schema, version, created_by, digest, kernel, source, parameters (JSON),
                      grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block)
     /ops/*           one row a static op: kind, space, width, array, line, column, file, text, bypass_l1 (from 1.1 on)
@@ -17,6 +18,7 @@
 not known.
 ``gap`` counts the non-memory instructions issued before an instruction; ``beside`` (from 1.2 on) those of them that are
 not on their longest chain of dependent ones.
+Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest).
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
@@ -29,7 +31,7 @@ from math import prod
 import numpy as np
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 2)
+VERSION = (1, 3)
 
 
 class Kind(IntEnum):

@@ -27,7 +27,7 @@ INSTRUCTION = np.dtype(
     ]
 )
 
-PAST_L1 = 8  # a bit of `flags` beside those of schema.Flag: a load that L1 does not serve
+BYPASS_FLAG = 8  # a bit of `flags` beside those of schema.Flag: a load that L1 does not serve
 
 # Attribute of Transactions -> dtype of its column (and of its .npy file).
 COLUMNS: dict[str, np.dtype] = {

@@ -6,7 +6,6 @@ import json
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from hashlib import sha256
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -17,14 +16,11 @@ import numpy as np
 from memsim import __version__
 from memsim.support import hdf5
 from memsim.support.files import replacing, writing
+from memsim.trace.digest import STREAMS, ContentDigest
 from memsim.trace.schema import (
-    ADDRESS_DTYPE,
     ARRAY_COLUMNS,
-    INDEX_COLUMNS,
     INSTRUCTION_COLUMNS,
-    INSTRUCTION_DEFAULTS,
     OP_COLUMNS,
-    OP_DEFAULTS,
     SCHEMA,
     VERSION,
     ArrayInfo,
@@ -34,13 +30,6 @@ from memsim.trace.schema import (
 )
 
 CHUNK_BYTES = 1 << 17  # of one HDF5 chunk before compression: what its cache holds while a stream grows
-
-# Every streamed dataset, in the order the digest takes them.
-STREAMS: dict[str, str] = {
-    **INDEX_COLUMNS,
-    **{f"instructions/{name}": dtype for name, dtype in INSTRUCTION_COLUMNS.items()},
-    "addresses": ADDRESS_DTYPE,
-}
 
 
 class TraceWriter:
@@ -62,9 +51,7 @@ class TraceWriter:
     def __init__(self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any]) -> None:
         self.path = Path(path)
         self._about = {"kernel": kernel, "source": source, "parameters": json.dumps(dict(parameters), sort_keys=True)}
-        # Columns with a default that have nothing else so far.
-        self._plain = {f"instructions/{name}": value for name, value in INSTRUCTION_DEFAULTS.items()}
-        self._hashes = {name: sha256() for name in STREAMS}  # most processors have instructions for it
+        self._digest = ContentDigest()
         self._n_warps = self._n_instructions = self._n_addresses = 0
         self._early = [0, 0]  # instructions and addresses written ahead of their block
         self._finished = False
@@ -74,7 +61,7 @@ class TraceWriter:
             temporary = stack.enter_context(replacing(self.path))
             self._sink = stack.enter_context(hdf5.Sink(temporary))
             cache = {"rdcc_nbytes": 2 * CHUNK_BYTES}  # of each stream
-            self._file = stack.enter_context(h5py.File(self._sink, "w", libver="v110", **cache))
+            self._file = stack.enter_context(hdf5.created(self._sink, SCHEMA, VERSION, **cache))
             # They stay open: closing one compresses its last chunk, which the next batch goes on filling.
             self._streams = {name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in STREAMS.items()}
             self._opened = stack.pop_all()
@@ -136,40 +123,28 @@ class TraceWriter:
         self._extend("blocks/first_warp", np.array([self._n_warps]))
         self._extend("warps/first_instruction", np.array([self._n_instructions]))
         self._extend("warps/first_address", np.array([self._n_addresses]))
-        attributes = {**self._about, **asdict(launch)}
-        digest = self._digest(attributes, ops, arrays)
+        digest = self._digest.whole(self._about, launch, ops, arrays)
         with writing(self.path):
-            hdf5.stamp(self._file, SCHEMA, VERSION)
             _write_table(self._file, "ops", OP_COLUMNS, ops)
             _write_table(self._file, "arrays", ARRAY_COLUMNS, arrays)
-            for name, value in {**attributes, "created_by": f"memsim {__version__}", "digest": digest}.items():
+            for name, text in {**self._about, "created_by": f"memsim {__version__}", "digest": digest}.items():
+                hdf5.put_text(self._file, name, text)
+            for name, value in asdict(launch).items():
                 self._file.attrs[name] = value
             self._file.close()
-            self._sink.check()
+            self._sink.seal()
         self._finished = True
         return digest
 
     def _extend(self, name: str, values: np.ndarray) -> None:
         values = np.ascontiguousarray(values, dtype=STREAMS[name])
-        self._hashes[name].update(values.data)
-        if name in self._plain and (values != self._plain[name]).any():
-            del self._plain[name]
+        self._digest.take(name, values)
         with writing(self.path):
             dataset = self._streams[name]
             size = dataset.shape[0]
             dataset.resize(size + len(values), axis=0)
             dataset[size:] = values
             self._sink.check()
-
-    def _digest(self, attributes: dict[str, Any], ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
-        # A column at its default counts as if it were not there: traces keep their digests over minor versions.
-        op_rows = [{k: v for k, v in asdict(op).items() if k not in OP_DEFAULTS or v != OP_DEFAULTS[k]} for op in ops]
-        tables = [attributes, op_rows, [asdict(array) for array in arrays]]
-        total = sha256(json.dumps(tables, sort_keys=True).encode())
-        for name, stream in self._hashes.items():
-            if name not in self._plain:
-                total.update(stream.digest())
-        return total.hexdigest()
 
 
 def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
@@ -186,5 +161,5 @@ def _create_stream(file: h5py.File, name: str, dtype: np.dtype) -> h5py.Dataset:
 def _write_table(file: h5py.File, group: str, columns: dict[str, str], rows: Sequence[StaticOp | ArrayInfo]) -> None:
     for name, dtype in columns.items():
         values = [getattr(row, name) for row in rows]
-        as_dtype = h5py.string_dtype() if dtype == "str" else np.dtype(dtype)
-        file.create_dataset(f"{group}/{name}", data=np.array(values, dtype=as_dtype))
+        as_stored = hdf5.fixed_texts(values) if dtype == "str" else np.array(values, np.dtype(dtype))
+        file.create_dataset(f"{group}/{name}", data=as_stored)

@@ -76,7 +76,7 @@ def test_ratios_and_counters_against_a_recount():
     assert result.counters["l1"]["transactions"]["reads"] == l1.sum() / 5
 
 
-def test_loads_that_go_past_l1_have_no_ratio_there():
+def test_loads_that_bypass_l1_have_no_ratio_there():
     """L1 counts them as misses; their X is that of a load with H1 = 0."""
     trials = synthetic.spmv()
     cached = Result(trials).loads[3]

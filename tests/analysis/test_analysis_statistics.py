@@ -8,7 +8,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.analysis.statistics import Sample
+from memsim.analysis.statistics import Moments, Ratio, Sample
 
 VALUES = st.lists(st.floats(0, 1), min_size=2, max_size=50).map(np.array)
 
@@ -86,3 +86,27 @@ def test_unknown_method_and_level_are_refused():
         Sample(np.arange(3.0)).interval(method="normal")
     with pytest.raises(ValueError, match="level"):
         Sample(np.arange(3.0)).interval(level=95)
+
+
+@given(VALUES)
+def test_intervals_of_ratios_stay_where_ratios_are(values):
+    """And are those of the values otherwise."""
+    for found, free in (
+        (Ratio(values).interval(), Sample(values).interval()),
+        (Ratio(values).spread(), Sample(values).spread()),
+    ):
+        assert found == (max(free.low, 0), min(free.high, 1))
+
+
+def test_few_trials_near_zero():
+    assert Ratio(np.array([0.1, 0.2])).interval().low == 0 > Sample(np.array([0.1, 0.2])).interval().low
+
+
+@given(VALUES)
+def test_moments_one_by_one_are_those_of_all(values):
+    moments = Moments()
+    for value in [*values.tolist(), float("nan")]:
+        moments.add(value)
+    assert moments.count == len(values)
+    assert (moments.mean, moments.sd) == pytest.approx((values.mean(), values.std(ddof=1)), abs=1e-12)
+    assert moments.interval() == pytest.approx(Sample(values).interval(), abs=1e-9)

@@ -5,17 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 from compilers import needs_gxx
-from processes import are_gone
 
-from memsim.sources.capture.build import Sources
-from memsim.sources.capture.resources import Needs, Resources
 from memsim.support.compiled import LOADING
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Kind, Space
@@ -128,7 +123,8 @@ def test_which_kernel_and_launch_is_chosen(app, tmp_path):
     path = tmp_path / "t.h5"
     done = captured(app, "-o", str(path), "-q", "--kernel", "third")
     assert (done.returncode, files(tmp_path)) == (2, set())
-    assert done.stderr == "memsim: --kernel: third was never launched; launched were first (2), second (1)\n"
+    launched = "launched are first, second"
+    assert done.stderr == f"memsim: --kernel: third is no kernel of the program; {launched}\n"
     done = captured(app, "-o", str(path), "-q", "--kernel", "first", "--launch", "2")
     assert (done.returncode, files(tmp_path)) == (2, set())
     assert "--launch: 2 never came" in done.stderr
@@ -141,10 +137,134 @@ def test_a_program_that_fails_leaves_no_trace(app, tmp_path):
     assert done.stderr == "memsim: app.cu: run ended with exit code 7; no trace was kept\n"
 
 
-def test_a_program_may_be_stopped_when_its_trace_is_complete(app, tmp_path):
-    done = captured(app, "-o", str(tmp_path / "t.h5"), "-q", "--stop", "--", "4", "7")
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
-    assert len(Trace.open(tmp_path / "t.h5").block_ids) == 4
+LONG = """
+#include <cstdio>
+#include <ctime>
+#include <unistd.h>
+__global__ void work(int *x) { x[blockIdx.x % 64] = threadIdx.x; }
+__global__ void after(int *x) { x[threadIdx.x] = 1; }
+int main(int argc, char **argv) {
+    int *x;
+    cudaMalloc(&x, 256);
+    printf("begun\\n");
+    work<<<BLOCKS, 64>>>(x);
+    printf("COMPLETED SUCCESSFULLY\\n");
+    fflush(stdout);
+    after<<<1, 64>>>(x);
+    sleep(SECONDS);
+    return 7;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def long(tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("long")
+    (folder / "long.cu").write_text(LONG)
+    return folder
+
+
+def long_captured(long: Path, blocks: int, seconds: int, *arguments: str) -> subprocess.CompletedProcess[str]:
+    shape = ("-D", f"BLOCKS={blocks}", "-D", f"SECONDS={seconds}", "--registers", "20")
+    return memsim(long, "long.cu", *shape, "-q", *arguments)
+
+
+def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path):
+    """What it printed before is there, what it would have printed next never is."""
+    for number in range(5):
+        done = long_captured(long, 4, 0, "-o", str(tmp_path / f"{number}.h5"), "--stop")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")
+        assert list(Trace.open(tmp_path / f"{number}.h5").block_ids) == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize("options", [("--blocks", "3:9"), ("--blocks", "0:1"), ("--blocks", "5:6", "--snapshot-only")])
+def test_a_program_stops_when_the_last_wanted_block_has_run(long, tmp_path, options):
+    """All two thousand million would take hours, and then the program sleeps."""
+    path = tmp_path / "t.h5"
+    done = long_captured(long, 2**31 - 1, 600, "-o", str(path), "--stop", *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")
+    first, last = map(int, options[1].split(":"))
+    assert list(Trace.open(path).block_ids) == list(range(first, last))
+
+
+def test_with_a_folder_a_program_stops_when_each_launched_kernel_has_its_trace(long, tmp_path):
+    done = long_captured(long, 4, 600, "-o", str(tmp_path), "--stop")
+    assert (done.returncode, done.stdout) == (0, "begun\nCOMPLETED SUCCESSFULLY\n")
+    assert files(tmp_path) == {"work.h5", "after.h5"}
+
+
+WRONG = "what the program printed or wrote after that is wrong and not to be read"
+
+
+def test_results_of_a_snapshot_are_said_to_be_wrong(app, tmp_path):
+    """Unless nothing was left out, or the program ended there."""
+    only = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only")
+    done = captured(app, *only, "--blocks", "0:2", "--", "4")
+    assert done.returncode == 0
+    assert done.stderr == f"memsim: 2 of 4 blocks of first ran (--snapshot-only): {WRONG}; --stop ends it there\n"
+    for options in ("--blocks", "0:4"), ("--blocks", "0:2", "--stop"):
+        (tmp_path / "t.h5").unlink()
+        done = captured(app, *only, *options, "--", "4")
+        assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_program_that_fails_on_a_snapshots_data_is_not_blamed(app, tmp_path):
+    options = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only", "--blocks", "0:2")
+    done = captured(app, *options, "--", "4", "7")
+    assert (done.returncode, files(tmp_path)) == (2, set())
+    wrong = "its data were wrong (2 of 4 blocks of first ran: --snapshot-only); --stop ends it before it uses them"
+    assert done.stderr == f"memsim: app.cu: run ended with exit code 7; no trace was kept; {wrong}\n"
+
+
+LAUNCHES = """
+#include <cstdio>
+namespace deep { template <class T> __global__ void smooth(T *x) { x[threadIdx.x] = 1; } }
+__global__ void sharpen(float *x) { x[threadIdx.x] = 2; }
+__global__ void unused(float *x) { x[threadIdx.x] = 3; }
+#define RUN(kernel) kernel<<<1, 32>>>(x)
+int main() {
+    float *x;
+    puts("ran");
+    cudaMalloc(&x, 128);
+    deep::smooth<float><<<1, 32>>>(x);
+    RUN(sharpen);
+    EXTRA
+}
+"""
+POINTED = "void (*pointed)(float *) = unused; pointed<<<1, 32>>>(x);"
+CALLED = "void *all[] = {&x}; cudaLaunchKernel((const void *)unused, dim3(1), dim3(32), all);"
+
+
+@pytest.mark.parametrize(
+    ("extra", "kernel", "runs", "told"),
+    [
+        ("", "smoth", False, "is no kernel of the program; did you mean smooth? launched are smooth, sharpen"),
+        ("", "harden", False, "is no kernel of the program; did you mean sharpen? launched are smooth, sharpen"),
+        ("", "deep::smooth", False, "is no kernel of the program; did you mean smooth? launched are smooth, sharpen"),
+        ("", "unused", False, "is launched nowhere in the source; launched are smooth, sharpen"),
+        (
+            POINTED,
+            "smoth",
+            False,
+            "is no kernel of the program; did you mean smooth? launched are smooth, sharpen, poi",
+        ),
+        (POINTED, "unused", True, "was never launched; launched were smooth (1), sharpen (1), pointed (1)"),
+        (POINTED, "pointed", True, None),
+        (CALLED, "unused", True, None),
+        (CALLED, "smoth", True, "was never launched; launched were smooth (1), sharpen (1), unused (1)"),
+        ("", "sharpen", True, None),
+        ("", "smooth", True, None),
+    ],
+)
+def test_a_kernel_that_cannot_come_is_refused_before_the_program_runs(tmp_path, extra, kernel, runs, told):
+    (tmp_path / "app.cu").write_text(LAUNCHES.replace("EXTRA", extra))
+    done = memsim(tmp_path, "app.cu", "-o", "t.h5", "-q", "--registers", "20", "--kernel", kernel)
+    assert done.stdout == ("ran\n" if runs else "")
+    if told is None:
+        assert done.returncode == 0 and Trace.open(tmp_path / "t.h5").kernel == kernel
+    else:
+        assert done.returncode == 2 and done.stderr.startswith(f"memsim: --kernel: {kernel} {told}")
+        assert files(tmp_path) == {"app.cu"}
 
 
 @pytest.mark.parametrize(
@@ -163,54 +283,3 @@ def test_bad_input_is_one_line(app, arguments, told):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and told in done.stderr
     assert not (app / "x.h5").exists()
-
-
-NVCC = """#!/bin/sh
-for one in "$@"; do case $one in *.cu)
-    name=$(basename "$one" .cu)
-    echo "ptxas info : Compiling entry function '_Z${#name}${name}v' for 'sm_75'"
-    echo "ptxas info : Used 1${#name} registers, used 1 barriers, 2048 bytes smem, 360 bytes cmem[0]"
-;; esac; done
-touch "made-in-the-current-folder"
-"""
-
-
-def test_registers_come_from_nvcc_or_a_default_that_says_so(tmp_path, monkeypatch):
-    """Every file's kernels are asked for, and nothing is left where the user is."""
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "nvcc").write_text(NVCC)
-    (tmp_path / "bin" / "nvcc").chmod(0o755)
-    monkeypatch.chdir(tmp_path)
-    sources = Sources((Path("one.cu"), Path("three.cu"), Path("host.cpp")))
-    for path, expected in (f"{tmp_path}/bin:/usr/bin:/bin", Needs(15, 2048, "nvcc")), ("", Needs(32, 0, "default")):
-        monkeypatch.setenv("PATH", path)
-        resources = Resources(sources)
-        assert resources.needs("three") == expected
-        assert resources.needs("other") == Needs(32, 0, "default")
-        resources.close()
-    assert files(tmp_path) == {"bin/nvcc"}
-
-
-SLOW_NVCC = """#!/bin/sh
-mktemp -d
-sleep 60 &
-echo $! > "$OUT.part"
-mv "$OUT.part" "$OUT"
-wait
-"""
-
-
-def test_the_compilers_that_nvcc_started_end_with_it(tmp_path, monkeypatch):
-    """When nobody waits for the report: none goes on, and what they wrote goes too."""
-    (tmp_path / "nvcc").write_text(SLOW_NVCC)
-    (tmp_path / "nvcc").chmod(0o755)
-    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setenv("OUT", str(tmp_path / "compiler"))
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    (tmp_path / "temporary").mkdir()
-    resources = Resources(Sources((Path("one.cu"),)))
-    while not (tmp_path / "compiler").exists():
-        time.sleep(0.01)
-    resources.close()
-    assert are_gone([int((tmp_path / "compiler").read_text())])
-    assert list((tmp_path / "temporary").iterdir()) == []

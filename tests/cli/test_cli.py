@@ -14,6 +14,7 @@ from pathlib import Path
 
 import h5py
 import pytest
+from changing import changed
 from processes import are_gone
 from typer.testing import CliRunner
 
@@ -185,7 +186,7 @@ def _foreign(folder):
 
 def _newer(files, folder, name):
     (folder / "newer.h5").write_bytes((files / name).read_bytes())
-    with h5py.File(folder / "newer.h5", "r+") as file:
+    with changed(folder / "newer.h5") as file:
         file.attrs["version"] = (99, 0)
     return folder / "newer.h5"
 
@@ -241,7 +242,7 @@ BAD = {
     "unknown key": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.wayz=4"),
     "zero ways": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.ways=0"),
     "odd line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.line_bytes=96"),
-    "sector above line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l2.sector_bytes=256"),
+    "sector above line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l2.fetch_bytes=256"),
     "other warp size": lambda files, folder: ("run", files / "spmv.h5", "--set", "sm.warp_size=16"),
     "bad TOML": lambda files, folder: ("gpus", _written(folder, "gpu.toml", "[sm\ncount = 1")),
     "json and csv": lambda files, folder: ("show", files / "result.h5", "--json", "--csv"),

@@ -12,7 +12,7 @@ from memsim.hierarchy.mapping import layout
 from memsim.models.throughput import Part, busy_cycles, work_of
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Kind
-from memsim.trace.transactions import PAST_L1
+from memsim.trace.transactions import BYPASS_FLAG
 
 GPUS = ["tesla-c1060", "tesla-c2050", "tesla-v100"]
 KERNELS = {
@@ -30,7 +30,7 @@ def counted(transactions, gpu):
         loaded = set()
         for number in range(transactions.first_instruction[first], transactions.first_instruction[last]):
             one = instructions[number]
-            kept = gpu.l1.enabled and one["kind"] == Kind.load and not one["flags"] & PAST_L1
+            kept = gpu.l1.enabled and one["kind"] == Kind.load and not one["flags"] & BYPASS_FLAG
             for k in range(one["first"], one["first"] + one["count"]):
                 sectors = {(int(transactions.lines[k]), s) for s in range(8) if transactions.masks[k] >> s & 1}
                 asked = sectors - loaded if kept else sectors
@@ -39,7 +39,7 @@ def counted(transactions, gpu):
                 read |= asked if one["kind"] != Kind.store else set()
                 written |= asked if one["kind"] != Kind.load else set()
     memory = [*read, *written] if gpu.l2.enabled else to_l2
-    channels = Counter(int(layout(transactions, gpu).place["channel"][line]) for line, _ in memory)
+    channels = Counter(int(layout(transactions, gpu).mapping["channel"][line]) for line, _ in memory)
     return len(to_l2), len(memory), max(channels.values()) * gpu.dram.channels / len(memory)
 
 

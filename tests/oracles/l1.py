@@ -35,10 +35,10 @@ class FirstLevel:
     def look_up(self, flight: Flight, time: int) -> bool:
         line, mask = int(self.world.trace.lines[flight.next]), int(self.world.trace.masks[flight.next])
         if flight.kind == Kind.load:
-            cached = self.gpu.l1.enabled and not flight.past_l1
-            return (self.load if cached else self.past_l1)(flight, line, mask, time)
+            cached = self.gpu.l1.enabled and not flight.bypass
+            return (self.load if cached else self.bypass)(flight, line, mask, time)
         if flight.kind == Kind.atomic:
-            return self.past_l1(flight, line, mask, time)
+            return self.bypass(flight, line, mask, time)
         return self.store(flight, line, mask, time)
 
     def group(self, line: int) -> Set:
@@ -64,7 +64,7 @@ class FirstLevel:
             else:
                 way = self.allocate(line, time)
                 if way is None:
-                    return self.passes_by and self.past_l1(flight, line, mask, time)
+                    return self.full_set_bypasses and self.bypass(flight, line, mask, time)
             self.loads += 1
             way.pending |= new
             self.send("load", line, sum(1 << s for s in new), flight.op, time)
@@ -81,7 +81,7 @@ class FirstLevel:
             self.waiting.append(transaction)
         return transaction
 
-    def past_l1(self, flight: Flight, line: int, mask: int, time: int) -> bool:
+    def bypass(self, flight: Flight, line: int, mask: int, time: int) -> bool:
         if self.loads == self.gpu.l1.mshrs:
             return False
         self.loads += 1
@@ -107,7 +107,7 @@ class FirstLevel:
             return False
         if fills and not way:
             way = self.allocate(line, time)
-            if way is None and (keep or not self.passes_by):
+            if way is None and (keep or not self.full_set_bypasses):
                 return False
         elif way and not reduction and policy != L1WritePolicy.write_evict:
             self.group(line).touch(way)
@@ -125,8 +125,8 @@ class FirstLevel:
         return True
 
     @property
-    def passes_by(self) -> bool:
-        return self.gpu.l1.full_set == FullSet.pass_by
+    def full_set_bypasses(self) -> bool:
+        return self.gpu.l1.full_set == FullSet.bypass
 
     def allocate(self, line: int, time: int) -> Way | None:
         back = self.gpu.l1.write_policy == L1WritePolicy.write_back

@@ -11,7 +11,7 @@ from oracles.warps import Block, Flight, Transaction, Warp
 
 from memsim.gpu.config import GPU, WarpScheduler
 from memsim.trace.schema import Flag, Kind
-from memsim.trace.transactions import PAST_L1
+from memsim.trace.transactions import BYPASS_FLAG
 
 
 class SM(FirstLevel):
@@ -172,7 +172,9 @@ class SM(FirstLevel):
         i = self.world.trace.instructions[warp.pc]
         first, count, slots = int(i["first"]), int(i["count"]), int(i["slots"])
         kind = Kind(int(i["kind"]))
-        self.current = Flight(warp, int(i["op"]), kind, time, first + count, first, time, bool(i["flags"] & PAST_L1))
+        self.current = Flight(
+            warp, int(i["op"]), kind, time, first + count, first, time, bool(i["flags"] & BYPASS_FLAG)
+        )
         if slots:
             taken = slots * self.gpu.sm.pass_cycles
             self.free = time + taken

@@ -43,7 +43,7 @@ class Flight:
     stop: int
     next: int
     done: int
-    past_l1: bool  # a load that L1 does not serve
+    bypass: bool  # a load that L1 does not serve
     waits: int = 0
     issued: bool = False
 

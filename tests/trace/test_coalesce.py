@@ -10,7 +10,7 @@ from fake_trace import ALL, FakeTrace, machine, static_op
 
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Kind, Space
-from memsim.trace.transactions import PAST_L1, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 
 def one(gpu, addresses: list[int], width: int = 4, kind: Kind = Kind.load, mask: int = ALL, space=Space.global_):
@@ -172,5 +172,5 @@ def test_loads_past_l1_are_looked_at_as_without_it():
     ops = [usual, replace(usual, bypass_l1=True)]
     result = coalesce(FakeTrace(ops, [(0, ALL, SEQUENTIAL), (1, ALL, SEQUENTIAL)]), gpu)
     assert result.instructions["count"].tolist() == [1, 4]
-    assert (result.instructions["flags"] & PAST_L1 != 0).tolist() == [False, True]
+    assert (result.instructions["flags"] & BYPASS_FLAG != 0).tolist() == [False, True]
     assert result.masks.tolist() == [0b1111, 0b0001, 0b0010, 0b0100, 0b1000]

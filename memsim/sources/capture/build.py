@@ -11,7 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsim.sources.capture.frontend import instrument
+from memsim.sources.capture.frontend import Instrumented, instrument
+from memsim.sources.capture.kernel_names import Kernels
 from memsim.sources.capture.runtime import FOLDER
 from memsim.sources.capture.sites import Site
 from memsim.support.errors import InputError
@@ -62,17 +63,17 @@ def _folders(includes: Sequence[Path]) -> list[str]:
 
 @dataclass(frozen=True)
 class Program:
-    """An instrumented program.
+    """A program that was built with probes, and what its probes and kernels are.
 
     Attributes:
         path: to run.
         sites: what its probes' numbers stand for.
-        kernels: names of those it defines.
+        kernels: that it defines and launches.
     """
 
     path: Path
     sites: list[Site]
-    kernels: list[str]
+    kernels: Kernels
 
 
 def build(sources: Sources, folder: Path) -> Program:
@@ -89,14 +90,16 @@ def build(sources: Sources, folder: Path) -> Program:
     sources.write_definitions(folder / DEFINITIONS)
     includes = [one.absolute() for one in sources.includes if not (one / "cuda_runtime.h").exists()]
     sites: list[Site] = []
-    kernels: list[str] = []
+    done: list[Instrumented] = []
     objects = [folder / f"{number}.o" for number in range(len(sources.files))]
     with ThreadPoolExecutor(os.cpu_count()) as compilers:
         jobs = []
         for number, file in enumerate(sources.files):
-            copied, more, defined = _instrument(sources, includes, file, folder, number, len(sites) + 1)
-            sites += more
-            kernels += defined
+            copied = file.absolute()  # C++ of the host stays as it is
+            if file.suffix in CUDA_SUFFIXES:
+                done.append(_instrument(sources, includes, file, folder / str(number), len(sites) + 1))
+                sites += done[-1].sites
+                copied = _inside(folder / str(number), done[-1].path)
             folders = [part for one in includes for part in (_inside(folder / str(number), one), one)]
             command = [*_compiler(sources, file, folder, folders), "-c", str(copied), "-o", str(objects[number])]
             jobs.append(compilers.submit(_run, command, folder, file))
@@ -106,7 +109,7 @@ def build(sources: Sources, folder: Path) -> Program:
     linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread"]
     libraries = [f"-l{one}" for one in sources.libraries]
     _run([*linker, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
-    return Program(program, sites, kernels)
+    return Program(program, sites, _kernels(sources, done))
 
 
 def _check(sources: Sources) -> None:
@@ -120,21 +123,28 @@ def _check(sources: Sources) -> None:
             raise InputError("-D", definition, "is no macro; give NAME or NAME=VALUE")
 
 
-def _instrument(
-    sources: Sources, includes: Sequence[Path], file: Path, folder: Path, number: int, first: int
-) -> tuple[Path, list[Site], list[str]]:
-    """Write a file's instrumented copy, and those of what it includes; C++ of the host stays as it is.
+def _instrument(sources: Sources, includes: Sequence[Path], file: Path, folder: Path, first: int) -> Instrumented:
+    """Write a CUDA file's instrumented copy into a folder, and those of what it includes.
 
-    Returns the copy's place, and the file's sites and kernels.
+    Args:
+        first: number of the file's first site.
     """
-    if file.suffix not in CUDA_SUFFIXES:
-        return file.absolute(), [], []
-    runtime = ["-isystem", str(FOLDER), "-include", "cuda_runtime.h", "-include", str(folder / DEFINITIONS)]
+    definitions = folder.parent / DEFINITIONS
+    runtime = ["-isystem", str(FOLDER), "-include", "cuda_runtime.h", "-include", str(definitions)]
     options = [f"-std={sources.standard}", ARCHITECTURE, *_folders(includes), *runtime]
     done = instrument(file, options, first=first, gpu=sources.gpu)
     for path, text in done.texts.items():
-        _write(_inside(folder / str(number), path), f'#line 1 "{path}"\n{text}')
-    return _inside(folder / str(number), done.path), done.sites, done.kernels
+        _write(_inside(folder, path), f'#line 1 "{path}"\n{text}')
+    return done
+
+
+def _kernels(sources: Sources, done: Sequence[Instrumented]) -> Kernels:
+    """The kernels of all files; a launch by a call (``cudaLaunchKernel``) tells its kernel only when it runs."""
+    host = [file.read_text("latin-1") for file in sources.files if file.suffix not in CUDA_SUFFIXES]
+    texts = [*host, *(text for one in done for text in one.texts.values())]
+    defined = dict.fromkeys(name for one in done for name in one.kernels)
+    launched = dict.fromkeys(name for one in done for name in one.launched)
+    return Kernels(tuple(defined), tuple(launched), not any("cudaLaunch" in text for text in texts))
 
 
 def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Path]) -> list[str]:

@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from memsim.sources.capture.kernel_names import bare_name
 from memsim.support.errors import InputError
 from memsim.trace.schema import Space
 
@@ -113,7 +114,7 @@ class Records:
 
 @dataclass(frozen=True)
 class End:
-    """The launch is over."""
+    """All blocks of the launch have run."""
 
     index: int
 
@@ -261,7 +262,7 @@ def _launch(payload: memoryview) -> Launch:
     grid, block = (tuple(map(int, fields.pop(name))) for name in ("grid", "block"))
     if len(grid) != 3 or len(block) != 3 or min(*grid, *block) < 1:
         raise ValueError(f"a grid of {grid} blocks of {block} threads")
-    return Launch(**fields, grid=grid, block=block)
+    return Launch(**fields | {"kernel": bare_name(fields["kernel"])}, grid=grid, block=block)
 
 
 def _array(payload: memoryview) -> Array:

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memsim.sources.batch_log import Log
+from memsim.sources.batch_log import BatchLog
 from memsim.sources.capture.accesses import Memory, Ops, Out, Sites
 from memsim.sources.capture.lane_log import Array, Blocks, Free, Launch, Message, Records, Variant
 from memsim.sources.capture.merge_loop import merge_warps
-from memsim.sources.capture.ops import StaticOps, static_op
+from memsim.sources.capture.ops import AccessOps, static_op
 from memsim.sources.capture.positions import BAD_BLOCK, BAD_WORD, DONE, LANE, TOO_DEEP, TOO_MANY_OPS, WARP_SIZE
 from memsim.sources.capture.records import HEADER_WORDS, find_records, merge_records
 from memsim.sources.capture.sites import Site
@@ -43,14 +43,14 @@ class Merger:
     ) -> None:
         self._program = program
         self._sites, self._arrays = SiteTable(sites, gaps, unroll), ArrayTable()
-        self._log = Log()
+        self._log = BatchLog()
         self._calls = np.zeros((WARP_SIZE + 1, DEEPEST), np.int32)
         self._launch: Launch | None = None
         self._begin()
 
     def _begin(self) -> None:
         """A new trace."""
-        self._ops = StaticOps()
+        self._ops = AccessOps()
         self._shared: dict[int, int] = {}  # array -> start in the block's shared memory
         self._shared_bytes = 0
         self._n_warps = 0

@@ -9,8 +9,8 @@ from memsim.sources.capture.sites import Site
 from memsim.trace.schema import NO_OP, Space, StaticOp
 
 
-class StaticOps:
-    """Numbers the static ops of a launch in the order in which its warps meet them: the compiled merge does."""
+class AccessOps:
+    """The static ops of a launch, one an access and array; the compiled merge numbers them as its warps meet them."""
 
     def __init__(self) -> None:
         self._loop = Ops(np.zeros((0, 0), np.int32), np.zeros((NO_OP, 2), np.int32), np.zeros(1, np.int64))

@@ -72,7 +72,7 @@ class Process:
             self._reply.flush()
 
     def check(self) -> None:
-        """Wait for the program to end.
+        """Wait until the program ends, and refuse an exit code that is not 0.
 
         Raises:
             InputError: it did not end well.

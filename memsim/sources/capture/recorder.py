@@ -15,6 +15,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
+from memsim.sources.capture.kernel_names import Kernels
 from memsim.sources.capture.lane_log import Blocks, End, Failed, Launch, Message, Records
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.resources import Resources
@@ -38,11 +39,11 @@ class Wanted:
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: what section 3.1 of Baghsorkhi
             2012 asks for.
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
-        registers: of a thread; None: as nvcc reports, where there is nvcc.
+        registers: of a thread; None: as nvcc reports for the GPU, where there is nvcc.
         gaps: estimate the instructions between accesses.
         unroll: iterations that the compiler puts before a back-edge of a loop that it can count, where the source does
             not say.
-        stop: end the program as soon as the one trace is complete, whatever it would have done or found later.
+        stop: end the program as soon as the trace, or each launched kernel's, is complete, whatever would come later.
     """
 
     kernel: str | None = None
@@ -66,10 +67,13 @@ class Recorder:
     wanted: Wanted
     merger: Merger
     resources: Resources
+    kernels: Kernels
     on_gpu: bool = False
     progress: Progress | None = None
     launches: Counter[str] = field(default_factory=Counter)
     written: list[Path] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    spoilt: str = ""  # the launches of which not all blocks ran; what the program computes from there on is wrong
     writers: ExitStack = field(default_factory=ExitStack)  # they remove what they wrote if anything fails
     _launch: Launch | None = None  # that is being captured
     _writer: TraceWriter | None = None
@@ -96,13 +100,18 @@ class Recorder:
     @property
     def is_complete(self) -> bool:
         """Whether there is nothing more to capture."""
-        return bool(self.written) and self._launch is None and not is_folder(self.out)
+        return self._launch is None and self._is_last
 
-    def close(self, kernels: Sequence[str]) -> None:
+    @property
+    def _is_last(self) -> bool:
+        """Whether no launch is wanted but those that are captured, or were."""
+        if not is_folder(self.out):
+            return bool(self.written)
+        all_wanted = {self.wanted.kernel} if self.wanted.kernel else {*self.kernels.launched}
+        return self.kernels.all_known and {path.stem for path in self.written} >= all_wanted
+
+    def close(self) -> None:
         """The program is done, and well: keep the traces.
-
-        Args:
-            kernels: that the program defines.
 
         Raises:
             InputError: nothing was captured.
@@ -110,16 +119,16 @@ class Recorder:
         if self._launch is not None:
             raise InputError(self.program, "run", f"ended inside kernel {self._launch.kernel}; no trace was kept")
         if not self.written:
-            raise self._nothing(kernels)
+            raise self._nothing()
         self.writers.close()
 
-    def _nothing(self, kernels: Sequence[str]) -> InputError:
-        """Why there is no trace."""
+    def _nothing(self) -> InputError:
+        """The error that says why no launch was captured."""
         kernel, seen = self.wanted.kernel, ", ".join(f"{one} ({n})" for one, n in self.launches.items())
-        if not kernels:
+        if not self.kernels.defined:
             return InputError(self.program, "program", "defines no kernel; give all its CUDA C++ files")
         if not self.launches:
-            known = ", ".join(dict.fromkeys(kernels))
+            known = ", ".join(self.kernels.defined)
             problem = f"launched no kernel ({known}); give arguments after -- if it needs some"
             return InputError(self.program, "run", problem)
         if kernel is not None and kernel not in self.launches:
@@ -194,13 +203,21 @@ class Recorder:
         return self._answer(self._blocks.start, self._blocks.stop)
 
     def _answer(self, first: int, last: int) -> str:
-        return f"{first} {last}{' only' if self.wanted.snapshot_only else ''}"
+        """The blocks to log; whether no others run; whether the program ends when it has logged them."""
+        only = " only" if self.wanted.snapshot_only else ""
+        return f"{first} {last}{only}{' stop' if self.wanted.stop and self._is_last else ''}"
 
     def _end(self) -> None:
         if self._launch is None:
             return
         assert self._writer is not None
-        self._writer.finish(self._shape(), self.merger.ops, self.merger.arrays)
+        shape = self._shape()
+        self._writer.finish(shape, self.merger.ops, self.merger.arrays)
+        if self.wanted.registers is None and (note := self.resources.note(self._launch.kernel)):
+            self.notes.append(note)
+        if self.wanted.snapshot_only and not self.on_gpu and len(self._blocks) < shape.n_blocks:
+            ran = f"{len(self._blocks)} of {shape.n_blocks} blocks of {self._launch.kernel} ran"
+            self.spoilt += f", {ran}" if self.spoilt else ran
         self._launch = self._writer = None
 
 

@@ -1,110 +1,119 @@
-"""What nvcc says a kernel needs, where there is nvcc: what decides how many blocks an SM holds."""
+"""What kernels need of an SM, which decides how many blocks it holds: asked of a compiler, else assumed and said."""
 
 from __future__ import annotations
 
 import os
-import re
-import shutil
 import signal
 import subprocess
-from dataclasses import dataclass
-from tempfile import TemporaryFile
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as TooLong
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
 
-from memsim.sources.capture.build import CUDA_SUFFIXES, Sources
+from memsim.gpu.config import GPU
+from memsim.sources.capture.build import Sources
+from memsim.sources.capture.nvcc import Report, ask_nvcc
+from memsim.sources.capture.ptxas import Needs, architecture, kernel_name
 from memsim.support.scratch import Scratch
 
 LONGEST_SECONDS = 120
-_ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
-_SHARED = re.compile(r"(\d+) bytes smem")
-_FIRST, _LENGTH = re.compile(r"_Z[NL]*(\d+)"), re.compile(r"L?(\d+)")
 DEFAULT_REGISTERS = 32  # of a thread, where nobody knows
-
-
-@dataclass(frozen=True)
-class Needs:
-    """What a kernel needs: registers of a thread, static shared memory of a block, and who says so."""
-
-    registers: int
-    shared_bytes: int
-    source: str = "nvcc"
+DEFAULT = "default"
 
 
 class Resources:
-    """nvcc's resource report on the user's own files; it is made while the instrumented program is built and runs."""
+    """A compiler's report on the user's own files; it is made while the instrumented program is built and runs.
 
-    def __init__(self, sources: Sources, ask: bool = True) -> None:
-        self._told = TemporaryFile()  # noqa: SIM115  lives as long as the process that writes to it
-        # nvcc itself names what it makes of several files.
+    Args:
+        sources: the program.
+        gpu: that the kernels are compiled for.
+        ask: whether anybody wants to know.
+    """
+
+    def __init__(self, sources: Sources, gpu: GPU, ask: bool = True) -> None:
         self._folder = Scratch()
-        self._process: subprocess.Popen | None = None
-        self._needs: dict[str, Needs] | None = None
-        files = [str(file.absolute()) for file in sources.files if file.suffix in CUDA_SUFFIXES]
-        compiler = shutil.which("nvcc")
-        if ask and compiler and files:
-            options = sources.options([one.absolute() for one in sources.includes])
-            command = [compiler, "-w", "--resource-usage", "-cubin", *files, *options]
-            place = self._folder.name
-            self._process = subprocess.Popen(
-                command,
-                stdout=self._told,
-                stderr=self._told,
-                cwd=place,
-                env={**os.environ, "TMPDIR": place},  # nvcc leaves its own there when it is killed
-                process_group=0,  # with the compilers that it starts
-            )
+        self._commands = _Commands(Path(self._folder.name))
+        self._wanted = architecture(gpu)
+        self._thread = ThreadPoolExecutor(1)
+        self._asked: Future[Report] | None = None
+        self._report: Report | None = None
+        if ask:
+            place = Path(self._folder.name)
+            self._asked = self._thread.submit(ask_nvcc, sources, gpu, place, self._commands.run)
 
     def needs(self, kernel: str) -> Needs:
-        """The most that any instance of a kernel needs; a default where nvcc does not say."""
-        if self._needs is None:
-            self._needs = self._read()
-        found = [needs for name, needs in self._needs.items() if kernel_name(name) == kernel]
+        """The most that any instance of a kernel needs; a default where the compiler does not say."""
+        needs = self._waited().needs.items()
+        found = [one for name, one in needs if kernel_name(name) == kernel]
         if not found:
-            return Needs(DEFAULT_REGISTERS, 0, "default")
-        return Needs(max(needs.registers for needs in found), max(needs.shared_bytes for needs in found))
+            return Needs(DEFAULT_REGISTERS, 0, DEFAULT)
+        return Needs(max(one.registers for one in found), max(one.shared_bytes for one in found), found[0].source)
+
+    def note(self, kernel: str) -> str | None:
+        """What the user should know of a kernel's registers: that they were assumed and why, or are another GPU's."""
+        report = self._waited()
+        if self.needs(kernel).source == DEFAULT:
+            why = report.problem or f"nvcc tells of no kernel {kernel}"
+            return f"{kernel}: {DEFAULT_REGISTERS} registers a thread are assumed, as {why}; give --registers N"
+        if report.architecture != self._wanted:
+            known = f"sm_{report.architecture}, as this nvcc does not know sm_{self._wanted}"
+            return f"{kernel}: its registers are those of {known}"
+        return None
 
     def close(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            os.killpg(self._process.pid, signal.SIGKILL)
-            self._process.wait()
-        self._told.close()
+        self._commands.stop()
+        self._thread.shutdown()
         self._folder.cleanup()
 
-    def _read(self) -> dict[str, Needs]:
-        if self._process is None:
-            return {}
+    def _waited(self) -> Report:
+        if self._report is None:
+            self._report = self._wait()
+        return self._report
+
+    def _wait(self) -> Report:
+        if self._asked is None:
+            return Report({}, self._wanted, "nobody was asked")
         try:
-            self._process.wait(LONGEST_SECONDS)
-        except subprocess.TimeoutExpired:
-            return {}
-        self._told.seek(0)
-        return parse_report(self._told.read().decode(errors="replace"))
+            return self._asked.result(LONGEST_SECONDS)
+        except TooLong:
+            return Report({}, self._wanted, f"nvcc was not done after {LONGEST_SECONDS} seconds")
 
 
-def parse_report(told: str) -> dict[str, Needs]:
-    """What kernels need, by mangled name.
+class _Commands:
+    """Runs commands, one at a time, in a folder; another thread may stop them for good."""
 
-    >>> parse_report("Compiling entry function '_Z1kv' for 'sm_75'\\n ... Used 12 registers, 2048 bytes smem, 380 ...")
-    {'_Z1kv': Needs(registers=12, shared_bytes=2048, source='nvcc')}
-    """
-    found = {}
-    for name, registers, more in _ENTRY.findall(told):
-        shared = _SHARED.search(more)
-        found[name] = Needs(int(registers), int(shared[1]) if shared else 0)
-    return found
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._lock, self._stopped = folder, Lock(), False
+        self._process: subprocess.Popen[str] | None = None
 
+    def run(self, command: list[str]) -> tuple[int, str]:
+        """Exit code, and all that the command said; nothing at all once commands are stopped, or where it is none."""
+        with self._lock:
+            if self._stopped:
+                return 1, ""
+            try:
+                self._process = process = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.STDOUT,
+                    text=True,
+                    errors="replace",
+                    cwd=self._folder,  # nvcc itself names what it makes of several files
+                    env={**os.environ, "TMPDIR": str(self._folder)},  # it leaves its own there when it is killed
+                    process_group=0,  # with the compilers that it starts
+                )
+            except OSError as error:
+                return 1, f"error: {command[0]} does not run ({error.strerror})"
+        told, _ = process.communicate()
+        with self._lock:
+            self._process = None
+        return process.returncode, told
 
-def kernel_name(mangled: str) -> str:
-    """A kernel's name without namespaces and template arguments (Itanium C++ ABI, 5.1.2: lengths and identifiers).
-
-    >>> kernel_name("_Z5saxpyfPKfPfi"), kernel_name("_ZN2ns1kIfEEvPT_"), kernel_name("_ZL1kv"), kernel_name("saxpy")
-    ('saxpy', 'k', 'k', 'saxpy')
-    >>> kernel_name("_Z4fill6Matrixf")  # what follows a name that is not nested are the parameters' types
-    'fill'
-    """
-    name, at = mangled, 0
-    while found := (_FIRST if at == 0 else _LENGTH).match(mangled, at):
-        at = found.end() + int(found[1])
-        name = mangled[found.end() : at]
-        if not mangled.startswith("_ZN"):
-            break
-    return name
+    def stop(self) -> None:
+        with self._lock:
+            self._stopped = True
+            if self._process is not None:
+                with suppress(ProcessLookupError):
+                    os.killpg(self._process.pid, signal.SIGKILL)

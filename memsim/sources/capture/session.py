@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,13 +13,14 @@ from memsim.sources.capture.merge import Merger, load_loops
 from memsim.sources.capture.process import Process
 from memsim.sources.capture.recorder import Progress, Recorder, Wanted, check_place
 from memsim.sources.capture.resources import Resources
+from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 
 @dataclass(frozen=True)
 class Captured:
-    """What a capture brought.
+    """The traces that one run of a program gave, and what there is to know about them.
 
     Attributes:
         traces: one of each captured launch.
@@ -33,7 +34,7 @@ class Captured:
 
     @property
     def trace(self) -> Trace:
-        """The one trace, or the first."""
+        """The trace of the launch that was captured first, often the only one."""
         return self.traces[0]
 
 
@@ -67,33 +68,50 @@ def capture(
     with ExitStack() as stack:
         folder = Path(stack.enter_context(Scratch())) if keep is None else keep
         folder.mkdir(parents=True, exist_ok=True)
-        resources = Resources(sources, ask=sources.gpu or wanted.registers is None)
+        resources = Resources(sources, gpu, ask=sources.gpu or wanted.registers is None)
         stack.callback(resources.close)
         program = build(sources, folder)
+        if wanted.kernel is not None:
+            program.kernels.check(wanted.kernel)
         shown = str(sources.files[0])
         merger = Merger(program.sites, wanted.gaps, shown, wanted.unroll)
-        recorder = Recorder(shown, arguments, Path(out), gpu, wanted, merger, resources, sources.gpu, progress)
+        recorder = Recorder(
+            shown, arguments, Path(out), gpu, wanted, merger, resources, program.kernels, sources.gpu, progress
+        )
         stack.enter_context(recorder.writers)
         process = stack.enter_context(Process(program.path, arguments, shown))
         load_loops()  # while the program makes ready
+        stopped = _listen(process, recorder)
+        recorder.close()
+    traces = [Trace.open(path) for path in recorder.written]
+    return Captured(traces, dict(recorder.launches), _notes(recorder, traces, stopped))
+
+
+def _listen(process: Process, recorder: Recorder) -> bool:
+    """Take the program's messages until it ends, or needs not go on; whether the latter."""
+    try:
         for message in process.messages():
             if answer := recorder.take(message):
                 process.answer(answer)
-            if wanted.stop and recorder.is_complete:
-                break
-        else:
-            process.check()
-        recorder.close(program.kernels)
-    traces = [Trace.open(path) for path in recorder.written]
-    return Captured(traces, dict(recorder.launches), _notes(recorder.launches, traces, wanted))
+            if recorder.wanted.stop and recorder.is_complete:
+                return True
+        process.check()
+    except InputError as error:
+        if not recorder.spoilt:
+            raise
+        why = f"its data were wrong ({recorder.spoilt}: --snapshot-only); --stop ends it before it uses them"
+        raise InputError(error.where, error.field, f"{error.problem}; {why}") from error
+    return False
 
 
-def _notes(launches: Mapping[str, int], traces: Sequence[Trace], wanted: Wanted) -> list[str]:
-    notes = []
-    others = {kernel: count for kernel, count in launches.items() if kernel not in {one.kernel for one in traces}}
+def _notes(recorder: Recorder, traces: Sequence[Trace], stopped: bool) -> list[str]:
+    notes = list(recorder.notes)
+    captured, wanted = {one.kernel for one in traces}, recorder.wanted
+    others = {kernel: count for kernel, count in recorder.launches.items() if kernel not in captured}
     if others and wanted.kernel is None:
         seen = ", ".join(f"{kernel} ({count})" for kernel, count in others.items())
         notes.append(f"captured {traces[0].kernel}, launch {wanted.launch}; launched too: {seen}; choose with --kernel")
-    if wanted.snapshot_only and sum(launches.values()) > len(traces):
-        notes.append("other blocks of the launch did not run: what the program computed after it is wrong")
+    if recorder.spoilt and not stopped:
+        not_read = "what the program printed or wrote after that is wrong and not to be read"
+        notes.append(f"{recorder.spoilt} (--snapshot-only): {not_read}; --stop ends it there")
     return notes

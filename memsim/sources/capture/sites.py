@@ -11,7 +11,7 @@ LAST_SITE = 0xFEFF  # numbers above are marks of the log
 
 
 class Role(IntEnum):
-    """What happens at a site."""
+    """What a thread does when it comes by a site."""
 
     access = 0  # of memory
     latch = 1  # the end of a loop's iteration

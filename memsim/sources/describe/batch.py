@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.batch_log import Log
+from memsim.sources.batch_log import BatchLog
 from memsim.sources.describe import compiled
 from memsim.sources.describe.arrays import DeviceArray, check_vector
 from memsim.sources.describe.indexing import Index, linear
 from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
-from memsim.sources.describe.ops import StaticOps
+from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.rows import SEQUENCE, START, STATE, log_barrier, log_compute, log_trailing
 from memsim.trace.schema import Kind, LaunchShape, Space
 
-PAST_L1_BYTES = 16  # of a lane's copy to shared memory: PTX ISA, cp.async: .cg caches in L2 only, and takes 16 bytes
+BYPASS_BYTES = 16  # of a lane's copy to shared memory: PTX ISA, cp.async: .cg caches in L2 only, and takes 16 bytes
 _READ_ONLY = {Space.constant: "constant", Space.texture: "a texture"}
 
 
@@ -31,7 +31,7 @@ class Batch:
         ops, log: where static ops and accesses go.
     """
 
-    def __init__(self, shape: LaunchShape, block_ids: np.ndarray, ops: StaticOps, log: Log) -> None:
+    def __init__(self, shape: LaunchShape, block_ids: np.ndarray, ops: ExpressionOps, log: BatchLog) -> None:
         self.shape, self.block_ids, self._ops, self._log = shape, block_ids, ops, log
         n_warps = len(block_ids) * shape.warps_per_block
         self._state = np.zeros((n_warps, STATE), np.int64)
@@ -203,7 +203,7 @@ class Batch:
         if nbytes not in (4, 8, 16):
             raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes a lane; give 4, 8 or 16")
         into, _ = linear(self, to.info.name, to.shape, index)
-        elements, _ = self._access(array, array_index, Kind.load, width, frame, past_l1=nbytes == PAST_L1_BYTES)
+        elements, _ = self._access(array, array_index, Kind.load, width, frame, bypass=nbytes == BYPASS_BYTES)
         self.check_active((into < 0) | (into > to.size - width), IndexError(f"an index of {to.info.name} is outside"))
         for k in range(width):
             bits = self._loaded(array, elements + k, self._sequences()).data.view(to.as_bits.dtype)
@@ -241,7 +241,7 @@ class Batch:
         width: int,
         frame: FrameType,
         data: Since = None,
-        past_l1: bool = False,
+        bypass: bool = False,
     ) -> tuple[np.ndarray, int]:
         """Log one access; its elements [rows, warp_size] and static op. `data` is what a stored value depends on."""
         check_vector(width, array.dtype.itemsize)
@@ -251,7 +251,7 @@ class Batch:
         if width > 1:
             unaligned = ValueError(f"vector access of {array.info.name}: the index is no multiple of {width}")
             self.check_active(elements % width != 0, unaligned)
-        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, past_l1)
+        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, bypass)
         context, log = self.context, self._log
         since = newest(since, context.since)
         log.reserve(len(context.bits), elements.size)

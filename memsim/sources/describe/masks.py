@@ -81,7 +81,7 @@ class Context:
         return bool(self.bits.any())
 
     def lanes(self) -> np.ndarray:
-        """The mask as a matrix."""
+        """The mask as booleans [n_warps, warp_size], or [n_warps, 1] where all lanes are active."""
         return np.ones((len(self.bits), 1), bool) if self.mask is None else self.mask
 
     def narrowed(self, condition: np.ndarray, since: Since, scope: Scope) -> Context:

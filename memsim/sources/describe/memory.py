@@ -42,7 +42,7 @@ _SPACES = {Constant: Space.constant, Texture: Space.texture}
 
 
 def array_of(value: Any) -> Any:
-    """An argument without its mark."""
+    """The array that an argument stands for, without its mark."""
     return value.values if isinstance(value, Constant | Texture) else value
 
 

@@ -38,8 +38,8 @@ def position(code: CodeType, instruction: int) -> Position:
     return Position(code.co_filename, first, end_line or first, column or 0, end_column or 0)
 
 
-class StaticOps:
-    """The table of static ops, filled as the kernel meets them.
+class ExpressionOps:
+    """The static ops of a description, one an indexing expression and array, filled in as the kernel meets them.
 
     Args:
         shown: gives the file's name as the trace shows it.
@@ -53,7 +53,7 @@ class StaticOps:
         self._ops: list[StaticOp] = []
         self._used: set[int] = set()
 
-    def at(self, frame: FrameType, array: DeviceArray, kind: Kind, width: int, past_l1: bool = False) -> int:
+    def at(self, frame: FrameType, array: DeviceArray, kind: Kind, width: int, bypass: bool = False) -> int:
         """The number of the op at the expression that ``frame`` executes now."""
         site = (frame.f_code, frame.f_lasti, array.number, kind, width)
         number = self._numbers.get(site)
@@ -61,15 +61,15 @@ class StaticOps:
             where = position(frame.f_code, frame.f_lasti)
             key = (where, array.number, kind, width)
             if key not in self._by_position:
-                self._by_position[key] = self._new(where, array, kind, width, past_l1)
+                self._by_position[key] = self._new(where, array, kind, width, bypass)
             number = self._numbers[site] = self._by_position[key]
         return number
 
-    def _new(self, where: Position, array: DeviceArray, kind: Kind, width: int, past_l1: bool) -> int:
+    def _new(self, where: Position, array: DeviceArray, kind: Kind, width: int, bypass: bool) -> int:
         if len(self._ops) >= NO_OP:
             raise RuntimeError(f"the kernel has more than {NO_OP} static ops")
         shown, column = self._shown(where.filename), where.column + 1
-        op = StaticOp(kind, array.space, width, array.number, where.line, column, shown, where.text, past_l1)
+        op = StaticOp(kind, array.space, width, array.number, where.line, column, shown, where.text, bypass)
         self._ops.append(op)
         return len(self._ops) - 1
 

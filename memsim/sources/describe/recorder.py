@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.batch_log import Log
+from memsim.sources.batch_log import BatchLog
 from memsim.sources.describe.batch import Batch
 from memsim.sources.describe.failures import located
 from memsim.sources.describe.memory import Memory
-from memsim.sources.describe.ops import StaticOps
+from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.describe.thread import Thread
 from memsim.sources.describe.workload import Launch, Workload
 from memsim.trace.schema import ArrayInfo, Chunk, LaunchShape, StaticOp
@@ -29,8 +29,8 @@ class Recorder:
         self._workload, self._launch = workload, launch
         self._shape = launch.shape
         self._memory = Memory(dict(launch.arguments), launch.shared_bytes)
-        self._ops = StaticOps(workload.show)
-        self._log = Log()
+        self._ops = ExpressionOps(workload.show)
+        self._log = BatchLog()
         self._n_warps = 0
         self._bytes_per_block = 0.0
 

@@ -87,7 +87,7 @@ class Workload:
 
     @property
     def filename(self) -> str:
-        """The file, as Python knows it."""
+        """The file that defines the kernel, as Python knows it."""
         return self.builder.__code__.co_filename
 
     def show(self, filename: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.imported.sass import WIDTHS, Opcode, decode
-from memsim.sources.imported.text import printable
+from memsim.sources.imported.text import shown
 from memsim.sources.imported.tokens import SPACE
 from memsim.support.compiled import loop
 
@@ -87,7 +87,7 @@ class Opcodes:
         text = bytes(block[self.spot[_FROM] : self.spot[_TO]])
         if len(self._known) == MOST:
             raise ValueError(f"is another than the {MOST} before it; no code has so many")
-        opcode = decode(printable(text), binary_version)
+        opcode = decode(shown(text), binary_version)
         if opcode.width not in WIDTHS:
             raise ValueError(f"accesses {opcode.width} bytes a lane; a trace holds accesses of 1, 2, 4, 8 or 16")
         row = self.slots[self.spot[_FREE]]

@@ -19,8 +19,8 @@ class Copy:
     bytes: int
 
 
-class StaticOps:
-    """Static ops in order of first use; each accesses the array that its first access lies in.
+class ImportedOps:
+    """The static ops of an imported trace in order of first use; each has the array that its first access lies in.
 
     Args:
         copies: ranges that name arrays ``copy1``, ``copy2`` ...; what lies in none is in an array ``global``.

@@ -16,6 +16,7 @@ import numpy as np
 import zstandard
 
 from memsim.support.errors import InputError
+from memsim.support.text import printable
 
 BLOCK_BYTES = 1 << 22  # also the longest line
 _MOST_DICTIONARY = 1 << 28  # bytes that unpacking may ask for: twice what `xz -9` and `zstd --ultra` do
@@ -140,13 +141,13 @@ def _fill(text: BinaryIO, block: bytearray, filled: int) -> int:
     return filled
 
 
-def printable(text: bytes) -> str:
+def shown(text: bytes) -> str:
     """Bytes of an untrusted file as text that can be stored and shown.
 
-    >>> printable(b"csr\\x00")
-    'csr\ufffd'
+    >>> shown(b"csr\\x00\\xff")
+    'csr\\\\x00\ufffd'
     """
-    return "".join(c if c.isprintable() else "\ufffd" for c in text.decode("utf-8", "replace"))
+    return printable(text.decode("utf-8", "replace"))
 
 
 def as_array(block: bytearray) -> np.ndarray:

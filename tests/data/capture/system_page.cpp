@@ -2,12 +2,13 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 
 #include "memsim/system.h"
 
 using namespace memsim_probe::os;
 
-static_assert(interrupted == EINTR);
+static_assert(interrupted == EINTR && die_with_parent == PR_SET_PDEATHSIG && kill_signal == SIGKILL);
 static_assert(no_access == PROT_NONE && read_write == (PROT_READ | PROT_WRITE));
 static_assert(private_memory == (MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE) && give_back == MADV_DONTNEED);
 static_assert(bus_error == SIGBUS && arithmetic_error == SIGFPE && segmentation_fault == SIGSEGV);

@@ -18,7 +18,7 @@ def replay(tx, **changes):
     assert gpu.l2.size_bytes == SETS * WAYS * gpu.l2.line_bytes
     system = System(tx, gpu, 1, np.random.SeedSequence(0))
     trial = system.run()
-    return trial, int(np.unpackbits(system.machine.slices.ways["dirty"]).sum())
+    return trial, int(np.unpackbits(system.machine.slices.cache.ways["dirty"]).sum())
 
 
 def written(n_lines):
@@ -35,7 +35,7 @@ def test_a_stream_of_stores_leaves_as_much_dirty_as_may_be(limit):
 
 
 def test_what_was_cleaned_is_still_there_and_is_not_written_again():
-    reads = [instruction([(line, 15)], past_l1=True) for line in range(SETS * WAYS)]
+    reads = [instruction([(line, 15)], bypass=True) for line in range(SETS * WAYS)]
     tx = machines.one_warp(*written(SETS * WAYS), *reads, *written(SETS))
     trial, dirty = replay(tx, l2__max_dirty_ways=2)
     l2 = trial.counters[:, Level.l2, :, Unit.sectors].sum(axis=0)

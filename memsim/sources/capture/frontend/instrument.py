@@ -36,12 +36,14 @@ class Instrumented:
         texts: of every file by its absolute path, a character a byte (latin-1).
         sites: what the probes' numbers stand for.
         kernels: names of the kernels it defines.
+        launched: names in its launches ``k<<<...>>>()``, in order.
     """
 
     path: Path
     texts: dict[Path, str]
     sites: list[Site]
     kernels: list[str]
+    launched: list[str]
 
 
 def instrument(
@@ -75,14 +77,13 @@ def instrument(
             Statements(context, key, node).function(node)
     for cursor in found.variables:
         rewrite_global(context, Node.of(cursor))
-    for cursor in found.host:
-        _rewrite_host(context, Node.of(cursor))
+    launched = [name for cursor in found.host for name in _rewrite_host(context, Node.of(cursor))]
     context.check()
     shown = {name: _shown(Path(name), path) for name in files}
     sites = number(context, first, shown)
     texts = {file.path: _final(context, name) for name, file in files.items()}
     kernels = [cursor.spelling for cursor in found.device.values() if declarations.is_kernel(cursor)]
-    return Instrumented(path, texts, sites, kernels)
+    return Instrumented(path, texts, sites, kernels, launched)
 
 
 def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUnit, dict[str, SourceFile]]:
@@ -113,17 +114,22 @@ def _is_constexpr(file: SourceFile, function: Node) -> bool:
     return re.search(r"\bconst(expr|eval)\b", head) is not None
 
 
-def _rewrite_host(context: Context, function: Node) -> None:
-    """Rewrite the launches and allocations of a host function, and put probes into its lambdas for the device."""
+def _rewrite_host(context: Context, function: Node) -> list[str]:
+    """Rewrite the launches and allocations of a host function, and put probes into its lambdas for the device.
+
+    Returns the names in its launches ``k<<<...>>>()``.
+    """
+    launched = []
     for node in function.walk():
         if declarations.is_launch(node):
-            rewrite_launch(context, node)
+            launched.append(rewrite_launch(context, node))
         elif is_allocation(node):
             keep_type(context, node)
         elif node.kind == CursorKind.CALL_EXPR and node.cursor.spelling == "cudaLaunchKernel":
             rewrite_launch_function(context, node)
         elif node.kind == CursorKind.LAMBDA_EXPR and declarations.attributes(node.cursor):
             Statements(context, (node.file, node.start), node).closure(node)
+    return launched
 
 
 def _shown(name: Path, main: Path) -> str:

@@ -10,17 +10,18 @@ from memsim.sources.capture.frontend.declarations import configuration
 from memsim.sources.capture.frontend.probing import PROBE, Context
 from memsim.sources.capture.frontend.source import code
 from memsim.sources.capture.frontend.tree import Node
+from memsim.sources.capture.kernel_names import bare_name
 
 _NULL = (CursorKind.INTEGER_LITERAL, CursorKind.GNU_NULL_EXPR)
 
 
-def rewrite_launch(context: Context, node: Node) -> None:
-    """``k<<<g, b>>>(x)`` becomes ``launch("k", "file", line, MEMSIM_KERNEL(k), shape(g, b), x)``."""
+def rewrite_launch(context: Context, node: Node) -> str:
+    """``k<<<g, b>>>(x)`` becomes ``launch("k", "file", line, MEMSIM_KERNEL(k), shape(g, b), x)``; returns its name."""
     file, edits = context.files[node.file], context.edits[node.file]
     brackets = configuration(node)
     assert brackets is not None
     kernel = file.text[node.start : brackets.start].strip()
-    name = kernel.partition("<")[0].split("::")[-1].strip()
+    name = bare_name(kernel)
     line = file.written_as(node.start, node.end).line
     before = f'{PROBE}launch("{name}", {json.dumps(str(file.path))}, {line}, MEMSIM_KERNEL('
     edits.wrap(node.start, brackets.start, lambda: before, lambda: f"), {PROBE}shape(")
@@ -32,6 +33,7 @@ def rewrite_launch(context: Context, node: Node) -> None:
         if argument.start > opening and argument.inner.kind in _NULL and _is_pointer(argument):
             edits.remove(argument.start, argument.end)  # a number by the time that it is passed on
             edits.insert(argument.end, lambda: "nullptr")
+    return name
 
 
 def _two(text: str, start: int) -> tuple[int, str]:

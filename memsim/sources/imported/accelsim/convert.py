@@ -12,7 +12,7 @@ from memsim.sources.imported.accelsim.body import read_body
 from memsim.sources.imported.accelsim.header import Header, read_header
 from memsim.sources.imported.accelsim.state import STATE, UNREAD, new_tables
 from memsim.sources.imported.opcodes import Opcodes
-from memsim.sources.imported.ops import Copy, StaticOps
+from memsim.sources.imported.ops import Copy, ImportedOps
 from memsim.sources.imported.text import Progress, as_array, line_blocks
 from memsim.sources.imported.warp_parts import index, order
 from memsim.sources.local_memory import WINDOW
@@ -56,7 +56,7 @@ class _Body:
 
     def __init__(self, path: Path, header: Header, line: int, copies: Sequence[Copy], writer: TraceWriter) -> None:
         self._path, self._header, self._writer = path, header, writer
-        self._ops, self._opcodes = StaticOps(copies), Opcodes()
+        self._ops, self._opcodes = ImportedOps(copies), Opcodes()
         self._warps = header.launch.warps_per_block
         blocks = max(BATCH_WARPS // self._warps, 1)
         self._tables = new_tables(self._opcodes, BATCH_ROWS, BATCH_ADDRESSES, blocks, self._warps)

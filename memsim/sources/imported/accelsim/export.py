@@ -234,8 +234,8 @@ class _Registers:
 def _code(op: StaticOp) -> str:
     space = Space.global_ if op.space in (Space.local, Space.texture) else op.space
     atomic = op.kind in (Kind.atomic, Kind.reduction) and space is Space.global_
-    past_l1 = ".STRONG.GPU" if atomic or op.bypass_l1 else ""
-    return _MNEMONICS[op.kind, space] + _SUFFIXES[op.width] + past_l1
+    bypass = ".STRONG.GPU" if atomic or op.bypass_l1 else ""
+    return _MNEMONICS[op.kind, space] + _SUFFIXES[op.width] + bypass
 
 
 def _addresses(mask: int, base: int, stride: int, offsets: bytes) -> str:

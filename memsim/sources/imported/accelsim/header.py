@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memsim.sources.imported.text import printable
+from memsim.sources.imported.text import shown
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 
@@ -60,7 +60,7 @@ def read_header(path: Path, text: bytes | bytearray) -> tuple[Header, int, int]:
             after = (at, line) if content.startswith(_BEGIN) else (stop + 1, line + 1)
             return (_header(path, values), *after)
         if content:
-            key, equals, value = printable(content).partition("=")
+            key, equals, value = shown(content).partition("=")
             if not key.startswith("-") or not equals:
                 problem = f"is {content[:40]!r}; the header of a trace has '-key = value' lines, then one with '#'"
                 raise InputError(path, f"line {line}", problem)

@@ -138,7 +138,7 @@ def _loaded(s, tables, register):
 
 @inlined
 def _plain(s, tables, does, mask, written, read):
-    """An instruction without access."""
+    """Take an instruction that accesses no memory: a barrier ends a sequence, others count for the gap."""
     s.left -= 1
     if does == _BARRIER and mask > 0:
         write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG | _BARRIER_FLAG, s.gap, mask)

@@ -13,7 +13,7 @@ from memsim.sources.imported.nvbit.launches import Launch, read_launch
 from memsim.sources.imported.nvbit.runs import Runs
 from memsim.sources.imported.nvbit.scan import KEY_BITS, LAUNCH_ROW, OPS_PER_OPCODE, RECORD, STATE
 from memsim.sources.imported.opcodes import MOST, Opcodes
-from memsim.sources.imported.ops import StaticOps
+from memsim.sources.imported.ops import ImportedOps
 from memsim.sources.imported.text import Progress, as_array, line_blocks
 from memsim.sources.imported.warp_parts import index
 from memsim.sources.outputs import trace_paths
@@ -109,7 +109,7 @@ class _Log:
                 raise self._wrong(block, *scan.PROBLEMS[ended])
 
     def finish(self) -> None:
-        """Nothing more comes."""
+        """Take note that the file has ended: no further record comes."""
         self._hand_over(last=True)
         if not self.used:
             problem = "has no access of NVBit's mem_trace ('MEMTRACE: CTX 0x... - grid_launch_id ...')"
@@ -145,7 +145,7 @@ class _Log:
 
 
 def _chosen(source: Path, log: _Log, kernels: Sequence[str] | None) -> list[int]:
-    """Numbers of the launches asked for."""
+    """Choose launches by the kernels' names; returns the launches' numbers."""
     used = sorted(log.used)
     if not kernels:
         return used
@@ -167,7 +167,7 @@ def _chosen(source: Path, log: _Log, kernels: Sequence[str] | None) -> list[int]
 def _write(source: Path, log: _Log, number: int, path: Path) -> Trace:
     """Write the trace of one launch."""
     launch = log.launches[number]
-    ops = StaticOps()
+    ops = ImportedOps()
     numbers = np.full(MOST * OPS_PER_OPCODE, -1)  # of the static ops, by the records' ops
     with TraceWriter(path, kernel=launch.kernel, source=source.name, parameters={"launch": launch.id}) as writer:
         warps = 0

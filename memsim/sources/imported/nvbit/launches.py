@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from memsim.sources.imported.text import printable
+from memsim.sources.imported.text import shown
 from memsim.trace.schema import LaunchShape
 
 _MOST_THREADS = 1024
@@ -46,7 +46,7 @@ def read_launch(line: bytes) -> Launch:
         raise ValueError(f"has a block size of {shape.threads_per_block} threads; it must be 1 to {_MOST_THREADS}")
     if not 1 <= shape.n_blocks * shape.warps_per_block < _MOST_WARPS or max(grid) >= 2**31:
         raise ValueError("has a grid size that no GPU can launch")
-    return Launch(printable(found["name"]), int(found["id"]), shape)
+    return Launch(shown(found["name"]), int(found["id"]), shape)
 
 
 def _extents(text: bytes) -> tuple[int, int, int]:

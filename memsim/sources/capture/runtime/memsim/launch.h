@@ -8,18 +8,20 @@
 
 namespace memsim_probe {
 
-// Which blocks to log, as the reader of the stream answers: `FIRST LAST` or `FIRST LAST only`.
+// Which blocks to log, as the reader of the stream answers: `FIRST LAST`, and `only` if no others are to run, and `stop`
+// if nothing is to run after them.
 struct Window {
     unsigned long long first = 0, last = 0;
-    bool only = false;
+    bool only = false, stop = false;
 
     void ask() {
-        char word[8] = "";
         const char* line = stream.ask();
-        if (sscanf(line, "%llu %llu %7s", &first, &last, word) < 2) fail("the log's reader sent `%s`", line);
-        only = !strcmp(word, "only");
+        if (sscanf(line, "%llu %llu", &first, &last) < 2) fail("the log's reader sent `%s`", line);
+        only = strstr(line, "only");
+        stop = strstr(line, "stop");
     }
     bool holds(uint64_t number) const { return first <= number && number < last; }
+    bool ends_with(uint64_t number) const { return stop && number + 1 >= last; }
 };
 
 struct Shape {
@@ -106,6 +108,7 @@ class Grid {
                     if (logged) block_log.begin();
                     block.run(shape.threads(), body, context);
                     if (logged) send(number);
+                    if (window.ends_with(number)) return;
                 }
     }
 
@@ -119,12 +122,14 @@ class Grid {
 
     void finish() {
         shared_arrays.end_launch();
+        if (window.stop) fflush(nullptr);  // what the program has printed so far is right
         if (stream.open()) {
             char json[64];
             snprintf(json, sizeof json, "{\"index\":%llu}", n_launches);
             stream.text(Message::end, json);
             stream.flush();
         }
+        if (window.stop) os::memsim_exit(0);
         ++n_launches;
     }
 

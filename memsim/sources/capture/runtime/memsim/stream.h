@@ -23,6 +23,7 @@ class Stream {
             tried = true;
             fd = number_in("MEMSIM_LOG_FD");
             reply_fd = number_in("MEMSIM_REPLY_FD");
+            if (fd >= 0) os::memsim_prctl(os::die_with_parent, os::kill_signal);
         }
         return fd >= 0;
     }
@@ -92,6 +93,7 @@ class Stream {
 };
 
 inline Stream stream;
+inline const bool listened_to = stream.open();  // before main(): also a program that launches late ends with its reader
 
 // Text for a JSON string.
 inline void escape(const char* text, char* out, size_t room) {

@@ -16,13 +16,16 @@ long memsim_write(int file, const void* data, size_t bytes) __asm__("write");
 void memsim_exit(int status) __asm__("_exit") __attribute__((noreturn));
 int* memsim_errno() __asm__("__errno_location");
 int memsim_yield() __asm__("sched_yield");
+int memsim_prctl(int option, unsigned long value) __asm__("prctl");
 
 void* memsim_mmap(void* start, size_t bytes, int protection, int flags, int file, long offset) __asm__("mmap");
 int memsim_mprotect(void* start, size_t bytes, int protection) __asm__("mprotect");
 int memsim_madvise(void* start, size_t bytes, int advice) __asm__("madvise");
 }
 
-constexpr int interrupted = 4;  // EINTR
+constexpr int interrupted = 4;          // EINTR
+constexpr int die_with_parent = 1;      // PR_SET_PDEATHSIG
+constexpr unsigned long kill_signal = 9;  // SIGKILL
 constexpr int no_access = 0, read_write = 3;
 constexpr int private_memory = 0x02 | 0x20 | 0x4000;  // MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
 constexpr int give_back = 4;                          // MADV_DONTNEED

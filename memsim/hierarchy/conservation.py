@@ -1,0 +1,128 @@
+"""Laws that every replay keeps, whatever the machine: what one level sends, the next one gets.
+
+Results files are asked whether they keep them, so that counters which were exchanged or changed are found out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from memsim.gpu.config import L1WritePolicy, WriteHit, WriteMiss
+from memsim.hierarchy.counters import Event, Level, Unit, latency_bin_edges
+from memsim.hierarchy.trial import Trial
+
+READS, WRITES, ATOMICS = slice(0, 4), slice(4, 8), slice(8, 12)
+NOT_HERE = [Event.read_miss, Event.read_sector_miss]
+_MOST_SECTORS = 8  # of a transaction: a line has at most 256 bytes
+_NEVER_IN_DRAM = [
+    event for event in Event if event.name.endswith(("_merge", "_sector_miss")) or event.name.startswith("atomic")
+]
+
+_Config = dict[str, dict[str, Any]]  # a GPU's configuration, by section
+
+
+def broken_law(trials: Trial, gpu: _Config) -> str | None:
+    """What does not add up in one trial or several (an axis in front), in words; None if everything does.
+
+    Args:
+        gpu: the configuration of the replay; laws that depend on a field it lacks are not asked for.
+    """
+    return next((words for words, holds in _LAWS.items() if not holds(trials, gpu)), None)
+
+
+def _l1_row(trials: Trial, _gpu: _Config) -> bool:
+    return not trials.counters[..., -1, Level.l1, :, :].any()
+
+
+def _transactions(trials: Trial, _gpu: _Config) -> bool:
+    counted = trials.counters[..., Level.l1, :, Unit.transactions].sum(axis=(-2, -1))
+    return bool(np.array_equal(counted, trials.transactions))
+
+
+def _sectors(trials: Trial, _gpu: _Config) -> bool:
+    for kinds in (READS, WRITES, ATOMICS):
+        counted = trials.counters[..., kinds, :].sum(axis=-2)
+        sectors, transactions = counted[..., Unit.sectors], counted[..., Unit.transactions]
+        if (sectors < transactions).any() or (sectors > _MOST_SECTORS * transactions).any():
+            return False
+    return True
+
+
+def _reads_to_l2(trials: Trial, _gpu: _Config) -> bool:
+    l1, l2 = trials.counters[..., Level.l1, :, :], trials.counters[..., Level.l2, :, :]
+    return bool((l1[..., NOT_HERE, :].sum(axis=-2) == l2[..., READS, :].sum(axis=-2)).all())
+
+
+def _atomics_to_l2(trials: Trial, _gpu: _Config) -> bool:
+    l1, l2 = trials.counters[..., Level.l1, ATOMICS, :], trials.counters[..., Level.l2, ATOMICS, :]
+    return bool((l1.sum(axis=-2) == l2.sum(axis=-2)).all())
+
+
+def _writes_to_l2(trials: Trial, gpu: _Config) -> bool:
+    policy = gpu["l1"].get("write_policy")
+    if policy is None or (policy == L1WritePolicy.write_back and gpu["l1"].get("enabled", True)):
+        return True  # what leaves a write-back L1 is what is pushed out of it
+    l1, l2 = trials.counters[..., Level.l1, WRITES, :], trials.counters[..., Level.l2, WRITES, :]
+    return bool((l1.sum(axis=-2) == l2.sum(axis=-2)).all())
+
+
+def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
+    l2 = gpu["l2"]
+    if l2.get("sector_bytes") != 32 or l2.get("write_hit") != WriteHit.any or "write_miss" not in l2:
+        return True
+    events = [*NOT_HERE, Event.atomic_miss, Event.atomic_sector_miss]
+    if l2.get("enabled", True) and l2["write_miss"] in (WriteMiss.fetch, WriteMiss.update_memory):
+        events += [Event.write_miss, Event.write_sector_miss]
+    fetched = trials.counters[..., Level.l2, events, Unit.sectors].sum(axis=(-2, -1))
+    read = trials.counters[..., Level.dram, READS, Unit.sectors].sum(axis=(-2, -1))
+    return bool(np.array_equal(read, fetched))
+
+
+def _dram_events(trials: Trial, _gpu: _Config) -> bool:
+    return not trials.counters[..., Level.dram, _NEVER_IN_DRAM, :].any()
+
+
+def _latency_sums(trials: Trial, _gpu: _Config) -> bool:
+    return _adds_up(trials.latency_histogram, trials.latency_count, trials.latency_sum)
+
+
+def _memory_sums(trials: Trial, _gpu: _Config) -> bool:
+    return _adds_up(trials.memory_histogram, trials.memory_count, trials.memory_sum)
+
+
+def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> bool:
+    """Whether latencies in these bins can be so many and have this sum; those beyond the last edge may be anything."""
+    edges = latency_bin_edges().astype(np.int64)
+    binned = histogram.sum(axis=-1)
+    least, most = histogram @ edges[:-1], histogram @ (edges[1:] - 1)
+    beyond = (histogram[..., -1] > 0) | (binned < count)
+    return bool(((binned <= count) & (total >= least) & ((total <= most) | beyond)).all())
+
+
+def _waited(trials: Trial, _gpu: _Config) -> bool:
+    asked = trials.counters[..., :-1, Level.l1, READS, Unit.transactions].sum(axis=-1)
+    return bool((trials.latency_count >= asked).all())  # beside them atomics, and accesses of shared memory
+
+
+def _instructions(trials: Trial, _gpu: _Config) -> bool:
+    of_instructions, of_transactions = trials.instruction_latency_count, trials.latency_count
+    return bool((of_instructions <= of_transactions).all() and ((of_instructions > 0) == (of_transactions > 0)).all())
+
+
+_LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
+    "L1 counts accesses of no op": _l1_row,
+    "L1 counts another number of transactions than were replayed": _transactions,
+    "sectors do not fit transactions": _sectors,
+    "L2 is read another number of times than L1 missed": _reads_to_l2,
+    "L2 gets other atomics than L1 sent": _atomics_to_l2,
+    "L2 gets other stores than L1 sent": _writes_to_l2,
+    "DRAM reads other sectors than L2 missed": _fetches_from_dram,
+    "DRAM counts events of caches": _dram_events,
+    "latencies do not fit their histogram": _latency_sums,
+    "latencies of main memory do not fit their histogram": _memory_sums,
+    "fewer latencies than loads are counted": _waited,
+    "latencies of instructions are not those of their transactions": _instructions,
+}

@@ -1,0 +1,66 @@
+"""The digest that names a trace's content, whatever the file's layout, compression and minor version."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from hashlib import sha256
+
+import numpy as np
+
+from memsim.trace.schema import (
+    ADDRESS_DTYPE,
+    INDEX_COLUMNS,
+    INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
+    OP_DEFAULTS,
+    ArrayInfo,
+    LaunchShape,
+    StaticOp,
+)
+
+# Every streamed dataset, in the order the digest takes them.
+STREAMS: dict[str, str] = {
+    **INDEX_COLUMNS,
+    **{f"instructions/{name}": dtype for name, dtype in INSTRUCTION_COLUMNS.items()},
+    "addresses": ADDRESS_DTYPE,
+}
+
+
+class ContentDigest:
+    """Takes a trace's streams piece by piece, then its tables.
+
+    A column at its default counts as if it were not there, so traces keep their digests over minor versions.
+    """
+
+    def __init__(self) -> None:
+        # Columns with a default that have nothing else so far.
+        self._plain = {f"instructions/{name}": value for name, value in INSTRUCTION_DEFAULTS.items()}
+        self._hashes = {name: sha256() for name in STREAMS}  # most processors have instructions for it
+
+    def take(self, name: str, values: np.ndarray) -> None:
+        """Take the next values of a stream, contiguous and of its dtype."""
+        self._hashes[name].update(values.data)
+        if name in self._plain and (values != self._plain[name]).any():
+            del self._plain[name]
+
+    def whole(
+        self,
+        about: Mapping[str, str],
+        launch: LaunchShape,
+        ops: Sequence[StaticOp],
+        arrays: Sequence[ArrayInfo],
+    ) -> str:
+        """The digest, hexadecimal.
+
+        Args:
+            about: kernel, source and parameters (JSON text).
+        """
+        op_rows = [{k: v for k, v in asdict(op).items() if k not in OP_DEFAULTS or v != OP_DEFAULTS[k]} for op in ops]
+        tables = [{**about, **asdict(launch)}, op_rows, [asdict(array) for array in arrays]]
+        total = sha256(json.dumps(tables, sort_keys=True).encode())
+        for name, stream in self._hashes.items():
+            if name not in self._plain:
+                total.update(stream.digest())
+        return total.hexdigest()

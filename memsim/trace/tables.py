@@ -1,0 +1,126 @@
+"""Reads what a trace file holds beside its streams: attributes, the tables of ops and arrays; all of it untrusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import h5py
+import numpy as np
+
+from memsim.support import hdf5
+from memsim.support.errors import InputError
+from memsim.support.text import all_printable
+from memsim.trace.schema import INSTRUCTION_COLUMNS, INSTRUCTION_DEFAULTS, Kind, LaunchShape, Space
+
+
+def check_lengths(path: Path, file: h5py.File, launch: LaunchShape, lengths: Mapping[str, int]) -> None:
+    """The index tables fit each other and the launch, and the columns each other, as far as lengths tell.
+
+    Args:
+        lengths: of the tables that find blocks, warps, instructions and addresses (INDEX_COLUMNS).
+    """
+    n_blocks = lengths["blocks/id"]
+    n_warps = n_blocks * launch.warps_per_block
+    expected = {"blocks/first_warp": n_blocks, "warps/first_instruction": n_warps, "warps/first_address": n_warps}
+    for name, count in expected.items():
+        if lengths[name] != count + 1:
+            of_what = f"{n_blocks} blocks of {launch.warps_per_block} warps"
+            raise InputError(path, name, f"has {lengths[name]} entries; {of_what} need {count + 1}")
+    n_rows = None
+    for name, dtype in INSTRUCTION_COLUMNS.items():
+        full = f"instructions/{name}"
+        if name not in INSTRUCTION_DEFAULTS or hdf5.find(file, full) is not None:
+            n_rows = len(hdf5.dataset(path, file, full, dtype, (n_rows,)))
+
+
+def _attribute(path: Path, file: h5py.File, name: str, kind: type) -> Any:
+    value = file.attrs.get(name)
+    if not isinstance(value, kind):
+        raise InputError(path, name, "is missing or of another type; give a complete trace")
+    return value
+
+
+def read_text(path: Path, file: h5py.File, name: str) -> str:
+    """An attribute that is text."""
+    text = hdf5.as_text(file.attrs.get(name))
+    if text is None:
+        raise InputError(path, name, "is missing or of another type; give a complete trace")
+    return text
+
+
+def read_parameters(path: Path, text: str) -> dict[str, Any]:
+    """What the workload was built from, of its JSON text."""
+    try:
+        parameters = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise InputError(path, "parameters", f"is not JSON ({error})") from error
+    if not isinstance(parameters, dict):
+        raise InputError(path, "parameters", "is not a JSON object")
+    found: dict[str, Any] = all_printable(parameters)
+    return found
+
+
+def read_launch(path: Path, file: h5py.File) -> LaunchShape:
+    """How the kernel was launched."""
+    warp_size = _count(path, file, "warp_size")
+    if not 1 <= warp_size <= 32:
+        raise InputError(path, "warp_size", f"is {warp_size}; memsim traces have warps of 1 to 32 lanes")
+    return LaunchShape(
+        _extents(path, file, "grid"),
+        _extents(path, file, "block"),
+        warp_size,
+        _count(path, file, "registers"),
+        _count(path, file, "shared_bytes"),
+    )
+
+
+def _extents(path: Path, file: h5py.File, name: str) -> tuple[int, int, int]:
+    value = _attribute(path, file, name, np.ndarray)
+    if value.shape != (3,) or value.dtype.kind not in "iu" or not ((value >= 1) & (value < 2**31)).all():
+        raise InputError(path, name, f"is {value.tolist()}; it must be three whole numbers from 1 to 2147483647")
+    return int(value[0]), int(value[1]), int(value[2])
+
+
+def _count(path: Path, file: h5py.File, name: str) -> int:
+    number = int(_attribute(path, file, name, np.integer))
+    if number < 0:
+        raise InputError(path, name, f"is {number}; it cannot be negative")
+    return number
+
+
+def read_table(
+    path: Path,
+    file: h5py.File,
+    group: str,
+    columns: dict[str, str],
+    most_rows: int,
+    defaults: Mapping[str, Any] | None = None,
+) -> list[dict[str, Any]]:
+    """Rows of a table that is stored as one dataset a column; columns with a default may be missing."""
+    values: dict[str, list[Any]] = {}
+    n_rows = None
+    for name, dtype in columns.items():
+        full = f"{group}/{name}"
+        if defaults and name in defaults and hdf5.find(file, full) is None:
+            values[name] = [defaults[name]] * (n_rows or 0)
+            continue
+        dataset = hdf5.dataset(path, file, full, None if dtype == "str" else dtype, (n_rows,))
+        n_rows = len(dataset)
+        if n_rows > most_rows:
+            raise InputError(path, group, f"has {n_rows} rows; a trace has at most {most_rows}")
+        values[name] = [hdf5.as_text(text) for text in dataset[:]] if dtype == "str" else dataset[:].tolist()
+    if "bypass_l1" in values:
+        values["bypass_l1"] = [bool(value) for value in values["bypass_l1"]]
+    for name, enum in (("kind", Kind), ("space", Space)):
+        if name in values:
+            values[name] = [_member(path, f"{group}/{name}", enum, value) for value in values[name]]
+    return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
+
+
+def _member(path: Path, field: str, enum: type[Kind] | type[Space], value: int) -> Kind | Space:
+    if value not in enum.__members__.values():
+        raise InputError(path, field, f"holds {value}; known are 0 to {len(enum) - 1}")
+    return enum(value)

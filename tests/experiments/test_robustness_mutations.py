@@ -1,0 +1,54 @@
+"""Damaged input of every kind ends in one line: a little of what experiments.robustness.mutations tries."""
+
+import numpy as np
+import pytest
+
+from experiments.robustness.mutations import GPU, RESULT, TRACE, flipped_bits, originals, study, table
+from experiments.robustness.trying import Outcome, tried
+
+
+@pytest.fixture(scope="module")
+def place():
+    with originals() as folder:
+        yield folder
+
+
+def small(place, count, seed):
+    tallies = study(place, count, seed)
+    assert [tally.kind for tally in tallies[:3]] == [TRACE, RESULT, GPU]
+    assert sum(sum(tally.outcomes.values()) for tally in tallies) == count
+    assert not any(tally.bad for tally in tallies), table(tallies)
+
+
+def test_nothing_hangs_crashes_or_misleads(place):
+    small(place, 80, seed=11)
+
+
+@pytest.mark.slow
+def test_nothing_hangs_crashes_or_misleads_of_many(place):
+    small(place, 1200, seed=12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [TRACE, RESULT])
+def test_no_flipped_bit_gives_other_numbers(place, kind):
+    assert flipped_bits(place, kind, 1000, np.random.default_rng(2)) == (0, 0)
+
+
+def hang():
+    while True:
+        pass
+
+
+def take_memory():
+    np.ones(1 << 28)
+
+
+def crash():
+    raise ZeroDivisionError
+
+
+def test_the_harness_sees_what_it_looks_for(tmp_path, monkeypatch):
+    monkeypatch.setattr("experiments.robustness.trying.SECONDS", 5)
+    outcomes = [tried(action, tmp_path)[0] for action in (hang, take_memory, crash, lambda: None)]
+    assert outcomes == [Outcome.hang, Outcome.memory, Outcome.traceback, Outcome.done]

@@ -1,0 +1,169 @@
+"""Trials are kept as they finish: what a run left, ended or killed, is gone on with and ends as an undisturbed run."""
+
+from __future__ import annotations
+
+import random
+
+import numpy as np
+import pytest
+
+import memsim
+from experiments.robustness.interrupts import TRIALS, different, interrupt, kill, small_trace, usual_seconds
+from memsim import Result
+from memsim.hierarchy.trial import Trial
+from memsim.support.errors import InputError
+from memsim.support.journal import Journal, journal_path
+
+GPU = "tesla-c2050"
+MANY = [pytest.param(jobs, 30, marks=pytest.mark.slow) for jobs in (1, 2)]
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory):
+    return small_trace(tmp_path_factory.mktemp("trace"))
+
+
+@pytest.fixture(scope="module")
+def whole(trace):
+    return memsim.simulate(trace, GPU, trials=TRIALS, seed=1)
+
+
+def run(trace, **options):
+    return memsim.simulate(trace, GPU, **{"trials": 6, "seed": 1} | options)
+
+
+def left_by_a_kill(trace, out, numbers):
+    """The journal of a run that was killed after these trials."""
+
+    class Killed(BaseException):
+        pass
+
+    def die(finished):
+        if finished.trial[0] == numbers[-1]:
+            raise Killed
+
+    with pytest.raises(Killed):
+        run(trace, out=out, progress=die)
+    journal = Journal(journal_path(out), out)
+    assert list(journal.tasks().values()) == [len(numbers)]
+    journal.close()
+
+
+def same(result, whole, trials=6):
+    return result.trials.trial.tolist() == list(range(trials)) and not different(result, whole)
+
+
+def test_the_result_is_written_and_nothing_else_is_left(trace, whole, tmp_path):
+    result = run(trace, out=tmp_path / "r.h5")
+    assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
+    assert same(result, whole) and same(Result.load(tmp_path / "r.h5"), whole)
+
+
+def test_an_existing_result_is_gone_on_with_or_written_over(trace, whole, tmp_path):
+    out = tmp_path / "r.h5"
+    run(trace, out=out, trials=2)
+    with pytest.raises(InputError, match="r.h5: file exists; give --resume to go on from it, or --force to write over"):
+        run(trace, out=out)
+    before = Result.load(out).trials.wall_seconds
+    result = run(trace, out=out, resume=True)
+    assert same(result, whole) and np.array_equal(result.trials.wall_seconds[:2], before)  # made once
+    assert len(run(trace, out=out, resume=True, trials=3).trials.trial) == 6  # none is thrown away
+    assert len(run(trace, out=out, force=True, trials=3).trials.trial) == 3
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_what_a_killed_run_left_is_gone_on_with(trace, whole, tmp_path, jobs):
+    out = tmp_path / "r.h5"
+    left_by_a_kill(trace, out, [0, 1, 2])
+    with pytest.raises(InputError, match="has 3 trials of a run that was killed; give --resume to go on, or --force"):
+        run(trace, out=out)
+    told = []
+    result = run(trace, out=out, resume=True, jobs=jobs, progress=lambda finished: told.append(int(finished.trial[0])))
+    assert told[:3] == [0, 1, 2] and sorted(told) == list(range(6))
+    assert same(result, whole) and [path.name for path in tmp_path.iterdir()] == ["r.h5"]
+
+
+def test_what_a_killed_run_left_goes_by_force(trace, tmp_path):
+    out = tmp_path / "r.h5"
+    left_by_a_kill(trace, out, [0, 1])
+    assert len(run(trace, out=out, force=True, trials=1).trials.trial) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["r.h5"]
+
+
+def test_trials_are_added_to_a_result_by_a_run_that_is_killed(trace, whole, tmp_path):
+    out = tmp_path / "r.h5"
+    run(trace, out=out, trials=2)
+    with pytest.raises(ZeroDivisionError):
+        run(trace, out=out, resume=True, progress=lambda finished: 1 // (4 - int(finished.trial[0])))
+    assert len(Result.load(out).trials.trial) == 2
+    assert same(run(trace, out=out, resume=True), whole)
+
+
+@pytest.mark.parametrize(
+    ("changed", "problem"),
+    [
+        ({"seed": 2}, "seed is 1 there and 2 now"),
+        ({"settings": {"l1.ways": 8}}, "gpu.l1.ways is 64 there and 8 now"),
+        ({"warm": True}, "warm is False there and True now"),
+    ],
+)
+@pytest.mark.parametrize("killed", [False, True])
+def test_trials_of_something_else_are_refused(trace, tmp_path, changed, problem, killed):
+    out = tmp_path / "r.h5"
+    left_by_a_kill(trace, out, [0, 1]) if killed else run(trace, out=out, trials=2)
+    with pytest.raises(InputError, match=f"r.h5: {problem}; give another path, or --force to start anew"):
+        run(trace, out=out, resume=True, **changed)
+    assert len(run(trace, out=out, resume=True).trials.trial) == 6  # untouched
+
+
+def test_another_trace_is_refused(trace, tmp_path):
+    run(trace, out=tmp_path / "r.h5", trials=1)
+    with pytest.raises(InputError, match="trace.digest is"):
+        run(memsim.trace("spmv", rows=4096, nnz_per_row=7), out=tmp_path / "r.h5", resume=True)
+
+
+def test_a_rule_goes_on_where_it_was(trace, whole, tmp_path):
+    """Until the same interval, in one run or in two: the same trials."""
+    options = {"until": 0.002, "min_trials": 2, "max_trials": TRIALS}
+    once = run(trace, **options)
+    out = tmp_path / "r.h5"
+    first = run(trace, out=out, **options | {"max_trials": 3})
+    again = run(trace, out=out, resume=True, **options)
+    assert once.trials.trial.tolist() == again.trials.trial.tolist() and not different(again, once)
+    assert not first.until["reached"] and again.until == once.until
+
+
+def test_an_error_says_what_is_kept(trace, tmp_path):
+    def fail(finished):
+        if finished.trial[0] == 1:
+            raise InputError("run", "jobs", "is 2; a worker was killed")
+
+    with pytest.raises(InputError, match="run: jobs is 2; a worker was killed; 2 trials kept, go on with --resume"):
+        run(trace, out=tmp_path / "r.h5", progress=fail)
+
+
+def test_every_column_of_a_trial_is_kept(trace, tmp_path):
+    out = tmp_path / "r.h5"
+    left_by_a_kill(trace, out, [0])
+    journal = Journal(journal_path(out), out)
+    ((task, _),) = journal.tasks().items()
+    ((_, arrays),) = journal.rows(task)
+    assert arrays.keys() == Trial.columns(0).keys()
+
+
+@pytest.mark.parametrize(("jobs", "times"), [(1, 4), (2, 4), *MANY])
+def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs, times):
+    draw, span = random.Random(times), usual_seconds(trace, jobs)
+    found = [kill(trace, tmp_path, whole, jobs, draw, span) for _ in range(times)]
+    assert not any(one.damaged or one.wrong or one.lost or one.repeated for one in found), found
+    assert sum(one.finished for one in found)
+
+
+@pytest.mark.parametrize(
+    ("jobs", "times"), [(1, 5), (2, 5), *(pytest.param(j, 30, marks=pytest.mark.slow) for j in (1, 2))]
+)
+def test_an_interrupt_at_any_moment_ends_the_run_and_keeps_its_trials(trace, tmp_path, jobs, times):
+    draw, span, reference = random.Random(times), usual_seconds(trace, jobs), memsim.simulate(trace, GPU, trials=20)
+    found = [interrupt(trace, tmp_path, reference, jobs, draw, span) for _ in range(times)]
+    assert not any(one.hung or one.wrong for one in found), found
+    assert sum(one.kept for one in found)
