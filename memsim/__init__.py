@@ -26,16 +26,20 @@ if TYPE_CHECKING:
     from memsim.sources.describe.workload import Launch, workload
     from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
     from memsim.sources.imported.nvbit import import_nvbit
+    from memsim.studies import Study, StudyResult
 
 __version__ = "0.1.0"
 __all__ = [
     "workload", "Launch", "Thread", "trace", "open_trace", "capture", "import_accelsim", "import_nvbit",
-    "export_accelsim", "load_gpu", "simulate", "estimate", "explore", "Result", "InputError", "__version__",
+    "export_accelsim", "load_gpu", "simulate", "estimate", "explore", "Result", "Study", "StudyResult",
+    "InputError", "__version__",
 ]  # fmt: skip
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not
     "Launch": "memsim.sources",
     "Result": "memsim.analysis.result",
+    "Study": "memsim.studies",
+    "StudyResult": "memsim.studies",
     "Thread": "memsim.sources",
     "export_accelsim": "memsim.sources.imported.accelsim",
     "import_accelsim": "memsim.sources.imported.accelsim",

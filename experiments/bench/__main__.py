@@ -14,6 +14,7 @@ from experiments.bench.lru import beside_pycachesim
 from experiments.bench.memory import memory
 from experiments.bench.replay import replay
 from experiments.bench.start import start
+from experiments.bench.studies import studies
 from experiments.bench.table import Row, table
 from experiments.bench.workers import workers
 from experiments.bench.workload import FULL, QUICK, Size, prepared
@@ -24,7 +25,7 @@ def measure(size: Size) -> list[Row]:
     with prepared(size) as workload:
         rows = replay(workload)
         rows += beside_pycachesim(workload, rows[0].measured)
-        for measurement in (workers, describing, capturing, importing, memory, start):
+        for measurement in (workers, studies, describing, capturing, importing, memory, start):
             rows += measurement(workload)
     return rows
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import memsim
-from experiments.robustness.interrupts import GPU, TRIALS, interrupt, kill, small_trace, usual_seconds
+from experiments.robustness import studies
+from experiments.robustness.interrupts import GPU, TRIALS, Killed, interrupt, kill, small_trace, usual_seconds
 
 
 def main() -> None:
@@ -36,17 +37,24 @@ def main() -> None:
         whole = memsim.simulate(trace, GPU, trials=TRIALS, seed=1)
         for jobs in (1, 2):
             span = usual_seconds(trace, jobs)
-            killed = [kill(trace, folder, whole, jobs, draw, span) for _ in range(given.times)]
-            print(
-                f"kills, -j {jobs}: {len(killed)}, damaged {sum(one.damaged for one in killed)}, "
-                f"wrong {sum(bool(one.wrong) for one in killed)}, "
-                f"finished {sum(one.finished for one in killed)} trials, "
-                f"lost {sum(one.lost for one in killed)}, repeated {sum(one.repeated for one in killed)}",
-                flush=True,
-            )
-            for one in killed:
-                if one.damaged or one.wrong or one.lost or one.repeated:
-                    print("  ", one, flush=True)
+            _tell(f"kills, -j {jobs}", [kill(trace, folder, whole, jobs, draw, span) for _ in range(given.times)])
+        study = studies.small_study().run()
+        for jobs in (1, 2):
+            killed = [studies.kill(folder, study, jobs, draw, 1.6) for _ in range(given.times)]
+            _tell(f"kills of a study, -j {jobs}", killed)
+
+
+def _tell(what: str, killed: list[Killed]) -> None:
+    print(
+        f"{what}: {len(killed)}, damaged {sum(one.damaged for one in killed)}, "
+        f"wrong {sum(bool(one.wrong) for one in killed)}, "
+        f"finished {sum(one.finished for one in killed)} trials, "
+        f"lost {sum(one.lost for one in killed)}, repeated {sum(one.repeated for one in killed)}",
+        flush=True,
+    )
+    for one in killed:
+        if one.damaged or one.wrong or one.lost or one.repeated:
+            print("  ", one, flush=True)
 
 
 if __name__ == "__main__":

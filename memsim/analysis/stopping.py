@@ -20,20 +20,36 @@ def _widest(intervals: dict[str, Interval]) -> tuple[str, float] | None:
     return max(widths.items(), key=lambda item: item[1]) if widths else None
 
 
-def narrower_than(width: float, convention: str = Convention.model) -> Callable[[Trials], bool]:
+def narrower_than(
+    width: float, convention: str = Convention.model, time: float | None = None
+) -> Callable[[Trials], bool]:
     """A rule for :func:`memsim.montecarlo.run`: enough when the 95 % interval of every ratio is narrower than `width`.
 
     It is told trials as they come, and keeps of them what an interval needs. A ratio of accesses that the kernel does
     not make is left out; where there is none at all, two trials are enough.
+
+    Args:
+        width: of an interval, as a ratio.
+        convention: of the ratios.
+        time: the interval of the time must be narrower than this share of the time, too.
     """
-    running = Running(convention)
+    running, cycles = Running(convention), Moments()
 
     def enough(trials: Trials) -> bool:
         running.add(trials)
         found = running.widest
-        return running.trials > 1 and (found is None or found[1] < width)
+        narrow = running.trials > 1 and (found is None or found[1] < width)
+        for value in trials.cycles.tolist() if time is not None else ():
+            cycles.add(value)
+        return narrow and (time is None or _relative(cycles) < time)
 
     return enough
+
+
+def _relative(moments: Moments) -> float:
+    """Width of the interval of the mean, as a share of the mean."""
+    interval = moments.interval()
+    return float("inf") if interval is None else interval.width / moments.mean
 
 
 class Running:

@@ -20,6 +20,7 @@ from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
+from memsim.cli.sweep import sweep
 from memsim.cli.trace import info, trace
 from memsim.support.errors import InputError
 from memsim.support.interrupts import listening
@@ -87,7 +88,7 @@ app.command()(trace)
 app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
-for command in (info, run, show, plot, estimate, explore, gpus):
+for command in (info, run, sweep, show, plot, estimate, explore, gpus):
     app.command()(command)
 
 
@@ -99,6 +100,8 @@ def main() -> None:
         with listening():
             app()
     except SystemExit as leaving:
+        if "mpi4py" in sys.modules:
+            raise  # MPI's other processes wait to be told
         _leave(leaving.code)
     except KeyboardInterrupt:  # before a command began
         _leave(INTERRUPTED)

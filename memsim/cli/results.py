@@ -22,19 +22,24 @@ def show(
     csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, the costliest first.")] = False,
 ) -> None:
-    """Show the tables of a results file, or why the kernel is slow.
+    """Show the tables of a results file, or why the kernel is slow; or the points of a study.
 
     \b
     memsim show result.h5
     memsim show result.h5 --by array --method bootstrap
     memsim show result.h5 --why
+    memsim show study.h5 --csv
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.result import Result
     from memsim.report.why import why_text
+    from memsim.studies.store import is_study
 
     if json + csv + why > 1:
         raise InputError("memsim show", "--json, --csv, --why", "exclude each other; give one of them")
+    if is_study(path):
+        _show_study(path, convention, csv, json or why)
+        return
     result = Result.load(path, convention)
     if why:
         typer.echo(why_text(result))
@@ -54,18 +59,47 @@ def plot(
 ) -> None:
     """Draw a results file, or several beside each other: histograms, convergence, loads, latencies, as PNG.
 
+    Of a study: response curves, a heat map of its first two fields, the points that no other beats.
+
     \b
     memsim plot result.h5 -o figs/
     memsim plot scalar.h5 vectorized.h5 -o figs/
+    memsim plot study.h5 -o figs/
     """
     from memsim.analysis.result import Result
     from memsim.report import comparison, figures
+    from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 
+    if any(is_study(path) for path in paths):
+        _plot_study(paths, out, force, convention)
+        return
     results = {path.stem: Result.load(path, convention) for path in paths}
     if len(results) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
     with keeping_existing(force):
         one = len(results) == 1
         for written in figures.plot(results.popitem()[1], out) if one else comparison.plot(results, out):
+            typer.echo(written)
+
+
+def _show_study(path: Path, convention: Convention, csv: bool, other: bool) -> None:
+    from memsim.report import study as report
+    from memsim.studies import StudyResult
+
+    if other:
+        raise InputError(path, "schema", "is that of a study; give --csv, or no option for tables")
+    found = StudyResult.load(path, convention)
+    typer.echo(report.table(found).to_csv() if csv else report.text(found), nl=not csv)
+
+
+def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention) -> None:
+    from memsim.report import study_figures
+    from memsim.studies import StudyResult
+    from memsim.support.files import keeping_existing
+
+    if len(paths) > 1:
+        raise InputError("plot", "RESULT", "has a study beside other files; give the study alone")
+    with keeping_existing(force):
+        for written in study_figures.plot(StudyResult.load(paths[0], convention), out):
             typer.echo(written)

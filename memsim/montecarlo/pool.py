@@ -44,22 +44,27 @@ def in_processes(
         InputError: a worker was killed; and whatever `function` raises, with the worker's traceback as a note.
     """
     todo = enumerate(items)
-    team: list[_Worker] = []
+    team: list[Worker] = []
     scratch = Scratch()
     try:
         for _ in range(workers):
             if mine := list(islice(todo, AHEAD)):
                 with deferred():  # until the worker is in the team, and heeds no signal itself
-                    team.append(_Worker(function, workers, scratch.name))
+                    team.append(Worker(function, scratch.name))
                 for item in mine:
                     team[-1].give(item)
         while busy := {worker.pipe: worker for worker in team if worker.held}:
             for pipe in wait(list(busy)):
                 worker = busy[pipe]
-                number, found = worker.take()
+                number, found, error = worker.receive()
+                if error is not None:
+                    raise error
                 for item in islice(todo, 1):
                     worker.give(item)
                 yield number, found
+    except Killed:
+        problem = f"is {workers}; a worker was killed (out of memory?), give fewer"
+        raise InputError("run", "jobs", problem) from None
     finally:
         with deferred():
             for worker in team:
@@ -67,48 +72,61 @@ def in_processes(
             scratch.cleanup()
 
 
-class _Worker:
+class Killed(Exception):
+    """A worker process was ended by somebody else."""
+
+
+class Worker:
     """The parent's side of a process.
+
+    Args:
+        function: of one item.
+        scratch: folder for its temporary files.
+        method: how it starts; None: by a fork, where forks are safe.
 
     Attributes:
         pipe: to the process.
-        held: how many items it has and has not answered.
+        numbers: of the items that it has and has not answered.
     """
 
-    def __init__(self, function: Callable[..., Any], workers: int, scratch: str) -> None:
-        context: Any = multiprocessing.get_context("fork" if platform.system() == "Linux" else "spawn")
+    def __init__(self, function: Callable[..., Any], scratch: str, method: str | None = None) -> None:
+        context: Any = multiprocessing.get_context(method or ("fork" if platform.system() == "Linux" else "spawn"))
         self.pipe, theirs = context.Pipe()
-        self.held = 0
-        self._process = context.Process(target=_work, args=(function, theirs, scratch))
+        self.numbers: set[int] = set()
+        self._process = context.Process(target=_work, args=(function, theirs, scratch), daemon=method is not None)
         self._process.start()
         theirs.close()  # so that the process's end is the pipe's
-        self._workers = workers
+
+    @property
+    def held(self) -> int:
+        """How many items it has and has not answered."""
+        return len(self.numbers)
 
     def give(self, item: tuple[int, Any]) -> None:
-        with self._noticing_its_death():
+        """Hand over an item and its number; raises Killed."""
+        with _noticing_its_death():
             self.pipe.send(item)
-        self.held += 1
+        self.numbers.add(item[0])
 
-    def take(self) -> tuple[int, Any]:
-        with self._noticing_its_death():
+    def receive(self) -> tuple[int, Any, Exception | None]:
+        """Wait for an answer: the item's number, what was found, or what was raised. Raises Killed."""
+        with _noticing_its_death():
             number, found, error = self.pipe.recv()
-        self.held -= 1
-        if error is not None:
-            raise error
-        return number, found
+        self.numbers.discard(number)
+        return number, found, error
 
     def end(self) -> None:
         self._process.kill()
         self._process.join()
         self.pipe.close()
 
-    @contextmanager
-    def _noticing_its_death(self) -> Generator[None, None, None]:
-        try:
-            yield
-        except (EOFError, OSError):  # OSError: in the middle of a message
-            problem = f"is {self._workers}; a worker was killed (out of memory?), give fewer"
-            raise InputError("run", "jobs", problem) from None
+
+@contextmanager
+def _noticing_its_death() -> Generator[None, None, None]:
+    try:
+        yield
+    except (EOFError, OSError):  # OSError: in the middle of a message
+        raise Killed from None
 
 
 def _work(function: Callable[[Any], Any], pipe: Connection, scratch: str) -> None:

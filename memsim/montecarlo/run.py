@@ -77,9 +77,9 @@ def run(
     _check(trials, seed, jobs, at_least)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
-        about = _about(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
-        ops = [_op(op) for op in trace.ops]
-        texts = {"about": about, "ops": ops, "arrays": [_array(array) for array in trace.arrays]}
+        about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
+        ops, arrays = tables(trace)
+        texts = {"about": about, "ops": ops, "arrays": arrays}
         with keeping(out, about, len(ops), resume, force) as kept:
             execution.prepare(trace)
             load_loops(execution.gpu)
@@ -169,7 +169,7 @@ def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
             yield numbered
 
 
-def _about(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict[str, Any]:
+def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict[str, Any]:
     """Everything a result must carry to be understood and made again."""
     packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {
@@ -203,9 +203,7 @@ def _executed(trace: Trace, transactions: Transactions) -> dict[str, int]:
     }
 
 
-def _op(op: Any) -> dict[str, Any]:
-    return asdict(op) | {"kind": op.kind.name, "space": op.space.name}
-
-
-def _array(array: Any) -> dict[str, Any]:
-    return asdict(array) | {"space": array.space.name}
+def tables(trace: Trace) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The static ops and the arrays of a trace, as a result keeps them."""
+    ops = [asdict(op) | {"kind": op.kind.name, "space": op.space.name} for op in trace.ops]
+    return ops, [asdict(array) | {"space": array.space.name} for array in trace.arrays]

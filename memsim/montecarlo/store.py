@@ -64,12 +64,22 @@ def save(path: str | Path, trials: Trials) -> None:
     """
     with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
         with hdf5.created(sink, SCHEMA, VERSION) as file:
-            for name in _TEXTS:
-                (text,) = texts = hdf5.fixed_texts([json.dumps(getattr(trials, name))])
-                file.create_dataset(name, data=text, dtype=texts.dtype)
-            for name in Trials.columns(len(trials.ops)):
-                file.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
+            write(file, trials)
         sink.seal()
+
+
+def write(group: h5py.Group, trials: Trials) -> None:
+    """Write `trials` into a file, or into a group of one."""
+    for name in _TEXTS:
+        write_text(group, name, getattr(trials, name))
+    for name in Trials.columns(len(trials.ops)):
+        group.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
+
+
+def write_text(group: h5py.Group, name: str, value: Any) -> None:
+    """Write a value as JSON text."""
+    (text,) = texts = hdf5.fixed_texts([json.dumps(value)])
+    group.create_dataset(name, data=text, dtype=texts.dtype)
 
 
 def load(path: str | Path) -> Trials:
@@ -80,15 +90,29 @@ def load(path: str | Path) -> Trials:
             that do not add up (:mod:`memsim.hierarchy.conservation`).
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
-        texts: dict[str, Any] = {name: _text(path, file, name) for name in _TEXTS}
-        _complete(texts["about"], texts["ops"])
-        _check_texts(path, **texts)
-        stored: dict[str, h5py.Dataset] = {}
-        for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
-            rows = len(stored["counters"]) if stored else None
-            stored[name] = hdf5.dataset(path, file, f"trials/{name}", dtype, (rows, *shape))
-        hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
-        arrays = {name: found[...] for name, found in stored.items()}
+        return read(path, file)
+
+
+def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
+    """Read what :func:`write` wrote.
+
+    Args:
+        path: what errors name.
+        file: the open file.
+        place: of the group, ending with a slash, or nothing.
+
+    Raises:
+        InputError: it is damaged, or holds impossible values, or counters that do not add up.
+    """
+    texts: dict[str, Any] = {name: read_text(path, file, place + name) for name in _TEXTS}
+    _complete(texts["about"], texts["ops"])
+    _check_texts(path, **texts)
+    stored: dict[str, h5py.Dataset] = {}
+    for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
+        rows = len(stored["counters"]) if stored else None
+        stored[name] = hdf5.dataset(path, file, f"{place}trials/{name}", dtype, (rows, *shape))
+    hdf5.check_size(path, stored.values(), _LIMIT_BYTES)
+    arrays = {name: found[...] for name, found in stored.items()}
     _check_values(path, arrays)
     trials = Trials(**arrays, **texts)
     if broken := broken_law(trials, trials.about["gpu"]):
@@ -96,7 +120,12 @@ def load(path: str | Path) -> Trials:
     return trials
 
 
-def _text(path: str | Path, file: h5py.File, name: str) -> Any:
+def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
+    """The value of a JSON text.
+
+    Raises:
+        InputError: it is missing, or is none.
+    """
     text = hdf5.as_text(hdf5.dataset(path, file, name, None, ())[()])
     try:
         return all_printable(json.loads(text or "", parse_constant=_refuse_constant))

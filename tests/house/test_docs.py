@@ -108,3 +108,21 @@ def test_make_targets_exist():
     makefile = (ROOT / "Makefile").read_text()
     for target in re.findall(r"^make (\w+)", "\n".join(_blocks("sh")), re.MULTILINE):
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+def test_the_page_of_studies_runs(tmp_path, monkeypatch):
+    """Its study, its commands, then its Python, in one folder."""
+    pytest.importorskip("distributed", reason="dask.distributed is not installed")
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "studies.md").read_text()
+    [study] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    Path("study.toml").write_text(study)
+    commands = "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).splitlines()
+    assert [command.split()[1] for command in commands] == ["sweep", "sweep", "sweep", "show", "show", "plot", "sweep"]
+    for command in commands:
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, done.output
+    assert Path("figures", "heat-map.png").exists()
+    [python] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    exec(compile(python, "studies.md", "exec"), {"__name__": "studies"})
+    assert Path("again.h5").exists()

@@ -1,0 +1,115 @@
+"""``memsim sweep``: a study, from its file to its results."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from memsim.cli.options import Force, QuietTables
+from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.studies.run import State, Tell
+
+INTERRUPTED = 130
+
+
+def sweep(
+    path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/studies.md).")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The study's results, HDF5.")] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")
+    ] = False,
+    force: Force = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    executor: Annotated[
+        str, typer.Option(help="Where trials run: local, dask (workers here), dask:ADDRESS of a scheduler, or mpi.")
+    ] = "local",
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Check the study, print its points, measure one trial, and stop.")
+    ] = False,
+    log: Annotated[Path | None, typer.Option(help="A file to append what happens to.")] = None,
+    quiet: QuietTables = False,
+) -> None:
+    """Run a study: every point of its design, several trials each, every case.
+
+    All of the study is checked before anything runs. A trial is on the disk as soon as it is finished: after Ctrl-C, or
+    a kill, --resume goes on and repeats none.
+
+    Exit status: 0; 2, bad input; 130, Ctrl-C.
+
+    \b
+    memsim sweep study.toml --dry-run
+    memsim sweep study.toml -o study.h5 -j 2
+    memsim sweep study.toml -o study.h5 --resume --executor dask:tcp://head:8786
+    """
+    from memsim.report import study as report
+    from memsim.studies import Study
+    from memsim.studies.forecast import forecast
+
+    if out is None and (resume or force):
+        raise InputError("sweep", "--resume, --force", "concern a study's results; give the file with -o")
+    study = Study.load(path)
+    study.check()
+    if dry_run:
+        typer.echo(report.points(study))
+        typer.echo(report.forecast(forecast(study), jobs or os.cpu_count() or 1))
+        return
+    with _logging(log), _bars(quiet) as progress:
+        found = study.run(
+            out, jobs=jobs or os.cpu_count() or 1, executor=executor, resume=resume, force=force, progress=progress
+        )
+    if not quiet:
+        typer.echo(report.text(found))
+    if not found.about["complete"]:
+        place = f"in the journal of {out}; --resume goes on" if out else "nowhere; give -o to keep them"
+        typer.echo(f"memsim: interrupted; what is finished is kept {place}", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def _bars(hidden: bool) -> Iterator[Tell]:
+    """One of points and one of trials, with the phase beside it."""
+    from memsim.support.progress import bar
+
+    with bar("points", hidden=hidden) as points, bar("trials", hidden=hidden) as trials:
+
+        def tell(state: State) -> None:
+            if state.phase == "describing":
+                points(0, state.all_points, f"describing: {state.traces} of {state.all_traces} traces")
+                return
+            points(state.points, state.all_points, _phases(state))
+            trials(state.trials, state.all_trials - state.saved, f"{state.saved} saved" if state.saved else "")
+
+        yield tell
+
+
+def _phases(state: State) -> str:
+    return ", ".join(f"{phase} {seconds:.0f} s" for phase, seconds in state.seconds.items() if seconds >= 0.5)
+
+
+@contextmanager
+def _logging(path: Path | None) -> Iterator[None]:
+    if path is None:
+        yield
+        return
+    import logging
+
+    try:
+        handler = logging.FileHandler(path)
+    except OSError as error:
+        raise InputError(path, "file", f"cannot be written ({error.strerror}); give a writable place") from None
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    logger = logging.getLogger("memsim.studies")
+    logger.addHandler(handler)
+    logger.setLevel(logging.INFO)
+    try:
+        yield
+    finally:
+        logger.removeHandler(handler)
+        handler.close()

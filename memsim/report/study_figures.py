@@ -1,0 +1,181 @@
+"""A study as figures: response curves with bands, a heat map of two fields, what no point beats."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from memsim.analysis.statistics import Sample
+from memsim.report import style
+from memsim.report.study import value
+from memsim.studies import StudyResult
+from memsim.studies.outputs import OUTPUTS, RATIOS
+from memsim.support.errors import InputError
+from memsim.support.files import writing
+
+_CURVES = ("l1_read", "l2_read", "time_ms")
+_MOST_CURVES = 6  # in a panel; with more combinations of the other fields, a curve is their mean
+_LOG_BEYOND = 8  # a numeric axis that spans more than this factor in factors
+
+
+def plot(study: StudyResult, folder: Path) -> list[Path]:
+    """Every figure that the study's fields allow.
+
+    Raises:
+        InputError: no field varies, or the folder cannot be written.
+    """
+    if not study.varied or not study.trials:
+        raise InputError("plot", "study", "has one point; there is nothing to draw")
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    with style.styled():
+        return list(_written(study, folder))
+
+
+def _written(study: StudyResult, folder: Path) -> Iterator[Path]:
+    for field in study.varied:
+        yield response(study, field, folder / f"response-{field}.png")
+    if len(study.varied) > 1:
+        yield heat_map(study, study.varied[0], study.varied[1], folder / "heat-map.png")
+    yield pareto(study, folder / "pareto.png")
+
+
+def response(study: StudyResult, field: str, path: Path) -> Path:
+    """Each output against one field, a line a combination of the others; the band holds the mean with 95 %."""
+    outputs = [name for name in _CURVES if any(np.isfinite(study.means(name, c)).any() for c in _cases(study))]
+    figure, axes = style.panels(len(study.cases), len(outputs), 3.4 * len(outputs), 2.7 * len(study.cases))
+    for case in _cases(study):
+        for column, name in enumerate(outputs):
+            axis = axes[case * len(outputs) + column]
+            _curves(study, field, name, case, axis)
+            axis.set_title(str(study.cases[case]) if column == 0 else "")
+            axis.set_xlabel(field)
+            axis.set_ylabel(_label(name))
+    handles, labels = axes[0].get_legend_handles_labels()
+    if len(labels) > 1:
+        figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)))
+    return style.write(figure, path)
+
+
+def heat_map(study: StudyResult, across: str, up: str, path: Path) -> Path:
+    """The time over two fields, mean over the others; a panel a case."""
+    figure, axes = style.panels(1, len(study.cases), 4.2 * len(study.cases), 3.4)
+    columns, rows = (_levels(study, field) for field in (across, up))
+    for case, axis in zip(_cases(study), axes, strict=True):
+        times = study.means("time_ms", case)
+        grid = np.full((len(rows), len(columns)), np.nan)
+        for y, of_row in enumerate(rows):
+            for x, of_column in enumerate(columns):
+                here = [p[across] == of_column and p[up] == of_row for p in study.points]
+                if np.isfinite(times[here]).any():
+                    grid[y, x] = np.nanmean(times[here])
+        image = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis_r")
+        axis.grid(False)
+        axis.set_xticks(range(len(columns)), [value(one) for one in columns], rotation=45, ha="right")
+        axis.set_yticks(range(len(rows)), [value(one) for one in rows])
+        axis.set_xlabel(across)
+        axis.set_ylabel(up)
+        axis.set_title(str(study.cases[case]))
+        figure.colorbar(image, ax=axis, label=OUTPUTS["time_ms"])
+    return style.write(figure, path)
+
+
+def pareto(study: StudyResult, path: Path) -> Path:
+    """Every point's time against what it costs; the points that no other beats in both are joined.
+
+    The cost is the time of the second case where there are two; else the first field of numbers, of which less is
+    cheaper; else the number of the point, in the order of the design.
+    """
+    times = study.means("time_ms", 0)
+    cost, named = _cost(study)
+    figure, (axis,) = style.panels(1, 1, 5.0, 3.6)
+    axis.scatter(cost, times, s=16, color=style.GREY, label="points")
+    front = front_of(cost, times)
+    axis.plot(cost[front], times[front], "o-", color=style.VERMILION, ms=5, lw=1.2, label="no point beats these")
+    for point in front[:12]:
+        shown = ", ".join(value(study.points[point][name]) for name in study.varied)
+        axis.annotate(shown, (cost[point], times[point]), xytext=(4, 4), textcoords="offset points", fontsize=7)
+    axis.set_xlabel(named)
+    axis.set_ylabel(f"{OUTPUTS['time_ms']}: {study.cases[0]}")
+    axis.legend()
+    return style.write(figure, path)
+
+
+def front_of(cost: np.ndarray, time: np.ndarray) -> list[int]:
+    """Numbers of the points that no other beats in cost and time, by rising cost.
+
+    >>> front_of(np.array([3.0, 1.0, 2.0, 2.0]), np.array([1.0, 4.0, 2.0, 3.0]))
+    [1, 2, 0]
+    """
+    order = [k for k in np.lexsort((time, cost)).tolist() if np.isfinite(cost[k]) and np.isfinite(time[k])]
+    front: list[int] = []
+    for point in order:
+        if not front or time[point] < time[front[-1]]:
+            front.append(point)
+    return front
+
+
+def _cost(study: StudyResult) -> tuple[np.ndarray, str]:
+    if len(study.cases) > 1:
+        return study.means("time_ms", 1), f"{OUTPUTS['time_ms']}: {study.cases[1]}"
+    for name in study.varied:
+        if _numeric([point[name] for point in study.points]):
+            return np.array([float(point[name]) for point in study.points]), name
+    return np.arange(len(study.points), dtype=float), "point"
+
+
+def _curves(study: StudyResult, field: str, name: str, case: int, axis: Axes) -> None:
+    others = [other for other in study.varied if other != field]
+    keys = [tuple(point[other] for other in others) for point in study.points]
+    distinct = list(dict.fromkeys(keys))
+    if len(distinct) > _MOST_CURVES:
+        distinct, keys = [()], [()] * len(keys)
+    levels = _levels(study, field)
+    x = np.array(levels, float) if _numeric(levels) else np.arange(len(levels), dtype=float)
+    for color, key in zip(style.SERIES, distinct, strict=False):
+        bounds = np.array([_interval(study, field, level, key, keys, name, case) for level in levels])
+        scale = 100.0 if name in RATIOS else 1.0
+        label = ", ".join(f"{other} {value(one)}" for other, one in zip(others, key, strict=False))
+        axis.plot(x, scale * bounds[:, 0], "o-", ms=3, lw=1.2, color=color, label=label or "mean over other fields")
+        axis.fill_between(x, scale * bounds[:, 1], scale * bounds[:, 2], color=color, alpha=0.2, lw=0)
+    if not _numeric(levels):
+        axis.set_xticks(x, [value(level) for level in levels], rotation=30, ha="right")
+    elif x.min() > 0 and x.max() / x.min() > _LOG_BEYOND:
+        axis.set_xscale("log", base=2)
+
+
+def _interval(
+    study: StudyResult, field: str, level: Any, key: tuple[Any, ...], keys: Sequence[Any], name: str, case: int
+) -> tuple[float, float, float]:
+    """Mean and interval over the trials of all points with this level and this combination of the others."""
+    chosen = [k for k, point in enumerate(study.points) if point[field] == level and keys[k] == key]
+    rows = study.output(name, case)[chosen]
+    finite = np.isfinite(rows)
+    if not finite.any():
+        return float("nan"), float("nan"), float("nan")
+    # The same trial drew the same at every point: the mean over points of a trial is one draw.
+    per_trial = rows[:, finite.all(axis=0)].mean(axis=0) if finite.all(axis=0).any() else rows[finite]
+    sample = Sample(per_trial)
+    low, high = sample.interval() or (sample.mean, sample.mean)
+    return sample.mean, low, high
+
+
+def _cases(study: StudyResult) -> range:
+    return range(len(study.cases))
+
+
+def _levels(study: StudyResult, field: str) -> list[Any]:
+    values = list(dict.fromkeys(point[field] for point in study.points))
+    return sorted(values) if _numeric(values) else values
+
+
+def _numeric(values: Sequence[Any]) -> bool:
+    return all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
+
+
+def _label(name: str) -> str:
+    return f"{OUTPUTS[name]}, %" if name in RATIOS else OUTPUTS[name]

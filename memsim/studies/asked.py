@@ -1,0 +1,143 @@
+"""What a study file may say, as validated data: the shape of the TOML file, or of :class:`memsim.Study`'s arguments."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
+
+from memsim.sources.describe import Workload
+from memsim.studies.design import METHODS, MOST
+from memsim.support.errors import InputError
+from memsim.support.library import DEFAULT_GPU
+
+_LARGEST_FILE = 1 << 20
+
+
+class _Data(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, strict=True, allow_inf_nan=False, arbitrary_types_allowed=True
+    )
+
+
+class Kernel(_Data):
+    """Where the traces of one kernel come from: exactly one of workload, trace and capture."""
+
+    workload: str | Workload | None = Field(
+        None, description="a workload of the library, a path to kernel.py, or in Python one made by @memsim.workload"
+    )
+    trace: str | None = Field(None, description="a trace file, or Accel-Sim's kernelslist.g or .traceg")
+    capture: list[str] = Field([], description="CUDA C++ files of a program")
+    kernel: str | None = Field(None, description="which kernel of a program or a list of traces")
+    parameters: dict[str, Any] = Field({}, description="of the workload; for {name} in arguments and definitions")
+    blocks: str | None = Field(None, description="what is traced: FIRST:LAST, 4x (times the resident threads) or all")
+    arguments: list[str] = Field([], description="of the program")
+    definitions: list[str] = Field([], description="the compiler's -D")
+    includes: list[str] = Field([], description="the compiler's -I")
+    libraries: list[str] = Field([], description="the compiler's -l")
+    launch: int = Field(0, ge=0, description="which launch of the kernel")
+    registers: int | None = Field(None, ge=1, le=255, description="of a thread")
+    unroll: int = Field(1, ge=1, le=64, description="iterations whose loads are issued together")
+    gaps: bool = Field(False, description="estimate the instructions between accesses")
+
+    @field_serializer("workload")
+    def _named(self, workload: str | Workload | None) -> str | None:
+        return workload.shown if isinstance(workload, Workload) else workload
+
+
+class Design(_Data):
+    method: Literal[METHODS] = Field("grid", description="how points are chosen")  # type: ignore[valid-type]
+    points: int | None = Field(None, description="how many, of a random design")
+    seed: int = Field(0, ge=0, description="of a random design's points, not of the trials")
+    most: int = Field(MOST, ge=1, description="more points than these are a mistake")
+
+
+class Asked(_Data):
+    """A whole study, as written."""
+
+    kernels: dict[str, Kernel] = Field(min_length=1, description="by label, what is simulated")
+    gpus: list[str] = Field([DEFAULT_GPU], min_length=1, description="presets, or paths of TOML files")
+    set: dict[str, Any] = Field({}, description="fields of the GPU that are changed at every point")
+    design: Design = Design()
+    vary: dict[str, Any] = Field({}, description="by field, its values: a list, or { from, to, step | count, scale }")
+    points: list[dict[str, Any]] = Field([], description="of method = list")
+    follow: dict[str, str] = Field({}, description="by field, the expression it follows from")
+    require: list[str] = Field([], description="expressions; points for which one is false are left out")
+    trials: int = Field(16, ge=1, description="of each point, without until")
+    until: float | None = Field(None, gt=0, le=1, description="stop a point when every ratio's interval is narrower")
+    until_time: float = Field(0.02, gt=0, le=1, description="and the time's, as a share of the time")
+    min_trials: int = Field(4, ge=2, description="at least these, with until")
+    max_trials: int = Field(64, ge=2, description="at most these, with until")
+    seed: int = Field(0, ge=0, description="of the trials' draws")
+    warm: bool = Field(False, description="start trials with the caches that one replay leaves")
+
+
+def read(path: Path) -> dict[str, Any]:
+    """The data of a study file.
+
+    Raises:
+        InputError: it cannot be read, or is not TOML.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+        if len(content) > _LARGEST_FILE:
+            raise InputError(path, "file", f"is larger than {_LARGEST_FILE} bytes; give a study")
+        return tomllib.loads(content.decode())
+    except OSError as error:
+        raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InputError(path, "file", f"is not TOML: {error}") from None
+
+
+def understood(data: Any, where: object) -> Asked:
+    """Plain data as a study; short forms are spelled out: ``kernels = ["spmv", "t.h5", "app.cu"]``, ``gpus = "h100"``.
+
+    Raises:
+        InputError: naming the first wrong field.
+    """
+    if isinstance(data, dict):
+        data = dict(data)
+        if "kernels" in data:
+            data["kernels"] = _labelled(data["kernels"], where)
+        if isinstance(data.get("gpus"), str):
+            data["gpus"] = [data["gpus"]]
+    try:
+        return Asked.model_validate(data)
+    except ValidationError as error:
+        raise InputError(where, *_explained(error.errors()[0])) from None
+
+
+def _labelled(kernels: Any, where: object) -> Any:
+    kernels = [kernels] if isinstance(kernels, str) else kernels
+    if not isinstance(kernels, list) or not all(isinstance(one, str) for one in kernels):
+        return kernels
+    labels = [Path(one).stem for one in kernels]
+    if len(set(labels)) < len(labels):
+        problem = "has two of one name; give each its own table, [kernels.NAME]"
+        raise InputError(where, "kernels", problem)
+    return {label: _source(one) for label, one in zip(labels, kernels, strict=True)}
+
+
+def _source(name: str) -> dict[str, Any]:
+    if name.endswith((".h5", ".g")) or ".traceg" in name:
+        return {"trace": name}
+    return {"capture": [name]} if name.endswith((".cu", ".cpp")) else {"workload": name}
+
+
+def _explained(error: Any) -> tuple[str, str]:
+    field = ".".join(str(part) for part in error["loc"]) or "study"
+    if error["type"] == "missing":
+        return field, "is missing; give it"
+    if error["type"] == "extra_forbidden":
+        return field, f"is unknown; did you mean {_nearest(error['loc'])}?"
+    return field, f"is {error['input']!r:.60}; it {error['msg'].removeprefix('Input ')}"
+
+
+def _nearest(place: tuple[Any, ...]) -> str:
+    within: dict[Any, type[BaseModel]] = {"kernels": Kernel, "design": Design}
+    model = within.get(place[0], Asked) if len(place) > 1 else Asked
+    return difflib.get_close_matches(str(place[-1])[:80], model.model_fields, n=1, cutoff=0.0)[0]

@@ -1,0 +1,16 @@
+"""Which failures are the machine's and not the trial's."""
+
+from __future__ import annotations
+
+from concurrent.futures import BrokenExecutor, CancelledError
+
+_LOST = ("KilledWorker", "FutureCancelledError", "FutureLostError")  # of distributed, which may not be installed
+
+
+def is_lost_worker(error: BaseException) -> bool:
+    """Whether a task failed because its worker went away.
+
+    >>> is_lost_worker(BrokenExecutor()), is_lost_worker(ValueError())
+    (True, False)
+    """
+    return isinstance(error, BrokenExecutor | CancelledError | TimeoutError) or type(error).__name__ in _LOST

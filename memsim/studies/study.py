@@ -1,0 +1,273 @@
+"""A study: what is asked at which points. All of it is checked when it is made, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memsim.gpu.config import GPU, fields, unknown
+from memsim.gpu.presets import load_gpu, override
+from memsim.studies import asked, design
+from memsim.studies.constraints import Constraints
+from memsim.studies.kernels import PREFIXES, TraceWanted, wanted
+from memsim.studies.ranges import Values, is_range, made
+from memsim.studies.result import Case
+from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.studies.result import StudyResult
+    from memsim.studies.run import State
+
+GPU_FIELD = "gpu"
+_SHOWN = 6  # fields of a point that an error shows
+
+
+@dataclass(frozen=True)
+class Run:
+    """One case at one point: a trace on a GPU.
+
+    Attributes:
+        point, case: numbers of the two.
+        base: name or path of the GPU that was changed.
+        settings: what was changed of it.
+        gpu: the GPU, valid, as yet without the share of L1 that the kernel's shared memory takes.
+        trace: the trace.
+    """
+
+    point: int
+    case: int
+    base: str
+    settings: Mapping[str, Any]
+    gpu: GPU
+    trace: TraceWanted
+
+
+class Study:
+    """Simulations at every point of a design: any field of a GPU, any parameter of a kernel, several of both.
+
+    Args:
+        where: what errors name, usually the study's file.
+        data: the study, by the names of its file (docs/studies.md): kernels, gpus, set, vary, points, design, follow,
+            require, trials, until, until_time, min_trials, max_trials, seed, warm.
+
+    Attributes:
+        asked: the study as written, with its defaults.
+        points: the points, each a dict of field -> value.
+        cases: kernels and GPUs that are simulated at every point.
+        runs: every case at every point.
+
+    Raises:
+        InputError: a typo, a geometry that cannot exist, or a design that is huge by mistake; in one line.
+
+    ::
+
+        study = memsim.Study(kernels="spmv", gpus=["tesla-c2050"], vary={"l1.ways": [4, 8]}, trials=8)
+        found = study.run(jobs=2)
+        found.means("l1_read")
+    """
+
+    def __init__(self, where: object = "Study", **data: Any) -> None:
+        self.where = where
+        self.asked = asked.understood(data, where)
+        self._check_trials()
+        self.vary = self._values()
+        self.constraints = Constraints(self.asked.follow, self.asked.require, where)
+        self._check_fields()
+        varies_gpu = GPU_FIELD in self._fields
+        gpus = [""] if varies_gpu else self.asked.gpus
+        self.cases = [Case(kernel, gpu) for kernel in self.asked.kernels for gpu in gpus]
+        points = self._points()
+        self.points = [point for point in points if all(self._kept(point, case) for case in self.cases)]
+        self.left_out = len(points) - len(self.points)
+        if not self.points:
+            raise InputError(where, "require", f"leaves none of the {len(points):,} points")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Study:
+        """Read a study file.
+
+        Raises:
+            InputError: see :class:`Study`.
+        """
+        return cls(path, **asked.read(Path(path)))
+
+    @cached_property
+    def runs(self) -> list[Run]:
+        return [
+            self._run(number, point, case)
+            for number, point in enumerate(self.points)
+            for case in range(len(self.cases))
+        ]
+
+    def at_point(self, number: int, error: InputError) -> InputError:
+        """The error, saying at which point it is."""
+        shown = ", ".join(f"{name} = {value}" for name, value in list(self.points[number].items())[:_SHOWN])
+        return InputError(self.where, error.field, f"{error.problem} (point {number}: {shown})")
+
+    def check(self) -> None:
+        """Make every GPU and look at every parameter.
+
+        Raises:
+            InputError: the first point that cannot be, with what would be right.
+        """
+        assert self.runs
+
+    @property
+    def most_trials(self) -> int:
+        """Trials of a run, at most."""
+        return self.asked.trials if self.asked.until is None else self.asked.max_trials
+
+    def run(
+        self,
+        out: str | Path | None = None,
+        *,
+        jobs: int = 1,
+        executor: str = "local",
+        resume: bool = False,
+        force: bool = False,
+        progress: Callable[[State], None] | None = None,
+    ) -> StudyResult:
+        """Run all trials of all points; see :func:`memsim.studies.run.run`."""
+        from memsim.studies.run import run
+
+        return run(self, out, jobs=jobs, executor=executor, resume=resume, force=force, progress=progress)
+
+    def _check_trials(self) -> None:
+        if self.asked.max_trials < self.asked.min_trials:
+            problem = f"is {self.asked.max_trials}; give {self.asked.min_trials} (min_trials) or more"
+            raise InputError(self.where, "max_trials", problem)
+
+    def _values(self) -> dict[str, Values]:
+        values: dict[str, Values] = {}
+        for name, data in _flat(self.asked.vary):
+            try:
+                values[name] = made(data)
+            except ValueError as error:
+                raise InputError(self.where, f"vary.{name}", str(error)) from None
+        return values
+
+    @property
+    def _fields(self) -> list[str]:
+        """Names that points give values to."""
+        return list(self.asked.points[0]) if self.asked.points else list(self.vary)
+
+    def _check_fields(self) -> None:
+        """Every name is one of a GPU or a kernel, and is given once."""
+        given = {"set": [name for name, _ in _flat(self.asked.set)], "vary": self._fields}
+        given["follow"] = list(self.asked.follow)
+        seen: dict[str, str] = {}
+        for section, names in given.items():
+            for name in names:
+                if name in seen:
+                    raise InputError(self.where, f"{section}.{name}", f"is given in {seen[name]} too; leave one out")
+                seen[name] = section
+                if name == GPU_FIELD and section == "vary":
+                    continue
+                if not name.startswith(PREFIXES) or section == "set":
+                    _check_gpu_field(name, f"{section}.", self.where)
+        self.constraints.check_names(set(seen) | set(fields()))
+
+    def _points(self) -> list[design.Point]:
+        method, most = self.asked.design.method, self.asked.design.most
+        if (method == "list") != bool(self.asked.points):
+            problem = 'are given; for them give design.method = "list"' if self.asked.points else "are missing"
+            raise InputError(self.where, "points", problem)
+        if method == "list":
+            return self._listed()
+        if not self.vary:
+            raise InputError(self.where, "vary", 'has no field; give one, such as "l1.ways" = [4, 8]')
+        count = self._count(method)
+        if count > most:
+            problem = f"makes {count:,} points; give fewer, or design.most = {count} if that is meant"
+            raise InputError(self.where, "vary" if method == "grid" else "design.points", problem)
+        if method == "grid":
+            return design.combinations(self.vary)
+        assert self.asked.design.points is not None
+        return design.sampled(method, self.vary, self.asked.design.points, self.asked.design.seed)
+
+    def _count(self, method: str) -> int:
+        if method == "grid":
+            try:
+                return design.grid(self.vary)
+            except ValueError as error:
+                name, _, problem = str(error).partition(": ")
+                raise InputError(self.where, f"vary.{name}", problem) from None
+        unfit = design.problem_with(method, self.asked.design.points)
+        if unfit is not None:
+            raise InputError(self.where, "design.points", unfit)
+        if method == "saltelli" and self.asked.require:
+            raise InputError(self.where, "require", "leaves points out, all of which saltelli needs; leave it out")
+        return design.most_points(method, self.asked.design.points or 0, len(self.vary))
+
+    def _listed(self) -> list[design.Point]:
+        points = [dict(_flat(point)) for point in self.asked.points]
+        for number, point in enumerate(points):
+            if set(point) != set(points[0]):
+                odd = min(set(point) ^ set(points[0]))
+                raise InputError(self.where, f"points[{number}]", f"has other fields than the first ({odd})")
+        if self.vary:
+            raise InputError(self.where, "vary", "is given beside points; leave one of them out")
+        return [{name: point[name] for name in points[0]} for point in points]
+
+    def _kept(self, point: design.Point, case: Case) -> bool:
+        return self.constraints.hold(self._known(point, case))
+
+    def _known(self, point: design.Point, case: Case) -> dict[str, Any]:
+        """Every name that an expression may use, with its value there."""
+        base = _leaves(_base(point, case), self.where)
+        return {**base, **dict(_flat(self.asked.set)), GPU_FIELD: _base(point, case), **point}
+
+    def _run(self, number: int, point: design.Point, case: int) -> Run:
+        base = _base(point, self.cases[case])
+        try:
+            changed = {**point, **self.constraints.followed(self._known(point, self.cases[case]))}
+            settings = dict(_flat(self.asked.set))
+            settings |= {name: value for name, value in changed.items() if _is_of_gpu(name)}
+            gpu = override(_loaded(base), settings, self.where)
+            label = self.cases[case].kernel
+            of_kernel = {name: value for name, value in changed.items() if name.startswith(PREFIXES)}
+            trace = wanted(label, self.asked.kernels[label], of_kernel, base, self.where)
+        except InputError as error:
+            raise self.at_point(number, error) from None
+        return Run(number, case, base, settings, gpu, trace)
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    """(dotted name, value) of nested tables; a range is a value."""
+    found: list[tuple[str, Any]] = []
+    for name, value in table.items():
+        if isinstance(value, dict) and not is_range(value):
+            found += _flat(value, f"{prefix}{name}.")
+        else:
+            found.append((prefix + name, value))
+    return found
+
+
+def _is_of_gpu(name: str) -> bool:
+    return name != GPU_FIELD and not name.startswith(PREFIXES)
+
+
+def _check_gpu_field(name: str, prefix: str, where: object) -> None:
+    cycles = name.removesuffix("_ns") + "_cycles" if name.endswith("_ns") else name
+    if cycles not in fields():
+        raise InputError(where, prefix + name, unknown(name))
+
+
+def _base(point: Mapping[str, Any], case: Case) -> str:
+    return str(point.get(GPU_FIELD, case.gpu))
+
+
+@cache
+def _loaded(name: str) -> GPU:
+    return load_gpu(name)
+
+
+def _leaves(name: str, where: object) -> dict[str, Any]:
+    """Every field of a preset by its dotted name."""
+    try:
+        return dict(_flat(_loaded(name).model_dump(mode="json")))
+    except InputError as error:
+        raise InputError(where, "gpus", f"has {name}, which {error.problem}") from None

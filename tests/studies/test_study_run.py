@@ -1,0 +1,199 @@
+"""A study's numbers are those of single runs, whatever runs them, however often it is killed."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import memsim
+from experiments.robustness.studies import different, kill, small_study
+from memsim.cli import app
+from memsim.studies import run as running
+from memsim.studies.store import is_study
+from memsim.support.errors import InputError
+from memsim.support.journal import journal_path
+
+KILLS = 30
+KERNEL = {"spmv": {"workload": "spmv", "parameters": {"rows": 2048, "nnz_per_row": 8}, "blocks": "1x"}}
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    return small_study().run(tmp_path_factory.mktemp("whole") / "study.h5")
+
+
+def test_a_points_trials_are_those_of_a_run(whole, tmp_path):
+    study = small_study()
+    for point, ways in ((0, 4), (3, 12)):
+        rows, size = study.points[point]["workload.rows"], study.points[point]["l1.size_bytes"]
+        trace = memsim.trace("spmv", rows=rows, nnz_per_row=8, blocks="1x", out=tmp_path / f"{point}.h5")
+        alone = memsim.simulate(trace, "tesla-c2050", trials=6, settings={"l1.size_bytes": size, "l1.ways": ways})
+        mine = whole.result(point).trials
+        assert np.array_equal(mine.counters, alone.trials.counters)
+        assert np.array_equal(mine.cycles, alone.trials.cycles)
+        assert mine.about["gpu"] == alone.trials.about["gpu"]
+
+
+def test_workers_change_nothing(whole):
+    assert not different(small_study().run(jobs=2), whole)
+
+
+def test_a_kernel_at_hand_can_be_studied(tmp_path):
+    @memsim.workload
+    def scale(n: int = 4096) -> memsim.Launch:
+        def kernel(t, a):
+            a[t.global_id] = 2 * a[t.global_id]
+
+        return memsim.Launch(kernel, n // 256, 256, {"a": np.ones(n, np.float32)})
+
+    study = memsim.Study(kernels={"scale": {"workload": scale}}, vary={"workload.n": [4096, 8192]}, trials=2)
+    found = study.run(tmp_path / "study.h5", jobs=2)
+    assert found.means("cycles")[1] > found.means("cycles")[0] > 0
+    assert memsim.StudyResult.load(tmp_path / "study.h5").about["study"]["kernels"]["scale"]["workload"]
+
+
+def test_points_that_agree_are_simulated_once(tmp_path):
+    study = memsim.Study(kernels=KERNEL, gpus="tesla-c2050", vary={"mwp_cwp.issue_cycles": [4.0], "l1.ways": [4, 64]},
+                         require=["l1.ways > 0"], trials=2)  # fmt: skip
+    twice = memsim.Study(
+        kernels=KERNEL | {"again": KERNEL["spmv"]}, gpus="tesla-c2050", vary={"l1.ways": [64]}, trials=2
+    )
+    assert study.run().about["jobs"] == 2
+    found = twice.run(tmp_path / "twice.h5")
+    assert found.about["jobs"] == 1 and len(found.trials) == 2
+    assert not different(memsim.StudyResult.load(tmp_path / "twice.h5"), found)
+
+
+def test_only_what_changes_is_made_anew(monkeypatch):
+    """Points that coalesce alike coalesce once; where only DRAM's timing changes, the layout stays too."""
+    counts = {"coalesce": 0, "layout": 0}
+    from memsim.studies import node
+
+    for name in counts:
+        original = getattr(node, name)
+
+        def counting(*args, name=name, original=original):
+            counts[name] += 1
+            return original(*args)
+
+        monkeypatch.setattr(node, name, counting)
+    memsim.Study(kernels=KERNEL, vary={"dram.timing.cl": [8, 12, 16]}, trials=1).run()
+    assert counts == {"coalesce": 1, "layout": 1}
+    memsim.Study(kernels=KERNEL, vary={"l1.ways": [4, 16, 64]}, trials=1).run()
+    assert counts == {"coalesce": 2, "layout": 4}
+    memsim.Study(kernels=KERNEL, vary={"l1.enabled": [True, False]}, trials=1).run()
+    assert counts["coalesce"] == 4
+
+
+def test_the_same_trial_draws_the_same_at_every_point():
+    """Differences between points vary far less than with independent seeds."""
+
+    def ratios(seed):
+        kernel = {"spmv": {"workload": "spmv", "parameters": {"rows": 8192, "nnz_per_row": 8}, "blocks": "1x"}}
+        study = memsim.Study(kernels=kernel, vary={"l1.ways": [16, 64]}, trials=24, seed=seed)
+        return study.run().output("l1_read")
+
+    one, other = ratios(1), ratios(2)
+    common = np.var(one[0] - one[1], ddof=1)
+    independent = np.var(one[0] - other[1], ddof=1)
+    assert common < independent / 2
+
+
+def test_a_point_stops_when_its_answer_is_known():
+    data = {"kernels": KERNEL, "vary": {"l1.ways": [16, 64]}, "min_trials": 3, "max_trials": 12, "until_time": 1.0}
+    easy = memsim.Study(**data, until=0.5).run()
+    assert {len(trials.trial) for trials in easy.trials.values()} == {3} and easy.about["saved"] == 18
+    hard = memsim.Study(**data, until=1e-6).run()
+    assert {len(trials.trial) for trials in hard.trials.values()} == {12} and hard.about["saved"] == 0
+    between = memsim.Study(**data, until=0.02).run(jobs=1), memsim.Study(**data, until=0.02).run(jobs=2)
+    assert not different(*between)
+
+
+def test_resume_goes_on_after_an_interrupt(whole, tmp_path):
+    out, done = tmp_path / "study.h5", []
+
+    def interrupt(state):
+        done.append(state.trials)
+        if state.trials == 9:
+            raise KeyboardInterrupt
+
+    partial = small_study().run(out, progress=interrupt)
+    assert not partial.about["complete"] and not out.exists() and journal_path(out).exists()
+    with pytest.raises(InputError, match="has 9 trials of a study that was ended; give --resume"):
+        small_study().run(out)
+    kept = []
+    again = small_study().run(out, resume=True, progress=lambda state: kept.append(state.kept))
+    assert kept[-1] == 9 and not different(again, whole) and not journal_path(out).exists()
+    with pytest.raises(InputError, match="exists; give --resume"):
+        small_study().run(out)
+    small_study().run(out, resume=True, progress=lambda state: kept.append(state.trials - state.kept))
+    assert kept[-1] == 0  # all are in the file
+
+
+def test_a_damaged_journal_is_one_line(tmp_path):
+    out = tmp_path / "study.h5"
+    journal_path(out).write_bytes(b"no database" * 500)
+    with pytest.raises(InputError, match="damaged"):
+        small_study().run(out, resume=True)
+    assert small_study().run(out, force=True).about["complete"]
+
+
+def test_a_worker_that_is_killed_costs_nothing(whole, tmp_path):
+    """Its trials are begun again, by another one."""
+    killed = []
+
+    def kill_one(state):
+        if state.phase == "replaying" and not killed and state.trials > 3:
+            children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+            killed.append(int(children[-1]))
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = small_study().run(tmp_path / "study.h5", jobs=2, progress=kill_one)
+    assert killed and not different(found, whole)
+
+
+def test_a_worker_that_is_always_killed_is_an_error(monkeypatch):
+    monkeypatch.setattr(running, "replay", _suicide)
+    with pytest.raises(InputError, match=r"lost the worker of trial \d of point \d 3 times"):
+        small_study().run(jobs=2)
+
+
+def _suicide(*_):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_kills_lose_what_was_under_way_alone(whole, tmp_path):
+    draw = random.Random(7)
+    for jobs in (1, 2):
+        for _ in range(KILLS // 2):
+            found = kill(tmp_path, whole, jobs, draw, 1.6)
+            assert not (found.damaged or found.wrong or found.lost or found.repeated), found
+
+
+def test_the_command(tmp_path):
+    file = tmp_path / "study.toml"
+    file.write_text(
+        'kernels = { spmv = { workload = "spmv", parameters = { rows = 2048, nnz_per_row = 8 }, blocks = "1x" } }\n'
+        'trials = 2\n[vary]\n"l1.ways" = [16, 64]\n"dram.channels" = [4, 6]\n'
+    )
+    out, figures, log = tmp_path / "study.h5", tmp_path / "figures", tmp_path / "log.txt"
+
+    def ran(*arguments):
+        done = CliRunner().invoke(app, [str(one) for one in arguments])
+        assert done.exit_code == 0, done.output
+        return done.output
+
+    assert "4 runs of at most 2 trials" in ran("sweep", file, "--dry-run") and not out.exists()
+    assert "4 points, 1 case, 8 trials" in ran("sweep", file, "-o", out, "--log", log)
+    assert "described spmv" in log.read_text() and is_study(out)
+    assert "4 points" in ran("show", out) and ran("show", out, "--csv").count("\n") == 5
+    assert ran("plot", out, "-o", figures).count(".png") == 4
+    bad = CliRunner().invoke(app, ["sweep", str(tmp_path / "none.toml")])
+    assert bad.exit_code == 2 and "none.toml" in bad.output
