@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from memsim.montecarlo.trials import Trials
     from memsim.sources.capture import Captured
     from memsim.sources.describe.workload import Workload
+    from memsim.studies.capacity import Capacity
     from memsim.trace.reader import Trace
 
 
@@ -301,6 +302,43 @@ def explore(
         workload, machine, parameters, vary or {},
         keep=keep, blocks=blocks, trials=trials, seed=seed, jobs=jobs, progress=progress,
     )  # fmt: skip
+
+
+def capacity(
+    trace: Trace | str | Path,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    *,
+    trials: int = 4,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Capacity:
+    """Find the hit ratio at every capacity of L1 and L2 in one pass, and replay three of them (docs/capacity.md).
+
+    Args:
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
+        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        trials: of each replay, beside the curves; 0 for the curves alone.
+        seed, jobs: of the replays, as for :func:`simulate`.
+        settings: fields of the GPU to change.
+        progress: told the replays done, all, and what comes next.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number; no cache that serves the trace's loads.
+
+    ::
+
+        found = memsim.capacity("spmv.h5", gpu="a100")
+        found.caches["l2"].needed(0.9), float(found.caches["l1"].hit_ratio(48 << 10))
+    """
+    from memsim.gpu.presets import override
+    from memsim.studies.capacity import capacity as curves
+    from memsim.trace.reader import Trace
+
+    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    return curves(recorded, machine, trials=trials, seed=seed, jobs=jobs, progress=progress)
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

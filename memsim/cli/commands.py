@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from memsim import __version__
+from memsim.cli.capacity import capacity
 from memsim.cli.capture import WithArguments, capture
 from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
@@ -85,7 +86,7 @@ app.command()(trace)
 app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
-for command in (info, run, sweep, show, plot, estimate, explore, gpus):
+for command in (info, run, sweep, show, plot, estimate, explore, capacity, gpus):
     app.command()(command)
 
 
