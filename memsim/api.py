@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from memsim.sources.capture import Captured
     from memsim.sources.describe.workload import Workload
     from memsim.studies.capacity import Capacity
+    from memsim.studies.compare import Comparison
     from memsim.trace.reader import Trace
 
 
@@ -339,6 +340,31 @@ def capacity(
     machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
     return curves(recorded, machine, trials=trials, seed=seed, jobs=jobs, progress=progress)
+
+
+def compare(first: Result | str | Path, second: Result | str | Path, *, convention: str = "model") -> Comparison:
+    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/compare.md).
+
+    Trials are paired by number where both results drew from one seed, else compared after Welch.
+
+    Args:
+        first, second: results, or the paths of their files.
+        convention: of the hit ratios of files; a result has its own.
+
+    Raises:
+        InputError: a bad file, or results of different conventions.
+
+    ::
+
+        found = memsim.compare("scalar.h5", "vector.h5")
+        found.speedup, found.speedup_interval, found.pairing.why_not
+        found.ratios["l2_read"].change, [row.latency.change for row in found.loads.matched]
+    """
+    from memsim.analysis.result import Result
+    from memsim.studies.compare import compare as side_by_side
+
+    one, other = (each if isinstance(each, Result) else Result.load(each, convention) for each in (first, second))
+    return side_by_side(one, other)
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

@@ -15,6 +15,7 @@ from typer.core import TyperGroup
 from memsim import __version__
 from memsim.cli.capacity import capacity
 from memsim.cli.capture import WithArguments, capture
+from memsim.cli.compare import compare
 from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
 from memsim.cli.explore import explore
@@ -86,7 +87,7 @@ app.command()(trace)
 app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
-for command in (info, run, sweep, show, plot, estimate, explore, capacity, gpus):
+for command in (info, run, sweep, show, plot, estimate, explore, capacity, compare, gpus):
     app.command()(command)
 
 

@@ -24,7 +24,7 @@ NO_SETS = {
 
 def _laps(t: Thread, a, out, laps, lines):
     total = 0.0
-    for lap in t.range(laps):
+    for _lap in t.range(laps):
         for line in t.range(lines):
             total = total + a[t.lane_id + 32 * line]
     out[t.lane_id] = total

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from memsim.cli import app
 
-PAGES = ("capacity.md",)
+PAGES = ("capacity.md", "compare.md")
 
 
 @pytest.mark.parametrize("page", PAGES)
