@@ -12,6 +12,7 @@ from memsim.hierarchy.cache import ways as cache
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.request_log import new_log
+from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.latencies import horizon
 from memsim.hierarchy.loops.plain import level_records
@@ -98,20 +99,20 @@ class Machine:
         return len(self.sms.requests) - int(self.sms.free_requests[0])
 
 
-def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, commands: int = 0) -> Machine:
+def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int = 0) -> Machine:
     """An empty machine for a trace.
 
     Args:
+        drawn: what the trial drew.
         resident: blocks one SM holds at once.
-        key: of the trial's hashed draws, below 2**31.
         commands: DRAM commands to log.
     """
     requests, free_requests = new_pool(REQUEST, 4096)
     size = 1 << (2 * horizon(gpu)).bit_length()
     common = _Common(
         gpu=gpu,
-        layout=layout,
-        key=key,
+        layout=drawn.where,
+        drawn=drawn,
         requests=requests,
         free_requests=free_requests,
         calendars={
@@ -119,7 +120,7 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
         },
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
-        sharers=np.zeros(len(layout.place) * parameters.sharer_words(gpu), np.uint32),
+        sharers=np.zeros(len(drawn.where.place) * parameters.sharer_words(gpu), np.uint32),
     )
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
     return Machine(level_records(sms), level_records(slices), level_records(channels), common.counters)
@@ -131,7 +132,7 @@ class _Common:
 
     gpu: GPU
     layout: Layout
-    key: int
+    drawn: Draws
     requests: np.ndarray
     free_requests: np.ndarray
     calendars: dict[str, np.ndarray]
@@ -152,7 +153,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["flight"] = -1
     return sm_state.SMs(
-        p=parameters.sm_parameters(common.gpu, common.key, resident, tx.warps_per_block, bits),
+        p=parameters.sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block, bits),
         instructions=shared(tx.instructions),
         lines=shared(tx.lines),
         masks=shared(tx.masks),
@@ -196,7 +197,7 @@ def _slices(common: _Common) -> l2_state.Slices:
     sets_of = with_copies(common.layout, common.gpu)
     n_lines = len(common.layout.place)
     return l2_state.Slices(
-        p=parameters.l2_parameters(common.gpu, common.key, common.layout.apart, n_lines),
+        p=parameters.l2_parameters(common.gpu, common.drawn.replacement, common.layout.apart, n_lines),
         place=shared(common.layout.place),
         sets_of=shared(sets_of),
         slices=np.zeros(common.gpu.l2.slices, l2_state.SLICE),

@@ -9,6 +9,7 @@ import numpy as np
 from memsim.gpu.config import GPU, FullSet, Inclusion
 from memsim.hierarchy.cache import ways as cache
 from memsim.hierarchy.dram import state as dram_state
+from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
 from memsim.hierarchy.sm import state as sm_state
@@ -49,10 +50,13 @@ def most_writes(gpu: GPU) -> int:
     return (3 if max_dirty(gpu) else 2) * (gpu.l1.line_bytes // gpu.l2.line_bytes)
 
 
-def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int, l1_bits: int) -> np.ndarray:
-    """Of the SMs and their L1s. `key` is the trial's; `l1_bits` sizes the index of one L1."""
+def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, l1_bits: int) -> np.ndarray:
+    """Of the SMs and their L1s. `drawn` are the trial's draws; `l1_bits` sizes the index of one L1."""
     return _record(
-        key=key,
+        key=drawn.replacement,
+        weights_key=drawn.warp_weights,
+        arbitration_key=drawn.arbitration,
+        scheduler_key=drawn.warp_scheduler,
         arbitration=gpu.stochastic.arbitration,
         max_weight=gpu.stochastic.max_weight if gpu.stochastic.warp_weights else 1,
         scheduler=sm_state.SCHEDULER[gpu.sm.warp_scheduler],
@@ -88,6 +92,7 @@ def l2_parameters(gpu: GPU, key: int, apart: bool, n_lines: int) -> np.ndarray:
     """Of the L2 slices.
 
     Args:
+        key: of random replacement.
         apart: the L2 lines of one L1 line always lie in different sets.
         n_lines: of the trace.
     """

@@ -176,7 +176,7 @@ def welch(first: np.ndarray, second: np.ndarray, level: float = 0.95) -> Interva
 
     >>> its = welch(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0]))
     >>> round(its.low, 2), round(its.high, 2)
-    (-5.98, 7.98)
+    (-4.98, 6.98)
     """
     if min(first.size, second.size) < 2:
         return None
