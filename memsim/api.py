@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from memsim.sources.describe.workload import Workload
     from memsim.studies.capacity import Capacity
     from memsim.studies.compare import Comparison
+    from memsim.studies.sources import BySource
+    from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
 
 
@@ -365,6 +367,94 @@ def compare(first: Result | str | Path, second: Result | str | Path, *, conventi
 
     one, other = (each if isinstance(each, Result) else Result.load(each, convention) for each in (first, second))
     return side_by_side(one, other)
+
+
+def sensitivity(
+    trace: Trace | str | Path,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    *,
+    points: int = 64,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[[int, int], None] | None = None,
+) -> BySource:
+    """Split the spread of a kernel's runs by source of randomness (docs/sensitivity.md).
+
+    Args:
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
+        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        points: a power of two; it takes `points` x (sources + 2) replays.
+        seed, jobs: as for :func:`simulate`.
+        settings: fields of the GPU to change.
+        convention: of the hit ratios.
+        progress: told the replays done, and all.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number; a GPU on which nothing is random.
+
+    ::
+
+        found = memsim.sensitivity("spmv.h5", gpu="tesla-c2050")
+        [(one.name, one.total) for one in found.outputs["cycles"].ranked]
+    """
+    from memsim.gpu.presets import override
+    from memsim.studies.sources import by_source
+    from memsim.trace.reader import Trace
+
+    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    return by_source(
+        recorded, machine, points=points, seed=seed, jobs=jobs, convention=convention, progress=progress
+    )  # fmt: skip
+
+
+def uncertainty(
+    trace: Trace | str | Path,
+    gpu: str | Path = DEFAULT_GPU,
+    *,
+    uncertainty: float = 0.2,
+    points: int = 32,
+    effects: bool = True,
+    trials: int = 4,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[[int, int, str], None] | None = None,
+) -> ModelError:
+    """Vary the numbers of a preset that are fitted or assumed: the model's own error bar (docs/sensitivity.md).
+
+    Args:
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
+        gpu: the name of a preset, or the path of a TOML file, which says what is uncertain.
+        uncertainty: share by which a number varies that states none.
+        points: at which all vary together.
+        effects: whether each is also varied alone, which tells the measurement that would help most.
+        trials, seed, jobs: of each point, as for :func:`simulate`.
+        settings: fields of the GPU to change; what is given is not varied.
+        convention: of the hit ratios.
+        progress: told the points done, all, and what varies.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number; a GPU of whose numbers none is uncertain.
+
+    ::
+
+        found = memsim.uncertainty("spmv.h5", gpu="h100")
+        found.interval("time_ms"), found.effects[0].factor.name
+    """
+    from memsim.gpu.presets import load_gpu, override, provenance
+    from memsim.studies.uncertain import uncertain
+    from memsim.trace.reader import Trace
+
+    machine = override(load_gpu(gpu), settings) if settings else load_gpu(gpu)
+    return uncertain(
+        trace if isinstance(trace, Trace) else open_trace(trace), machine, provenance(gpu, settings),
+        uncertainty=uncertainty, points=points, effects=effects, trials=trials, seed=seed, jobs=jobs,
+        convention=convention, progress=progress,
+    )  # fmt: skip
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from itertools import count
 
 from memsim import montecarlo
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
 from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import active
-from memsim.montecarlo.trials import Trials
 from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.studies.sobol import Indices, indices
 from memsim.support.errors import InputError
@@ -53,7 +51,7 @@ def by_source(
     seed: int = 0,
     jobs: int = 1,
     convention: str = Convention.model,
-    progress: Callable[[Trials], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> BySource:
     """Split the variance of the trials by source.
 
@@ -63,7 +61,7 @@ def by_source(
         seed: of the trials; the points A are the trials of a run with this seed.
         jobs: processes.
         convention: of the hit ratios.
-        progress: told each replay as it finishes.
+        progress: told the replays done, and all.
 
     Raises:
         InputError: a number of points that is no power of two, or a GPU on which nothing is random.
@@ -74,9 +72,9 @@ def by_source(
     if not sources:
         raise InputError(gpu.name, "stochastic", "switches every source of randomness off; there is no spread to split")
     rows = redraws(sources, points)
-    trials = montecarlo.run(
-        trace, gpu, trials=len(rows), seed=seed, jobs=jobs, progress=progress, sources=rows
-    )  # fmt: skip
+    done = count(1)
+    tell = (lambda finished: progress(next(done), len(rows))) if progress else None
+    trials = montecarlo.run(trace, gpu, trials=len(rows), seed=seed, jobs=jobs, progress=tell, sources=rows)
     if len(trials.trial) < len(rows):
         raise InputError("sensitivity", "replays", f"are {len(trials.trial)} of {len(rows)}; the run was interrupted")
     found = outputs_of(Result(trials, convention))
@@ -94,8 +92,3 @@ def redraws(sources: Sequence[str], points: int) -> list[dict[str, int]]:
     both = [{source: k for source in sources} for k in range(2 * points)]
     mixed = [both[k] | {source: points + k} for source in sources for k in range(points)]
     return both + mixed
-
-
-def conditional_sd(found: Indices, share: float) -> float:
-    """The standard deviation that a part of the variance stands for."""
-    return found.sd * float(np.sqrt(max(share, 0.0)))

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from memsim.cli import app
 
-PAGES = ("capacity.md", "compare.md")
+PAGES = ("capacity.md", "compare.md", "sensitivity.md")
 
 
 @pytest.mark.parametrize("page", PAGES)
