@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Gpu, QuietTables, TraceFile
+from memsim.cli.options import Force, Gpu, QuietTables, TraceFile
 from memsim.support.errors import InputError
 from memsim.support.library import DEFAULT_GPU
 
@@ -23,6 +23,7 @@ def capacity(
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the curves to write.")] = None,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/capacity.md) instead of tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the curves as CSV.")] = False,
     quiet: QuietTables = False,
@@ -39,13 +40,14 @@ def capacity(
     from memsim.api import capacity as find
     from memsim.gpu.presets import parse_settings
     from memsim.report import capacity as report
-    from memsim.support.files import check_writable
+    from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
     if json and csv:
         raise InputError("memsim capacity", "--json, --csv", "exclude each other; give one of them")
-    if out is not None:
-        check_writable(out, path, gpu)
+    with keeping_existing(force):
+        if out is not None:
+            check_writable(out, path, gpu)
     with bar("replays", hidden=quiet) as advance:
         found = find(
             path,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Gpu, QuietTables
+from memsim.cli.options import CountedAs, Force, Gpu, QuietTables
 from memsim.support.errors import InputError
 from memsim.support.library import DEFAULT_GPU
 
@@ -34,6 +34,7 @@ def sensitivity(
     ] = None,
     convention: CountedAs = Convention.model,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the bars to write.")] = None,
+    force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/sensitivity.md) instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
@@ -51,14 +52,15 @@ def sensitivity(
     from memsim.api import uncertainty as vary
     from memsim.gpu.presets import parse_settings
     from memsim.report import sensitivity as report
-    from memsim.support.files import check_writable
-    from memsim.support.hdf5 import schema_of
+    from memsim.studies.store import is_study
+    from memsim.support.files import check_writable, keeping_existing
     from memsim.support.progress import bar
 
-    if out is not None:
-        check_writable(out, path, gpu)
+    with keeping_existing(force):
+        if out is not None:
+            check_writable(out, path, gpu)
     settings, jobs = parse_settings(setting or []), jobs or os.cpu_count() or 1
-    if schema_of(path) == "memsim-study":
+    if is_study(path):
         if uncertain:
             raise InputError("memsim sensitivity", "--uncertain", f"varies the GPU of a trace; {path} is a study")
         shown = _of_study(path, convention, out, json)

@@ -13,10 +13,10 @@ from memsim.analysis.conventions import Access, hit_ratio
 from memsim.analysis.statistics import Ratio
 from memsim.gpu.carve_out import carved
 from memsim.gpu.config import GPU, WriteMiss
-from memsim.gpu.occupancy import resident_blocks
+from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import override
 from memsim.hierarchy.counters import Level
-from memsim.montecarlo.store import Trials
+from memsim.montecarlo.trials import Trials
 from memsim.profile.curve import COUNTS, LEAVES, USES, Asked, Curve, curves
 from memsim.profile.ops import past_l1
 from memsim.profile.order import interleaved
@@ -120,12 +120,11 @@ def capacity(
     if trials < 0:
         raise InputError("capacity", "trials", f"is {trials}; give 0 for the curves alone, or more")
     shape = trace.launch
-    held = carved(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-    gpu = override(held, {"l1.carve_outs": []})  # the variants keep what it leaves
+    held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
+    gpu = override(carved(gpu, held), {"l1.carve_outs": []})  # the variants keep what it leaves
     l1, l2 = l1_asked(trace, gpu), l2_asked(trace, gpu)
     tx = coalesce(trace, gpu)
-    resident = resident_blocks(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-    order = interleaved(tx, gpu.sm.count, resident, max(len(tx.lines), 1))
+    order = interleaved(tx, gpu.sm.count, held.blocks, max(len(tx.lines), 1))
     found = dict(zip(("l1", "l2"), curves(tx, order, gpu.l1.line_bytes, l1, l2), strict=True))
     present = {"l1": l1.lines * l1.line_bytes, "l2": l2.lines * l2.line_bytes}
     read = {name: curve for name, curve in found.items() if present[name] and curve.uses}

@@ -81,22 +81,6 @@ def opened(path: str | Path, schema: str, version: tuple[int, int]) -> Iterator[
         raise InputError(path, "file", f"is damaged or no HDF5 file; give a whole {schema} file") from error
 
 
-def schema_of(path: str | Path) -> str | None:
-    """The schema that a file says it has; None where it says none, or is no HDF5 file.
-
-    Raises:
-        OSError: the system does not let it be read (missing, no permission).
-    """
-    with open(path, "rb"):
-        pass
-    try:
-        with h5py.File(path, "r") as file:
-            found = file.attrs.get("schema")
-    except (OSError, RuntimeError, KeyError, ValueError):
-        return None
-    return found if isinstance(found, str) else None
-
-
 def _check_stamp(path: str | Path, file: h5py.File, schema: str, version: tuple[int, int]) -> None:
     found = file.attrs.get("schema")
     if not isinstance(found, str) or found != schema:
