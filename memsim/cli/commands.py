@@ -22,11 +22,8 @@ from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
-<<<<<<< HEAD
-from memsim.cli.sweep import sweep
-=======
 from memsim.cli.sensitivity import sensitivity
->>>>>>> f9c8033 (Tell the model's own error bar: vary what a preset fitted or assumed, alone and together; sensitivity by command)
+from memsim.cli.sweep import sweep
 from memsim.cli.trace import info, trace
 from memsim.support.errors import InputError
 from memsim.support.interrupts import listening
@@ -91,11 +88,9 @@ app.command()(trace)
 app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
-<<<<<<< HEAD
-for command in (info, run, sweep, show, plot, estimate, explore, capacity, compare, gpus):
-=======
-for command in (info, run, show, plot, compare, estimate, explore, capacity, sensitivity, gpus):
->>>>>>> f9c8033 (Tell the model's own error bar: vary what a preset fitted or assumed, alone and together; sensitivity by command)
+for command in (
+    info, run, sweep, show, plot, compare, estimate, explore, capacity, sensitivity, gpus,
+):  # fmt: skip
     app.command()(command)
 
 

@@ -78,9 +78,8 @@ def run(
             written.
     """
     _check(trials, seed, jobs, at_least)
-    with listening(), Scratch() as folder:
     assert not sources or (out is None and len(sources) == trials)
-    with Scratch() as folder:
+    with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
         ops, arrays = tables(trace)

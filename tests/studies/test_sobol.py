@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from math import pi
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.cli import app
 from memsim.gpu.presets import load_gpu, override
 from memsim.studies.design import sampled
 from memsim.studies.ranges import made
@@ -85,6 +88,23 @@ def test_other_designs_and_unfinished_ones_are_refused():
     for other in (sampled("random", vary, 16, seed=0), points[:-1], []):
         with pytest.raises(InputError, match="saltelli"):
             of_study(StudyResult(other, [Case("k")], {}), "cycles")
+
+
+def test_a_studys_file_gives_its_indices(tmp_path):
+    ranges = {"dram.latency_cycles": {"from": 200, "to": 600}, "sm.barrier_cycles": {"from": 1, "to": 9}}
+    kernel = {"workload": "saxpy", "parameters": {"n": 1 << 14}, "blocks": "all"}
+    design = {"method": "saltelli", "points": 8}
+    path = tmp_path / "study.h5"
+    memsim.Study(kernels={"saxpy": kernel}, design=design, vary=ranges, trials=2).run(path)
+    done = CliRunner().invoke(app, ["sensitivity", str(path), "--json", "-o", str(tmp_path / "s.png")])
+    assert done.exit_code == 0, done.output
+    (outputs,) = json.loads(done.stdout)["cases"].values()
+    latency, barrier = outputs["cycles"]["inputs"]
+    assert latency["name"] == "dram.latency_cycles" and latency["total"] > 0.5
+    assert barrier["total"] == 0  # the kernel has none
+    assert (tmp_path / "s.png").exists()
+    refused = CliRunner().invoke(app, ["sensitivity", str(path), "--uncertain"])
+    assert refused.exit_code == 2 and "is a study" in refused.stderr
 
 
 def test_the_sources_of_a_spread():
