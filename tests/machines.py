@@ -15,6 +15,7 @@ from memsim.gpu.config import (
     Inclusion,
     L1WritePolicy,
     Replacement,
+    RowPolicy,
     WarpScheduler,
     WriteHit,
     WriteMiss,
@@ -35,7 +36,7 @@ BASE: dict[str, dict[str, Any]] = {
     ),
     "l1": dict(size_bytes=2048, line_bytes=128, sector_bytes=32, ways=4, mshrs=64, hit_latency_cycles=10),
     "l2": dict(
-        size_bytes=16384, line_bytes=128, sector_bytes=32, ways=4, slices=1, slice_interleave_bytes=256, mshrs=64,
+        size_bytes=16384, line_bytes=128, fetch_bytes=32, ways=4, slices=1, slice_interleave_bytes=256, mshrs=64,
         hit_latency_cycles=60,
     ),
     "dram": dict(
@@ -150,7 +151,7 @@ def machines(draw) -> GPU:
     l1["size_bytes"] = l1["ways"] * line * n_sets
     l1["reserved_bytes"] = draw(st.integers(0, (l1["ways"] - 1) * n_sets)) * line if draw(st.booleans()) else 0
     l2 = _section(
-        draw, line_bytes=st.just(l2_line), sector_bytes=st.sampled_from([s for s in sizes if s <= l2_line]),
+        draw, line_bytes=st.just(l2_line), fetch_bytes=st.sampled_from([s for s in sizes if s <= l2_line]),
         ways=st.sampled_from([1, 2, 4]), slices=st.sampled_from([1, 2, 3]), set_hash=hashes,
         slice_hash=st.sampled_from(["modulo", "rotated"]),
         replacement=_of(Replacement), write_hit=_of(WriteHit), write_miss=_of(WriteMiss), inclusion=_of(Inclusion),
@@ -159,8 +160,8 @@ def machines(draw) -> GPU:
     )  # fmt: skip
     if two:  # partitions of L2
         l2_line = line
-        l2 |= _section(draw, slices=st.sampled_from([2, 4]), far_cycles=st.integers(2, 40))
-        l2 |= dict(partitions=2, line_bytes=line, sector_bytes=32, inclusion="non_inclusive")
+        l2 |= _section(draw, slices=st.sampled_from([2, 4]), partition_cycles=st.integers(2, 40))
+        l2 |= dict(partitions=2, line_bytes=line, inclusion="non_inclusive")
     elif draw(st.sampled_from([False, False, False, True])):
         l2 |= dict(enabled=False, inclusion="non_inclusive")
     if l1["write_policy"] == L1WritePolicy.write_allocate:
@@ -179,6 +180,7 @@ def machines(draw) -> GPU:
     clocks = st.sampled_from([333.0, 924.5, 1000.0, 1700.0])
     dram = _section(
         draw, channels=st.integers(1, 3), banks=st.integers(1, 4), clock_mhz=clocks, policy=_of(DramPolicy),
+        row_policy=_of(RowPolicy),
         entry_sectors=st.integers(1, 8), queue=st.integers(1, 6), write_queue=st.integers(1, 6),
         latency_cycles=st.integers(0, 30),
     )  # fmt: skip

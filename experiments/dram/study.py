@@ -11,10 +11,10 @@ from experiments.dram.memories import MEMORIES, Memory
 from experiments.dram.traffic import KINDS, LOADS, Traffic, requests
 from experiments.harness.readme import markdown
 from experiments.harness.study import Claim, Outcome, Setting, Within
+from memsim.hierarchy.codes import FETCH, WRITE_BACK
 from memsim.hierarchy.machine import Machine, build
 from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
 from memsim.hierarchy.mapping import layout
-from memsim.hierarchy.requests import FETCH, WRITE_BACK
 from memsim.montecarlo.load_loops import one_load
 from memsim.report.style import BLUE, ORANGE, panels, styled, write
 

@@ -39,7 +39,8 @@ def differing(rows: list[Row]) -> dict[str, object]:
 
 
 def _cache(name: str, given: L1 | L2, found: Cache) -> Iterator[Row]:
-    yield f"{name} sector, bytes", given.sector_bytes, found.fetch_bytes
+    fetched = given.sector_bytes if isinstance(given, L1) else given.fetch_bytes
+    yield f"{name} sector, bytes", fetched, found.fetch_bytes
     yield f"{name} line, bytes", given.line_bytes, found.line_bytes
     reserved = given.reserved_bytes if isinstance(given, L1) else 0
     fewest = given.ways - math.ceil(reserved * given.ways / given.size_bytes)  # of a set

@@ -15,7 +15,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
-from memsim.gpu import rules as geometry
+from memsim.gpu import rules
 from memsim.support.errors import InputError
 
 
@@ -31,6 +31,8 @@ class Replacement(StrEnum):
     fifo = "fifo"
     random = "random"
     tree_plru = "tree_plru"
+    srrip = "srrip"  # static re-reference interval prediction, two bits, hit priority (Jaleel et al., ISCA 2010)
+    brrip = "brrip"  # bimodal: most new lines are the next to go (the same)
 
 
 class IndexHash(StrEnum):
@@ -62,7 +64,11 @@ class FullSet(StrEnum):
     """What a miss does in an L1 set whose ways all wait for data."""
 
     wait = "wait"  # until data arrive, and the load-store unit with it
-    pass_by = "pass_by"  # goes to L2 without a way, and leaves no line
+    bypass = "bypass"  # goes to L2 without a way, and leaves no line
+
+    @classmethod
+    def _missing_(cls, value: object) -> FullSet | None:
+        return cls.bypass if value == "pass_by" else None  # an older name
 
 
 class WriteHit(StrEnum):
@@ -89,6 +95,12 @@ class Inclusion(StrEnum):
 class DramPolicy(StrEnum):
     fcfs = "fcfs"
     fr_fcfs = "fr_fcfs"
+
+
+_RENAMED = {
+    "l2.far_cycles": "l2.partition_cycles",
+    "l2.sector_bytes": "l2.fetch_bytes",
+}  # fields, to what they are called now
 
 
 class _Data(BaseModel):
@@ -146,7 +158,9 @@ class L2(_Data):
     enabled: bool = Field(True, description="whether there is an L2; else requests go to memory as they are")
     size_bytes: int = Field(ge=1, le=2**32, description="bytes of all slices together")
     line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag")
-    sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
+    fetch_bytes: int = Field(
+        ge=32, le=256, description="aligned bytes that a miss fetches from memory; kept and counted by 32-byte sector"
+    )
     ways: int = Field(ge=1, le=4096, description="lines of a set")
     slices: int = Field(ge=1, le=256, description="parts of L2, each with its own share of the addresses")
     slice_interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one slice holds")
@@ -163,7 +177,21 @@ class L2(_Data):
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
     sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles a slice is busy for one sector")
     partitions: int = Field(1, ge=1, le=2, description="parts of L2 that each cache for the SMs connected to them")
-    far_cycles: int = Field(0, ge=0, le=10**5, description="what a hit in the other partition takes longer")
+    partition_cycles: int = Field(0, ge=0, le=10**5, description="what a hit in the other partition takes longer")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _old_names(cls, data: Any) -> Any:
+        return (
+            {present_name(f"l2.{name}")[3:]: value for name, value in data.items()} if isinstance(data, dict) else data
+        )
+
+
+class RowPolicy(StrEnum):
+    """How long a DRAM bank keeps a row open."""
+
+    open_page = "open_page"  # until another row of the bank is wanted, or a refresh
+    closed_page = "closed_page"  # until no request that the scheduler sees goes to it (auto-precharge)
 
 
 class DramTiming(_Data):
@@ -214,6 +242,7 @@ class Dram(_Data):
     bank_hash: IndexHash = IndexHash.modulo
     clock_mhz: float = Field(gt=0, description="the command clock")
     policy: DramPolicy = DramPolicy.fr_fcfs
+    row_policy: RowPolicy = RowPolicy.open_page
     queue: int = Field(ge=1, le=256, description="entries for reads that one channel's scheduler sees")
     write_queue: int = Field(ge=1, le=256, description="entries for writes that one channel holds")
     write_high: int = Field(ge=1, description="entries held that start a drain of writes")
@@ -296,7 +325,7 @@ class GPU(_Data):
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
-        for field, problem in geometry.problems(self):
+        for field, problem in rules.problems(self):
             raise PydanticCustomError("geometry", "{field} {problem}", {"field": field, "problem": problem})
         return self
 
@@ -347,6 +376,15 @@ def fields(model: type[BaseModel] = GPU, prefix: str = "") -> dict[str, Any]:
         else:
             leaves[prefix + name] = info
     return leaves
+
+
+def present_name(field: str) -> str:
+    """The present name of a field that files may still call by an older one.
+
+    >>> present_name("l2.far_cycles"), present_name("l1.ways")
+    ('l2.partition_cycles', 'l1.ways')
+    """
+    return _RENAMED.get(field, field)
 
 
 def unknown(field: str) -> str:

@@ -20,7 +20,7 @@ from memsim.support import library
 from memsim.support.errors import InputError
 
 STATUSES = ("measured", "documented", "fitted", "assumed", "given")
-_SECTIONS = ("sm", "l1", "l2", "dram", "stochastic", "mwp_cwp", "host", "dram.timing")
+_SECTIONS = {field.rpartition(".")[0] for field in config.fields()} - {""}
 _UNITS = {
     "_bytes_per_cycle": "bytes/cycle", "_bytes": "bytes", "_cycles": "SM cycles", "_mhz": "MHz", "_ns": "ns",
     "_gb_per_s": "GB/s", "_us": "microseconds",
@@ -210,7 +210,7 @@ def _as_provenance(field: str, value: Any, path: Path) -> Provenance:
 
 def _insert(known: dict[str, Provenance], field: str, entry: Provenance, where: object) -> None:
     """Keep an entry under the model's name of its field: ``_ns`` stands for ``_cycles``."""
-    name = field.removesuffix("_ns") + "_cycles" if field.endswith("_ns") else field
+    name = config.present_name(field.removesuffix("_ns") + "_cycles" if field.endswith("_ns") else field)
     if name not in config.fields():
         raise InputError(where, field, config.unknown(field))
     if name in known:

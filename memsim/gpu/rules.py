@@ -55,12 +55,13 @@ def _residency(gpu: GPU) -> Iterator[Problem]:
 
 def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:
     """Rules of one cache; `bank_bytes` is what one set-indexed memory of it holds (an L1, an L2 slice)."""
-    for field in ("line_bytes", "sector_bytes"):
+    missed = "fetch_bytes" if name == "l2" else "sector_bytes"  # what a miss fetches
+    for field in ("line_bytes", missed):
         size = getattr(cache, field)
         if not _power_of_two(size):
             yield f"{name}.{field}", f"is {size}; give a power of two from 32 to 256"
-    if cache.sector_bytes > cache.line_bytes:
-        yield f"{name}.sector_bytes", f"is {cache.sector_bytes}; give at most the line's {cache.line_bytes} bytes"
+    if getattr(cache, missed) > cache.line_bytes:
+        yield f"{name}.{missed}", f"is {getattr(cache, missed)}; give at most the line's {cache.line_bytes} bytes"
     set_bytes = cache.ways * cache.line_bytes
     if bank_bytes < set_bytes or bank_bytes % set_bytes:
         of = "size_bytes / slices" if name == "l2" else "size_bytes"
@@ -95,19 +96,17 @@ def _partitions(gpu: GPU) -> Iterator[Problem]:
     """Two partitions of L2 hold lines of L1's size, sector by sector, and know no L1."""
     l1, l2 = gpu.l1, gpu.l2
     if l2.partitions == 1:
-        if l2.far_cycles:
-            yield "l2.far_cycles", f"is {l2.far_cycles}; there is one partition, give 0"
+        if l2.partition_cycles:
+            yield "l2.partition_cycles", f"is {l2.partition_cycles}; there is one partition, give 0"
         return
-    if l2.far_cycles < 2:
-        yield "l2.far_cycles", f"is {l2.far_cycles}; give at least 2, one each way between the partitions"
+    if l2.partition_cycles < 2:
+        yield "l2.partition_cycles", f"is {l2.partition_cycles}; give at least 2, one each way between the partitions"
     if l2.slices % 2:
         yield "l2.slices", f"is {l2.slices}; give an even number, half for each partition"
     if l2.inclusion != "non_inclusive":
         yield "l2.inclusion", "is inclusive; give non_inclusive with two partitions"
     if l2.line_bytes != l1.line_bytes:
         yield "l2.line_bytes", f"is {l2.line_bytes}; give l1.line_bytes = {l1.line_bytes} with two partitions"
-    if l2.sector_bytes != 32:
-        yield "l2.sector_bytes", f"is {l2.sector_bytes}; give 32 with two partitions"
 
 
 def _fermi_hash(gpu: GPU) -> Iterator[Problem]:

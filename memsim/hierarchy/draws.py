@@ -89,7 +89,7 @@ def active(gpu: GPU) -> tuple[str, ...]:
         on.add("warp_weights")
     if scheduler is WarpScheduler.random:
         on.add("warp_scheduler")
-    policies = [cache.replacement for cache in (gpu.l1, gpu.l2) if cache.enabled]
-    if Replacement.random in policies:
+    policies = {cache.replacement for cache in (gpu.l1, gpu.l2) if cache.enabled}
+    if policies & {Replacement.random, Replacement.brrip}:
         on.add("replacement")
     return tuple(name for name in SOURCES if name in on)

@@ -22,7 +22,7 @@ def dram_answer_cycles(gpu: GPU) -> int:
 
 def crossing_cycles(gpu: GPU) -> tuple[int, int]:
     """From a slice to the one across, in the other partition, and back."""
-    return gpu.l2.far_cycles // 2, gpu.l2.far_cycles - gpu.l2.far_cycles // 2
+    return gpu.l2.partition_cycles // 2, gpu.l2.partition_cycles - gpu.l2.partition_cycles // 2
 
 
 def longest_quantum(gpu: GPU) -> int:
@@ -36,4 +36,4 @@ def horizon(gpu: GPU) -> int:
     t = gpu.dram.timing
     clocks = sum(t.resolved().values()) - (t.refi or 0) + 8 * max(t.ccd, t.burst) + t.rp + t.rcd + t.cl
     dram = int(clocks * gpu.sm.clock_mhz / gpu.dram.clock_mhz) + 1 + gpu.dram.latency_cycles
-    return longest_quantum(gpu) + max(dram, reply_cycles(gpu), gpu.l2.far_cycles)
+    return longest_quantum(gpu) + max(dram, reply_cycles(gpu), gpu.l2.partition_cycles)

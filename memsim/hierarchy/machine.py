@@ -7,18 +7,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy import parameters
-from memsim.hierarchy.cache import ways as cache
+from memsim.hierarchy.cache.index import new_index
+from memsim.hierarchy.cache.replacement import POLICY
+from memsim.hierarchy.cache.ways import new_cache, reserve
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.dram import state as dram_state
+from memsim.hierarchy.dram.parameters import dram_parameters, log_run
 from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
+from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.latencies import horizon
 from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
+from memsim.hierarchy.parameters import sharer_words
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
+from memsim.hierarchy.sm.parameters import sm_parameters
 from memsim.trace.transactions import Transactions
 
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
@@ -83,8 +88,8 @@ class Machine:
         """Consecutive requests in a run of the log of requests to DRAM."""
         return int(self.channels.p["log_run"][0])
 
-    def quiet(self) -> int:
-        """First cycle after everything that happened, when nothing is under way; SMs may begin anew there."""
+    def settle(self) -> int:
+        """With nothing under way, set the SMs' clocks to the first cycle after everything that happened; returns it."""
         p = self.channels.p
         bus = int(self.channels.channels["bus_free"].max()) * int(p["clock_down"][0])
         answered = -(-bus // int(p["clock_up"][0])) + int(p["latency"][0])
@@ -120,7 +125,7 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
         },
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
-        sharers=np.zeros(len(drawn.where.place) * parameters.sharer_words(gpu), np.uint32),
+        sharers=np.zeros(len(drawn.where.mapping) * sharer_words(gpu), np.uint32),
     )
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
     return Machine(level_records(sms), level_records(slices), level_records(channels), common.counters)
@@ -145,31 +150,35 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     n = common.gpu.sm.count
     l1 = common.gpu.l1
     n_sets = l1.size_bytes // (l1.line_bytes * l1.ways)
-    ways, sets = cache.new_cache(n * n_sets, l1.ways, 0)
-    cache.reserve(ways, sets, n_sets, l1.ways, l1.reserved_bytes // l1.line_bytes)
-    index, chains, bits = cache.new_index(n, l1.size_bytes // l1.line_bytes)
+    cache = new_cache(
+        n * n_sets,
+        sm_state.L1_WAY,
+        ways=l1.ways,
+        group_bits=0,
+        policy=POLICY[l1.replacement],
+        key=common.drawn.replacement,
+    )
+    reserve(cache, n_sets, l1.reserved_bytes // l1.line_bytes)
     nodes, free_nodes = new_pool(sm_state.NODE, 1024)
     flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["flight"] = -1
     return sm_state.SMs(
-        p=parameters.sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block, bits),
+        p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block),
         instructions=shared(tx.instructions),
         lines=shared(tx.lines),
         masks=shared(tx.masks),
-        place=shared(common.layout.place),
+        mapping=shared(common.layout.mapping),
         sms=state,
         warps=np.zeros(n * sm_state.SLOTS, sm_state.WARP),
         blocks=np.zeros(n * sm_state.SLOTS, sm_state.BLOCK),
         heap=np.zeros(n * sm_state.SLOTS, np.int64),
-        ways=ways,
-        waiting=np.full(len(ways), -1, np.int32),
-        writers=np.zeros(len(ways), np.uint16),
-        born=np.zeros(len(ways), np.int64),
+        cache=cache,
+        waiting=np.full(len(cache.ways), -1, np.int32),
+        writers=np.zeros(len(cache.ways), np.uint16),
+        born=np.zeros(len(cache.ways), np.int64),
         sharers=common.sharers,
-        sets=sets,
-        buckets=index,
-        chains=chains,
+        tag_index=new_index(n, l1.size_bytes // l1.line_bytes),
         requests=common.requests,
         free_requests=common.free_requests,
         nodes=nodes,
@@ -193,20 +202,26 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
 def _slices(common: _Common) -> l2_state.Slices:
     own = common.gpu.l2
     n_sets = own.size_bytes // (own.line_bytes * own.ways)
-    ways, sets = cache.new_cache(n_sets, own.ways, parameters.group_bits(common.gpu))
+    cache = new_cache(
+        n_sets,
+        l2_state.L2_WAY,
+        ways=own.ways,
+        group_bits=group_bits(common.gpu),
+        policy=POLICY[own.replacement],
+        key=common.drawn.replacement,
+    )
     sets_of = with_copies(common.layout, common.gpu)
-    n_lines = len(common.layout.place)
+    n_lines = len(common.layout.mapping)
     return l2_state.Slices(
-        p=parameters.l2_parameters(common.gpu, common.drawn.replacement, common.layout.apart, n_lines),
-        place=shared(common.layout.place),
+        p=l2_parameters(common.gpu, common.layout.apart, n_lines),
+        mapping=shared(common.layout.mapping),
         sets_of=shared(sets_of),
         slices=np.zeros(common.gpu.l2.slices, l2_state.SLICE),
-        ways=ways,
-        writers=np.zeros(len(ways), np.uint16),
-        sets=sets,
-        dirty_ways=np.zeros(len(sets), np.int16),
+        cache=cache,
+        writers=np.zeros(len(cache.ways), np.uint16),
+        dirty_ways=np.zeros(len(cache.sets), np.int16),
         way_of=np.full(len(sets_of), -1, np.int32),
-        fetch_of=np.full(len(ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
+        fetch_of=np.full(len(cache.ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
         spots=np.zeros(8, np.int64),
         brings=np.zeros((len(common.requests), common.gpu.l1.line_bytes // own.line_bytes), np.int32),
         sharers=common.sharers,
@@ -223,7 +238,7 @@ def _slices(common: _Common) -> l2_state.Slices:
         copied=np.zeros(n_lines if own.partitions > 1 else 0, np.uint8),
         counters=common.counters[Level.l2],
         sectors=common.sectors,
-        whole=_widened(common.gpu.l2.sector_bytes // 32),
+        whole=_widened(common.gpu.l2.fetch_bytes // 32),
     )
 
 
@@ -239,7 +254,7 @@ def _widened(group: int) -> np.ndarray:
 
 def _channels(common: _Common, commands: int) -> dram_state.Channels:
     return dram_state.Channels(
-        p=parameters.dram_parameters(common.gpu),
+        p=dram_parameters(common.gpu),
         **dram_state.new_channels(common.gpu.dram),
         requests=common.requests,
         from_l2=common.calendars["to_dram"],
@@ -250,6 +265,6 @@ def _channels(common: _Common, commands: int) -> dram_state.Channels:
         entries=-(-common.sectors // common.gpu.dram.entry_sectors),
         commands=np.zeros(commands, dram_state.COMMAND),
         logged=np.zeros(1, np.int64),
-        log=np.zeros(parameters.log_run(common.gpu) * LOG_RUNS, np.int64),
+        log=np.zeros(log_run(common.gpu) * LOG_RUNS, np.int64),
         log_state=new_log(),
     )

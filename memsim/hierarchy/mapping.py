@@ -9,8 +9,12 @@ from itertools import combinations
 import numpy as np
 
 from memsim.gpu.config import GPU, IndexHash
-from memsim.hierarchy.sm.state import PLACE
 from memsim.trace.transactions import Transactions
+
+# Where an L1 line lives.
+MAPPING = np.dtype(
+    [("l1_set", "<u4"), ("row", "<u4"), ("slice", "<u2"), ("channel", "<u2"), ("bank", "<u2"), ("pad", "<u2")]
+)
 
 # Published XOR inputs of Fermi's L1 set index: bits 7..11 of the address, each with one higher bit.
 FERMI_BITS = (13, 14, 15, 17, 19)
@@ -71,39 +75,39 @@ def placed(address: np.ndarray, page_bytes: int, rng: np.random.Generator) -> np
 
 
 def tables(address: np.ndarray, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
-    """(PLACE record of every L1 line, set of every L2 line in it).
+    """(MAPPING record of every L1 line, set of every L2 line in it).
 
     Args:
         address: i8 [lines], byte address of each line (physical, if pages are placed).
 
     Returns:
-        place: PLACE [lines]; sets: u4 [lines * L2 lines per L1 line], counted over all slices.
+        mapping: MAPPING [lines]; sets: u4 [lines * L2 lines per L1 line], counted over all slices.
     """
     l1, l2, dram = gpu.l1, gpu.l2, gpu.dram
-    place = np.zeros(len(address), PLACE)
+    mapping = np.zeros(len(address), MAPPING)
     n_sets = l1.size_bytes // (l1.line_bytes * l1.ways)
     if l1.set_hash is IndexHash.fermi_l1:
-        place["l1_set"] = fermi_l1_set(address, n_sets)
+        mapping["l1_set"] = fermi_l1_set(address, n_sets)
     else:
-        place["l1_set"] = index(address // l1.line_bytes, n_sets, l1.set_hash)
+        mapping["l1_set"] = index(address // l1.line_bytes, n_sets, l1.set_hash)
 
     chunk = address // l2.slice_interleave_bytes
-    place["slice"] = index(chunk, l2.slices, l2.slice_hash)
+    mapping["slice"] = index(chunk, l2.slices, l2.slice_hash)
     per = l1.line_bytes // l2.line_bytes
     local = (chunk // l2.slices * l2.slice_interleave_bytes + address % l2.slice_interleave_bytes) // l2.line_bytes
     lines = local[:, None] + np.arange(per)
     l2_sets = l2.size_bytes // (l2.line_bytes * l2.ways * l2.slices)
-    sets = index(lines.ravel(), l2_sets, l2.set_hash) + np.repeat(place["slice"].astype(np.int64) * l2_sets, per)
+    sets = index(lines.ravel(), l2_sets, l2.set_hash) + np.repeat(mapping["slice"].astype(np.int64) * l2_sets, per)
 
     chunk = address // dram.interleave_bytes
-    place["channel"] = index(chunk, dram.channels, dram.channel_hash)
+    mapping["channel"] = index(chunk, dram.channels, dram.channel_hash)
     row = (chunk // dram.channels * dram.interleave_bytes + address % dram.interleave_bytes) // dram.row_bytes
     if dram.bank_hash is IndexHash.modulo:
-        place["bank"] = row % dram.banks
+        mapping["bank"] = row % dram.banks
     else:
-        place["bank"] = index(row, dram.banks, dram.bank_hash)
-    place["row"] = row // dram.banks
-    return place, sets.astype(np.uint32)
+        mapping["bank"] = index(row, dram.banks, dram.bank_hash)
+    mapping["row"] = row // dram.banks
+    return mapping, sets.astype(np.uint32)
 
 
 @dataclass(frozen=True)
@@ -111,17 +115,17 @@ class Layout:
     """Where each line of a trace lives on a GPU; shared by all trials but those that place pages at random.
 
     Attributes:
-        place: PLACE, one an L1 line.
+        mapping: MAPPING, one an L1 line.
         sets: u4, set of every L2 line (number of its L1 line * L2 lines in one + position), over all slices.
     """
 
-    place: np.ndarray
+    mapping: np.ndarray
     sets: np.ndarray
 
     @cached_property
     def apart(self) -> bool:
         """Whether the L2 lines of one L1 line always lie in different sets."""
-        sets = self.sets.reshape(len(self.place), len(self.sets) // max(len(self.place), 1))
+        sets = self.sets.reshape(len(self.mapping), len(self.sets) // max(len(self.mapping), 1))
         pairs = combinations(range(sets.shape[1]), 2)
         return not any((sets[:, one] == sets[:, other]).any() for one, other in pairs)
 
@@ -133,7 +137,7 @@ def with_copies(where: Layout, gpu: GPU) -> np.ndarray:
     """
     if gpu.l2.partitions == 1:
         return where.sets
-    slices = where.place["slice"].astype(np.int64)
+    slices = where.mapping["slice"].astype(np.int64)
     half, l2_sets = gpu.l2.slices // 2, gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways * gpu.l2.slices)
     across = np.where(slices < half, half, -half) * l2_sets
     return np.concatenate([where.sets, (where.sets + across).astype(np.uint32)])

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 REQUEST = np.dtype(
     [
         ("time", "<i8"),  # when it reaches the level it is on its way to
-        ("asked", "<i8"),  # when the SM looked its transaction up
+        ("looked_up", "<i8"),  # when the SM looked its transaction up
         ("next", "<i4"),  # next in its queue, bucket or waiting list
         ("line", "<i4"),
         ("key", "<u4"),  # order within a cycle
@@ -22,23 +22,21 @@ REQUEST = np.dtype(
         ("row", "<i4"),  # to DRAM
         ("flight", "<i4"),  # of the transaction that the reply answers, or -1
         ("waiters", "<i4"),  # fetch: first request that waits
-        ("sm", "<u2"),
+        ("sm", "<u2"),  # that made it
         ("op", "<u2"),
-        ("place", "<u2"),  # slice or channel it is for
+        ("target", "<u2"),  # slice, channel or SM it is on its way to
         ("kind", "u1"),
-        ("mask", "u1"),  # sectors asked for
+        ("mask", "u1"),  # sectors it is about
         ("need", "u1"),  # sectors that L2 has to wait for
         ("bank", "u1"),
         ("home", "<u2"),  # slice that the line belongs to (two partitions only)
         ("left", "u1"),  # DRAM: sectors without a column command
-        ("pad", "u1", 7),  # to a cache line of the host
+        ("slice", "<u2"),  # fetch, write-back: that made it
+        ("pad", "u1", 5),  # to a cache line of the host
     ]
 )
 HOST_LINE = 64
 assert REQUEST.itemsize == HOST_LINE
-
-# Kinds. LOAD fills an L1 line; BYPASS is a load past L1; FETCH and WRITE_BACK go from L2 to DRAM.
-LOAD, BYPASS, ATOMIC, STORE, REDUCTION, INVALIDATE, FETCH, WRITE_BACK = range(8)
 
 # A first-in first-out queue, or a calendar's bucket; `head` is -1 when empty.
 QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])
@@ -83,7 +81,7 @@ def new_queues(n: int) -> np.ndarray:
     return queues
 
 
-@loop
+@inlined
 def take(free):
     """A free record's number. The conductor keeps the stack deep enough for a quantum."""
     depth = free[0]
@@ -91,7 +89,7 @@ def take(free):
     return free[depth]
 
 
-@loop
+@inlined
 def give(free, number):
     """Return a record to its pool."""
     depth = free[0] + 1
@@ -99,7 +97,7 @@ def give(free, number):
     free[depth] = number
 
 
-@loop
+@inlined
 def append(queues, q, requests, r):
     """Put request `r` at the end of queue `q`."""
     requests[r].next = -1
@@ -110,7 +108,7 @@ def append(queues, q, requests, r):
     queues[q].tail = r
 
 
-@loop
+@inlined
 def pop(queues, q, requests):
     """Take the first request of a queue that is not empty."""
     r = queues[q].head
@@ -118,7 +116,7 @@ def pop(queues, q, requests):
     return r
 
 
-@loop
+@inlined
 def schedule(calendar, requests, r):
     """Put request `r` into the bucket of its time, behind those with a smaller or equal key."""
     b = requests[r].time & (len(calendar) - 1)
@@ -139,7 +137,7 @@ def schedule(calendar, requests, r):
         requests[before].next = r
 
 
-@loop
+@inlined
 def take_bucket(calendar, time):
     """First of the requests that are due at `time`, which leave the calendar; -1 if there is none."""
     b = time & (len(calendar) - 1)

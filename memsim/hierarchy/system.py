@@ -19,12 +19,12 @@ from memsim.hierarchy import machine
 from memsim.hierarchy.dram.channels import advance_channels
 from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.draws import draws
+from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
-from memsim.hierarchy.loops.compiled import entry
+from memsim.hierarchy.loops.entry import entry
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
-from memsim.hierarchy.parameters import most_writes
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.trial import Trial, latency_counts
@@ -77,7 +77,7 @@ class System:
         if warm:
             self._replay()
             self._forget()
-            self.now = self.machine.quiet()  # the end of the last window would depend on the quantum
+            self.now = self.machine.settle()  # the end of the last window would depend on the quantum
         begin, clock = self.now, perf_counter()
         self.seconds = dict.fromkeys(self.seconds, 0.0)
         self._replay()

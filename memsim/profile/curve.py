@@ -78,7 +78,7 @@ class Asked:
         role: u1 [n_ops], LEAVES, COUNTS or USES.
         line_bytes: of its lines.
         lines: that it holds at present.
-        fetched: sectors of 32 bytes that a miss fetches together.
+        fetched: sectors of 32 bytes that a load's miss fetches together.
     """
 
     role: np.ndarray
@@ -192,7 +192,7 @@ def _walk_l2(instructions, lines, passed, order, role, parts, fetched, f, found)
                 for sector in range(sectors):
                     if role[op] == COUNTS and (mask >> sector) & 1:
                         found[f.far[line, sector]] += 1  # -1, a first use, is the last entry
-                _fetch(f.far[line], mask, fetched)
+                _fetch(f.far[line], mask, fetched if role[op] == COUNTS else 1)  # a store fetches nothing
 
 
 @loop

@@ -116,7 +116,7 @@ def _l1_reuse(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: Lay
     skips = np.array([past_l1(op, gpu) for op in trace.ops], np.uint8)
     capacity = (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
     level = Level(sm, skips, PAST_L1, 1, l1.line_bytes // SECTOR_BYTES, capacity)
-    sets = in_sets(tx, order, level, where.place["l1_set"], l1.ways)
+    sets = in_sets(tx, order, level, where.mapping["l1_set"], l1.ways)
     return _named("l1", distances(tx, order, level)) | {
         "l1_late": sets.late,
         "l1_set_sectors": sets.asked,
@@ -142,8 +142,8 @@ def _skew(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: Layout)
     held = served, gpu.l1.size_bytes // gpu.l1.line_bytes if gpu.l1.enabled else 0
     shared = gpu.l2.size_bytes // gpu.l1.line_bytes if gpu.l2.enabled else 0
     ways_to = (gpu.l2.slices, gpu.l2.slice_interleave_bytes), (gpu.dram.channels, gpu.dram.interleave_bytes)
-    slices = skew(tx, order, where.place["slice"], ways_to[0], held, 0)
-    channels = skew(tx, order, where.place["channel"], ways_to[1], held, shared)
+    slices = skew(tx, order, where.mapping["slice"], ways_to[0], held, 0)
+    channels = skew(tx, order, where.mapping["channel"], ways_to[1], held, shared)
     return {
         "slice_sectors": slices.sectors,
         "busiest_slice": slices.busiest,

@@ -156,7 +156,7 @@ def l2_asked(trace: Trace, gpu: GPU) -> Asked:
     if not l2.enabled:
         roles = [LEAVES] * len(roles)
     lines = held_bytes(gpu, "l2") // l2.line_bytes
-    return Asked(np.array(roles, np.uint8), l2.line_bytes, lines, l2.sector_bytes // SECTOR_BYTES)
+    return Asked(np.array(roles, np.uint8), l2.line_bytes, lines, l2.fetch_bytes // SECTOR_BYTES)
 
 
 def held_bytes(gpu: GPU, name: str) -> int:

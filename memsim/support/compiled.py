@@ -84,22 +84,39 @@ def loading_loops() -> Iterator[None]:
         told.cancel()
 
 
-def drop_stale(*rooms: str) -> None:
-    """Forget the loops on disk that are older than any source of these rooms.
+# Rooms with loops, and the rooms whose functions and constants these loops have within them.
+BAKED_IN = {
+    "trace": ("support", "trace"),
+    "sources": ("support", "trace", "sources"),
+    "hierarchy": ("support", "trace", "hierarchy"),
+    "profile": ("support", "trace", "profile"),
+    "models": ("support", "trace", "models"),
+}
 
-    Numba looks at a function's own file only, not at those of the functions that it calls or that are inlined in it.
+
+def drop_stale(package: Path) -> None:
+    """Forget the loops on disk that are older than any source which they have within them.
+
+    Numba looks at a function's own file only, not at those of the functions inlined in it, nor at those of constants.
+
+    Args:
+        package: the folder of memsim.
     """
-    package = Path(__file__).parents[1]
-    folders = [package / room for room in rooms]
-    newest = max(source.stat().st_mtime for folder in folders for source in folder.rglob("*.py"))
-    for folder in folders:
-        for index in folder.rglob("__pycache__/*.nbi"):
-            if index.stat().st_mtime < newest:
+    newest = {
+        room: max(source.stat().st_mtime for source in (package / room).rglob("*.py"))
+        for room in {baked for rooms in BAKED_IN.values() for baked in rooms}
+    }
+    for room, baked in BAKED_IN.items():
+        changed = max(newest[source] for source in baked)
+        for index in (package / room).rglob("__pycache__/*.nbi"):
+            if index.stat().st_mtime < changed:
                 index.unlink(missing_ok=True)
 
 
+# Called from elsewhere.
 loop = compiled(nogil=True)
-# Also into the caller: for functions that get many arrays and are called for every word of a log.
+# Also into the caller: functions that are called for every word of a log, or that get named tuples of some thirty
+# arrays and hand them on; by value, such a tuple made a trial nearly three times as long.
 inlined = compiled(nogil=True, forceinline=True)
 
-drop_stale("trace", "sources", "profile", "models")
+drop_stale(Path(__file__).parents[1])

@@ -11,7 +11,7 @@ from memsim.why.site import Site
 _ASYNC_COPIES = 8.0  # compute capability from which on a copy to shared memory needs no registers
 
 
-def handed(site: Site, gpu: GPU) -> Iterator[Finding]:
+def exchanged(site: Site, gpu: GPU) -> Iterator[Finding]:
     """In excess: the sectors that a block reads back, and the stores of copies among the memory instructions."""
     of = site.profile
     if of.read_back:

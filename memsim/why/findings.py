@@ -15,7 +15,7 @@ from memsim.analysis.result import Result
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support.errors import InputError
 from memsim.why.coalescing import scattered
-from memsim.why.exchange import handed
+from memsim.why.exchange import exchanged
 from memsim.why.finding import LEAST_EXCESS, MOVES_LESS, Cause, Finding
 from memsim.why.lanes import conflicts, divergent
 from memsim.why.regime import regime, too_few_warps
@@ -84,7 +84,7 @@ def gpu_of(result: Result) -> GPU:
 def _at(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
     yield from scattered(site)
     yield from conflicts(site, result, gpu)
-    yield from handed(site, gpu)
+    yield from exchanged(site, gpu)
     yield from divergent(site)
     yield from evicted(site, gpu)
     yield from left_to_caches(site)

@@ -241,7 +241,7 @@ BAD = {
     "unknown key": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.wayz=4"),
     "zero ways": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.ways=0"),
     "odd line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l1.line_bytes=96"),
-    "sector above line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l2.sector_bytes=256"),
+    "sector above line": lambda files, folder: ("run", files / "spmv.h5", "--set", "l2.fetch_bytes=256"),
     "other warp size": lambda files, folder: ("run", files / "spmv.h5", "--set", "sm.warp_size=16"),
     "bad TOML": lambda files, folder: ("gpus", _written(folder, "gpu.toml", "[sm\ncount = 1")),
     "json and csv": lambda files, folder: ("show", files / "result.h5", "--json", "--csv"),

@@ -89,7 +89,7 @@ def two_caches(draw) -> GPU:
         l1__set_hash=of("modulo", "xor_fold"),
         l1__replacement=of(*policies, *["tree_plru"] * (ways != 3)),
         l2__line_bytes=l2_line,
-        l2__sector_bytes=of(*(size for size in (32, 64, 128) if size <= l2_line)),
+        l2__fetch_bytes=of(*(size for size in (32, 64, 128) if size <= l2_line)),
         l2__ways=l2_ways,
         l2__slices=slices,
         l2__size_bytes=l2_bytes * max(1, 2 ** (2 * l1_bytes // l2_bytes).bit_length()),  # at least twice L1

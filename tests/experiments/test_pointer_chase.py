@@ -37,7 +37,7 @@ def test_a_list_that_fits_one_partition_of_l2_hits_nearby_and_a_longer_one_half_
     """Each line's home is near for half of them. Beyond one partition these come from memory, the others from afar."""
     gpu = small("a100", 16 * 80 * 1024)  # two partitions of 640 KB
     device = Device(gpu).without_l1()
-    near, far = gpu.l2.hit_latency_cycles, gpu.l2.hit_latency_cycles + gpu.l2.far_cycles
+    near, far = gpu.l2.hit_latency_cycles, gpu.l2.hit_latency_cycles + gpu.l2.partition_cycles
     (fits,) = device.laps(np.arange(4096) * LINE, 2)[1:]
     assert fits.mean == pytest.approx(near, abs=2)  # less to reply with than a sector of L1
     (longer,) = device.laps(np.arange(8000) * LINE, 2)[1:]  # 1000 KB

@@ -39,7 +39,7 @@ IMPOSSIBLE = [
     ("l1.size_bytes", 16000, "a multiple of ways x line_bytes = 8192"),
     ("l1.size_bytes", 4096, "a multiple of ways x line_bytes = 8192"),
     ("l1.size_bytes", 1 << 40, "less than or equal to"),
-    ("l1.replacement", "plru", "'lru', 'fifo', 'random' or 'tree_plru'"),
+    ("l1.replacement", "plru", "'lru', 'fifo', 'random', 'tree_plru', 'srrip' or 'brrip'"),
     ("l1.set_hash", "fermi_l1", "needs 128-byte lines and 32 or 64 sets"),
     ("l2.slices", 7, "a divisor of size_bytes = 786432"),
     ("l2.slices", 0, "greater than or equal to 1"),

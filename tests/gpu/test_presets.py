@@ -78,7 +78,7 @@ def test_boards_since_kepler(name, sms, l1, l2, partitions):
     """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2."""
     gpu = load_gpu(name)
     assert (gpu.sm.count, gpu.l1.size_bytes, gpu.l2.size_bytes) == (sms, l1 * 1024, l2 * 2**20)
-    assert gpu.l2.partitions == partitions and (gpu.l2.far_cycles > 0) == (partitions > 1)
+    assert gpu.l2.partitions == partitions and (gpu.l2.partition_cycles > 0) == (partitions > 1)
     assert gpu.l1.serves_global == (name != "tesla-k80")  # Kepler's global loads go past L1 by default
 
 
@@ -86,7 +86,7 @@ def test_boards_since_kepler(name, sms, l1, l2, partitions):
 def test_volta_boards(name):
     gpu = load_gpu(name)
     assert gpu.sm.count == 80 and gpu.l2.size_bytes == 6 << 20 and gpu.l2.slices == 64
-    assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.sector_bytes) == (128, 32, 128, 32)
+    assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.fetch_bytes) == (128, 32, 128, 64)
 
 
 # Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; Torres 2011 on the GTX 480), in SM cycles.

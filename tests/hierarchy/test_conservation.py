@@ -69,7 +69,7 @@ def test_what_l1_sends_l2_gets(data):
 @settings(max_examples=60, derandomize=True)
 @given(st.data())
 def test_what_l2_fetches_dram_reads(data):
-    gpu = override(data.draw(machines.machines()), {"l2.sector_bytes": 32, "l2.write_hit": str(WriteHit.any)})
+    gpu = override(data.draw(machines.machines()), {"l2.fetch_bytes": 32, "l2.write_hit": str(WriteHit.any)})
     tx = data.draw(machines.traces(gpu))
     _, counters = finished(tx, gpu)
     l2 = counters[:, Level.l2, :, Unit.sectors].sum(axis=0)
@@ -104,7 +104,7 @@ def writes_once(gpu: GPU, rng: np.random.Generator) -> tuple[Transactions, int]:
 
 def l1_sectors(system: System, field: str) -> list[tuple[int, int, int]]:
     """(SM, line, mask) of every line in an L1."""
-    ways = system.machine.sms.ways
+    ways = system.machine.sms.cache.ways
     per_sm = len(ways) // len(system.machine.sms.sms)
     held = np.flatnonzero(ways["tag"] >= 0)
     return [(int(way) // per_sm, int(ways["tag"][way]), int(ways[field][way])) for way in held]
@@ -113,7 +113,7 @@ def l1_sectors(system: System, field: str) -> list[tuple[int, int, int]]:
 def l2_sectors(system: System, gpu: GPU, field: str) -> dict[int, int]:
     """L1 line -> mask over its L2 lines."""
     per = gpu.l1.line_bytes // gpu.l2.line_bytes
-    ways = system.machine.slices.ways
+    ways = system.machine.slices.cache.ways
     found: dict[int, int] = {}
     for way in np.flatnonzero(ways["tag"] >= 0):
         line, position = divmod(int(ways["tag"][way]), per)
@@ -138,7 +138,7 @@ def test_an_inclusive_l2_includes(data):
     """Clean sectors of every L1, that is: what a store alone put into a write-back L1 has never been in L2."""
     gpu = data.draw(machines.machines())
     assume(gpu.l1.enabled and gpu.l1.write_policy != L1WritePolicy.write_allocate)
-    one_part = {"l2.enabled": True, "l2.partitions": 1, "l2.far_cycles": 0}
+    one_part = {"l2.enabled": True, "l2.partitions": 1, "l2.partition_cycles": 0}
     gpu = override(gpu, {"l2.inclusion": str(Inclusion.inclusive)} | one_part)
     seed = data.draw(st.integers(0, 1000))
     tx, _ = writes_once(gpu, np.random.default_rng(seed))
@@ -175,10 +175,10 @@ def test_nothing_is_left_under_way(data):
                          (machine.channels.channels, ("reads", "writes"))):  # fmt: skip
         assert all((state[name] == 0).all() for name in names)
     for level in (machine.sms, machine.slices):
-        reserved = (level.ways["pending"] == 255) & (level.ways["tag"] < 0)
-        assert (level.ways["pending"][~reserved] == 0).all()
-        tags = level.ways["tag"]
-        assert (level.ways["valid"][tags < 0] == 0).all() and (level.ways["dirty"][tags < 0] == 0).all()
+        reserved = (level.cache.ways["pending"] == 255) & (level.cache.ways["tag"] < 0)
+        assert (level.cache.ways["pending"][~reserved] == 0).all()
+        tags = level.cache.ways["tag"]
+        assert (level.cache.ways["valid"][tags < 0] == 0).all() and (level.cache.ways["dirty"][tags < 0] == 0).all()
     assert len(machine.sms.nodes) == machine.sms.free_nodes[0]
     assert len(machine.sms.flights) == machine.sms.free_flights[0]
 

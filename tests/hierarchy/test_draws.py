@@ -59,7 +59,7 @@ def test_one_source_is_drawn_anew_and_the_rest_stays():
 
 
 def _bytes(value):
-    return getattr(value, "place", np.asarray(0 if hasattr(value, "place") else value)).tobytes()
+    return getattr(value, "mapping", np.asarray(0 if hasattr(value, "mapping") else value)).tobytes()
 
 
 @pytest.mark.parametrize("source, changes", [("dram_grouping", {"memory_sum"}), ("arbitration", {"latency_sum"})])

@@ -22,7 +22,7 @@ def assert_placed(gpu, line_addresses) -> None:
     per = gpu.l1.line_bytes // gpu.l2.line_bytes
     sets_per_slice = gpu.l2.size_bytes // gpu.l2.slices // gpu.l2.line_bytes // gpu.l2.ways
     for i, line in enumerate(line_addresses):
-        address, place = line * gpu.l1.line_bytes, found.place[i]
+        address, place = line * gpu.l1.line_bytes, found.mapping[i]
         assert place["l1_set"] == oracle.l1_set(address, gpu)
         assert place["slice"] == oracle.slice_of(address, gpu)
         assert (place["channel"], place["bank"], place["row"]) == oracle.channel_bank_row(address, gpu)
@@ -49,7 +49,7 @@ def test_consecutive_lines_fill_every_set_alike(name, level):
     cache = gpu.l1 if level == "l1" else gpu.l2
     lines = cache.size_bytes // gpu.l1.line_bytes
     found = layout(machines.trace([], range(lines)), gpu)
-    sets = found.place["l1_set"] if level == "l1" else found.sets
+    sets = found.mapping["l1_set"] if level == "l1" else found.sets
     _, lines_of = np.unique(sets, return_counts=True)
     assert (lines_of == cache.ways).all()
 

@@ -39,7 +39,7 @@ def counted(transactions, gpu):
                 read |= asked if one["kind"] != Kind.store else set()
                 written |= asked if one["kind"] != Kind.load else set()
     memory = [*read, *written] if gpu.l2.enabled else to_l2
-    channels = Counter(int(layout(transactions, gpu).place["channel"][line]) for line, _ in memory)
+    channels = Counter(int(layout(transactions, gpu).mapping["channel"][line]) for line, _ in memory)
     return len(to_l2), len(memory), max(channels.values()) * gpu.dram.channels / len(memory)
 
 

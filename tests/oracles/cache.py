@@ -29,6 +29,7 @@ class Way:
     poisoned: set[int] = field(default_factory=set)  # L1: to be dropped when they arrive
     op: int = 0  # that wrote last
     born: int = 0  # L1: when the line was asked for
+    prediction: int = 0  # RRIP: 0, used again at once, to 3, in the distant future
     position: int = 0  # L2: of this line in its L1 line
     place: tuple[int, int, int] = (0, 0, 0)  # L2: channel, bank, row
 
@@ -56,6 +57,7 @@ class Set:
     def touch(self, way: Way) -> None:
         if self.policy == Replacement.lru:
             self._to_back(way)
+        way.prediction = 0
         self._point_away(way)
 
     def victim(self) -> Way | None:
@@ -65,6 +67,11 @@ class Set:
             return None
         if self.order[0].line is None or self.policy in (Replacement.lru, Replacement.fifo):
             return free[0]
+        if self.policy in (Replacement.srrip, Replacement.brrip):
+            while not (gone := [way for way in self.slots if way in free and way.prediction == 3]):
+                for way in self.slots:
+                    way.prediction = min(way.prediction + 1, 3)
+            return gone[0]
         if self.policy == Replacement.random:
             slot = mix(self.key ^ mix(self.number << 12 ^ self.draws)) % len(self.slots)
         else:
@@ -76,6 +83,10 @@ class Set:
         way.clear(line)
         self._to_back(way)
         self._point_away(way)
+        way.prediction = 2
+        if self.policy == Replacement.brrip:
+            way.prediction = 3 if mix(self.key ^ mix(self.number << 12 ^ self.draws)) % 32 else 2
+            self.draws += 1
 
     def drop(self, way: Way) -> None:
         way.clear(None)

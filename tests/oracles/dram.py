@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from oracles.cache import sectors
 
-from memsim.gpu.config import GPU, DramPolicy
+from memsim.gpu.config import GPU, DramPolicy, RowPolicy
 from memsim.hierarchy.counters import Event, Level
 
 PRE, ACT, RD, WR, REF = "precharge", "activate", "read", "write", "refresh"
@@ -144,8 +144,18 @@ class Channel:
         self.left[id(request)] -= now
         if not self.left[id(request)]:
             self.seen.remove(request)
+            if self.dram.row_policy == RowPolicy.closed_page and not self._wanted(bank, row):
+                self._issue(PRE, bank, row, self._earliest(PRE, bank, self.clock))
+                del self.rows[bank]
             time = ceil(self._data_end() / self.ratio) + self.dram.latency_cycles
             self.world.from_dram(request, time, self.number)
+
+    def _wanted(self, bank: int, row: int) -> bool:
+        """Whether the scheduler sees a request to a row, with FCFS as the first to its bank of its sort."""
+        here = [request for request in self.seen if request.place[1] == bank]
+        if self.dram.policy == DramPolicy.fcfs:
+            here = [next(r for r in here if r.write == write) for write in {r.write for r in here}]
+        return any(request.place[2] == row for request in here)
 
     def _issue(self, name: str, bank: int, row: int, clock: int) -> None:
         self.commands.append((clock, name, bank, row))

@@ -126,7 +126,7 @@ class FirstLevel:
 
     @property
     def passes_by(self) -> bool:
-        return self.gpu.l1.full_set == FullSet.pass_by
+        return self.gpu.l1.full_set == FullSet.bypass
 
     def allocate(self, line: int, time: int) -> Way | None:
         back = self.gpu.l1.write_policy == L1WritePolicy.write_back

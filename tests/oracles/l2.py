@@ -101,7 +101,7 @@ class Slice:
             self.world.count(packet.op, Level.l2, Event.read_hit, {Event.read_hit: len(asked)})
             self.world.to_sm(packet, self.number, time)
             return
-        packet.time = time + self.l2.far_cycles // 2
+        packet.time = time + self.l2.partition_cycles // 2
         insort(self.opposite().arriving, (packet.time, self.number, next(self.world.order), packet))
 
     def keep_copy(self, packet: Packet, time: int) -> None:
@@ -120,7 +120,7 @@ class Slice:
 
     def cross_back(self, message: Packet | Drop, time: int) -> None:
         """To the opposite slice; after what DRAM answers in the same cycle."""
-        way_back = self.l2.far_cycles - self.l2.far_cycles // 2
+        way_back = self.l2.partition_cycles - self.l2.partition_cycles // 2
         rank = self.gpu.dram.channels + self.number
         insort(self.opposite().answers, (time + way_back, rank, next(self.world.order), message))
 
@@ -249,7 +249,7 @@ class Slice:
 
     def request(self, way: Way, missing: set[int], fetch: Fetch, position: int) -> None:
         """Ask for whole sectors of the L2, as far as they are neither here nor under way."""
-        group = self.l2.sector_bytes // 32
+        group = self.l2.fetch_bytes // 32
         whole = {s // group * group + i for s in missing for i in range(group)} - way.valid - way.pending
         way.pending |= whole
         fetch.brings += [(way, s) for s in sorted(whole)]

@@ -16,17 +16,17 @@ from memsim.trace.transactions import PAST_L1, Transactions
 class _Lru:
     """A cache of so many lines, without sets: line -> mask of its sectors, the one used last at the end."""
 
-    def __init__(self, lines: int, fetched: int = 1) -> None:
+    def __init__(self, lines: int) -> None:
         self._held: OrderedDict[object, int] = OrderedDict()
-        self._lines, self._fetched = lines, fetched
+        self._lines = lines
 
-    def use(self, line: object, mask: int) -> int:
-        """Sectors of `mask` that were not there."""
+    def use(self, line: object, mask: int, fetched: int = 1) -> int:
+        """Sectors of `mask` that were not there; they come with those of their groups of `fetched`."""
         if not self._lines:
             return mask
         there = self._held.pop(line, 0)
-        width = (1 << self._fetched) - 1
-        groups = (width << first for first in range(0, 8, self._fetched))
+        width = (1 << fetched) - 1
+        groups = (width << first for first in range(0, 8, fetched))
         self._held[line] = there | sum(group for group in groups if group & mask)
         if len(self._held) > self._lines:
             self._held.popitem(last=False)
@@ -36,7 +36,7 @@ class _Lru:
 def _simulated(tx: Transactions, order, l1: Asked, l2: Asked, parts: int) -> tuple[float, float]:
     """(L1's ratio of transactions, L2's of sectors) of caches of the sizes that are asked for."""
     private = [_Lru(l1.lines) for _ in range(int(order.sms.max()) + 1)]
-    common, sectors = _Lru(l2.lines, l2.fetched), 4 // parts
+    common, sectors = _Lru(l2.lines), 4 // parts
     hits, reads = [0, 0], [0, 0]
     for row, sm in zip(order.instructions, order.sms, strict=True):
         i = tx.instructions[row]
@@ -52,7 +52,7 @@ def _simulated(tx: Transactions, order, l1: Asked, l2: Asked, parts: int) -> tup
             for part in range(parts):
                 asked = mask >> part * sectors & (1 << sectors) - 1
                 if asked and role[1] != LEAVES:
-                    missing = common.use((line, part), asked)
+                    missing = common.use((line, part), asked, l2.fetched if role[1] == COUNTS else 1)
                     if role[1] == COUNTS:
                         hits[1] += (asked & ~missing).bit_count()
                         reads[1] += asked.bit_count()

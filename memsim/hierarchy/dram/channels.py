@@ -10,29 +10,30 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.dram.commands import open_row, refresh, transfer
-from memsim.hierarchy.dram.queues import admit, bank_of, has_room, remove, way_of
+from memsim.hierarchy.codes import NEVER
+from memsim.hierarchy.dram.commands import close_row, open_row, refresh, transfer
+from memsim.hierarchy.dram.policy import closes_rows, row_hits_first
+from memsim.hierarchy.dram.queues import admit, bank_of, direction_of, has_room, remove
 from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, offer_column, offer_row, plan, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.requests import append, schedule, take_bucket
-from memsim.hierarchy.sm.state import NEVER
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def to_clock(p, time):
     """First DRAM cycle at or after an SM cycle."""
     return (time * p.clock_up + p.clock_down - 1) // p.clock_down
 
 
-@loop
+@inlined
 def to_time(p, clock):
     """First SM cycle at or after a DRAM cycle."""
     return (clock * p.clock_down + p.clock_up - 1) // p.clock_up
 
 
-@loop
+@inlined
 def receive(m, c, clock, stop):
     """Admit what comes before `stop` and no later than the next command; returns the clock after it.
 
@@ -40,25 +41,25 @@ def receive(m, c, clock, stop):
     """
     r = m.queues[c].head
     while r >= 0 and m.requests[r].time <= min(stop - 1, m.channels[c].column_at, m.channels[c].row_at):
-        way = way_of(m, r)
-        if not has_room(m, c, way):
+        direction = direction_of(m, r)
+        if not has_room(m, c, direction):
             break
         clock = max(clock, m.requests[r].time)
-        admit(m, c, r, way)
+        admit(m, c, r, direction)
         take_turns(m, c)
-        if not m.p[0].policy:
+        if not row_hits_first(m.p[0].policy):
             forget(m, c)
-        elif way == m.channels[c].way:
-            offer(m, c, r, way, clock)
+        elif direction == m.channels[c].direction:
+            offer(m, c, r, direction, clock)
         r = m.queues[c].head
     return clock
 
 
-@loop
-def offer(m, c, r, way, clock):
+@inlined
+def offer(m, c, r, direction, clock):
     """Compare a request that has just come with those whose turn is next."""
     bank = m.requests[r].bank
-    q = (c * 2 + way) * m.p[0].banks + bank
+    q = (c * 2 + direction) * m.p[0].banks + bank
     if m.bank_queues[q].hit == r:
         offer_column(m, c, bank, clock)
         if m.channels[c].row_age != NO_AGE and bank_of(m.channels[c].row_age) == bank:
@@ -67,54 +68,58 @@ def offer(m, c, r, way, clock):
         offer_row(m, c, bank, clock)
 
 
-@loop
+@inlined
 def access(m, c, bank, column):
     """Issue the column commands of the oldest request to a bank's open row; when it has all, send it to its slice.
 
     With bank groups one sector goes at a time, so that another group's come between.
     """
     p = m.p[0]
-    way = m.channels[c].way
+    direction = m.channels[c].direction
     b = c * p.banks + bank
-    q = (c * 2 + way) * p.banks + bank
+    q = (c * 2 + direction) * p.banks + bank
     r = m.bank_queues[q].hit
     left = np.int64(m.requests[r].left)
     if m.sectors[m.requests[r].mask] == left:
-        count(m, r, 4 * way + m.banks[b].fresh, left)
+        count(m, r, 4 * direction + m.banks[b].fresh, left)
     m.banks[b].fresh = 0
     now = left if p.groups == 1 else 1
-    end = transfer(m, c, bank, way, now, column)
+    end = transfer(m, c, bank, direction, now, column)
     m.channels[c].column_at = UNKNOWN
     m.requests[r].left = left - now
     if left > now:
         return
     remove(m, q, r, bank, m.banks[b].row)
-    answer(m, c, r, way, to_time(p, end) + p.latency)
+    if closes_rows(p.row_policy) and m.bank_queues[q].hit < 0:
+        other = (c * 2 + 1 - direction) * p.banks + bank
+        if m.bank_queues[other].hit < 0:
+            close_row(m, c, bank)
+    answer(m, c, r, direction, to_time(p, end) + p.latency)
     offer_row(m, c, bank, column)
 
 
-@loop
+@inlined
 def open_next(m, c, bank, clock):
     """Open the row that a bank's oldest request goes to."""
-    open_row(m, c, m.channels[c].way, bank, clock)
+    open_row(m, c, m.channels[c].direction, bank, clock)
     m.channels[c].row_at = UNKNOWN
-    if m.p[0].policy:
+    if row_hits_first(m.p[0].policy):
         offer_column(m, c, bank, clock)
     else:
         m.channels[c].column_at = UNKNOWN
 
 
-@loop
+@inlined
 def count(m, r, event, sectors):
     """Count a request at its first column command."""
     m.counters[m.requests[r].op, event, 0] += 1
     m.counters[m.requests[r].op, event, 1] += sectors
 
 
-@loop
-def answer(m, c, r, way, time):
+@inlined
+def answer(m, c, r, direction, time):
     """Send a request back to its slice."""
-    if way:
+    if direction:
         m.channels[c].writes -= m.entries[m.requests[r].mask]
     else:
         m.channels[c].reads -= m.entries[m.requests[r].mask]
@@ -122,11 +127,11 @@ def answer(m, c, r, way, time):
         take_turns(m, c)
     m.requests[r].time = time
     m.requests[r].key = c
-    m.requests[r].place = m.requests[r].sm
+    m.requests[r].target = m.requests[r].slice
     schedule(m.to_l2, m.requests, r)
 
 
-@loop
+@inlined
 def advance_channel(m, c, end):
     """Advance one channel to the DRAM cycle `end`."""
     clock = m.channels[c].clock
@@ -154,7 +159,7 @@ def advance_channel(m, c, end):
     m.channels[c].clock = clock
 
 
-@loop
+@inlined
 def accept(m, start, end):
     """Hand what is due in [start, end) to the channels, and log it, in the order in which it comes.
 
@@ -170,11 +175,11 @@ def accept(m, start, end):
             after = m.requests[r].next
             m.requests[r].time = clock
             log_request(m, m.requests[r].line, np.int64(m.requests[r].mask))
-            append(m.queues, m.requests[r].place, m.requests, r)
+            append(m.queues, m.requests[r].target, m.requests, r)
             r = after
 
 
-@loop
+@inlined
 def advance_channels(m, start, end):
     """Advance every channel over the SM cycles [start, end)."""
     accept(m, start, end)

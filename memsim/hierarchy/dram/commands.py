@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from memsim.hierarchy.dram.queues import find_hit
 from memsim.hierarchy.dram.state import ACTIVATE, NO_AGE, PRECHARGE, READ, REFRESH, WRITE
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def log_command(m, c, name, bank, row, clock):
     """Keep a command for those who check timing."""
     n = m.logged[0]
@@ -20,22 +20,22 @@ def log_command(m, c, name, bank, row, clock):
         m.logged[0] = n + 1
 
 
-@loop
-def bus_ready(m, c, way):
+@inlined
+def bus_ready(m, c, direction):
     """First cycle at which the channel as a whole allows a column command."""
     p = m.p[0]
     column = m.channels[c].last_column + p.ccd
-    if way:
+    if direction:
         return max(column, m.channels[c].read_end, m.channels[c].bus_free - p.cwl)
     return max(column, m.channels[c].write_end, m.channels[c].bus_free - p.cl)
 
 
-@loop
-def open_row(m, c, way, bank, clock):
+@inlined
+def open_row(m, c, direction, bank, clock):
     """Precharge if need be, and activate the row of a bank's oldest request as early as the table allows."""
     p = m.p[0]
     b = c * p.banks + bank
-    q = (c * 2 + way) * p.banks + bank
+    q = (c * 2 + direction) * p.banks + bank
     row = m.requests[m.bank_queues[q].head].row
     at = m.channels[c].at
     ready = clock
@@ -53,46 +53,56 @@ def open_row(m, c, way, bank, clock):
     if p.groups > 1:
         for k in range(bank % p.groups, p.banks, p.groups):
             m.banks[c * p.banks + k].activate = activate + p.rrd_l
-    for way in range(2):
-        q = (c * 2 + way) * p.banks + bank
+    for direction in range(2):
+        q = (c * 2 + direction) * p.banks + bank
         m.column_ready[q] = max(m.column_ready[q], activate + p.rcd)
         find_hit(m, q, m.bank_queues[q].head, bank, row)
 
 
-@loop
-def transfer(m, c, bank, way, n, column):
+@inlined
+def close_row(m, c, bank):
+    """Precharge an open row by itself (auto-precharge), as early as the table allows."""
+    p = m.p[0]
+    b = c * p.banks + bank
+    log_command(m, c, PRECHARGE, bank, m.banks[b].row, m.row_ready[b])
+    m.banks[b].row = -1
+    m.row_ready[b] += p.rp
+
+
+@inlined
+def transfer(m, c, bank, direction, n, column):
     """Column commands of `n` sectors of the open row, the first at `column`; returns the end of their data."""
     p = m.p[0]
     b = c * p.banks + bank
     step = max(p.ccd, p.burst)
     last = column + (n - 1) * step
     for k in range(n if len(m.commands) else 0):
-        log_command(m, c, WRITE if way else READ, bank, m.banks[b].row, column + k * step)
-    end = last + (p.cwl if way else p.cl) + p.burst
+        log_command(m, c, WRITE if direction else READ, bank, m.banks[b].row, column + k * step)
+    end = last + (p.cwl if direction else p.cl) + p.burst
     m.channels[c].last_column = last
     m.channels[c].bus_free = end
-    if way:
+    if direction:
         m.channels[c].write_end = end + p.wtr
         m.row_ready[b] = max(m.row_ready[b], end + p.wr)
     else:
         m.channels[c].read_end = last + p.rtw
         m.row_ready[b] = max(m.row_ready[b], last + p.rtp)
     if p.groups > 1:
-        delay_group(m, c, bank, way, column, end)
+        delay_group(m, c, bank, direction, column, end)
     return end
 
 
-@loop
-def delay_group(m, c, bank, way, column, end):
+@inlined
+def delay_group(m, c, bank, direction, column, end):
     """Keep the banks of a group as far apart as it asks, after a column command whose data end at `end`."""
     p = m.p[0]
     for k in range(bank % p.groups, p.banks, p.groups):
         reads, writes = c * 2 * p.banks + k, (c * 2 + 1) * p.banks + k
-        m.column_ready[reads] = max(m.column_ready[reads], column + p.ccd_l, end + p.wtr_l if way else 0)
+        m.column_ready[reads] = max(m.column_ready[reads], column + p.ccd_l, end + p.wtr_l if direction else 0)
         m.column_ready[writes] = max(m.column_ready[writes], column + p.ccd_l)
 
 
-@loop
+@inlined
 def refresh(m, c, clock):
     """Close every row and refresh all banks, as early as the table allows."""
     p = m.p[0]
@@ -105,8 +115,8 @@ def refresh(m, c, clock):
             log_command(m, c, PRECHARGE, bank, m.banks[b].row, ready - p.rp)
         m.banks[b].row = -1
         m.row_ready[b] = ready + p.rfc
-        for way in range(2):
-            q = (c * 2 + way) * p.banks + bank
+        for direction in range(2):
+            q = (c * 2 + direction) * p.banks + bank
             m.bank_queues[q].hit = -1
             m.hit_age[q] = NO_AGE
     log_command(m, c, REFRESH, 0, -1, ready)

@@ -1,45 +1,47 @@
-"""The requests that a channel's scheduler sees: a queue a bank and way, reads and writes apart, in order of arrival."""
+"""The requests that a channel's scheduler sees: a queue a bank and direction (reads, writes), in order of arrival."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from memsim.hierarchy.codes import FETCH
+from memsim.hierarchy.dram.policy import row_hits_first
 from memsim.hierarchy.dram.state import BANK_BITS, NO_AGE
-from memsim.hierarchy.loops.compiled import loop
-from memsim.hierarchy.requests import FETCH, append, pop
+from memsim.hierarchy.requests import append, pop
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def aged(number, bank):
     """A request's age for the scheduler to compare: its number, then its bank, so that the least names the bank."""
     return np.int64(number) << BANK_BITS | bank
 
 
-@loop
+@inlined
 def bank_of(age):
     """The bank that an age or a rank names."""
     return age & ((1 << BANK_BITS) - 1)
 
 
-@loop
-def way_of(m, r):
+@inlined
+def direction_of(m, r):
     """0 for a request that reads, 1 for one that writes."""
     return 0 if m.requests[r].kind == FETCH else 1
 
 
-@loop
-def has_room(m, c, way):
+@inlined
+def has_room(m, c, direction):
     """Whether the scheduler can see one more request of this sort: an entry is free, for its first sectors at least."""
     p = m.p[0]
-    return m.channels[c].writes < p.write_queue if way else m.channels[c].reads < p.queue
+    return m.channels[c].writes < p.write_queue if direction else m.channels[c].reads < p.queue
 
 
-@loop
-def admit(m, c, r, way):
+@inlined
+def admit(m, c, r, direction):
     """Move `r`, the first request that has come to a channel, into its bank's queue."""
     p = m.p[0]
     pop(m.queues, c, m.requests)
-    if way:
+    if direction:
         m.channels[c].writes += m.entries[m.requests[r].mask]
     else:
         m.channels[c].reads += m.entries[m.requests[r].mask]
@@ -48,20 +50,21 @@ def admit(m, c, r, way):
     m.requests[r].key = age
     m.requests[r].left = m.sectors[m.requests[r].mask]
     bank = m.requests[r].bank
-    q = (c * 2 + way) * p.banks + bank
+    q = (c * 2 + direction) * p.banks + bank
     append(m.bank_queues, q, m.requests, r)
     first = m.bank_queues[q].head == r
     if first:
         m.head_age[q] = aged(age, bank)
-    if (first or p.policy) and m.bank_queues[q].hit < 0 and m.requests[r].row == m.banks[c * p.banks + bank].row:
+    may_go = first or row_hits_first(p.policy)
+    if may_go and m.bank_queues[q].hit < 0 and m.requests[r].row == m.banks[c * p.banks + bank].row:
         m.bank_queues[q].hit = r
         m.hit_age[q] = aged(age, bank)
 
 
-@loop
+@inlined
 def find_hit(m, q, r, bank, row):
     """Note the first request from `r` on, all in `bank`, that goes to `row`; with FCFS, only `r` may."""
-    if m.p[0].policy:
+    if row_hits_first(m.p[0].policy):
         while r >= 0 and m.requests[r].row != row:
             r = m.requests[r].next
     elif r >= 0 and m.requests[r].row != row:
@@ -70,7 +73,7 @@ def find_hit(m, q, r, bank, row):
     m.hit_age[q] = aged(m.requests[r].key, bank) if r >= 0 else NO_AGE
 
 
-@loop
+@inlined
 def remove(m, q, r, bank, row):
     """Take request `r`, which goes to the open row, out of the queue of a bank."""
     at = m.bank_queues[q].head

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 LOG = np.dtype(
     [
@@ -24,7 +24,7 @@ def new_log() -> np.ndarray:
     return state
 
 
-@loop
+@inlined
 def log_request(m, line, mask):
     """Keep runs of consecutive requests to DRAM, spread evenly over the trial: when the log is full, every other run
     is dropped and twice as many requests lie between runs from then on."""
@@ -36,7 +36,7 @@ def log_request(m, line, mask):
         m.log_state[0].entries += 1
 
 
-@loop
+@inlined
 def begin_run(m):
     """Take or skip the run of requests that begins now."""
     run = m.p[0].log_run

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.gpu.config import Dram, DramPolicy
-from memsim.hierarchy.sm.state import NEVER
+from memsim.gpu.config import Dram
+from memsim.hierarchy.codes import NEVER
 
 CHANNEL = np.dtype(
     [
@@ -28,7 +28,7 @@ CHANNEL = np.dtype(
         ("row_age", "<i8"),  # of its request
         ("column_at", "<i8"),  # next column command
         ("column_age", "<i8"),
-        ("way", "<i8"),  # whose turn it is: 0 reads', 1 writes'
+        ("direction", "<i8"),  # whose turn it is: 0 reads', 1 writes'
     ]
 )
 BANK = np.dtype(
@@ -47,7 +47,6 @@ UNKNOWN = -1  # of a next command: it has to be found anew
 BANK_BITS = 6
 AGE_BITS = 40  # of a request's age, with its bank, in the scheduler's rank
 NO_AGE = 1 << 61
-POLICY = {DramPolicy.fcfs: 0, DramPolicy.fr_fcfs: 1}
 
 
 class Channels(NamedTuple):

@@ -8,23 +8,36 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.ways import recall, replace, touch, victim
+from memsim.hierarchy.cache.index import recall
+from memsim.hierarchy.cache.replacement import replace, touch, victim
+from memsim.hierarchy.codes import (
+    ALL,
+    FETCH,
+    HIT,
+    INVALIDATE,
+    MERGE,
+    MISS,
+    SECTOR_MISS,
+    STORE,
+    WRITE_BACK,
+    first_event,
+    reads,
+)
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
-from memsim.hierarchy.loops.compiled import loop
-from memsim.hierarchy.requests import BYPASS, FETCH, INVALIDATE, STORE, WRITE_BACK, schedule, take
-from memsim.hierarchy.sm.state import ALL, ATOMICS, HIT, MERGE, MISS, READS, SECTOR_MISS, WRITES
+from memsim.hierarchy.requests import schedule, take
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def reply(m, r, time):
     """Answer an SM; the data's way back ends `return_cycles` later."""
     m.requests[r].time = time + m.p[0].return_cycles
-    m.requests[r].key = m.requests[r].place
-    m.requests[r].place = m.requests[r].sm
+    m.requests[r].key = m.requests[r].target
+    m.requests[r].target = m.requests[r].sm
     schedule(m.to_sms, m.requests, r)
 
 
-@loop
+@inlined
 def to_memory(m, s, kind, line, mask, op, time):
     """Send a fetch or a write-back to DRAM."""
     r = take(m.free_requests)
@@ -32,11 +45,11 @@ def to_memory(m, s, kind, line, mask, op, time):
     m.requests[r].line = line
     m.requests[r].key = s
     m.requests[r].waiters = -1
-    m.requests[r].sm = s
+    m.requests[r].slice = s
     m.requests[r].op = op
-    m.requests[r].place = m.place[line].channel
-    m.requests[r].bank = m.place[line].bank
-    m.requests[r].row = m.place[line].row
+    m.requests[r].target = m.mapping[line].channel
+    m.requests[r].bank = m.mapping[line].bank
+    m.requests[r].row = m.mapping[line].row
     m.requests[r].kind = kind
     m.requests[r].mask = mask
     schedule(m.to_dram, m.requests, r)
@@ -47,7 +60,7 @@ def to_memory(m, s, kind, line, mask, op, time):
     return r
 
 
-@loop
+@inlined
 def invalidate_sharers(m, s, line, mask, time):
     """An inclusive L2 takes the line out of the L1s that got it."""
     if m.p[0].l1_whole:
@@ -61,7 +74,7 @@ def invalidate_sharers(m, s, line, mask, time):
                 r = take(m.free_requests)
                 m.requests[r].line = line
                 m.requests[r].sm = sm
-                m.requests[r].place = s
+                m.requests[r].target = s
                 m.requests[r].kind = INVALIDATE
                 m.requests[r].mask = mask
                 reply(m, r, time)
@@ -71,52 +84,53 @@ def invalidate_sharers(m, s, line, mask, time):
             m.sharers[at] = 0
 
 
-@loop
+@inlined
 def evict(m, s, way, time):
     """Write the dirty sectors of a way back and, if inclusive, invalidate the copies above."""
-    tag = m.ways[way].tag
+    tag = m.cache.ways[way].tag
     line = tag >> m.p[0].packet_bits
     shift = (tag - (line << m.p[0].packet_bits)) * m.p[0].sectors_per_line
-    dirty = np.int64(m.ways[way].dirty)
+    dirty = np.int64(m.cache.ways[way].dirty)
     if dirty:
         to_memory(m, s, WRITE_BACK, line, dirty << shift, m.writers[way], time)
     if m.p[0].inclusive:
-        valid = np.int64(m.ways[way].valid)
+        valid = np.int64(m.cache.ways[way].valid)
         if valid:
             invalidate_sharers(m, s, line, valid << shift, time)
 
 
-@loop
+@inlined
 def allocate(m, s, tag, time):
     """A way for an L2 line, or -1 when all of its set wait for DRAM."""
     p = m.p[0]
     at = m.sets_of[tag]
-    way = victim(m.ways, m.sets, at, p.l2_ways, p.group_bits, p.l2_policy, p.key)
+    way = victim(m.cache, at)
     if way >= 0:
-        if m.ways[way].tag >= 0:
-            if p.max_dirty and m.ways[way].dirty:
+        if m.cache.ways[way].tag >= 0:
+            if p.max_dirty and m.cache.ways[way].dirty:
                 m.dirty_ways[at] -= 1
             evict(m, s, way, time)
         m.way_of[tag] = way
-        replace(m.ways, m.sets, at, way, p.l2_ways, p.group_bits, p.l2_policy, tag)
+        replace(m.cache, at, way, tag)
+        m.cache.ways[way].activated = 0
     return way
 
 
-@loop
-def find_lines(m, tag, asked):
-    """Note the ways of the L2 lines that the sectors `asked` lie in; returns the sectors whose line is absent."""
+@inlined
+def find_lines(m, tag, demand):
+    """Note the ways of the L2 lines that the sectors `demand` lie in; returns the sectors whose line is absent."""
     p = m.p[0]
     absent = 0
     for position in range(p.lines_per_packet):
-        part = asked & p.line_mask << position * p.sectors_per_line
+        part = demand & p.line_mask << position * p.sectors_per_line
         if part:
-            way = recall(m.way_of, m.ways, tag + position)
+            way = recall(m.way_of, m.cache, tag + position)
             m.spots[position] = way
             absent |= part if way < 0 else 0
     return absent
 
 
-@loop
+@inlined
 def allocate_lines(m, s, tag, absent, time):
     """Give ways to the lines of the sectors `absent`, in order; returns the sectors from the first without one on."""
     p = m.p[0]
@@ -130,8 +144,8 @@ def allocate_lines(m, s, tag, absent, time):
     return 0
 
 
-@loop
-def gather(m, tag, asked, absent):
+@inlined
+def gather(m, tag, demand, absent):
     """What the ways of a packet hold, as masks of the packet: (valid, pending, activated). They were used now."""
     p = m.p[0]
     valid = 0
@@ -140,44 +154,44 @@ def gather(m, tag, asked, absent):
     for position in range(p.lines_per_packet):
         shift = position * p.sectors_per_line
         way = m.spots[position]
-        if asked & p.line_mask << shift and way >= 0:
-            valid |= np.int64(m.ways[way].valid) << shift
-            pending |= np.int64(m.ways[way].pending) << shift
-            activated |= np.int64(m.ways[way].activated) << shift
+        if demand & p.line_mask << shift and way >= 0:
+            valid |= np.int64(m.cache.ways[way].valid) << shift
+            pending |= np.int64(m.cache.ways[way].pending) << shift
+            activated |= np.int64(m.cache.ways[way].activated) << shift
             if not absent & p.line_mask << shift:
-                touch(m.ways, m.sets, m.sets_of[tag + position], way, p.l2_ways, p.group_bits, p.l2_policy)
+                touch(m.cache, m.sets_of[tag + position], way)
     return valid, pending, activated
 
 
-@loop
-def write(m, r, asked, valid, pending, activated):
-    """Carry a write of the sectors `asked` out; returns (hits, sectors to fetch, sectors to write to DRAM)."""
+@inlined
+def write(m, r, demand, valid, pending, activated):
+    """Carry a write of the sectors `demand` out; returns (hits, sectors to fetch, sectors to write to DRAM)."""
     p = m.p[0]
     policy = p.write_miss if m.requests[r].kind == STORE else FETCH_MISS
     op = m.requests[r].op
-    missing = asked & (ALL ^ valid) & (ALL ^ pending)
+    missing = demand & (ALL ^ valid) & (ALL ^ pending)
     through = missing if policy == UPDATE_MEMORY or policy == NO_ALLOCATE else 0
-    active = asked ^ missing if policy == NO_ALLOCATE else asked
+    active = demand ^ missing if policy == NO_ALLOCATE else demand
     for position in range(p.lines_per_packet):
         shift = position * p.sectors_per_line
-        part = asked >> shift & p.line_mask
+        part = demand >> shift & p.line_mask
         way = m.spots[position]
         if part and way >= 0:
             if policy == VALIDATE:
-                m.ways[way].valid = m.ways[way].valid | missing >> shift & p.line_mask
+                m.cache.ways[way].valid = m.cache.ways[way].valid | missing >> shift & p.line_mask
             kept = part & (ALL ^ through >> shift)
-            if p.max_dirty and kept and m.ways[way].dirty == 0:
+            if p.max_dirty and kept and m.cache.ways[way].dirty == 0:
                 m.dirty_ways[m.sets_of[(m.requests[r].line << p.packet_bits) + position]] += 1
-            m.ways[way].dirty = m.ways[way].dirty | kept
-            m.ways[way].activated = m.ways[way].activated | active >> shift & p.line_mask
+            m.cache.ways[way].dirty = m.cache.ways[way].dirty | kept
+            m.cache.ways[way].activated = m.cache.ways[way].activated | active >> shift & p.line_mask
             m.writers[way] = op
-    hits = asked & valid
+    hits = demand & valid
     if p.write_hit and m.requests[r].kind == STORE:
         hits &= activated
     return hits, missing if policy == FETCH_MISS or policy == UPDATE_MEMORY else 0, through
 
 
-@loop
+@inlined
 def write_through(m, s, r, sectors, time):
     """Send what a store's policy does not keep on to DRAM, a request an L2 line."""
     p = m.p[0]
@@ -187,7 +201,7 @@ def write_through(m, s, r, sectors, time):
             to_memory(m, s, WRITE_BACK, m.requests[r].line, part, m.requests[r].op, time)
 
 
-@loop
+@inlined
 def clean(m, s, r, time):
     """Write the oldest dirty lines back, which stay, of the sets where request `r` made more dirty than may be."""
     p = m.p[0]
@@ -196,17 +210,17 @@ def clean(m, s, r, time):
     for position in range(p.lines_per_packet):
         at = m.sets_of[tag + position]
         if mask & p.line_mask << position * p.sectors_per_line and m.dirty_ways[at] > p.max_dirty:
-            way = np.int64(m.sets[at].oldest)
-            while m.ways[way].dirty == 0:
-                way = np.int64(m.ways[way].newer)
-            line = m.ways[way].tag >> p.packet_bits
-            shift = (m.ways[way].tag - (line << p.packet_bits)) * p.sectors_per_line
-            to_memory(m, s, WRITE_BACK, line, np.int64(m.ways[way].dirty) << shift, m.writers[way], time)
-            m.ways[way].dirty = 0
+            way = np.int64(m.cache.sets[at].oldest)
+            while m.cache.ways[way].dirty == 0:
+                way = np.int64(m.cache.ways[way].newer)
+            line = m.cache.ways[way].tag >> p.packet_bits
+            shift = (m.cache.ways[way].tag - (line << p.packet_bits)) * p.sectors_per_line
+            to_memory(m, s, WRITE_BACK, line, np.int64(m.cache.ways[way].dirty) << shift, m.writers[way], time)
+            m.cache.ways[way].dirty = 0
             m.dirty_ways[at] -= 1
 
 
-@loop
+@inlined
 def await_sectors(m, fetch):
     """Mark the sectors that a fetch brings as pending."""
     p = m.p[0]
@@ -214,15 +228,15 @@ def await_sectors(m, fetch):
         part = fetch >> position * p.sectors_per_line & p.line_mask
         if part:
             way = m.spots[position]
-            m.ways[way].pending = m.ways[way].pending | part
+            m.cache.ways[way].pending = m.cache.ways[way].pending | part
 
 
-@loop
+@inlined
 def count(m, r, hits, merges, sector_misses, misses):
     """Count the sectors of a lookup under their outcomes; returns the severity of the worst."""
     op = m.requests[r].op
     kind = m.requests[r].kind
-    first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
+    first = first_event(kind)
     worst = 0
     if hits:
         m.counters[op, first + HIT, 1] += m.sectors[hits]
@@ -238,8 +252,8 @@ def count(m, r, hits, merges, sector_misses, misses):
     return worst
 
 
-@loop
-def look_up_lines(m, s, r, asked, time):
+@inlined
+def look_up_lines(m, s, r, demand, time):
     """Look sectors of a packet up whose L2 lines lie in different sets: (looked up, to fetch, to write to DRAM).
 
     All lines are found, then ways given to those that are absent, then the outcome worked out for all at once on masks
@@ -249,24 +263,24 @@ def look_up_lines(m, s, r, asked, time):
     p = m.p[0]
     kind = m.requests[r].kind
     tag = m.requests[r].line << p.packet_bits
-    absent = find_lines(m, tag, asked)
+    absent = find_lines(m, tag, demand)
     if absent and not (kind == STORE and p.write_miss == NO_ALLOCATE):
         left = allocate_lines(m, s, tag, absent, time)
-        asked &= ALL ^ left
+        demand &= ALL ^ left
         absent &= ALL ^ left
-    valid, pending, activated = gather(m, tag, asked, absent)
-    hits = asked & valid
-    fetch = asked & (ALL ^ valid) & (ALL ^ pending)
+    valid, pending, activated = gather(m, tag, demand, absent)
+    hits = demand & valid
+    fetch = demand & (ALL ^ valid) & (ALL ^ pending)
     through = 0
-    if kind > BYPASS:
-        hits, fetch, through = write(m, r, asked, valid, pending, activated)
-    merges = asked & (ALL ^ valid) & pending
-    rest = asked ^ hits ^ merges
+    if not reads(kind):
+        hits, fetch, through = write(m, r, demand, valid, pending, activated)
+    merges = demand & (ALL ^ valid) & pending
+    rest = demand ^ hits ^ merges
     if fetch:
         fetch = np.int64(m.whole[fetch]) & (ALL ^ valid) & (ALL ^ pending)
         await_sectors(m, fetch)
-    m.requests[r].need = m.requests[r].need | asked & (fetch | merges)
+    m.requests[r].need = m.requests[r].need | demand & (fetch | merges)
     missed = rest if p.sectors_per_line == 1 else rest & absent
     worst = count(m, r, hits, merges, rest ^ missed, missed)
     m.slices[s].worst = max(m.slices[s].worst, worst)
-    return asked, fetch, through
+    return demand, fetch, through

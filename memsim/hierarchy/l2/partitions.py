@@ -13,54 +13,55 @@ The slice across never waits for what it passes on, so two partitions cannot wai
 
 from __future__ import annotations
 
-from memsim.hierarchy.cache.ways import recall, touch
+from memsim.hierarchy.cache.index import recall
+from memsim.hierarchy.cache.replacement import touch
+from memsim.hierarchy.codes import HIT, INVALIDATE, READS, reads
 from memsim.hierarchy.l2.lookup import allocate, reply
-from memsim.hierarchy.loops.compiled import loop
-from memsim.hierarchy.requests import BYPASS, INVALIDATE, give, schedule, take
-from memsim.hierarchy.sm.state import HIT, READS
+from memsim.hierarchy.requests import give, schedule, take
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def across(m, s):
     """The slice of the other partition that lies across from slice `s`."""
     half = m.p[0].half
     return s - half if s >= half else s + half
 
 
-@loop
-def from_afar(m, s, sm):
+@inlined
+def of_other_partition(m, s, sm):
     """Whether an SM is connected to the partition that slice `s` is not in; SMs take turns."""
     return (sm & 1) != (1 if s >= m.p[0].half else 0)
 
 
-@loop
+@inlined
 def enter(m, r):
     """Lead a request of an SM, which is on its way to its line's home, to the partition of the SM."""
-    home = m.requests[r].place
+    home = m.requests[r].target
     m.requests[r].home = home
-    if from_afar(m, home, m.requests[r].sm):
-        m.requests[r].place = across(m, home)
+    if of_other_partition(m, home, m.requests[r].sm):
+        m.requests[r].target = across(m, home)
 
 
-@loop
+@inlined
 def cross(m, calendar, s, r, to, time):
     """Send a request from slice `s` to slice `to`."""
     m.requests[r].time = time
     m.requests[r].key = s
-    m.requests[r].place = to
+    m.requests[r].target = to
     schedule(calendar, m.requests, r)
 
 
-@loop
-def pass_by(m, s, r, time):
+@inlined
+def look_up_across(m, s, r, time):
     """Look a request up in the slice across from its home: answer it from a copy, or send it on."""
     p = m.p[0]
-    if m.requests[r].kind <= BYPASS:
+    if reads(m.requests[r].kind):
         tag = m.requests[r].line + p.n_lines
         mask = m.requests[r].mask
-        way = recall(m.way_of, m.ways, tag)
-        if way >= 0 and mask & m.ways[way].valid == mask:
-            touch(m.ways, m.sets, m.sets_of[tag], way, p.l2_ways, p.group_bits, p.l2_policy)
+        way = recall(m.way_of, m.cache, tag)
+        if way >= 0 and mask & m.cache.ways[way].valid == mask:
+            touch(m.cache, m.sets_of[tag], way)
             op = m.requests[r].op
             m.counters[op, READS + HIT, 0] += 1
             m.counters[op, READS + HIT, 1] += m.sectors[mask]
@@ -69,45 +70,44 @@ def pass_by(m, s, r, time):
     cross(m, m.to_home, s, r, m.requests[r].home, time + p.ahead_cycles)
 
 
-@loop
+@inlined
 def answer(m, s, r, time):
     """Answer a request at its home: the SM, or the slice across through which it came."""
-    if m.p[0].half and from_afar(m, s, m.requests[r].sm):
-        if m.requests[r].kind <= BYPASS:
+    if m.p[0].half and of_other_partition(m, s, m.requests[r].sm):
+        if reads(m.requests[r].kind):
             m.copied[m.requests[r].line] = 1
         cross(m, m.to_near, s, r, across(m, s), time + m.p[0].back_cycles)
     else:
         reply(m, r, time)
 
 
-@loop
+@inlined
 def drop_copy(m, s, r, time):
     """A write changes the line at its home: the copy across goes."""
     line = m.requests[r].line
     m.copied[line] = 0
     d = take(m.free_requests)
     m.requests[d].line = line
-    m.requests[d].sm = s
     m.requests[d].kind = INVALIDATE
     cross(m, m.to_near, s, d, across(m, s), time + m.p[0].back_cycles)
 
 
-@loop
+@inlined
 def come_back(m, s, r, time):
     """Handle what comes from the home across: a copy to drop, or a request carried out, with the data if it read."""
     p = m.p[0]
     tag = m.requests[r].line + p.n_lines
-    way = recall(m.way_of, m.ways, tag)
+    way = recall(m.way_of, m.cache, tag)
     if m.requests[r].kind == INVALIDATE:
         if way >= 0:
-            m.ways[way].valid = 0
+            m.cache.ways[way].valid = 0
         give(m.free_requests, r)
         return
-    if m.requests[r].kind <= BYPASS:
+    if reads(m.requests[r].kind):
         if way < 0:
             way = allocate(m, s, tag, time)
         else:
-            touch(m.ways, m.sets, m.sets_of[tag], way, p.l2_ways, p.group_bits, p.l2_policy)
+            touch(m.cache, m.sets_of[tag], way)
         if way >= 0:
-            m.ways[way].valid = m.ways[way].valid | m.requests[r].mask
+            m.cache.ways[way].valid = m.cache.ways[way].valid | m.requests[r].mask
     reply(m, r, time)

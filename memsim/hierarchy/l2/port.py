@@ -2,34 +2,34 @@
 
 A slice is then the port of its partition. Every request goes on to DRAM as it is: nothing is kept, and two requests for
 the same sectors are two fetches. Atomics are carried out at the partition, as a fetch and then a write. A request
-counts as a miss, as a load past L1 does there; that nobody was asked is told by the configuration.
+counts as a miss, as a load that bypasses L1 does there; that there is no cache is told by the configuration.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from memsim.hierarchy.codes import FETCH, MISS, STORE, WRITE_BACK, first_event, reads
 from memsim.hierarchy.l2.lookup import reply, to_memory
-from memsim.hierarchy.loops.compiled import loop
-from memsim.hierarchy.requests import BYPASS, FETCH, STORE, WRITE_BACK, give
-from memsim.hierarchy.sm.state import ATOMICS, MISS, READS, WRITES
+from memsim.hierarchy.requests import give
+from memsim.support.compiled import inlined
 
 
-@loop
-def pass_on(m, s, r, time):
+@inlined
+def forward(m, s, r, time):
     """Send a request on to DRAM; returns the fetch that it waits for, -1 for a store, which waits for none."""
     kind = m.requests[r].kind
     op = m.requests[r].op
     mask = np.int64(m.requests[r].mask)
-    first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
+    first = first_event(kind)
     m.counters[op, first + MISS, 0] += 1
     m.counters[op, first + MISS, 1] += m.sectors[mask]
     sent = to_memory(m, s, WRITE_BACK if kind == STORE else FETCH, m.requests[r].line, mask, op, time)
     return np.int64(-1 if kind == STORE else sent)
 
 
-@loop
-def hand_on(m, s, f, time):
+@inlined
+def answer_fetched(m, s, f, time):
     """Answer the request that waits for fetch `f`; what an atomic read, it writes."""
     r = m.requests[f].waiters
     kind = m.requests[r].kind
@@ -39,5 +39,5 @@ def hand_on(m, s, f, time):
     m.slices[s].fetches -= 1
     give(m.free_requests, f)
     reply(m, r, time)
-    if kind > BYPASS:
+    if not reads(kind):
         to_memory(m, s, WRITE_BACK, line, mask, op, time)

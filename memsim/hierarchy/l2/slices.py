@@ -8,36 +8,25 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.ways import recall
+from memsim.hierarchy.cache.index import recall
+from memsim.hierarchy.codes import ALL, FETCH, LOAD, NEVER, REDUCTION, STORE, WRITE_BACK, first_event, reads
 from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_through
-from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, pass_by
-from memsim.hierarchy.l2.port import hand_on, pass_on
+from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_across
+from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.prefetch import prefetch
-from memsim.hierarchy.requests import (
-    BYPASS,
-    FETCH,
-    LOAD,
-    REDUCTION,
-    STORE,
-    WRITE_BACK,
-    append,
-    give,
-    pop,
-    take_bucket,
-)
-from memsim.hierarchy.sm.state import ALL, ATOMICS, NEVER, READS, WRITES
+from memsim.hierarchy.requests import append, give, pop, take_bucket
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def wait_for(m, r, fetch):
     """Let request `r` wait for a fetch."""
     m.requests[r].next = m.requests[fetch].waiters
     m.requests[fetch].waiters = r
 
 
-@loop
+@inlined
 def newest_fetch(m, line, need):
     """The youngest fetch under way that brings any of the sectors `need` of an L1 line, or -1.
 
@@ -49,13 +38,13 @@ def newest_fetch(m, line, need):
         if need >> sector & 1:
             position = sector // p.sectors_per_line
             within = sector - position * p.sectors_per_line
-            way = recall(m.way_of, m.ways, (line << p.packet_bits) + position)
-            if way >= 0 and m.ways[way].pending >> within & 1:
+            way = recall(m.way_of, m.cache, (line << p.packet_bits) + position)
+            if way >= 0 and m.cache.ways[way].pending >> within & 1:
                 newest = max(newest, m.fetch_of[way * p.sectors_per_line + within])
     return newest if newest < 0 else newest & 0xFFFFFFFF
 
 
-@loop
+@inlined
 def serve(m, s, r, time):
     """Look the first request of a slice up, from where it was left.
 
@@ -74,26 +63,26 @@ def serve(m, s, r, time):
         m.sharers[at] = m.sharers[at] | 1 << (sm & 31)
     step = p.step_mask  # the sectors looked up at once: all, or those of one L2 line
     while todo:
-        asked = todo & step
-        if asked:
-            looked_up, brings, passes = look_up_lines(m, s, r, asked, time)
+        demand = todo & step
+        if demand:
+            looked_up, brings, passes = look_up_lines(m, s, r, demand, time)
             fetch |= brings
             through |= passes
             todo ^= looked_up
-            if looked_up != asked:
+            if looked_up != demand:
                 break
         step <<= p.sectors_per_line
     if through:
         write_through(m, s, r, through, time)
-    if p.max_dirty and kind > BYPASS:
+    if p.max_dirty and not reads(kind):
         clean(m, s, r, time)
     last = send_fetch(m, s, line, fetch, op, time) if fetch else -1
     if todo:
         m.slices[s].done = np.int64(m.requests[r].mask) ^ todo
         return AGAIN
-    if p.half and kind > BYPASS and m.copied[line]:
+    if p.half and not reads(kind) and m.copied[line]:
         drop_copy(m, s, r, time)
-    first = READS if kind <= BYPASS else (WRITES if kind == STORE else ATOMICS)
+    first = first_event(kind)
     m.counters[op, first + WORST[m.slices[s].worst], 0] += 1
     m.slices[s].done = 0
     m.slices[s].worst = 0
@@ -103,7 +92,7 @@ def serve(m, s, r, time):
     return last if last >= 0 else newest_fetch(m, line, need)
 
 
-@loop
+@inlined
 def send_fetch(m, s, line, mask, op, time):
     """Fetch sectors of an L1 line from DRAM and note who brings each, in the ways just looked up; returns the fetch."""
     p = m.p[0]
@@ -121,7 +110,7 @@ def send_fetch(m, s, line, mask, op, time):
     return f
 
 
-@loop
+@inlined
 def arrive(m, s, time):
     """Handle the slice's first answer; says whether it is from DRAM (or from the other partition)."""
     f = pop(m.answers, s, m.requests)
@@ -135,7 +124,7 @@ def arrive(m, s, time):
         return False
     p = m.p[0]
     if p.off:
-        hand_on(m, s, f, time)
+        answer_fetched(m, s, f, time)
         return True
     m.slices[s].fetches -= 1
     mask = np.int64(m.requests[f].mask)
@@ -143,8 +132,8 @@ def arrive(m, s, time):
         part = mask >> position * p.sectors_per_line & p.line_mask
         if part:
             way = m.brings[f, position]
-            m.ways[way].valid = m.ways[way].valid | part
-            m.ways[way].pending = m.ways[way].pending & (ALL ^ part)
+            m.cache.ways[way].valid = m.cache.ways[way].valid | part
+            m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ part)
     r = m.requests[f].waiters
     while r >= 0:
         after = m.requests[r].next
@@ -154,17 +143,17 @@ def arrive(m, s, time):
     return True
 
 
-@loop
+@inlined
 def foresee(m, r):
     """Ask the host for the ways that a request will find or replace."""
     p = m.p[0]
     tag = m.requests[r].line << p.packet_bits
-    prefetch(m.ways, m.way_of[tag])
+    prefetch(m.cache.ways, m.way_of[tag])
     for position in range(0, p.lines_per_packet, 1 << p.group_bits):
-        prefetch(m.ways, m.sets[m.sets_of[tag + position]].oldest)
+        prefetch(m.cache.ways, m.cache.sets[m.sets_of[tag + position]].oldest)
 
 
-@loop
+@inlined
 def advance_slice(m, s, end):
     """Advance one slice to `end`. A request that cannot be carried out waits for the slice's next answer."""
     p = m.p[0]
@@ -184,7 +173,7 @@ def advance_slice(m, s, end):
         if p.half and m.requests[r].home != s:
             pop(m.queues, s, m.requests)
             m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
-            pass_by(m, s, r, request)
+            look_up_across(m, s, r, request)
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
         if m.requests[r].next >= 0:
@@ -192,7 +181,7 @@ def advance_slice(m, s, end):
         if not room:
             last = np.int64(AGAIN)
         elif p.off:
-            last = pass_on(m, s, r, request)
+            last = forward(m, s, r, request)
         else:
             last = serve(m, s, r, request)
         if last == AGAIN:
@@ -206,7 +195,7 @@ def advance_slice(m, s, end):
             wait_for(m, r, last)
 
 
-@loop
+@inlined
 def accept(m, start, end):
     """Hand the requests and answers of a window to their slices, and ask the host for what they will need, so that it
     comes while others are handled."""
@@ -221,30 +210,30 @@ def accept(m, start, end):
             after = m.requests[r].next
             if p.half:
                 enter(m, r)
-            append(m.queues, m.requests[r].place, m.requests, r)
+            append(m.queues, m.requests[r].target, m.requests, r)
             r = after
         r = take_bucket(m.from_dram, time)
         while r >= 0:
-            prefetch(m.ways, m.brings[r, 0])
+            prefetch(m.cache.ways, m.brings[r, 0])
             after = m.requests[r].next
-            append(m.answers, m.requests[r].place, m.requests, r)
+            append(m.answers, m.requests[r].target, m.requests, r)
             r = after
         if p.half:
-            hand_over(m, m.to_home, m.queues, time)
-            hand_over(m, m.to_near, m.answers, time)
+            deliver(m, m.to_home, m.queues, time)
+            deliver(m, m.to_near, m.answers, time)
 
 
-@loop
-def hand_over(m, calendar, queues, time):
+@inlined
+def deliver(m, calendar, queues, time):
     """Put what crosses between the partitions, and is there at `time`, into the queues of the slices it is for."""
     r = take_bucket(calendar, time)
     while r >= 0:
         after = m.requests[r].next
-        append(queues, m.requests[r].place, m.requests, r)
+        append(queues, m.requests[r].target, m.requests, r)
         r = after
 
 
-@loop
+@inlined
 def advance_slices(m, start, end):
     """Advance every slice over [start, end)."""
     accept(m, start, end)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.gpu.config import WriteHit, WriteMiss
-from memsim.hierarchy.sm.state import HIT, MERGE, MISS, SECTOR_MISS
+from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
+from memsim.hierarchy.codes import HIT, MERGE, MISS, SECTOR_MISS
 
 SLICE = np.dtype(
     [
@@ -20,6 +21,7 @@ SLICE = np.dtype(
         ("pad", "<i4"),
     ]
 )
+L2_WAY = np.dtype([*WAY_FIELDS, ("activated", "u1")])  # sectors brought in or hit by a write
 # Events by severity.
 WORST = np.array([HIT, MERGE, SECTOR_MISS, MISS])
 AGAIN = -2  # a request that cannot be carried out yet
@@ -37,12 +39,11 @@ class Slices(NamedTuple):
     """All L2 slices: parameters and state."""
 
     p: np.ndarray
-    place: np.ndarray
+    mapping: np.ndarray  # MAPPING, one a line
     sets_of: np.ndarray  # set of every L2 line (L1 line number * lines a packet + position), then of every copy
     slices: np.ndarray
-    ways: np.ndarray
+    cache: Cache  # its ways are L2_WAY
     writers: np.ndarray  # [way] static op that last wrote there
-    sets: np.ndarray
     dirty_ways: np.ndarray  # [set] lines that are dirty, counted only where they are limited
     way_of: np.ndarray  # way of every L2 line (see cache.recall), then of every copy
     fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number

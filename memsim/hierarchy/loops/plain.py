@@ -52,5 +52,5 @@ def records(array: np.ndarray) -> np.ndarray:
 
 
 def level_records(level: Level) -> Level:
-    """The same named tuple of arrays, each as loops take it."""
-    return type(level)(*map(records, level))
+    """The same named tuple of arrays, and of such tuples, each array as loops take it."""
+    return type(level)(*(level_records(part) if isinstance(part, tuple) else records(part) for part in level))

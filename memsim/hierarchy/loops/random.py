@@ -6,12 +6,12 @@ does not.
 
 from __future__ import annotations
 
-from memsim.hierarchy.loops.compiled import loop
+from memsim.support.compiled import inlined
 
 WORD = 0xFFFFFFFF
 
 
-@loop
+@inlined
 def hash32(x: int) -> int:
     """Mix a non-negative integer into 32 well-spread bits.
 

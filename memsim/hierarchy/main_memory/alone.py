@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import GPU
+from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.dram import channels as dram
 from memsim.hierarchy.dram import state as dram_state
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.plain import level_records, records
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.requests import append, give, take
-from memsim.hierarchy.sm.state import NEVER
+from memsim.support.compiled import inlined
 
 # time: SM cycle in which it reaches its channel; kind: FETCH or WRITE_BACK.
 REQUEST_ALONE = np.dtype(
@@ -38,7 +38,7 @@ def answer_times(machine: Machine, gpu: GPU, requests: np.ndarray) -> np.ndarray
     return out
 
 
-@loop
+@inlined
 def _send(m, free, requests, out):
     """Queue all requests at their channels, let these run until nothing is left, and note the latencies."""
     numbers = out  # a request's number first, its latency then
@@ -51,7 +51,7 @@ def _send(m, free, requests, out):
         m.requests[r].kind = requests[k].kind
         m.requests[r].mask = requests[k].mask
         m.requests[r].op = 0
-        m.requests[r].sm = 0
+        m.requests[r].slice = 0
         append(m.queues, requests[k].channel, m.requests, r)
     for c in range(len(m.channels)):
         dram.advance_channel(m, c, NEVER)

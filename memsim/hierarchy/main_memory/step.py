@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import GPU
+from memsim.hierarchy.codes import FETCH
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
 from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
-from memsim.hierarchy.requests import FETCH
 
 GROUP = 32  # requests a warp can issue at once
 
@@ -39,7 +39,7 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
         requests = np.zeros(n, REQUEST_ALONE)
         if random and refresh:  # after every channel's first
             requests["time"] = rng.integers(refresh, 2 * refresh)
-        place = machine.slices.place[lines[at : at + n]]
+        place = machine.slices.mapping[lines[at : at + n]]
         for name in ("channel", "bank", "row"):
             requests[name] = place[name]
         requests["kind"], requests["mask"] = FETCH, sectors[at : at + n]

@@ -10,18 +10,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.compiled import loop
 from memsim.hierarchy.loops.plain import records
 from memsim.hierarchy.loops.random import hash32
-from memsim.hierarchy.sm.state import SLOTS
+from memsim.hierarchy.sm.state import AWAKE, SLOTS
 from memsim.hierarchy.sm.warps import push
+from memsim.support.compiled import inlined
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 
 BARRIER, SEQUENCE = int(Flag.barrier), int(Flag.sequence)
 
 
-@loop
+@inlined
 def cut(instructions, first, end, phase):
     """Instruction at which a warp that is `phase` (0 to 1) of its way through starts.
 
@@ -79,7 +79,7 @@ def work_items(
     return rest, ends, np.concatenate([blocks, blocks[:started]])
 
 
-@loop
+@inlined
 def launch(m, first, end, sm, block, item, time):
     """Start a work item in a block slot of an SM at `time`."""
     p = m.p[0]
@@ -99,12 +99,12 @@ def launch(m, first, end, sm, block, item, time):
         m.warps[w].weight = 1 + hash32(p.weights_key ^ hash32(number)) % p.max_weight
         m.warps[w].ready = 0
         m.warps[w].issued_gap = 0
-        m.warps[w].waiting = 0
+        m.warps[w].waiting = AWAKE
         m.warps[w].started = 0
         push(m, sm, slot, time)
 
 
-@loop
+@inlined
 def launch_first(m, first, end, resident, time):
     """Fill the machine breadth-first; returns the number of items started."""
     n = len(m.sms)
@@ -117,7 +117,7 @@ def launch_first(m, first, end, resident, time):
     return item
 
 
-@loop
+@inlined
 def refill(m, first, end, item):
     """Give the slots that became free in this window, in order of (time, SM), the next items."""
     n = m.freed_count[0]

@@ -4,30 +4,35 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.ways import drop, find, reindex, replace, touch, victim
-from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
-from memsim.hierarchy.loops.compiled import loop
-from memsim.hierarchy.loops.prefetch import prefetch
-from memsim.hierarchy.loops.random import WORD, hash32
-from memsim.hierarchy.requests import ATOMIC, BYPASS, LOAD, REDUCTION, STORE, give, schedule, take
-from memsim.hierarchy.sm.state import (
+from memsim.hierarchy.cache.index import find, reindex, unindex
+from memsim.hierarchy.cache.replacement import replace, touch, victim
+from memsim.hierarchy.cache.ways import invalidate_way
+from memsim.hierarchy.codes import (
     ALL,
-    ALLOCATE,
+    ATOMIC,
     ATOMICS,
-    BACK,
-    EVICT,
+    BYPASS,
     HIT,
+    LOAD,
     MERGE,
     MISS,
     READS,
+    REDUCTION,
     SECTOR_MISS,
-    SLOTS,
+    STORE,
     WRITES,
+    first_event,
 )
+from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
+from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.loops.random import WORD, hash32
+from memsim.hierarchy.requests import give, schedule, take
+from memsim.hierarchy.sm.state import ALLOCATE, AWAKE, BACK, EVICT, FOR_LOADS, SLOTS
 from memsim.hierarchy.sm.warps import push
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def record(m, op, latency):
     """Count one observed latency of a transaction of `op`."""
     size = len(m.bin_of)
@@ -40,7 +45,7 @@ def record(m, op, latency):
     m.times[op].count += 1
 
 
-@loop
+@inlined
 def end_flight(m, sm, f):
     """Every transaction of an instruction is answered; maybe its warp's sequence too."""
     op = m.flights[f].op
@@ -51,14 +56,14 @@ def end_flight(m, sm, f):
     m.warps[w].wake = max(m.warps[w].wake, m.flights[f].done)
     m.warps[w].flights -= 1
     give(m.free_flights, f)
-    if m.warps[w].flights == 0 and m.warps[w].waiting == 1:
-        m.warps[w].waiting = 0
+    if m.warps[w].flights == 0 and m.warps[w].waiting == FOR_LOADS:
+        m.warps[w].waiting = AWAKE
         push(m, sm, slot, m.warps[w].wake)
         m.warps[w].wake = 0
         prefetch(m.instructions, m.warps[w].pc)
 
 
-@loop
+@inlined
 def answer(m, sm, f, latency, time):
     """A transaction of flight `f` has all its data."""
     record(m, m.flights[f].op, latency)
@@ -68,13 +73,13 @@ def answer(m, sm, f, latency, time):
         end_flight(m, sm, f)
 
 
-@loop
+@inlined
 def fill(m, sm, r, time):
     """Sectors arrive in L1: answer the transactions that waited for just these."""
     way = m.requests[r].way
     mask = np.int64(m.requests[r].mask)
-    m.ways[way].valid = m.ways[way].valid | mask
-    m.ways[way].pending = m.ways[way].pending & (ALL ^ mask)
+    m.cache.ways[way].valid = m.cache.ways[way].valid | mask
+    m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ mask)
     node = m.waiting[way]
     kept = -1
     while node >= 0:
@@ -89,40 +94,42 @@ def fill(m, sm, r, time):
             kept = node
         node = after
     m.waiting[way] = kept
-    poisoned = mask & np.int64(m.ways[way].activated)
+    poisoned = mask & np.int64(m.cache.ways[way].poisoned)
     if poisoned:
-        m.ways[way].activated = m.ways[way].activated ^ poisoned
+        m.cache.ways[way].poisoned = m.cache.ways[way].poisoned ^ poisoned
         invalidate(m, sm, way, m.requests[r].line, poisoned, time)
 
 
-@loop
+@inlined
 def answer_own(m, sm, r, time):
     """Answer the transaction that made the request, unless it waits for other requests too."""
     f = m.requests[r].flight
     if f >= 0:
-        answer(m, sm, f, time - m.requests[r].asked, time)
+        answer(m, sm, f, time - m.requests[r].looked_up, time)
 
 
-@loop
+@inlined
 def invalidate(m, sm, way, line, mask, time):
     """Drop sectors from L1 (all of an unsectored line); dirty ones go to L2, even when no store slot is free.
 
-    Sectors still under way answer their waiters when they come and are dropped then (`activated` marks them in L1).
+    Sectors still under way answer their waiters when they come and are dropped then (they are `poisoned`).
     """
     keep = 0 if m.p[0].l1_whole else ALL ^ mask
-    lost = np.int64(m.ways[way].dirty) & (ALL ^ keep)
-    m.ways[way].valid = m.ways[way].valid & keep
-    m.ways[way].dirty = m.ways[way].dirty & keep
-    m.ways[way].activated = m.ways[way].activated | (m.ways[way].pending & (ALL ^ keep))
+    lost = np.int64(m.cache.ways[way].dirty) & (ALL ^ keep)
+    m.cache.ways[way].valid = m.cache.ways[way].valid & keep
+    m.cache.ways[way].dirty = m.cache.ways[way].dirty & keep
+    m.cache.ways[way].poisoned = m.cache.ways[way].poisoned | (m.cache.ways[way].pending & (ALL ^ keep))
     if lost:
         m.sms[sm].stores += 1
         send(m, sm, STORE, line, lost, m.writers[way], time)
-    if m.ways[way].valid == 0 and m.ways[way].pending == 0:
-        s = sm * m.p[0].l1_sets + m.place[line].l1_set
-        drop(m.buckets, m.chains, m.ways, m.sets, sm, m.p[0].l1_bits, s, way)
+    if m.cache.ways[way].valid == 0 and m.cache.ways[way].pending == 0:
+        s = sm * m.p[0].l1_sets + m.mapping[line].l1_set
+        unindex(m.tag_index, m.cache, sm, way)
+        invalidate_way(m.cache, s, way)
+        m.cache.ways[way].poisoned = 0
 
 
-@loop
+@inlined
 def send(m, sm, kind, line, mask, op, time):
     """Send a request to L2."""
     r = take(m.free_requests)
@@ -133,7 +140,7 @@ def send(m, sm, kind, line, mask, op, time):
     m.requests[r].flight = -1
     m.requests[r].sm = sm
     m.requests[r].op = op
-    m.requests[r].place = m.place[line].slice
+    m.requests[r].target = m.mapping[line].slice
     m.requests[r].kind = kind
     m.requests[r].mask = mask
     m.requests[r].need = 0
@@ -141,7 +148,7 @@ def send(m, sm, kind, line, mask, op, time):
     return r
 
 
-@loop
+@inlined
 def join_flight(m, sm, op):
     """The flight of the instruction at the load-store unit, with one more transaction to wait for."""
     f = m.sms[sm].flight
@@ -159,7 +166,7 @@ def join_flight(m, sm, op):
     return f
 
 
-@loop
+@inlined
 def wait_at(m, way, f, need, time):
     """Let a transaction wait for sectors of a way that other requests bring."""
     node = take(m.free_nodes)
@@ -170,7 +177,7 @@ def wait_at(m, way, f, need, time):
     m.waiting[way] = node
 
 
-@loop
+@inlined
 def count(m, op, kind, event, mask, hits, merges):
     """Count a transaction under its worst sector's event and each of its sectors under its own."""
     m.counters[op, kind + event, 0] += 1
@@ -184,51 +191,52 @@ def count(m, op, kind, event, mask, hits, merges):
         m.counters[op, kind + event, 1] += rest
 
 
-@loop
+@inlined
 def allocate(m, sm, line, op, time):
     """A way for `line`, or -1 when the load-store unit must wait. A dirty victim is sent to L2."""
     p = m.p[0]
     if p.write_policy == BACK and m.sms[sm].stores >= p.max_stores:
         return -1  # a dirty victim could not leave; asked first, so that trying again draws nothing
-    s = sm * p.l1_sets + m.place[line].l1_set
-    way = victim(m.ways, m.sets, s, p.l1_ways, 0, p.l1_policy, p.key)
+    s = sm * p.l1_sets + m.mapping[line].l1_set
+    way = victim(m.cache, s)
     if way < 0:
         return way
-    old = m.ways[way].tag
+    old = m.cache.ways[way].tag
     if p.inclusive and old >= 0:
         at = old * p.sharer_words + (sm >> 5)
         m.sharers[at] = m.sharers[at] & (WORD ^ 1 << (sm & 31))
-    dirty = np.int64(m.ways[way].dirty)
+    dirty = np.int64(m.cache.ways[way].dirty)
     if dirty:
         m.sms[sm].stores += 1
-        send(m, sm, STORE, m.ways[way].tag, dirty, m.writers[way], time)
-    reindex(m.buckets, m.chains, m.ways, sm, p.l1_bits, way, line)
-    replace(m.ways, m.sets, s, way, p.l1_ways, 0, p.l1_policy, line)
-    prefetch(m.ways, m.sets[s].oldest)  # the next victim
+        send(m, sm, STORE, m.cache.ways[way].tag, dirty, m.writers[way], time)
+    reindex(m.tag_index, m.cache, sm, way, line)
+    replace(m.cache, s, way, line)
+    m.cache.ways[way].poisoned = 0
+    prefetch(m.cache.ways, m.cache.sets[s].oldest)  # the next victim
     m.waiting[way] = -1
     m.writers[way] = op
     m.born[way] = time
     return way
 
 
-@loop
+@inlined
 def load(m, sm, line, mask, op, time):
     """Look a load's transaction up in L1; False when it must be tried again."""
     p = m.p[0]
-    way = find(m.buckets, m.chains, m.ways, sm, p.l1_bits, line)
+    way = find(m.tag_index, m.cache, sm, line)
     new = mask
     event = MISS
     valid = 0
     pending = 0
     if way >= 0:
-        valid = mask & np.int64(m.ways[way].valid)
+        valid = mask & np.int64(m.cache.ways[way].valid)
         if valid == mask:
-            touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
+            touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
             m.counters[op, READS + HIT, 0] += 1
             m.counters[op, READS + HIT, 1] += m.sectors[mask]
             complete(m, sm, op, time + p.l1_latency, p.l1_latency)
             return True
-        pending = (mask ^ valid) & np.int64(m.ways[way].pending)
+        pending = (mask ^ valid) & np.int64(m.cache.ways[way].pending)
         new = mask ^ valid ^ pending
         event = SECTOR_MISS if new else MERGE
     r = -1
@@ -238,32 +246,32 @@ def load(m, sm, line, mask, op, time):
         if way < 0:
             way = allocate(m, sm, line, op, time)
             if way < 0:
-                return p.pass_by and past_l1(m, sm, BYPASS, line, mask, op, time)
+                return p.full_set_bypasses and bypass(m, sm, BYPASS, line, mask, op, time)
         m.sms[sm].loads += 1
         r = send(m, sm, LOAD, line, new, op, time)
         m.requests[r].way = way
-        m.ways[way].pending = m.ways[way].pending | new
+        m.cache.ways[way].pending = m.cache.ways[way].pending | new
     if event != MISS:
-        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
+        touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
     f = join_flight(m, sm, op)
     if pending:
         wait_at(m, way, f, new | pending, time)
     else:
         m.requests[r].flight = f
-        m.requests[r].asked = time
+        m.requests[r].looked_up = time
     count(m, op, READS, event, mask, valid, pending)
     return True
 
 
-@loop
+@inlined
 def complete(m, sm, op, time, latency):
     """A transaction of the current instruction got its data without leaving the SM."""
     record(m, op, latency)
     m.sms[sm].done = max(m.sms[sm].done, time)
 
 
-@loop
-def past_l1(m, sm, kind, line, mask, op, time):
+@inlined
+def bypass(m, sm, kind, line, mask, op, time):
     """A load that L1 does not cache, or an atomic: L2 answers. False when it must be tried again."""
     if m.sms[sm].loads >= m.p[0].l1_mshrs:
         return False
@@ -272,43 +280,42 @@ def past_l1(m, sm, kind, line, mask, op, time):
         evict_own_copy(m, sm, line, mask, time)
     r = send(m, sm, kind, line, mask, op, time)
     m.requests[r].flight = join_flight(m, sm, op)
-    m.requests[r].asked = time
-    first = READS if kind == BYPASS else ATOMICS
-    count(m, op, first, MISS, mask, 0, 0)
+    m.requests[r].looked_up = time
+    count(m, op, first_event(kind), MISS, mask, 0, 0)
     return True
 
 
-@loop
+@inlined
 def evict_own_copy(m, sm, line, mask, time):
     """L2 changes the data, so this SM's copy goes."""
-    way = find(m.buckets, m.chains, m.ways, sm, m.p[0].l1_bits, line)
+    way = find(m.tag_index, m.cache, sm, line)
     if way >= 0:
         invalidate(m, sm, way, line, mask, time)
 
 
-@loop
+@inlined
 def store(m, sm, kind, line, mask, op, time):
     """A store or reduction; False when it must be tried again."""
     p = m.p[0]
     caches = kind == STORE and p.l1_enabled
     keep = caches and p.write_policy == BACK
-    way = find(m.buckets, m.chains, m.ways, sm, p.l1_bits, line)
+    way = find(m.tag_index, m.cache, sm, line)
     hits = 0
     event = MISS
     if way >= 0:
-        hits = mask & np.int64(m.ways[way].valid)
+        hits = mask & np.int64(m.cache.ways[way].valid)
         event = HIT if hits == mask else SECTOR_MISS
     if not keep and m.sms[sm].stores >= p.max_stores:
         return False
     if keep or (caches and p.write_policy == ALLOCATE):
         if way < 0:
             way = allocate(m, sm, line, op, time)
-            if way < 0 and (keep or not p.pass_by):
+            if way < 0 and (keep or not p.full_set_bypasses):
                 return False
         if way >= 0:
-            m.ways[way].valid = m.ways[way].valid | mask
+            m.cache.ways[way].valid = m.cache.ways[way].valid | mask
     if keep:
-        m.ways[way].dirty = m.ways[way].dirty | mask
+        m.cache.ways[way].dirty = m.cache.ways[way].dirty | mask
         m.writers[way] = op
     else:
         if way >= 0 and (kind == REDUCTION or p.write_policy == EVICT):
@@ -316,7 +323,7 @@ def store(m, sm, kind, line, mask, op, time):
             way = -1
         m.sms[sm].stores += 1
         send(m, sm, kind, line, mask, op, time)
-    if way >= 0:
-        touch(m.ways, m.sets, sm * p.l1_sets + m.place[line].l1_set, way, p.l1_ways, 0, p.l1_policy)
+    if way >= 0 and event != MISS:
+        touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
     return True

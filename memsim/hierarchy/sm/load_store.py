@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.ways import find
-from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.cache.index import find
+from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
 from memsim.hierarchy.loops.prefetch import prefetch
-from memsim.hierarchy.requests import ATOMIC, BYPASS, INVALIDATE, LOAD, REDUCTION, STORE, append, give, pop, take_bucket
-from memsim.hierarchy.sm.l1 import answer_own, complete, end_flight, fill, invalidate, load, past_l1, store
-from memsim.hierarchy.sm.state import NEVER, OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
+from memsim.hierarchy.requests import append, give, pop, take_bucket
+from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, store
+from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.sm.warps import (
     act,
     choose,
@@ -26,12 +26,13 @@ from memsim.hierarchy.sm.warps import (
     pop_event,
     push,
 )
+from memsim.support.compiled import inlined
 from memsim.trace.transactions import PAST_L1
 
 AHEAD = 8  # transactions that the host is told of before they are looked up
 
 
-@loop
+@inlined
 def receive(m, sm, time):
     """Handle the SM's first reply, which is due at `time`."""
     r = pop(m.replies, sm, m.requests)
@@ -46,7 +47,7 @@ def receive(m, sm, time):
         answer_own(m, sm, r, time)
     elif kind == INVALIDATE:
         line = m.requests[r].line
-        way = find(m.buckets, m.chains, m.ways, sm, m.p[0].l1_bits, line)
+        way = find(m.tag_index, m.cache, sm, line)
         if way >= 0 and m.born[way] <= m.requests[r].time - m.p[0].return_cycles:
             invalidate(m, sm, way, line, np.int64(m.requests[r].mask), time)
     else:
@@ -54,19 +55,19 @@ def receive(m, sm, time):
     give(m.free_requests, r)
 
 
-@loop
+@inlined
 def due(m, sm):
     """When the SM's first reply has arrived whole."""
     r = m.replies[sm].head
     if r < 0:
         return NEVER
     time = max(m.requests[r].time, m.sms[sm].link_free)
-    if m.requests[r].kind <= ATOMIC:
+    if returns_data(m.requests[r].kind):
         time += m.link_cycles[m.requests[r].mask]
     return time
 
 
-@loop
+@inlined
 def look_up(m, sm, k, kind, op, cached, time):
     """Look transaction `k` up, of an instruction whose loads L1 serves or not; False when it must be tried again."""
     line = m.lines[k]
@@ -74,13 +75,13 @@ def look_up(m, sm, k, kind, op, cached, time):
     if kind == OP_LOAD:
         if cached:
             return load(m, sm, line, mask, op, time)
-        return past_l1(m, sm, BYPASS, line, mask, op, time)
+        return bypass(m, sm, BYPASS, line, mask, op, time)
     if kind == OP_ATOMIC:
-        return past_l1(m, sm, ATOMIC, line, mask, op, time)
+        return bypass(m, sm, ATOMIC, line, mask, op, time)
     return store(m, sm, STORE if kind == OP_STORE else REDUCTION, line, mask, op, time)
 
 
-@loop
+@inlined
 def start(m, sm, time):
     """Give the load-store unit the next instruction; returns when the unit is free again."""
     slot = choose(m, sm)
@@ -103,7 +104,7 @@ def start(m, sm, time):
     return time + busy
 
 
-@loop
+@inlined
 def finish(m, sm, time):
     """The load-store unit is through with its instruction at `time`; its warp goes on or waits."""
     slot = m.sms[sm].warp
@@ -131,7 +132,7 @@ def finish(m, sm, time):
         push(m, sm, slot, time)
 
 
-@loop
+@inlined
 def advance_sm(m, sm, end):
     """Advance one SM to `end`; returns when it can act next."""
     time = m.sms[sm].time
@@ -162,7 +163,7 @@ def advance_sm(m, sm, end):
         cached = m.p[0].l1_enabled and i.flags & PAST_L1 == 0
         k, stop = m.sms[sm].next, m.sms[sm].stop
         while k < stop and time < limit:
-            prefetch(m.place, m.lines[min(k + AHEAD, stop - 1)])
+            prefetch(m.mapping, m.lines[min(k + AHEAD, stop - 1)])
             if not look_up(m, sm, k, kind, op, cached, time):
                 blocked = True
                 break
@@ -177,20 +178,20 @@ def advance_sm(m, sm, end):
     return max(min(event, NEVER), end)
 
 
-@loop
+@inlined
 def accept(m, start, end):
     """Hand the replies of a window to their SMs, and ask the host for the ways they fill."""
     for time in range(start, end):
         r = take_bucket(m.from_l2, time)
         while r >= 0:
-            prefetch(m.ways, m.requests[r].way)
+            prefetch(m.cache.ways, m.requests[r].way)
             prefetch(m.waiting, m.requests[r].way)
             after = m.requests[r].next
-            append(m.replies, m.requests[r].place, m.requests, r)
+            append(m.replies, m.requests[r].target, m.requests, r)
             r = after
 
 
-@loop
+@inlined
 def advance_sms(m, start, end):
     """Advance every SM over [start, end).
 

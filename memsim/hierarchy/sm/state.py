@@ -7,9 +7,10 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.gpu.config import L1WritePolicy, WarpScheduler
+from memsim.hierarchy.cache.index import Index
+from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.trace.schema import Flag, Kind
 
-NEVER = 1 << 62
 SLOTS = 64  # warp slots of an SM, at most
 SM_STATE = np.dtype(
     [
@@ -44,17 +45,17 @@ WARP = np.dtype(
         ("weight", "<i4"),
         ("ready", "u1"),
         ("issued_gap", "u1"),  # the gap of the instruction at pc has passed
-        ("waiting", "u1"),  # the sequence is issued; it ends with the last flight
+        ("waiting", "u1"),  # AWAKE, or for what
         ("started", "u1"),  # the sequence at pc is under way: the scheduler stays
     ]
 )
+# What a warp waits for when no event will wake it: the loads of its sequence, or the other warps of its block.
+AWAKE, FOR_LOADS, AT_BARRIER = range(3)
 BLOCK = np.dtype([("live", "<i4"), ("arrived", "<i4"), ("item", "<i4"), ("pad", "<i4")])
 FLIGHT = np.dtype([("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("pad", "<i4")])
 NODE = np.dtype([("time", "<i8"), ("flight", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
 OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
-PLACE = np.dtype(
-    [("l1_set", "<u4"), ("row", "<u4"), ("slice", "<u2"), ("channel", "<u2"), ("bank", "<u2"), ("pad", "<u2")]
-)
+L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1")])  # sectors to be dropped when they come
 FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
 ROUND_ROBIN, WEIGHTED, GREEDY, RANDOM = range(4)
 SCHEDULER = {
@@ -74,9 +75,6 @@ WRITE_POLICY = {
 WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
 BARRIER = int(Flag.barrier)
 OP_LOAD, OP_STORE, OP_ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
-READS, WRITES, ATOMICS = 0, 4, 8  # first event of each kind of access
-HIT, MISS, SECTOR_MISS, MERGE = range(4)
-ALL = 0xFF  # every sector of a line
 
 
 class SMs(NamedTuple):
@@ -86,19 +84,17 @@ class SMs(NamedTuple):
     instructions: np.ndarray
     lines: np.ndarray
     masks: np.ndarray
-    place: np.ndarray  # PLACE, one a line
+    mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
     warps: np.ndarray  # SLOTS an SM
     blocks: np.ndarray  # SLOTS an SM
     heap: np.ndarray  # SLOTS an SM: time * SLOTS + slot, the warps that act later
-    ways: np.ndarray
+    cache: Cache  # all L1s; its ways are L1_WAY
     waiting: np.ndarray  # [way] first node that waits for its fill, or -1
     writers: np.ndarray  # [way] static op that last wrote there
-    born: np.ndarray  # [way] when its line was asked for
+    born: np.ndarray  # [way] when its line missed
     sharers: np.ndarray  # [line * sharer_words + word]: SMs whose L1 may hold the line (inclusive L2 only)
-    sets: np.ndarray
-    buckets: np.ndarray  # of the cache's index
-    chains: np.ndarray  # [way] next way in its bucket, or -1
+    tag_index: Index
     requests: np.ndarray
     free_requests: np.ndarray
     nodes: np.ndarray

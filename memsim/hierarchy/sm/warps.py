@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.compiled import loop
+from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.requests import HOST_LINE
-from memsim.hierarchy.sm.state import BARRIER, GREEDY, NEVER, RANDOM, SLOTS, WAITS, WEIGHTED
+from memsim.hierarchy.sm.state import AT_BARRIER, AWAKE, BARRIER, FOR_LOADS, GREEDY, RANDOM, SLOTS, WAITS, WEIGHTED
+from memsim.support.compiled import inlined
 
 
-@loop
+@inlined
 def push(m, sm, slot, time):
     """Let warp `slot` act at `time`."""
     base = sm * SLOTS
@@ -27,7 +28,7 @@ def push(m, sm, slot, time):
     m.heap[base + at] = key
 
 
-@loop
+@inlined
 def pop_event(m, sm):
     """Take the earliest entry of the heap and return its slot."""
     base = sm * SLOTS
@@ -49,7 +50,7 @@ def pop_event(m, sm):
     return slot
 
 
-@loop
+@inlined
 def release_barrier(m, sm, block, time):
     """Wake the warps of a block when all that live have arrived."""
     b = sm * SLOTS + block
@@ -59,12 +60,12 @@ def release_barrier(m, sm, block, time):
     p = m.p[0]
     for slot in range(block * p.warps_per_block, (block + 1) * p.warps_per_block):
         w = sm * SLOTS + slot
-        if m.warps[w].waiting == 2:
-            m.warps[w].waiting = 0
+        if m.warps[w].waiting == AT_BARRIER:
+            m.warps[w].waiting = AWAKE
             push(m, sm, slot, time + p.barrier_cycles)
 
 
-@loop
+@inlined
 def end_warp(m, sm, slot, time):
     """A warp has issued everything and got every answer."""
     block = m.warps[sm * SLOTS + slot].block
@@ -81,14 +82,14 @@ def end_warp(m, sm, slot, time):
     m.freed_count[0] = n + 1
 
 
-@loop
+@inlined
 def ends_sequence(m, w):
     """Whether the warp's next instruction must wait for the loads before it."""
     pc = m.warps[w].pc
     return pc == m.warps[w].end or m.instructions[pc].flags & WAITS != 0
 
 
-@loop
+@inlined
 def end_sequence(m, sm, slot, time):
     """A warp has issued a whole sequence: it acts again when the sequence's last datum is there."""
     w = sm * SLOTS + slot
@@ -97,10 +98,10 @@ def end_sequence(m, sm, slot, time):
         push(m, sm, slot, max(m.warps[w].wake, time))
         m.warps[w].wake = 0
     else:
-        m.warps[w].waiting = 1
+        m.warps[w].waiting = FOR_LOADS
 
 
-@loop
+@inlined
 def make_ready(m, sm, w):
     """A warp may issue its next instruction."""
     m.warps[w].ready = 1
@@ -111,13 +112,13 @@ def make_ready(m, sm, w):
     prefetch(m.masks, first)
 
 
-@loop
+@inlined
 def goes_to_memory(m, pc):
     """Whether an instruction is one for the load-store unit."""
     return m.instructions[pc].count > 0 or m.instructions[pc].slots > 0
 
 
-@loop
+@inlined
 def act(m, sm, slot, time):
     """A warp whose last sequence is answered goes on: its gap, then a barrier or the load-store unit, or its end."""
     w = sm * SLOTS + slot
@@ -141,7 +142,7 @@ def act(m, sm, slot, time):
         m.warps[w].issued_gap = 0
         if m.instructions[pc].flags & BARRIER:
             m.warps[w].pc = pc + 1
-            m.warps[w].waiting = 2
+            m.warps[w].waiting = AT_BARRIER
             block = m.warps[w].block
             m.blocks[sm * SLOTS + block].arrived += 1
             release_barrier(m, sm, block, time)
@@ -155,7 +156,7 @@ def act(m, sm, slot, time):
             return
 
 
-@loop
+@inlined
 def choose(m, sm):
     """The scheduler's next warp. A warp inside a sequence goes on (bulk scheduling)."""
     p = m.p[0]

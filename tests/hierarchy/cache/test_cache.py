@@ -122,6 +122,9 @@ BY_HAND = [
     # Ways fill 1, 2, 3, 0. The tree of way 0's last use points to 2, 3 and there to 2: line 1 goes.
     (Replacement.tree_plru, [0, 1, 2, 3, 4], {0, 2, 3, 4}),
     (Replacement.tree_plru, [0, 1, 2, 3, 1, 4], {1, 2, 3, 4}),  # uses in both halves: the other way of the first goes
+    # Jaleel et al., ISCA 2010, figure 3: a line that was used again outlives any scan of lines that are not.
+    (Replacement.srrip, [0, 1, 0, 1, 10, 11, 12, 13, 14, 15], {0, 1, 14, 15}),
+    (Replacement.lru, [0, 1, 0, 1, 10, 11, 12, 13, 14, 15], {12, 13, 14, 15}),
 ]
 
 
@@ -131,7 +134,7 @@ def test_a_policy_keeps_the_lines_it_should(replacement, lines, left):
     flow = [instruction([(line, 15)]) for line in lines]
     system = System(machines.one_warp(*flow), gpu, 1, np.random.SeedSequence(0))
     system.run()
-    assert set(system.machine.sms.ways["tag"].tolist()) == left
+    assert set(system.machine.sms.cache.ways["tag"].tolist()) == left
 
 
 def test_random_replacement_takes_every_way_alike():
@@ -142,9 +145,21 @@ def test_random_replacement_takes_every_way_alike():
     for seed in range(20):
         system = System(tx, gpu, 1, np.random.SeedSequence(seed))
         system.run()
-        ages += [1999 - int(tag) for tag in system.machine.sms.ways["tag"]]
+        ages += [1999 - int(tag) for tag in system.machine.sms.cache.ways["tag"]]
     # A line stays for each further miss with probability 3/4, so ages are geometric with mean 3.
     assert 2 < np.mean(ages) < 4.5
+
+
+def test_bimodal_insertion_keeps_a_part_of_a_loop_that_is_larger_than_the_cache():
+    """Jaleel et al., section 4: LRU and SRRIP lose every line of a cyclic walk before its next use, BRRIP does not."""
+    flow = [instruction([(line, 15)]) for _ in range(60) for line in range(24)]
+    hits = {}
+    for policy in ("lru", "srrip", "brrip"):
+        gpu = machines.gpu(l1__ways=16, l1__size_bytes=2048, l1__replacement=policy, l2__size_bytes=1 << 20)
+        trial = System(machines.one_warp(*flow), gpu, 1, np.random.SeedSequence(0)).run()
+        hits[policy] = int(trial.counters[0, Level.l1, Event.read_hit, Unit.transactions])
+    # At best 15 ways of 24 lines stay.
+    assert hits["lru"] == hits["srrip"] == 0 and 0.4 * len(flow) < hits["brrip"] < 15 / 24 * len(flow)
 
 
 def test_a_hit_and_a_miss_cost_their_configured_latency():

@@ -106,6 +106,27 @@ def test_a_bank_group_keeps_its_own_distance_and_no_others(constraint, accesses,
     assert least(1) == other
 
 
+@pytest.mark.parametrize("constraint", ["ras", "rtp"])
+def test_a_closed_page_is_precharged_when_nobody_waits_for_it_and_no_sooner(constraint):
+    gpu = override(one_channel(**{constraint: 50}), {"dram.row_policy": "closed_page", "dram.write_high": 32})
+    log = commands(gpu, [(LOAD, 0, 0), (LOAD, 0, 0), (LOAD, 0, 1)])
+    assert [name for _, name, _, _ in log] == ["activate", "read", "read", "precharge", "activate", "read", "precharge"]
+    clocks = [clock for clock, _, _, _ in log]
+    since = {"ras": clocks[0], "rtp": clocks[2]}[constraint]
+    assert clocks[3] - since == 50 and clocks[4] - clocks[3] == LOOSE["rp"]
+
+
+@pytest.mark.parametrize(("policy", "waits_for_precharge"), [("open_page", True), ("closed_page", False)])
+def test_a_row_conflict_after_a_pause_finds_the_bank_closed(policy, waits_for_precharge):
+    """The second load waits for the first, so the bank is idle long enough to close its row."""
+    gpu = override(one_channel(rp=50), {"dram.row_policy": policy})
+    near, far = 0, gpu.dram.banks * ROW // 128  # lines of bank 0, rows 0 and 1
+    flow = [instruction([(0, 1)]), instruction([(1, 1)], op=1)]
+    trial = System(machines.one_warp(*flow, addresses=[near, far]), gpu, 1, np.random.SeedSequence(0)).run()
+    slower = round(50 * gpu.sm.clock_mhz / gpu.dram.clock_mhz) if waits_for_precharge else 0
+    assert abs(int(trial.times[1]["sum"] - trial.times[0]["sum"]) - slower) <= 2
+
+
 def test_bank_groups_in_turn_reach_the_bandwidth_that_one_alone_cannot():
     """Four sectors of two banks, ccd 2 and ccd_l 4: 8 every 2 clocks where the banks are of two groups."""
 

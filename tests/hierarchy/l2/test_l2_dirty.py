@@ -18,7 +18,7 @@ def replay(tx, **changes):
     assert gpu.l2.size_bytes == SETS * WAYS * gpu.l2.line_bytes
     system = System(tx, gpu, 1, np.random.SeedSequence(0))
     trial = system.run()
-    return trial, int(np.unpackbits(system.machine.slices.ways["dirty"]).sum())
+    return trial, int(np.unpackbits(system.machine.slices.cache.ways["dirty"]).sum())
 
 
 def written(n_lines):

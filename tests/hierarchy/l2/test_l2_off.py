@@ -55,4 +55,4 @@ def test_no_hit_ratio_is_told():
 @pytest.mark.parametrize("field, value", [("l2__inclusion", "inclusive"), ("l2__partitions", 2)])
 def test_what_needs_an_l2_is_refused_without(field, value):
     with pytest.raises(InputError, match="without an L2"):
-        machines.gpu(l2__enabled=False, l2__slices=2, l2__far_cycles=0 if value != 2 else 20, **{field: value})
+        machines.gpu(l2__enabled=False, l2__slices=2, l2__partition_cycles=0 if value != 2 else 20, **{field: value})

@@ -1,4 +1,4 @@
-"""How the inner loops are compiled, and called once a window at little cost."""
+"""The entry of a level's loops: compiled without tests of indices, and called once a window at little cost."""
 
 from __future__ import annotations
 
@@ -8,13 +8,7 @@ from typing import Any
 
 from numba import config, types
 
-from memsim.support.compiled import compiled, drop_stale, found_on_disk
-
-# The loops get named tuples of some thirty arrays and hand them on to small functions. Passing the tuple by value made
-# a trial nearly three times as long, so every function is inlined.
-loop = compiled(forceinline=True)
-
-drop_stale("hierarchy")
+from memsim.support.compiled import found_on_disk
 
 
 @contextmanager

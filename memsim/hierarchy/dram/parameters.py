@@ -1,0 +1,38 @@
+"""What the configuration tells the loops of the DRAM channels."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.hierarchy.dram.policy import POLICY, ROW_POLICY
+from memsim.hierarchy.parameters import record_of
+
+
+def log_run(gpu: GPU) -> int:
+    """Requests to DRAM logged in a row: one group of 32 for each SM (Baghsorkhi 2012, 3.2.3)."""
+    return 32 * gpu.sm.count
+
+
+def dram_parameters(gpu: GPU) -> np.ndarray:
+    """The record of the DRAM channels: the timing table, and the ratio of their clock to the SMs' as whole numbers."""
+    up, down = round(gpu.dram.clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000)
+    shared = gcd(up, down)
+    timing = gpu.dram.timing
+    return record_of(
+        **timing.resolved(),
+        groups=gpu.dram.bank_groups or 1,
+        clock_up=up // shared,
+        clock_down=down // shared,
+        latency=gpu.dram.latency_cycles,
+        banks=gpu.dram.banks,
+        policy=POLICY[gpu.dram.policy],
+        row_policy=ROW_POLICY[gpu.dram.row_policy],
+        queue=gpu.dram.queue,
+        write_queue=gpu.dram.write_queue,
+        write_high=gpu.dram.write_high,
+        write_low=gpu.dram.write_low,
+        log_run=log_run(gpu),
+    )

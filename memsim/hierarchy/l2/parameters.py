@@ -1,0 +1,68 @@
+"""What the configuration tells the loops of the L2 slices."""
+
+from __future__ import annotations
+
+from math import gcd
+
+import numpy as np
+
+from memsim.gpu.config import GPU, Inclusion
+from memsim.hierarchy.codes import ALL
+from memsim.hierarchy.l2.state import WRITE_HIT, WRITE_MISS
+from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
+from memsim.hierarchy.parameters import record_of, sharer_words
+
+
+def group_bits(gpu: GPU) -> int:
+    """log2 of the L2 sets whose ways lie interleaved: as many as an L1 line has L2 lines, if that divides all sets."""
+    lines = gpu.l1.line_bytes // gpu.l2.line_bytes
+    n_sets = gpu.l2.size_bytes // (gpu.l2.line_bytes * gpu.l2.ways)
+    return gcd(lines, n_sets).bit_length() - 1
+
+
+def max_dirty(gpu: GPU) -> int:
+    """Dirty lines that an L2 set may hold, 0 when nothing limits them."""
+    most = gpu.l2.max_dirty_ways
+    return most if most is not None and most < gpu.l2.ways else 0
+
+
+def most_writes(gpu: GPU) -> int:
+    """Writes to DRAM that one request may cause: of every L2 line it covers, one evicted, one written, one cleaned."""
+    return (3 if max_dirty(gpu) else 2) * (gpu.l1.line_bytes // gpu.l2.line_bytes)
+
+
+def l2_parameters(gpu: GPU, apart: bool, n_lines: int) -> np.ndarray:
+    """The record of the L2 slices.
+
+    Args:
+        apart: the L2 lines of one L1 line always lie in different sets.
+        n_lines: of the trace.
+    """
+    ahead, back = crossing_cycles(gpu)
+    lines = gpu.l1.line_bytes // gpu.l2.line_bytes
+    sectors = gpu.l2.line_bytes // 32
+    return record_of(
+        off=not gpu.l2.enabled,
+        inclusive=gpu.l2.inclusion is Inclusion.inclusive,
+        sharer_words=sharer_words(gpu),
+        lines_per_packet=lines,
+        packet_bits=lines.bit_length() - 1,
+        sectors_per_line=sectors,
+        line_mask=(1 << sectors) - 1,
+        step_mask=ALL if apart else (1 << sectors) - 1,  # sectors of a packet looked up at once
+        sector_bits=sectors.bit_length() - 1,
+        all_sectors=(1 << (gpu.l1.line_bytes // 32)) - 1,
+        l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
+        group_bits=group_bits(gpu),
+        l2_mshrs=max(gpu.l2.mshrs, most_writes(gpu)),
+        max_dirty=max_dirty(gpu),
+        most_writes=most_writes(gpu),
+        return_cycles=reply_cycles(gpu),
+        sector_cycles=gpu.l2.sector_cycles,
+        half=gpu.l2.slices // 2 if gpu.l2.partitions > 1 else 0,  # slices of one partition
+        n_lines=n_lines,
+        ahead_cycles=ahead,
+        back_cycles=back,
+        write_hit=WRITE_HIT[gpu.l2.write_hit],
+        write_miss=WRITE_MISS[gpu.l2.write_miss],
+    )

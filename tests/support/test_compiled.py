@@ -1,0 +1,104 @@
+"""Machine code on disk never outlives a source it was made of; and what of Numba's inside memsim leans on."""
+
+import ast
+import configparser
+import inspect
+import os
+import shutil
+from pathlib import Path
+
+import numba
+import numpy as np
+import pytest
+from numba.core import cgutils
+from numba.core.caching import FunctionCache
+from numba.np import arrayobj
+from places import ROOT
+
+from memsim.support.compiled import BAKED_IN, drop_stale, loop
+
+PACKAGE = ROOT / "memsim"
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the sources, an hour old, with machine code of now in each room that has loops."""
+    copy = tmp_path / "memsim"
+    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
+    for source in copy.rglob("*.py"):
+        os.utime(source, (source.stat().st_atime, source.stat().st_mtime - 3600))
+    for room in BAKED_IN:
+        (copy / room / "__pycache__").mkdir()
+        (copy / room / "__pycache__" / "loop-1.py311.nbi").touch()
+    return copy
+
+
+def _rooms_with_code(package: Path) -> set[str]:
+    return {index.relative_to(package).parts[0] for index in package.rglob("*.nbi")}
+
+
+@pytest.mark.parametrize(
+    ("changed", "dropped"),
+    [
+        ("trace/schema.py", set(BAKED_IN)),  # its flags are constants in every loop
+        ("support/compiled.py", set(BAKED_IN)),
+        ("hierarchy/codes.py", {"hierarchy"}),
+        ("profile/order.py", {"profile"}),
+        ("cli/run.py", set()),
+    ],
+)
+def test_a_changed_source_drops_the_machine_code_it_is_part_of(package, changed, dropped):
+    drop_stale(package)
+    assert _rooms_with_code(package) == set(BAKED_IN)
+    os.utime(package / changed, (2**32, 2**32))
+    drop_stale(package)
+    assert _rooms_with_code(package) == set(BAKED_IN) - dropped
+
+
+def _imported_rooms(path: Path) -> set[str]:
+    tree = ast.parse(path.read_text())
+    modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return {module.split(".")[1] for module in modules if module.startswith("memsim.")}
+
+
+def test_every_room_that_a_file_of_loops_imports_from_is_known_to_be_baked_in():
+    for path in PACKAGE.rglob("*.py"):
+        if "from memsim.support.compiled import" not in path.read_text():
+            continue
+        room = path.relative_to(PACKAGE).parts[0]
+        if room not in BAKED_IN:
+            assert "@loop" not in path.read_text() and "@inlined" not in path.read_text(), path
+            continue
+        # Of gpu come only configurations, which loops get as arguments; of hierarchy, layouts and events as integers.
+        assert _imported_rooms(path) - {"gpu"} <= {*BAKED_IN[room], "hierarchy"}, path
+
+
+def test_private_numba_is_where_memsim_looks_for_it():
+    """Whoever raises numba's upper bound in setup.cfg looks at these first."""
+    for name in ("_load_overload", "_guard_against_spurious_io_errors", "save_overload", "load_overload"):
+        assert inspect.isfunction(getattr(FunctionCache, name)), name
+    assert list(inspect.signature(arrayobj.fix_integer_index).parameters) == [
+        "context", "builder", "idxty", "idx", "size",
+    ]  # fmt: skip
+    assert callable(cgutils.get_or_insert_function)
+
+    @loop
+    def twice(x):
+        return 2 * x
+
+    assert twice(np.int64(21)) == 42
+    if not numba.config.DISABLE_JIT:
+        compiled = twice.overloads[(numba.int64,)]
+        assert compiled.entry_point(np.int64(4)) == 8
+        for name in ("insert_user_function",):
+            assert callable(getattr(twice.targetctx, name))
+        assert callable(twice.add_overload) and hasattr(twice, "_cache")
+
+
+def test_numba_has_an_upper_bound_and_this_one_is_below_it():
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    (requirement,) = [line for line in setup["options"]["install_requires"].splitlines() if line.startswith("numba")]
+    assert "<" in requirement
+    bound = tuple(int(part) for part in requirement.split("<")[1].strip().split("."))
+    assert tuple(int(part) for part in numba.__version__.split(".")[:2]) < bound
