@@ -92,10 +92,10 @@ def test_other_designs_and_unfinished_ones_are_refused():
 
 def test_a_studys_file_gives_its_indices(tmp_path):
     ranges = {"dram.latency_cycles": {"from": 200, "to": 600}, "sm.barrier_cycles": {"from": 1, "to": 9}}
-    kernel = {"workload": "saxpy", "parameters": {"n": 1 << 14}, "blocks": "all"}
-    design = {"method": "saltelli", "points": 8}
+    kernel = {"workload": "saxpy", "parameters": {"n": 1 << 12}, "blocks": "all"}
+    design = {"method": "saltelli", "points": 32}
     path = tmp_path / "study.h5"
-    memsim.Study(kernels={"saxpy": kernel}, design=design, vary=ranges, trials=2).run(path)
+    memsim.Study(kernels={"saxpy": kernel}, design=design, vary=ranges, trials=1).run(path)
     done = CliRunner().invoke(app, ["sensitivity", str(path), "--json", "-o", str(tmp_path / "s.png")])
     assert done.exit_code == 0, done.output
     (outputs,) = json.loads(done.stdout)["cases"].values()
