@@ -18,7 +18,7 @@ from memsim.gpu.presets import override
 from memsim.hierarchy.counters import Level
 from memsim.montecarlo.trials import Trials
 from memsim.profile.curve import COUNTS, LEAVES, USES, Asked, Curve, curves
-from memsim.profile.ops import past_l1
+from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import interleaved
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
@@ -143,7 +143,7 @@ def capacity(
 
 def l1_asked(trace: Trace, gpu: GPU) -> Asked:
     """How L1 is asked: the loads that it serves count, stores are uses where they allocate."""
-    roles = [LEAVES if past_l1(op, gpu) else COUNTS if op.kind is Kind.load else USES for op in trace.ops]
+    roles = [LEAVES if bypasses_l1(op, gpu) else COUNTS if op.kind is Kind.load else USES for op in trace.ops]
     l1 = gpu.l1
     return Asked(np.array(roles, np.uint8), l1.line_bytes, held_bytes(gpu, "l1") // l1.line_bytes)
 
