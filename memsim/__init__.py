@@ -16,7 +16,18 @@ from typing import TYPE_CHECKING, Any
 # The function shares its name with the subpackage. Python binds a subpackage to its parent when it first imports it, so
 # it is imported here, before the function takes the name; `from memsim.trace.reader import Trace` goes on working.
 import memsim.trace  # noqa: F401  isort: skip
-from memsim.api import capture, estimate, explore, open_trace, simulate, trace
+from memsim.api import (
+    capacity,
+    capture,
+    compare,
+    estimate,
+    explore,
+    open_trace,
+    sensitivity,
+    simulate,
+    trace,
+    uncertainty,
+)  # fmt: skip
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -32,7 +43,7 @@ __version__ = "0.1.0"
 __all__ = [
     "workload", "Launch", "Thread", "trace", "open_trace", "capture", "import_accelsim", "import_nvbit",
     "export_accelsim", "load_gpu", "simulate", "estimate", "explore", "Result", "Study", "StudyResult",
-    "InputError", "__version__",
+    "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
 ]  # fmt: skip
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not

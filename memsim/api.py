@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from memsim.montecarlo.trials import Trials
     from memsim.sources.capture import Captured
     from memsim.sources.describe.workload import Workload
+    from memsim.studies.capacity import Capacity
+    from memsim.studies.compare import Comparison
+    from memsim.studies.sources import BySource
+    from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
 
 
@@ -301,6 +305,156 @@ def explore(
     return search(
         workload, machine, parameters, vary or {},
         keep=keep, blocks=blocks, trials=trials, seed=seed, jobs=jobs, progress=progress,
+    )  # fmt: skip
+
+
+def capacity(
+    trace: Trace | str | Path,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    *,
+    trials: int = 4,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Capacity:
+    """Find the hit ratio at every capacity of L1 and L2 in one pass, and replay three of them (docs/capacity.md).
+
+    Args:
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
+        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        trials: of each replay, beside the curves; 0 for the curves alone.
+        seed, jobs: of the replays, as for :func:`simulate`.
+        settings: fields of the GPU to change.
+        progress: told the replays done, all, and what comes next.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number; no cache that serves the trace's loads.
+
+    ::
+
+        found = memsim.capacity("spmv.h5", gpu="a100")
+        found.caches["l2"].needed(0.9), float(found.caches["l1"].hit_ratio(48 << 10))
+    """
+    from memsim.gpu.presets import override
+    from memsim.studies.capacity import capacity as curves
+    from memsim.trace.reader import Trace
+
+    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    return curves(recorded, machine, trials=trials, seed=seed, jobs=jobs, progress=progress)
+
+
+def compare(first: Result | str | Path, second: Result | str | Path, *, convention: str = "model") -> Comparison:
+    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/compare.md).
+
+    Trials are paired by number where both results drew from one seed, else compared after Welch.
+
+    Args:
+        first, second: results, or the paths of their files.
+        convention: of the hit ratios of files; a result has its own.
+
+    Raises:
+        InputError: a bad file, or results of different conventions.
+
+    ::
+
+        found = memsim.compare("scalar.h5", "vector.h5")
+        found.speedup, found.speedup_interval, found.pairing.why_not
+        found.ratios["l2_read"].change, [row.latency.change for row in found.loads.matched]
+    """
+    from memsim.analysis.result import Result
+    from memsim.studies.compare import compare as side_by_side
+
+    one, other = (each if isinstance(each, Result) else Result.load(each, convention) for each in (first, second))
+    return side_by_side(one, other)
+
+
+def sensitivity(
+    trace: Trace | str | Path,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    *,
+    points: int = 64,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[[int, int], None] | None = None,
+) -> BySource:
+    """Split the spread of a kernel's runs by source of randomness (docs/sensitivity.md).
+
+    Args:
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
+        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        points: a power of two; it takes `points` x (sources + 2) replays.
+        seed, jobs: as for :func:`simulate`.
+        settings: fields of the GPU to change.
+        convention: of the hit ratios.
+        progress: told the replays done, and all.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number; a GPU on which nothing is random.
+
+    ::
+
+        found = memsim.sensitivity("spmv.h5", gpu="tesla-c2050")
+        [(one.name, one.total) for one in found.outputs["cycles"].ranked]
+    """
+    from memsim.gpu.presets import override
+    from memsim.studies.sources import by_source
+    from memsim.trace.reader import Trace
+
+    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    return by_source(
+        recorded, machine, points=points, seed=seed, jobs=jobs, convention=convention, progress=progress
+    )  # fmt: skip
+
+
+def uncertainty(
+    trace: Trace | str | Path,
+    gpu: str | Path = DEFAULT_GPU,
+    *,
+    uncertainty: float = 0.2,
+    points: int = 32,
+    effects: bool = True,
+    trials: int = 4,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[[int, int, str], None] | None = None,
+) -> ModelError:
+    """Vary the numbers of a preset that are fitted or assumed: the model's own error bar (docs/sensitivity.md).
+
+    Args:
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
+        gpu: the name of a preset, or the path of a TOML file, which says what is uncertain.
+        uncertainty: share by which a number varies that states none.
+        points: at which all vary together.
+        effects: whether each is also varied alone, which tells the measurement that would help most.
+        trials, seed, jobs: of each point, as for :func:`simulate`.
+        settings: fields of the GPU to change; what is given is not varied.
+        convention: of the hit ratios.
+        progress: told the points done, all, and what varies.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number; a GPU of whose numbers none is uncertain.
+
+    ::
+
+        found = memsim.uncertainty("spmv.h5", gpu="h100")
+        found.interval("time_ms"), found.effects[0].factor.name
+    """
+    from memsim.gpu.presets import load_gpu, override, provenance
+    from memsim.studies.uncertain import uncertain
+    from memsim.trace.reader import Trace
+
+    machine = override(load_gpu(gpu), settings) if settings else load_gpu(gpu)
+    return uncertain(
+        trace if isinstance(trace, Trace) else open_trace(trace), machine, provenance(gpu, settings),
+        uncertainty=uncertainty, points=points, effects=effects, trials=trials, seed=seed, jobs=jobs,
+        convention=convention, progress=progress,
     )  # fmt: skip
 
 

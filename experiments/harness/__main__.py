@@ -26,6 +26,7 @@ STUDIES: tuple[str, ...] = (
     "dram",
     "volta_counters",
     "l1_size_study",
+    "which_randomness",
 )
 
 

@@ -13,13 +13,16 @@ import typer
 from typer.core import TyperGroup
 
 from memsim import __version__
+from memsim.cli.capacity import capacity
 from memsim.cli.capture import WithArguments, capture
+from memsim.cli.compare import compare
 from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
 from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
+from memsim.cli.sensitivity import sensitivity
 from memsim.cli.sweep import sweep
 from memsim.cli.trace import info, trace
 from memsim.support.errors import InputError
@@ -88,7 +91,9 @@ app.command()(trace)
 app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
-for command in (info, run, sweep, show, plot, estimate, explore, gpus):
+for command in (
+    info, run, sweep, show, plot, compare, estimate, explore, capacity, sensitivity, gpus,
+):  # fmt: skip
     app.command()(command)
 
 

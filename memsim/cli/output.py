@@ -11,6 +11,7 @@ from memsim.support.text import printable
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
+    from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
 
 
@@ -23,13 +24,20 @@ def print_traces(traces: list[Trace]) -> None:
         typer.echo(f"{path}: {trace.kernel}, grid {grid}, block {block}, {blocks}, {trace.n_instructions:,} rows")
 
 
-def print_tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -> None:
+def print_tables(
+    result: Result, *, method: str = Method.t, by: str = Grouping.load, error: ModelError | None = None
+) -> None:
     from memsim.report.text import tables
 
     typer.echo(tables(result, method=method, by=by))
+    if error is not None:
+        from memsim.report.sensitivity import beside
+
+        typer.echo(f"\n{beside(result, error)}")
 
 
-def print_json(result: Result) -> None:
+def print_json(result: Result, error: ModelError | None = None) -> None:
     from memsim.report.document import dumps
+    from memsim.report.sensitivity import uncertain_document
 
-    typer.echo(dumps(result))
+    typer.echo(dumps(result, **({"uncertain": uncertain_document(error)} if error is not None else {})))

@@ -17,9 +17,12 @@ from memsim.support.library import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
+    from memsim.studies.uncertain import ModelError
+    from memsim.trace.reader import Trace
 
 UNREACHED = 3  # exit code: --until was not reached
 LONG_SECONDS = 60  # a run whose result one would rather not make again
+_POINTS, _TRIALS = 24, 2  # of the model's error bar
 
 
 def run(
@@ -48,6 +51,9 @@ def run(
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
+    uncertain: Annotated[
+        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/sensitivity.md).")
+    ] = False,
     convention: CountedAs = Convention.model,
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md) instead of tables.")] = False,
     quiet: QuietTables = False,
@@ -99,10 +105,12 @@ def run(
             resume=resume,
             force=force,
         )
+    asked = uncertain and not result.interrupted
+    error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if asked else None
     if json:
-        print_json(result)
+        print_json(result, error)
     elif not quiet:
-        print_tables(result)
+        print_tables(result, error=error)
     for note in notes(result) if json or quiet else ():
         typer.echo(f"memsim: {note}", err=True)
     if told := _kept(result, most, out, monotonic() - begin):
@@ -121,3 +129,26 @@ def _kept(result: Result, most: int, out: Path | None, seconds: float) -> str:
     if out is None and seconds > LONG_SECONDS:
         return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"
     return ""
+
+
+def _model_error(
+    trace: Trace, gpu: str, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool
+) -> ModelError:
+    """What the preset's uncertain numbers make of the answer."""
+    from memsim.api import uncertainty
+    from memsim.gpu.presets import parse_settings
+    from memsim.support.progress import bar
+
+    with bar("points", hidden=quiet) as advance:
+        return uncertainty(
+            trace,
+            gpu,
+            points=_POINTS,
+            effects=False,
+            trials=_TRIALS,
+            seed=seed,
+            jobs=jobs or os.cpu_count() or 1,
+            settings=parse_settings(setting),
+            convention=convention,
+            progress=advance,
+        )

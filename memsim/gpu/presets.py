@@ -1,9 +1,9 @@
 """GPUs from TOML files: inheritance, units, provenance, overrides.
 
-A value in a file is a plain one, or a table ``{ value = 128, source = "...", status = "measured" }``; the presets in
-``configs/`` give the table for every number. A field of the model that ends in ``_cycles`` may be given as ``_ns``
-instead and is rounded to cycles of ``sm.clock_mhz``. ``inherit = "tesla-c2050"`` (a preset or a path) starts from
-another file. TOML files are untrusted.
+A value in a file is a plain one, or a table ``{ value = 128, source = "...", status = "measured" }``, in which
+``uncertainty = 0.1`` may say how far off it is; the presets in ``configs/`` give the table for every number. A field of
+the model that ends in ``_cycles`` may be given as ``_ns`` instead and is rounded to cycles of ``sm.clock_mhz``.
+``inherit = "tesla-c2050"`` (a preset or a path) starts from another file. TOML files are untrusted.
 """
 
 from __future__ import annotations
@@ -38,12 +38,14 @@ class Provenance:
         unit: "bytes", "SM cycles", "ns", "MHz", "DRAM clocks", "bytes/cycle", "GB/s", "microseconds" or "".
         source: a publication, a measurement, or the file or argument that gave it.
         status: "measured", "documented", "fitted", "assumed" (with the reason in `source`) or "given" (by the user).
+        uncertainty: how far off the value may be, as a share of it; None: not stated.
     """
 
     value: Any
     unit: str
     source: str
     status: str
+    uncertainty: float | None = None
 
 
 def load_gpu(name_or_path: str | Path) -> GPU:
@@ -190,15 +192,20 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def _as_provenance(field: str, value: Any, path: Path) -> Provenance:
     if not isinstance(value, dict):
         return Provenance(value, unit(field), path.name, "given")
-    extra = set(value) - {"value", "source", "status"}
+    extra = set(value) - {"value", "source", "status", "uncertainty"}
     if "value" not in value or extra:
-        raise InputError(path, field, "is a table; give a plain value or { value, source, status }")
+        raise InputError(path, field, "is a table; give a plain value or { value, source, status, uncertainty }")
     source, status = value.get("source", path.name), value.get("status", "given")
     if not isinstance(source, str):
         raise InputError(path, f"{field}.source", f"is {source!r}; give text")
     if status not in STATUSES:
         raise InputError(path, f"{field}.status", f"is {status!r}; give one of {', '.join(STATUSES)}")
-    return Provenance(value["value"], unit(field), source, status)
+    uncertainty = value.get("uncertainty")
+    if uncertainty is not None and (type(uncertainty) is not float or not 0 < uncertainty < 1):
+        raise InputError(
+            path, f"{field}.uncertainty", f"is {uncertainty!r:.60}; give a share of the value, such as 0.1"
+        )
+    return Provenance(value["value"], unit(field), source, status, uncertainty)
 
 
 def _insert(known: dict[str, Provenance], field: str, entry: Provenance, where: object) -> None:

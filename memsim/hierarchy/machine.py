@@ -14,6 +14,7 @@ from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.parameters import dram_parameters, log_run
 from memsim.hierarchy.dram.request_log import new_log
+from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.latencies import horizon
@@ -103,20 +104,20 @@ class Machine:
         return len(self.sms.requests) - int(self.sms.free_requests[0])
 
 
-def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, commands: int = 0) -> Machine:
+def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int = 0) -> Machine:
     """An empty machine for a trace.
 
     Args:
+        drawn: what the trial drew.
         resident: blocks one SM holds at once.
-        key: of the trial's hashed draws, below 2**31.
         commands: DRAM commands to log.
     """
     requests, free_requests = new_pool(REQUEST, 4096)
     size = 1 << (2 * horizon(gpu)).bit_length()
     common = _Common(
         gpu=gpu,
-        layout=layout,
-        key=key,
+        layout=drawn.where,
+        drawn=drawn,
         requests=requests,
         free_requests=free_requests,
         calendars={
@@ -124,7 +125,7 @@ def build(tx: Transactions, gpu: GPU, layout: Layout, resident: int, key: int, c
         },
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
-        sharers=np.zeros(len(layout.mapping) * sharer_words(gpu), np.uint32),
+        sharers=np.zeros(len(drawn.where.mapping) * sharer_words(gpu), np.uint32),
     )
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
     return Machine(level_records(sms), level_records(slices), level_records(channels), common.counters)
@@ -136,7 +137,7 @@ class _Common:
 
     gpu: GPU
     layout: Layout
-    key: int
+    drawn: Draws
     requests: np.ndarray
     free_requests: np.ndarray
     calendars: dict[str, np.ndarray]
@@ -150,7 +151,12 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     l1 = common.gpu.l1
     n_sets = l1.size_bytes // (l1.line_bytes * l1.ways)
     cache = new_cache(
-        n * n_sets, sm_state.L1_WAY, ways=l1.ways, group_bits=0, policy=POLICY[l1.replacement], key=common.key
+        n * n_sets,
+        sm_state.L1_WAY,
+        ways=l1.ways,
+        group_bits=0,
+        policy=POLICY[l1.replacement],
+        key=common.drawn.replacement,
     )
     reserve(cache, n_sets, l1.reserved_bytes // l1.line_bytes)
     nodes, free_nodes = new_pool(sm_state.NODE, 1024)
@@ -158,7 +164,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["flight"] = -1
     return sm_state.SMs(
-        p=sm_parameters(common.gpu, common.key, resident, tx.warps_per_block),
+        p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block),
         instructions=shared(tx.instructions),
         lines=shared(tx.lines),
         masks=shared(tx.masks),
@@ -202,7 +208,7 @@ def _slices(common: _Common) -> l2_state.Slices:
         ways=own.ways,
         group_bits=group_bits(common.gpu),
         policy=POLICY[own.replacement],
-        key=common.key,
+        key=common.drawn.replacement,
     )
     sets_of = with_copies(common.layout, common.gpu)
     n_lines = len(common.layout.mapping)

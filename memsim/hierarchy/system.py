@@ -7,7 +7,7 @@ later, so how time is cut into windows changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping
 from time import perf_counter
 from typing import Any
 
@@ -18,12 +18,13 @@ from memsim.gpu.config import GPU, Inclusion
 from memsim.hierarchy import machine
 from memsim.hierarchy.dram.channels import advance_channels
 from memsim.hierarchy.dram.request_log import new_log
+from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.loops.entry import entry
 from memsim.hierarchy.main_memory.step import memory_step
-from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.trial import Trial, latency_counts
@@ -41,6 +42,7 @@ class System:
         where: the trace's layout; made here when None or when pages are placed at random.
         quantum: cycles a level advances at a time, 1 to longest_quantum(gpu), which is the default.
         commands: DRAM commands to log, for those who check timing.
+        others: by source (see hierarchy.draws), the seeds of the trial whose draw replaces this one's.
     """
 
     def __init__(
@@ -52,19 +54,16 @@ class System:
         where: Layout | None = None,
         quantum: int | None = None,
         commands: int = 0,
+        others: Mapping[str, np.random.SeedSequence] | None = None,
     ) -> None:
         self.transactions, self.gpu = transactions, gpu
         self.resident = min(resident, gpu.sm.max_warps // transactions.warps_per_block)
         self.quantum = longest_quantum(gpu) if quantum is None else quantum
         assert 1 <= self.quantum <= longest_quantum(gpu), "quantum beyond the shortest answer"
-        rng = np.random.default_rng(seeds)
-        if where is None or gpu.stochastic.page_placement:
-            where = layout(transactions, gpu, rng if gpu.stochastic.page_placement else None)
-        self.machine = machine.build(transactions, gpu, where, self.resident, int(rng.integers(1 << 31)), commands)
-        n_blocks = len(transactions.first_warp) - 1
-        started = min(n_blocks, self.resident * gpu.sm.count)
-        phases = rng.random(started) if gpu.stochastic.start_alignment else None
-        self.first, self.end, _ = work_items(transactions, started, phases)
+        started = min(len(transactions.first_warp) - 1, self.resident * gpu.sm.count)
+        drawn = draws(transactions, gpu, started, seeds, where, others)
+        self.machine = machine.build(transactions, gpu, drawn, self.resident, commands)
+        self.first, self.end, _ = work_items(transactions, started, drawn.phases)
         self.now = 0
         self.seconds = {"sms": 0.0, "slices": 0.0, "channels": 0.0}  # inside compiled loops, by level
 

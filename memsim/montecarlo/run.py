@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -50,6 +50,7 @@ def run(
     out: str | Path | None = None,
     resume: bool = False,
     force: bool = False,
+    sources: Sequence[Mapping[str, int]] = (),
 ) -> Trials:
     """Replay `trace` on `gpu`, `trials` times.
 
@@ -69,12 +70,15 @@ def run(
         out: the result file to write; until it is whole, finished trials are kept beside it.
         resume: go on with the trials of `out`, and with those that a killed run left.
         force: write over `out`.
+        sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
+            and its number; not for a result that is kept.
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
     _check(trials, seed, jobs, at_least)
+    assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
@@ -84,7 +88,7 @@ def run(
             execution.prepare(trace)
             load_loops(execution.gpu)
             take = _Taken(kept, texts, at_least, enough, progress)
-            take.all(partial(_finished, Job(execution, seed, warm, quantum), jobs), trials)
+            take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources)), jobs), trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
             about["executed"] = _executed(trace, execution.transactions)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.hierarchy.draws import DRAM_GROUPING
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.system import System
@@ -21,13 +23,22 @@ class Job:
     seed: int
     warm: bool = False
     quantum: int | None = None
+    sources: tuple[Mapping[str, int], ...] = ()  # of each trial, see run_trial
 
 
 def run_trial(job: Job, trial: int) -> tuple[int, Trial]:
-    """Replay the trace once; all random draws come from (seed, trial). Returns the trial's number and its results."""
-    execution = job.execution
-    draws = np.random.SeedSequence(job.seed, spawn_key=(trial,))
-    return trial, replayed(execution.transactions, execution, execution.layout, draws, job.warm, job.quantum)
+    """Replay the trace once; returns the trial's number and its results.
+
+    All random draws come from (seed, trial), but those of the sources for which ``job.sources[trial]`` names another
+    trial: they are as in that one.
+    """
+    execution, redrawn = job.execution, job.sources[trial] if job.sources else {}
+    own, others = _seeds(job, trial), {source: _seeds(job, other) for source, other in redrawn.items()}
+    return trial, replayed(execution.transactions, execution, execution.layout, own, job.warm, job.quantum, others)
+
+
+def _seeds(job: Job, trial: int) -> np.random.SeedSequence:
+    return np.random.SeedSequence(job.seed, spawn_key=(trial,))
 
 
 def replayed(
@@ -37,8 +48,18 @@ def replayed(
     draws: np.random.SeedSequence,
     warm: bool = False,
     quantum: int | None = None,
+    others: Mapping[str, np.random.SeedSequence] | None = None,
 ) -> Trial:
-    """One trial of transactions that may lie elsewhere than the execution's own."""
+    """One trial of transactions that may lie elsewhere than the execution's own.
+
+    Args:
+        draws: seeds of the trial.
+        others: by source (see hierarchy.draws), those of the trial whose draw replaces this one's.
+    """
     replay, grouping = draws.spawn(2)
-    system = System(transactions, execution.gpu, execution.resident, replay, layout, quantum)
+    spawned = {source: seeds.spawn(2) for source, seeds in (others or {}).items()}
+    if DRAM_GROUPING in spawned:
+        _, grouping = spawned.pop(DRAM_GROUPING)
+    replays = {source: replay for source, (replay, _) in spawned.items()}
+    system = System(transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays)
     return system.run(warm, np.random.default_rng(grouping))

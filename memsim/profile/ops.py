@@ -101,7 +101,7 @@ def profile(trace: Trace, execution: Execution) -> list[OpProfile]:
     return [OpProfile(**{name: values[op].tolist() for name, values in columns.items()}) for op in range(tx.n_ops)]
 
 
-def _bypasses_l1(op: StaticOp, gpu: GPU) -> bool:
+def bypasses_l1(op: StaticOp, gpu: GPU) -> bool:
     """Whether the op leaves no line in L1."""
     if op.kind is Kind.load:
         return not gpu.l1.enabled or not l1_serves(op, gpu)
@@ -113,7 +113,7 @@ def _l1_reuse(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: Lay
     work = np.bincount(order.sms, tx.instructions["count"][order.instructions], minlength=1)
     most = np.flatnonzero(work >= 0.9 * work.max())
     l1, sm = gpu.l1, int(most[len(most) // 2])
-    skips = np.array([_bypasses_l1(op, gpu) for op in trace.ops], np.uint8)
+    skips = np.array([bypasses_l1(op, gpu) for op in trace.ops], np.uint8)
     capacity = (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
     level = Level(sm, skips, BYPASS_FLAG, 1, l1.line_bytes // SECTOR_BYTES, capacity)
     sets = in_sets(tx, order, level, where.mapping["l1_set"], l1.ways)
@@ -138,7 +138,7 @@ def _named(level: str, found: Distances) -> Columns:
 
 def _skew(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: Layout) -> Columns:
     back = gpu.l1.write_policy is L1WritePolicy.write_back
-    served = np.array([not _bypasses_l1(op, gpu) and (op.kind is Kind.load or back) for op in trace.ops], np.uint8)
+    served = np.array([not bypasses_l1(op, gpu) and (op.kind is Kind.load or back) for op in trace.ops], np.uint8)
     held = served, gpu.l1.size_bytes // gpu.l1.line_bytes if gpu.l1.enabled else 0
     shared = gpu.l2.size_bytes // gpu.l1.line_bytes if gpu.l2.enabled else 0
     ways_to = (gpu.l2.slices, gpu.l2.slice_interleave_bytes), (gpu.dram.channels, gpu.dram.interleave_bytes)

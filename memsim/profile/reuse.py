@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.profile.order import Order
+from memsim.profile.stack import HASH_BITS, add, before, picked
 from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.transactions import Transactions
@@ -20,7 +21,6 @@ from memsim.trace.transactions import Transactions
 OCTAVES = 32
 MOST_USES = 1 << 20  # that are followed; with more, fewer lines are
 EVERY_SM = -1
-_HASH_BITS = 20
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def distances(tx: Transactions, order: Order, level: Level, most: int = MOST_USE
     """
     n_lines, uses = len(tx.line_address) * level.lines, len(tx.lines) * level.lines
     halvings = max(0, (uses - 1).bit_length() - most.bit_length() + 1) if level.sm == EVERY_SM else 0
-    halvings = min(halvings, _HASH_BITS)
+    halvings = min(halvings, HASH_BITS)
     table = np.zeros((tx.n_ops, OCTAVES + 2), np.int64)
     _follow(
         tx.instructions, tx.lines, tx.masks, order.instructions, order.sms, level.sm, level.skips, level.skipped_flags,
@@ -79,12 +79,6 @@ def distances(tx: Transactions, order: Order, level: Level, most: int = MOST_USE
     )  # fmt: skip
     table <<= halvings
     return Distances(table[:, OCTAVES], table[:, :OCTAVES], table[:, OCTAVES + 1])
-
-
-@loop
-def picked(line, halvings):
-    """Whether a line is in a sample of one in 2**halvings."""
-    return ((np.int64(line) * 0x9E3779B1) >> 12) & ((1 << halvings) - 1) == 0
 
 
 @loop
@@ -110,15 +104,15 @@ def _follow(instructions, lines, masks, order, of_sm, sm, skips, skipped_flags, 
                     return
                 table[op, OCTAVES] += 1
                 if last[line] >= 0:
-                    distance = (marks - _before(tree, last[line])) << halvings
+                    distance = (marks - before(tree, last[line])) << halvings
                     if mask & seen[line]:
                         table[op, _octave(distance)] += 1
                         table[op, OCTAVES + 1] += distance >= capacity
-                    _add(tree, last[line], -1)
+                    add(tree, last[line], -1)
                     marks -= 1
                 seen[line] |= np.uint8(mask)
                 last[line] = now
-                _add(tree, now, 1)
+                add(tree, now, 1)
                 marks += 1
                 now += 1
 
@@ -130,24 +124,6 @@ def _octave(distance):
         distance >>= 1
         octave += 1
     return min(octave, OCTAVES - 1)
-
-
-@loop
-def _add(tree, time, count):
-    at = time + 1
-    while at < len(tree):
-        tree[at] += count
-        at += at & -at
-
-
-@loop
-def _before(tree, time):
-    """Marks at `time` and before."""
-    at, total = time + 1, 0
-    while at > 0:
-        total += tree[at]
-        at -= at & -at
-    return total
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,9 @@ def document(result: Result) -> dict[str, Any]:
     )
 
 
-def dumps(result: Result) -> str:
-    """The same as indented text."""
-    return json.dumps(document(result), indent=2, allow_nan=False, ensure_ascii=False)
+def dumps(result: Result, **more: Any) -> str:
+    """The same as indented text, with more fields."""
+    return json.dumps(document(result) | more, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _findings(result: Result) -> list[dict[str, Any]] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from profile_traces import random_transactions
 
 import memsim
 from memsim.gpu.presets import load_gpu
@@ -15,8 +16,6 @@ from memsim.profile.skew import RUNS, skew
 from memsim.support.scratch import Scratch
 from memsim.trace.bits import popcounts
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import NO_OP
-from memsim.trace.transactions import INSTRUCTION, Transactions
 
 GPU = load_gpu("tesla-v100")
 
@@ -79,20 +78,6 @@ def test_scattered_lanes_conflicts_and_reuse_by_hand():
     assert read.passes == 32 * read.least_passes  # the textbook's 32-way conflict
 
 
-def _random(seed, n_ops=3, n_lines=40, blocks=7, longest=60):
-    """Transactions of warps of random lengths, with an instruction in ten that accesses nothing."""
-    rng = np.random.default_rng(seed)
-    first_warp = np.concatenate([[0], np.cumsum(rng.integers(1, 4, blocks))])
-    first_instruction = np.concatenate([[0], np.cumsum(rng.integers(1, longest, first_warp[-1]))])
-    rows = np.zeros(first_instruction[-1], INSTRUCTION)
-    rows["op"] = np.where(rng.random(len(rows)) < 0.1, NO_OP, rng.integers(0, n_ops, len(rows)))
-    rows["count"] = np.where(rows["op"] == NO_OP, 0, rng.integers(0, 4, len(rows)))
-    rows["first"] = np.cumsum(rows["count"]) - rows["count"]
-    total = int(rows["count"].sum())
-    lines, masks = rng.integers(0, n_lines, total).astype("u4"), rng.integers(1, 16, total).astype("u1")
-    return Transactions(rows, lines, masks, np.arange(n_lines, dtype="u8"), first_instruction, first_warp, n_ops)
-
-
 def _uses(tx, order, sm=EVERY_SM):
     """(op, transaction) in order."""
     for row, owner in zip(order.instructions, order.sms, strict=True):
@@ -103,7 +88,7 @@ def _uses(tx, order, sm=EVERY_SM):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_every_instruction_is_taken_once_in_the_order_of_its_warp_by_resident_blocks(seed):
-    tx, sms, resident = _random(seed), 2, 2
+    tx, sms, resident = random_transactions(seed), 2, 2
     order = interleaved(tx, sms, resident)
     taken = order.instructions.astype(int)
     assert sorted(taken) == list(range(len(tx.instructions)))
@@ -122,7 +107,7 @@ def test_every_instruction_is_taken_once_in_the_order_of_its_warp_by_resident_bl
 
 @pytest.mark.parametrize(("seed", "sm", "parts"), [(0, EVERY_SM, 1), (1, 1, 1), (2, EVERY_SM, 2), (3, 0, 4)])
 def test_stack_distances_are_those_of_a_list_with_the_latest_line_in_front(seed, sm, parts):
-    tx, capacity, sectors = _random(seed), 9, 4 // parts
+    tx, capacity, sectors = random_transactions(seed), 9, 4 // parts
     order, skips = interleaved(tx, 2, 2), np.array([0, 0, 1], "u1")
     found = distances(tx, order, Level(sm, skips, 0, parts, sectors, capacity))
     uses, far, histogram = np.zeros(3, int), np.zeros(3, int), np.zeros((3, OCTAVES), int)
@@ -146,7 +131,7 @@ def test_stack_distances_are_those_of_a_list_with_the_latest_line_in_front(seed,
 
 
 def test_a_sample_of_lines_tells_the_same_distances():
-    tx = _random(5, n_lines=4000, blocks=200)
+    tx = random_transactions(5, n_lines=4000, blocks=200)
     order, skips = interleaved(tx, 4, 4), np.zeros(3, "u1")
     exact, sampled = (distances(tx, order, Level(EVERY_SM, skips, 0, 1, 4, 2000), most) for most in (1 << 20, 1 << 12))
     assert (sampled.uses != exact.uses).any()
@@ -155,7 +140,7 @@ def test_a_sample_of_lines_tells_the_same_distances():
 
 
 def test_late_reuses_are_those_of_sets_kept_as_lists():
-    tx, set_of = _random(6), np.arange(40, dtype="u4") % 3
+    tx, set_of = random_transactions(6), np.arange(40, dtype="u4") % 3
     order = interleaved(tx, 2, 2)
     found = in_sets(tx, order, Level(1, np.zeros(3, "u1"), 0, 1, 4, 12), set_of, 4)
     late, asked, seen, sets = np.zeros(3, int), np.zeros((3, 3), int), {}, [[], [], []]
@@ -171,7 +156,7 @@ def test_late_reuses_are_those_of_sets_kept_as_lists():
 
 
 def test_skew_is_that_of_numpy_over_windows_of_whole_turns():
-    tx, places = _random(7, blocks=60), 2
+    tx, places = random_transactions(7, blocks=60), 2
     order = interleaved(tx, 2, 2)
     place = (np.arange(40) % 3 == 0).astype("u2")
     found = skew(tx, order, place, (places, 32), (np.zeros(3, "u1"), 0), 0)

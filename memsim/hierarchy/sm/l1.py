@@ -135,7 +135,7 @@ def send(m, sm, kind, line, mask, op, time):
     r = take(m.free_requests)
     m.requests[r].time = time
     m.requests[r].line = line
-    m.requests[r].key = hash32(m.p[0].key ^ hash32(time * 256 + sm)) if m.p[0].arbitration else sm
+    m.requests[r].key = hash32(m.p[0].arbitration_key ^ hash32(time * 256 + sm)) if m.p[0].arbitration else sm
     m.requests[r].way = -1
     m.requests[r].flight = -1
     m.requests[r].sm = sm

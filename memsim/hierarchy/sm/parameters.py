@@ -5,20 +5,23 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import GPU, FullSet, Inclusion
+from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
 from memsim.hierarchy.sm.state import SCHEDULER, WRITE_POLICY
 
 
-def sm_parameters(gpu: GPU, key: int, resident: int, warps_per_block: int) -> np.ndarray:
+def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -> np.ndarray:
     """The record of the SMs and their L1s.
 
     Args:
-        key: of the trial's hashed draws.
+        drawn: what the trial drew.
         resident: blocks that one SM holds at once.
     """
     return record_of(
-        key=key,
+        weights_key=drawn.warp_weights,
+        arbitration_key=drawn.arbitration,
+        scheduler_key=drawn.warp_scheduler,
         arbitration=gpu.stochastic.arbitration,
         max_weight=gpu.stochastic.max_weight if gpu.stochastic.warp_weights else 1,
         scheduler=SCHEDULER[gpu.sm.warp_scheduler],

@@ -172,7 +172,7 @@ def choose(m, sm):
     slot = last
     skip = 0
     if p.scheduler == RANDOM:
-        skip = hash32(p.key ^ hash32(m.sms[sm].draws * 256 + sm)) % m.sms[sm].ready
+        skip = hash32(p.scheduler_key ^ hash32(m.sms[sm].draws * 256 + sm)) % m.sms[sm].ready
         m.sms[sm].draws += 1
     if p.scheduler == GREEDY:
         best = NEVER

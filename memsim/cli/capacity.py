@@ -1,0 +1,68 @@
+"""``memsim capacity``: hit ratio against the capacity of L1 and L2."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.cli.options import Force, Gpu, QuietTables, TraceFile
+from memsim.support.errors import InputError
+from memsim.support.library import DEFAULT_GPU
+
+
+def capacity(
+    path: TraceFile,
+    gpu: Gpu = DEFAULT_GPU,
+    trials: Annotated[int, typer.Option(min=0, help="Trials of each replay; 0: the curves alone.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the curves to write.")] = None,
+    force: Force = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/capacity.md) instead of tables.")] = False,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the curves as CSV.")] = False,
+    quiet: QuietTables = False,
+) -> None:
+    """Show the read hit ratio at every capacity of L1 and L2, from one walk over the trace.
+
+    The curves are of caches without sets, LRU; replays at half, once and twice the present size show what sets,
+    latencies and policies change.
+
+    \b
+    memsim capacity spmv.h5 --gpu a100 -o capacity.png
+    memsim capacity spmv.h5 --gpu tesla-c2050 --trials 0 --csv
+    """
+    from memsim.api import capacity as find
+    from memsim.gpu.presets import parse_settings
+    from memsim.report import capacity as report
+    from memsim.support.files import check_writable, keeping_existing
+    from memsim.support.progress import bar
+
+    if json and csv:
+        raise InputError("memsim capacity", "--json, --csv", "exclude each other; give one of them")
+    with keeping_existing(force):
+        if out is not None:
+            check_writable(out, path, gpu)
+    with bar("replays", hidden=quiet) as advance:
+        found = find(
+            path,
+            gpu,
+            trials=trials,
+            seed=seed,
+            jobs=jobs or os.cpu_count() or 1,
+            settings=parse_settings(setting or []),
+            progress=advance,
+        )
+    if out is not None:
+        report.draw(found, out)
+    if json:
+        typer.echo(report.dumps(found))
+    elif csv:
+        typer.echo(report.table(found).to_csv(), nl=False)
+    elif not quiet:
+        typer.echo(report.text(found))

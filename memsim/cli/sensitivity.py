@@ -1,0 +1,102 @@
+"""``memsim sensitivity``: what makes a spread: fields of a study, sources of randomness, uncertain numbers."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.analysis.choices import Convention
+from memsim.cli.options import CountedAs, Force, Gpu, QuietTables
+from memsim.support.errors import InputError
+from memsim.support.library import DEFAULT_GPU
+
+
+def sensitivity(
+    path: Annotated[Path, typer.Argument(metavar="STUDY|TRACE", help="A study's file, or a trace.")],
+    gpu: Gpu = DEFAULT_GPU,
+    uncertain: Annotated[
+        bool, typer.Option("--uncertain", help="Vary the preset's fitted and assumed numbers instead.")
+    ] = False,
+    uncertainty: Annotated[
+        float, typer.Option(min=0.001, max=0.99, help="Share by which a number varies that states none.")
+    ] = 0.2,
+    points: Annotated[
+        int | None, typer.Option(min=2, help="A power of two, 64; with --uncertain points of all together, 32.")
+    ] = None,
+    trials: Annotated[int, typer.Option(min=1, help="Trials of each point, with --uncertain.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    setting: Annotated[
+        list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
+    ] = None,
+    convention: CountedAs = Convention.model,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the bars to write.")] = None,
+    force: Force = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/sensitivity.md) instead of tables.")] = False,
+    quiet: QuietTables = False,
+) -> None:
+    """Show what makes the spread of an answer.
+
+    Of a study (method = "saltelli"): Sobol indices of its fields. Of a trace: the part that each source of randomness
+    makes; with --uncertain, what the preset's fitted and assumed numbers make, and which measurement would help most.
+
+    \b
+    memsim sensitivity study.h5
+    memsim sensitivity spmv.h5 --gpu tesla-c2050 -o sources.png
+    memsim sensitivity spmv.h5 --gpu h100 --uncertain -o tornado.png
+    """
+    from memsim.api import sensitivity as split
+    from memsim.api import uncertainty as vary
+    from memsim.gpu.presets import parse_settings
+    from memsim.report import sensitivity as report
+    from memsim.studies.store import is_study
+    from memsim.support.files import check_writable, keeping_existing
+    from memsim.support.progress import bar
+
+    with keeping_existing(force):
+        if out is not None:
+            check_writable(out, path, gpu)
+    settings, jobs = parse_settings(setting or []), jobs or os.cpu_count() or 1
+    if is_study(path):
+        if uncertain:
+            raise InputError("memsim sensitivity", "--uncertain", f"varies the GPU of a trace; {path} is a study")
+        shown = _of_study(path, convention, out, json)
+    elif uncertain:
+        with bar("points", hidden=quiet) as advance:
+            error = vary(
+                path, gpu, uncertainty=uncertainty, points=points or 32, trials=trials, seed=seed, jobs=jobs,
+                settings=settings, convention=convention, progress=advance,
+            )  # fmt: skip
+        if out is not None:
+            report.draw_uncertain(error, out)
+        shown = report.uncertain_json(error) if json else report.uncertain_text(error)
+    else:
+        with bar("replays", hidden=quiet) as advance:
+            sources = split(
+                path, gpu, points=points or 64, seed=seed, jobs=jobs, settings=settings, convention=convention,
+                progress=advance,
+            )  # fmt: skip
+        if out is not None:
+            report.draw_split(f"{sources.kernel} on {sources.gpu}: sources of randomness", sources.outputs, out)
+        shown = report.sources_json(sources) if json else report.sources_text(sources)
+    if json or not quiet:
+        typer.echo(shown)
+
+
+def _of_study(path: Path, convention: str, out: Path | None, json: bool) -> str:
+    """What is printed of a study: every case, the figure of the first."""
+    from memsim.report import sensitivity as report
+    from memsim.studies.sobol import of_study
+    from memsim.studies.store import load
+
+    study = load(path, convention)
+    cases = {
+        str(case): {output: of_study(study, output, number, path) for output in study.outputs}
+        for number, case in enumerate(study.cases)
+    }
+    if out is not None:
+        report.draw_split(*next(iter(cases.items())), out)
+    return report.study_json(cases) if json else "\n\n\n".join(report.study_text(*case) for case in cases.items())

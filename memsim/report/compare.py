@@ -1,0 +1,153 @@
+"""Results side by side, as text and as JSON: ``memsim compare``."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from memsim.analysis.loads import Load
+from memsim.analysis.result import Result
+from memsim.analysis.table import aligned
+from memsim.analysis.tables import ABSENT, number, shortened
+from memsim.report.document import without_nan
+from memsim.studies.compare import Comparison, Difference, Row, Rows
+
+_RATIOS = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
+
+
+def text(label: str, other: str, found: Comparison) -> str:
+    """Everything of one comparison.
+
+    Args:
+        label, other: what to call the first and the second result.
+        found: the comparison.
+    """
+    parts = [_head(label, other, found), _ratios(found)]
+    parts += _table("loads, latency in ns", found.loads, found, ["line", "load", "array"])
+    parts += _table("arrays, latency in ns", found.arrays, found, ["array"])
+    return "\n\n".join(parts)
+
+
+def _head(label: str, other: str, found: Comparison) -> str:
+    its = found.speedup_interval
+    interval = f" ({its.low:.4g} … {its.high:.4g})" if its else ""
+    what = "kernel" if found.whole else "snapshot (a file does not tell its waves)"
+    lines = [
+        f"first  {label}: {_about(found.first)}",
+        f"second {other}: {_about(found.second)}",
+        f"speed-up of the second {found.speedup:.4g}×{interval}: {_verdict(found)}",
+        f"time of the {what} {number(found.time.first, 4)} ms, {number(found.time.second, 4)} ms",
+        _pairing(found),
+    ]
+    return "\n".join(lines)
+
+
+def _verdict(found: Comparison) -> str:
+    its = found.speedup_interval
+    if its is None:
+        return "one trial tells no interval"
+    if its.low <= 1 <= its.high:
+        return "not surely faster or slower"
+    return "faster" if its.low > 1 else "slower"
+
+
+def _about(result: Result) -> str:
+    kernel = result.trials.about["trace"]["kernel"]
+    return f"{kernel} on {result.gpu}, {len(result.trials.trial)} trials, seed {result.seed}"
+
+
+def _pairing(found: Comparison) -> str:
+    if found.pairing.why_not:
+        return f"intervals (95 %) after Welch: trials do not pair, {found.pairing.why_not}"
+    return f"intervals (95 %) of {len(found.pairing.first)} pairs of trials with the same random numbers"
+
+
+def _ratios(found: Comparison) -> str:
+    rows = [
+        [_RATIOS[name], number(100 * of.first, 2), number(100 * of.second, 2), _change(of, 100, 2)]
+        for name, of in found.ratios.items()
+    ]
+    return aligned(["hit ratio", "first %", "second %", "points"], rows, [False, True, True, True])
+
+
+def _change(of: Difference, scale: float, decimals: int) -> str:
+    """The change and half its interval: ``+1.2±0.3``."""
+    if of.change != of.change:
+        return ABSENT
+    half = "" if of.interval is None else f"±{of.interval.width / 2 * scale:,.{decimals}f}"
+    return f"{of.change * scale:+,.{decimals}f}{half}"
+
+
+def _table(title: str, rows: Rows, found: Comparison, names: list[str]) -> Iterator[str]:
+    if rows.matched:
+        headers = [*names, "latency", "", "change", "L1 %", "", "L2 %", "", "share %", ""]
+        lines = [[*_named(row, names), *_numbers(row)] for row in rows.matched]
+        right = [False] * len(names) + [True] * 9
+        yield f"{title}, first and second\n{aligned(headers, lines, right)}"
+    for which, loads in (("first", rows.only_first), ("second", rows.only_second)):
+        if loads:
+            yield f"in the {which} alone\n" + "\n".join(f"  {_alone(load)}" for load in loads)
+
+
+def _named(row: Row, names: list[str]) -> list[str]:
+    place = row.place if row.place == row.there else f"{row.place} → {row.there.rpartition(':')[2]}"
+    cells = {"line": place, "load": shortened(row.text, 20), "array": shortened(row.array, 10) or ABSENT}
+    return [cells[name] for name in names]
+
+
+def _numbers(row: Row) -> list[str]:
+    cells = [number(row.latency.first), number(row.latency.second), _change(row.latency, 1, 0)]
+    for of in (row.l1_hit, row.l2_hit, row.share):
+        cells += [number(100 * of.first, 1), number(100 * of.second, 1)]
+    return cells
+
+
+def _alone(load: Load) -> str:
+    parts = [load.place, load.text, f"({load.array})" if load.array else ""]
+    return (
+        " ".join(part for part in parts if part) + f", {number(100 * load.share.mean, 1)} % of the latency waited for"
+    )
+
+
+def dumps(first: str, others: Mapping[str, Comparison]) -> str:
+    """JSON; docs/compare.md lists the fields.
+
+    Args:
+        first: what the first result is called.
+        others: every comparison by the name of its second result.
+    """
+    document = {"first": first, "comparisons": [_document(name, found) for name, found in others.items()]}
+    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _document(name: str, found: Comparison) -> dict[str, Any]:
+    return {
+        "second": name,
+        "speedup": found.speedup,
+        "speedup_interval": found.speedup_interval,
+        "pairs": len(found.pairing.first),
+        "why_not_paired": found.pairing.why_not or None,
+        "whole_kernel": found.whole,
+        "time_ms": vars(found.time),
+        "ratios": {ratio: vars(of) for ratio, of in found.ratios.items()},
+        "loads": _listed(found.loads),
+        "arrays": _listed(found.arrays),
+    }
+
+
+def _listed(rows: Rows) -> dict[str, Any]:
+    fields = ("latency", "l1_hit", "l2_hit", "share")
+    return {
+        "matched": [
+            {"place": row.place, "there": row.there, "text": row.text, "array": row.array}
+            | {name: vars(getattr(row, name)) for name in fields}
+            for row in rows.matched
+        ],
+        "only_first": [_load(load) for load in rows.only_first],
+        "only_second": [_load(load) for load in rows.only_second],
+    }
+
+
+def _load(load: Load) -> dict[str, Any]:
+    return {"place": load.place, "text": load.text, "array": load.array, "share": load.share.mean}

@@ -1,0 +1,130 @@
+"""Sobol indices: the part of an output's variance that each input makes, alone and with the others.
+
+The *first-order* index of an input is the part of the variance that goes if that input alone were known; the *total*
+index is the part that stays while only that input is unknown (Saltelli et al., Computer Physics Communications 2010).
+They are estimated from three sets of values: of points A, of points B, and, for each input, of A with that input of B.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memsim.analysis.statistics import Interval
+from memsim.studies.result import StudyResult
+from memsim.support.errors import InputError
+
+_RESAMPLES = 999
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Index:
+    """Of one input.
+
+    Attributes:
+        name: the input.
+        first, total: parts of the variance; estimates may lie a little outside 0 to 1.
+        first_interval, total_interval: 95 % confidence, by bootstrap over the points.
+    """
+
+    name: str
+    first: float
+    first_interval: Interval
+    total: float
+    total_interval: Interval
+
+
+@dataclass(frozen=True)
+class Indices:
+    """Of one output.
+
+    Attributes:
+        output: its name.
+        mean, sd: of the output over the points A and B.
+        inputs: one index each, in the order of the design; empty where the output does not vary or does not exist.
+        points: of A, as many as of B.
+    """
+
+    output: str
+    mean: float
+    sd: float
+    inputs: tuple[Index, ...]
+    points: int
+
+    @property
+    def ranked(self) -> list[Index]:
+        """The inputs, the largest total index first."""
+        return sorted(self.inputs, key=lambda one: -one.total)
+
+
+def indices(output: str, names: Sequence[str], a: np.ndarray, b: np.ndarray, ab: np.ndarray) -> Indices:
+    """Estimate the indices of one output.
+
+    Args:
+        output: its name.
+        names: of the inputs, d of them.
+        a, b: f8 [n], values at the points A and B; n is a power of two, for the balance of the points.
+        ab: f8 [d, n], values at A with one input of B.
+    """
+    both = np.concatenate([a, b])
+    mean, sd = float(both.mean()), float(both.std(ddof=1))
+    constant = np.ptp(np.concatenate([both, ab.ravel()])) <= 1e-12 * max(abs(mean), 1e-300)
+    if not np.isfinite(both).all() or not np.isfinite(ab).all() or constant:
+        return Indices(output, mean, sd, (), len(a))
+    from scipy.stats import sobol_indices  # here: slow to import
+
+    values: dict[str, Any] = {"f_A": a[None], "f_B": b[None], "f_AB": ab[:, None]}
+    found = sobol_indices(func=values, n=len(a))
+    with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+        warnings.simplefilter("ignore")  # of an input that changes nothing all resamples agree; see _interval
+        sampled = found.bootstrap(confidence_level=_LEVEL, n_resamples=_RESAMPLES)
+    orders = (found.first_order, sampled.first_order), (found.total_order, sampled.total_order)
+    inputs = []
+    for k, name in enumerate(names):
+        (first, its), (total, others) = ((float(index[k]), _interval(of, k, index[k])) for index, of in orders)
+        inputs.append(Index(name, first, its, total, others))
+    return Indices(output, mean, sd, tuple(inputs), len(a))
+
+
+def _interval(bootstrapped: Any, k: int, index: float) -> Interval:
+    """The bootstrap's interval; the index alone where all resamples agree."""
+    its = bootstrapped.confidence_interval
+    low, high = (float(index if np.isnan(bound[k]) else bound[k]) for bound in (its.low, its.high))
+    return Interval(low, high)
+
+
+def of_study(study: StudyResult, output: str, case: int = 0, where: object = "study") -> Indices:
+    """The indices of an output over a study's fields; each point's value is the mean of its trials.
+
+    Args:
+        study: made with ``method = "saltelli"``.
+        output: one of studies.outputs.OUTPUTS.
+        case: kernel and GPU.
+        where: what an error names.
+
+    Raises:
+        InputError: another design, or points that were not simulated.
+    """
+    names, points = study.fields, len(study.points)
+    n, rest = divmod(points, len(names) + 2) if names else (0, 0)
+    if rest or not n or not is_saltelli(study):
+        raise InputError(where, "design.method", 'is not "saltelli", whose points the indices are estimated from')
+    missing = [point for point in range(points) if (point, case) not in study.trials]
+    if missing:
+        problem = f"of {study.cases[case]} are not simulated, the first is {missing[0]}; finish it with --resume"
+        raise InputError(where, f"{len(missing)} points", problem)
+    values = study.means(output, case).reshape(len(names) + 2, n)
+    return indices(output, names, values[0], values[1], values[2:])
+
+
+def is_saltelli(study: StudyResult) -> bool:
+    """Whether the points are A, B, then A with each field of B: what ``method = "saltelli"`` makes."""
+    names = study.fields
+    n = len(study.points) // (len(names) + 2)
+    a, b, mixed = study.points[:n], study.points[n : 2 * n], study.points[2 * n :]
+    return all(point == a[k % n] | {names[k // n]: b[k % n][names[k // n]]} for k, point in enumerate(mixed))
