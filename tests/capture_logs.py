@@ -48,11 +48,16 @@ def variant(number, site, width=4):
     return message(MessageKind.variant, struct.pack("<III", number, site, width))
 
 
-def block(number, threads):
+def block(number, threads, kind=MessageKind.block):
     """``threads``: the words of each thread of the block, in order."""
     offsets = np.cumsum([0, *map(len, threads)])
     words = [word for thread in threads for word in thread]
-    return message(MessageKind.block, np.array([number, len(threads), *offsets, *words], np.uint64).tobytes())
+    return message(kind, np.array([number, len(threads), *offsets, *words], np.uint64).tobytes())
+
+
+def part(number, threads):
+    """The words that the threads of a block have at first, or after a part before."""
+    return block(number, threads, MessageKind.part)
 
 
 def records(*rows):

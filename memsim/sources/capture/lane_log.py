@@ -2,7 +2,8 @@
 
 A message is a header of 16 bytes, little-endian ``{u4 kind, u4 zero, u8 bytes}``, and so many bytes of payload. The
 payload of a block is 64-bit words ``number, n_threads, offsets[n_threads + 1], words[]``: one word an access of a
-thread, ``variant << 48 | address``, or a mark, thread after thread, each in its own order.
+thread, ``variant << 48 | address``, or a mark, thread after thread, each in its own order. A long block comes in parts,
+each such a payload with the words that the threads have since the last; the block's own message has the last of them.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from memsim.support.errors import InputError
 from memsim.trace.schema import Space
 
 HEADER = struct.Struct("<IIQ")
-LARGEST_PAYLOAD = 1 << 40  # more than any block can log: the stream is not ours
+LARGEST_PAYLOAD = 1 << 40  # more than any launch on a GPU records: the stream is not ours
 BATCH_BYTES = 1 << 22  # of blocks handed on together: a call and an append cost as much for one block as for many
 SHORTEST_BLOCK = HEADER.size // 8 + 3  # words: number, threads (none), the one offset
 ADDRESS_BITS = 48  # of a word
@@ -39,6 +40,7 @@ class MessageKind(IntEnum):
     end = 6
     failed = 7
     records = 8
+    part = 9
 
 
 @dataclass(frozen=True)
@@ -106,6 +108,13 @@ class Blocks:
 
 
 @dataclass(frozen=True)
+class Part:
+    """What the threads of a block did at first: the payload, i8; good until the next message is asked for."""
+
+    words: np.ndarray
+
+
+@dataclass(frozen=True)
 class Records:
     """Warp instructions from a GPU: the payload, u4; good until the next message is asked for."""
 
@@ -126,13 +135,14 @@ class Failed:
     text: str
 
 
-Message = Launch | Array | Free | Variant | Blocks | Records | End | Failed
+Message = Launch | Array | Free | Variant | Part | Blocks | Records | End | Failed
 
 
 def read_log(file: IO[bytes], program: str) -> Iterator[Message]:
     """The messages of a program, as they come, in memory for :data:`BATCH_BYTES` or the largest block.
 
-    The first block of a launch comes alone and at once, as the program then waits for an answer.
+    The first block of a launch comes alone and at once, as the program then waits for an answer; so does the end of one
+    that came in parts.
 
     Args:
         file: a pipe or file.
@@ -147,7 +157,7 @@ def read_log(file: IO[bytes], program: str) -> Iterator[Message]:
     """
     stream = _Stream(file, program)
     running: int | None = None
-    alone = False  # the next block is its launch's first
+    alone = False  # the next block is its launch's first, or parts of it have come
     while (header := stream.header()) is not None:
         kind, n_bytes = header
         if kind == MessageKind.block:
@@ -159,6 +169,10 @@ def read_log(file: IO[bytes], program: str) -> Iterator[Message]:
         message = stream.message(kind, n_bytes)
         if isinstance(message, Launch):
             running, alone = message.index, True
+        elif isinstance(message, Part):
+            if running is None:
+                raise stream.foreign("a part of a block outside a launch")
+            alone = True
         elif isinstance(message, End):
             running = None
         yield message
@@ -257,6 +271,12 @@ class _Stream:
         return InputError(self._program, f"log, byte {at}", "ends within a message; the program was stopped")
 
 
+def _part(payload: memoryview) -> Part:
+    if len(payload) % 8:
+        raise ValueError("no whole words")
+    return Part(np.require(np.frombuffer(payload, "<i8"), requirements="A"))
+
+
 def _launch(payload: memoryview) -> Launch:
     fields = _fields(payload)
     grid, block = (tuple(map(int, fields.pop(name))) for name in ("grid", "block"))
@@ -293,5 +313,6 @@ _PARSERS: dict[MessageKind, Callable[[memoryview], Message]] = {
     MessageKind.variant: _variant,
     MessageKind.end: lambda payload: End(int(_fields(payload)["index"])),
     MessageKind.failed: lambda payload: Failed(" ".join(bytes(payload).decode(errors="replace").split())),
+    MessageKind.part: _part,
     MessageKind.records: lambda payload: Records(np.require(np.frombuffer(payload, "<u4"), requirements="A")),
 }

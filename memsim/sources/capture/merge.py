@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from memsim.sources.batch_log import BatchLog
 from memsim.sources.capture.accesses import Memory, Ops, Out, Sites
-from memsim.sources.capture.lane_log import Array, Blocks, Free, Launch, Message, Records, Variant
-from memsim.sources.capture.merge_loop import merge_warps
+from memsim.sources.capture.lane_log import Array, Blocks, Free, Launch, Message, Part, Records, Variant
+from memsim.sources.capture.merge_loop import BEGUN, MESSAGE_WORDS, TURN, merge_warp, merge_warps
 from memsim.sources.capture.ops import AccessOps, static_op
-from memsim.sources.capture.positions import BAD_BLOCK, BAD_WORD, DONE, LANE, TOO_DEEP, TOO_MANY_OPS, WARP_SIZE
+from memsim.sources.capture.parts import Parts, Place
+from memsim.sources.capture.positions import (
+    BAD_BLOCK,
+    BAD_WORD,
+    DONE,
+    LANE,
+    STARVED,
+    TOO_DEEP,
+    TOO_MANY_OPS,
+    WARP_SIZE,
+)
 from memsim.sources.capture.records import HEADER_WORDS, find_records, merge_records
 from memsim.sources.capture.sites import Site
 from memsim.sources.capture.tables import WINDOWS, ArrayTable, SiteTable
@@ -21,7 +32,8 @@ from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, ArrayInfo, Chunk, LaunchShape, Space, StaticOp
 
 SHARED_ALIGNMENT = 16  # of the widest vector access
-PIECE_WORDS = 1 << 20  # merged by one call; the words of a longer block are merged warp by warp
+WINDOW_WORDS = 1 << 13  # of each lane of a long block's warp that are merged by one call
+PIECE_ROWS = 1 << 17  # of a long block's instructions that are handed on together
 DEEPEST = 16  # calls a lane can be in at first
 
 
@@ -29,22 +41,38 @@ class Merger:
     """The state of a capture: the program's sites and arrays, and the trace of the launch under way.
 
     Messages go to :meth:`take`, in the order in which they come; blocks come back as chunks of their launch's trace,
-    and so do the records of a GPU from :meth:`records`.
+    and so do the records of a GPU from :meth:`records`. A block that comes in parts is kept in a file until its end,
+    and comes back from :meth:`long_block`.
 
     Args:
         sites: the front end's table.
         gaps: whether instructions get the estimated number of arithmetic instructions before them.
         program: named in messages.
         unroll: iterations that a compiler puts before a back-edge of a counted loop, where the source does not say.
+        folder: where the file is made that keeps a long block.
     """
 
     def __init__(
-        self, sites: Sequence[Site], gaps: bool = False, program: str = "the program", unroll: int = 1
+        self,
+        sites: Sequence[Site],
+        gaps: bool = False,
+        program: str = "the program",
+        unroll: int = 1,
+        folder: Path = Path(),
     ) -> None:
         self._program = program
         self._sites, self._arrays = SiteTable(sites, gaps, unroll), ArrayTable()
         self._log = BatchLog()
+        self._parts = Parts(folder)
+        self._lane, self._turn = np.zeros(WARP_SIZE + 1, LANE), np.zeros(TURN, np.int64)
         self._calls = np.zeros((WARP_SIZE + 1, DEEPEST), np.int32)
+        self._group, self._barrier = np.empty((3, WARP_SIZE), np.int64), np.empty(2, np.uint32)
+        n_sites = len(self._sites.loop().gap)
+        self._scratch = (  # of Out, from `issued` on: what is known of the warp under way, and room
+            *np.empty((2, n_sites), np.int32),
+            *np.empty((2, WARP_SIZE), np.int64),
+            np.empty(WARP_SIZE, np.bool_),
+        )
         self._launch: Launch | None = None
         self._begin()
 
@@ -64,6 +92,8 @@ class Merger:
         match message:
             case Blocks():
                 return self.blocks(message)
+            case Part():
+                self._add_part(message.words)
             case Launch():
                 self._launch = message
                 self._begin()
@@ -113,7 +143,7 @@ class Merger:
 
     def blocks(self, message: Blocks) -> Chunk:
         """The instructions of some blocks' warps; they continue those of the blocks before."""
-        assert self._launch is not None
+        assert self._launch is not None and not self.is_long
         shape = self.launch_shape()
         if (message.words[message.starts[:-1] + 1] != shape.threads_per_block).any():
             raise self._foreign("a block has too many threads, or too few")
@@ -122,7 +152,38 @@ class Merger:
         n_warps = len(message.ids) * shape.warps_per_block
         self._log.clear()
         self._merge(message, n_warps, shape.warps_per_block)
-        return self._chunk(n_warps)
+        return self._next_warps(n_warps)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether parts have come of the block whose end is next."""
+        return bool(self._parts)
+
+    def long_block(self, message: Blocks) -> Iterator[Chunk]:
+        """The instructions of a block whose parts came before, this message the last of them.
+
+        Each chunk has the next of them, its warps numbered as in the trace: most have none there.
+        """
+        self._add_part(message.words[message.starts[0] : message.starts[1] - MESSAGE_WORDS])
+        shape, parts = self.launch_shape(), self._parts
+        if parts.n_threads != shape.threads_per_block or not 0 <= parts.number < shape.n_blocks:
+            raise self._foreign("a block outside the grid, or with too many threads or too few")
+        n_warps = shape.warps_per_block
+        state, words = np.zeros((n_warps, STATE), np.int64), np.empty((WARP_SIZE, WINDOW_WORDS), np.int64)
+        self._log.clear()
+        for warp in range(n_warps):
+            places = [Place() for _ in range(min(WARP_SIZE, parts.n_threads - warp * WARP_SIZE))]
+            self._lane["at"] = self._lane["stop"] = self._turn[BEGUN] = 0
+            result = STARVED
+            while result == STARVED:
+                if self._log.cursor[0] >= PIECE_ROWS:
+                    yield self._chunk(n_warps)
+                    self._log.clear()
+                self._refill(words, places, warp * WARP_SIZE)
+                result = self._merge_window(words.ravel(), warp, parts.number * n_warps + warp, len(places), state)
+            self._check(result)
+        parts.clear()
+        yield self._next_warps(n_warps)
 
     def records(self, message: Records, blocks: range) -> Chunk:
         """The instructions of the blocks that a GPU was asked for, all at once."""
@@ -141,31 +202,68 @@ class Merger:
         scratch, barrier = np.empty((2, WARP_SIZE), np.int64), np.empty(2, np.uint32)
         tables, out = self._tables(), self._out(np.zeros((n_warps, STATE), np.int64))
         self._check(merge_records(words, starts, warps, order, first_warp, *tables, out, *scratch, barrier))
-        return self._chunk(n_warps)
+        return self._next_warps(n_warps)
+
+    def close(self) -> None:
+        """Remove the file of long blocks."""
+        self._parts.close()
+
+    def _next_warps(self, n_warps: int) -> Chunk:
+        """What was logged, with which the next warps of the trace are whole."""
+        chunk = self._chunk(n_warps)
+        self._n_warps += n_warps
+        return chunk
 
     def _chunk(self, n_warps: int) -> Chunk:
-        """What was logged, as the next warps of the trace."""
+        """What was logged of the next warps of the trace."""
         chunk = self._log.sorted_by_warp(n_warps, self._n_warps)
-        self._n_warps += n_warps
         self._move_shared(chunk)
         return chunk
 
+    def _add_part(self, words: np.ndarray) -> None:
+        try:
+            self._parts.add(words)
+        except ValueError as error:
+            raise self._foreign(str(error)) from None
+
     def _merge(self, message: Blocks, n_warps: int, warps_per_block: int) -> None:
-        """Log the warps' instructions, all by one call unless that took too much room."""
-        state, progress = np.zeros((n_warps, STATE), np.int64), np.zeros(1, np.int64)
-        first_warp, whole = message.ids * warps_per_block, len(message.words) <= PIECE_WORDS
-        lane, group, barrier = np.zeros(WARP_SIZE + 1, LANE), np.empty((3, WARP_SIZE), np.int64), np.empty(2, np.uint32)
-        while (warp := int(progress[0])) < n_warps:
-            n_words = len(message.words) if whole else _words_of_warp(message, *divmod(warp, warps_per_block))
-            last = n_warps if whole else warp + 1
-            self._log.reserve(n_words, n_words)
-            where = message.words, message.starts, first_warp, progress, last
-            tables, out = self._tables(), self._out(state)
-            result = merge_warps(*where, *tables, out, lane, self._calls, group, barrier)
+        """Log the warps' instructions."""
+        progress, first_warp = np.zeros(1, np.int64), message.ids * warps_per_block
+        self._log.reserve(len(message.words), len(message.words))
+        self._turn[BEGUN] = 0
+        where = message.words, message.starts, first_warp, progress, self._turn
+        tables, out = self._tables(), self._out(np.zeros((n_warps, STATE), np.int64))
+        result = TOO_DEEP
+        while result == TOO_DEEP:
+            result = merge_warps(*where, *tables, out, self._lane, self._calls, self._group, self._barrier)
             if result == TOO_DEEP:
-                self._calls = np.zeros((WARP_SIZE + 1, 2 * self._calls.shape[1]), np.int32)
-            else:
-                self._check(result)
+                self._deepen()
+        self._check(result)
+
+    def _merge_window(self, words: np.ndarray, warp: int, number: int, n_lanes: int, state: np.ndarray) -> int:
+        """Log what a warp of a long block does until a lane has no more words here."""
+        self._log.reserve(len(words), len(words))
+        where = words, warp, number, n_lanes, self._turn
+        tables, out = self._tables(), self._out(state)
+        result = TOO_DEEP
+        while result == TOO_DEEP:
+            result = merge_warp(*where, *tables, out, self._lane, self._calls, self._group, self._barrier)
+            if result == TOO_DEEP:
+                self._deepen()
+        return int(result)
+
+    def _deepen(self) -> None:
+        """Room for twice as many calls in one another."""
+        self._calls = np.hstack([self._calls, np.zeros_like(self._calls)])
+
+    def _refill(self, words: np.ndarray, places: Sequence[Place], first_thread: int) -> None:
+        """Read the next words of the lanes that have none left here."""
+        for i, place in enumerate(places):
+            lane = self._lane[i]
+            if lane["at"] == lane["stop"]:
+                lane["at"] = i * WINDOW_WORDS
+                lane["stop"] = lane["at"] + self._parts.read(first_thread + i, place, words[i])
+                lane["more"] = not self._parts.is_read(place)
 
     def _tables(self) -> tuple[Sites, Memory, Ops]:
         """What the compiled loops look up."""
@@ -175,17 +273,7 @@ class Merger:
 
     def _out(self, state: np.ndarray) -> Out:
         """Where the compiled loops log instructions of warps with a state."""
-        return Out(
-            self._log.rows,
-            self._log.addresses,
-            self._log.cursor,
-            state,
-            issued=np.empty(len(self._sites.loop().gap), np.int32),
-            latched=np.empty(len(self._sites.loop().gap), np.int32),
-            some=np.empty(WARP_SIZE, np.int64),
-            place=np.empty(WARP_SIZE, np.int64),
-            left=np.empty(WARP_SIZE, np.bool_),
-        )
+        return Out(self._log.rows, self._log.addresses, self._log.cursor, state, *self._scratch)
 
     def _check(self, result: int) -> None:
         """Raise what a compiled loop returned, unless it is done."""
@@ -224,11 +312,3 @@ def load_loops() -> None:
     words = np.array([*number_and_thread, *no_words, *next_header])
     with loading_loops():
         merger.blocks(Blocks(np.zeros(1, np.int64), words, np.array([0, len(words)])))
-
-
-def _words_of_warp(message: Blocks, block: int, warp: int) -> int:
-    """How many words the threads of a warp have."""
-    start = int(message.starts[block])
-    offsets = message.words[start + 2 : start + 3 + int(message.words[start + 1])]
-    of_warp = offsets[warp * WARP_SIZE : (warp + 1) * WARP_SIZE + 1]
-    return max(0, int(of_warp[-1] - of_warp[0]))

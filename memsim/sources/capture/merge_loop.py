@@ -22,18 +22,22 @@ from memsim.sources.capture.positions import (
 from memsim.sources.rows import START, log_barrier
 from memsim.support.compiled import inlined, loop
 
-HEADER_WORDS = 2  # of a message, before each block but the first
+MESSAGE_WORDS = 2  # of a message's header, before each block but the first
+# How far a warp is: whether it has begun, how many lanes of the last group are to be settled, whether those were at a
+# latch that is a back-edge.
+BEGUN, UNSETTLED, LATCHED = range(3)
+TURN = 3
 
 
 @loop
-def merge_warps(words, starts, first_warp, progress, last, sites, memory, ops, out, lane, calls, group, barrier):
-    """Merge some warps of blocks; returns DONE, or what stopped it at warp ``progress[0]``, which leaves no trace.
+def merge_warps(words, starts, first_warp, progress, turn, sites, memory, ops, out, lane, calls, group, barrier):
+    """Merge the warps of blocks; returns DONE, or what stopped it at warp ``progress[0]``, where it can go on.
 
     Args:
         words, starts: of :class:`memsim.sources.capture.lane_log.Blocks`.
         first_warp: i8 [n_blocks], number in the launch of each block's first warp.
         progress: i8 [1], the first warp to merge, counted over these blocks; moved on with each that is merged.
-        last: the warp to stop before.
+        turn: i8 [TURN], zeros at first.
         sites, memory, ops, out: see :mod:`memsim.sources.capture.accesses`; ``out`` has room for all.
         lane: LANE [WARP_SIZE + 1].
         calls: i8 [WARP_SIZE + 1, deepest].
@@ -42,44 +46,51 @@ def merge_warps(words, starts, first_warp, progress, last, sites, memory, ops, o
     """
     warp = np.int64(0)  # typed, or all that gets it would be compiled twice, once for a constant
     for b in range(len(starts) - 1):
-        start, stop = starts[b], starts[b + 1] - HEADER_WORDS
+        start, stop = starts[b], starts[b + 1] - MESSAGE_WORDS
         n_threads = words[start + 1]
         first_word = start + 3 + n_threads
         if n_threads < 0 or first_word > stop or first_word + words[first_word - 1] != stop:
             return BAD_BLOCK
         for thread in range(0, n_threads, WARP_SIZE):
-            if progress[0] <= warp < last:
+            if warp == progress[0]:
                 n_lanes = min(WARP_SIZE, n_threads - thread)
-                for i in range(n_lanes):
-                    lane[i]["at"] = first_word + words[start + 2 + thread + i]
-                    lane[i]["stop"] = first_word + words[start + 3 + thread + i]
-                    if not first_word <= lane[i]["at"] <= lane[i]["stop"] <= stop:
-                        return BAD_BLOCK
-                rows, addresses = out.cursor[0], out.cursor[1]
+                if not turn[BEGUN]:
+                    for i in range(n_lanes):
+                        lane[i]["at"] = first_word + words[start + 2 + thread + i]
+                        lane[i]["stop"] = first_word + words[start + 3 + thread + i]
+                        lane[i]["more"] = 0
+                        if not first_word <= lane[i]["at"] <= lane[i]["stop"] <= stop:
+                            return BAD_BLOCK
                 number = first_warp[b] + thread // WARP_SIZE
-                result = merge_warp(words, warp, number, n_lanes, sites, memory, ops, out, lane, calls, group, barrier)
+                result = merge_warp(
+                    words, warp, number, n_lanes, turn, sites, memory, ops, out, lane, calls, group, barrier
+                )
                 if result != DONE:
-                    out.cursor[0], out.cursor[1] = rows, addresses
                     return result
+                turn[BEGUN] = 0
                 progress[0] = warp + 1
             warp += 1
     return DONE
 
 
-@inlined
-def merge_warp(words, warp, number, n_lanes, sites, memory, ops, out, lane, calls, group, barrier):
-    """Log the instructions of one warp, by repeatedly letting the lanes at the smallest position go on."""
-    out.state[warp, :] = 0
-    out.state[warp, START] = 1
-    out.issued[:] = -1
-    out.latched[:] = 0
-    for i in range(n_lanes):
-        lane[i]["outer"], lane[i]["depth"] = NOWHERE, 0
-        result = settle(words, lane, calls, i, sites.site_of)
-        if result != DONE:
-            return result
+@loop
+def merge_warp(words, warp, number, n_lanes, turn, sites, memory, ops, out, lane, calls, group, barrier):
+    """Log the instructions of one warp, by repeatedly letting the lanes at the smallest position go on.
+
+    Returns DONE, or what stopped it: STARVED where a lane has come to the end of its words here, and there are more.
+    """
     together = group[0]
+    if not turn[BEGUN]:
+        begin_warp(warp, n_lanes, turn, out, lane, together)
     while True:
+        for i in range(turn[UNSETTLED]):
+            result = settle(words, lane, calls, together[i], sites.site_of)
+            if result != DONE:
+                return result
+        if turn[LATCHED]:
+            for i in range(turn[UNSETTLED]):
+                if goes_back(lane, calls, together[i], WARP_SIZE):
+                    out.state[warp, START] = 1
         count = next_group(lane, calls, n_lanes, together)
         if count == 0:
             return DONE
@@ -95,13 +106,21 @@ def merge_warp(words, warp, number, n_lanes, sites, memory, ops, out, lane, call
                 return result
         for i in range(count):
             lane[together[i]]["at"] += 1
-            result = settle(words, lane, calls, together[i], sites.site_of)
-            if result != DONE:
-                return result
-        if tag == LATCH and is_back_edge(lane[WARP_SIZE]["site"], sites, out):
-            for i in range(count):
-                if goes_back(lane, calls, together[i], WARP_SIZE):
-                    out.state[warp, START] = 1
+        turn[UNSETTLED] = count
+        turn[LATCHED] = tag == LATCH and is_back_edge(lane[WARP_SIZE]["site"], sites, out)
+
+
+@inlined
+def begin_warp(warp, n_lanes, turn, out, lane, together):
+    """Forget the warp before; all lanes are to be settled."""
+    out.state[warp, :] = 0
+    out.state[warp, START] = 1
+    out.issued[:] = -1
+    out.latched[:] = 0
+    for i in range(n_lanes):
+        lane[i]["outer"], lane[i]["depth"] = NOWHERE, 0
+        together[i] = i
+    turn[BEGUN], turn[UNSETTLED], turn[LATCHED] = 1, n_lanes, 0
 
 
 @inlined

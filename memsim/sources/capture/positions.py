@@ -25,12 +25,13 @@ ENDED_KEY = 2**63 - 1
 BARRIER_KEY = ENDED_KEY - 1
 
 # What compiled functions return.
-DONE, TOO_DEEP, TOO_MANY_OPS, BAD_BLOCK, BAD_WORD = range(5)
+DONE, TOO_DEEP, TOO_MANY_OPS, BAD_BLOCK, BAD_WORD, STARVED = range(6)
 
 LANE = np.dtype(
     [
         ("at", "i8"),  # index of the next word
         ("stop", "i8"),  # index after the last one
+        ("more", "i8"),  # whether its words go on after that, elsewhere
         ("key", "i8"),
         ("outer", "i8"),  # the part of the key that calls make
         ("depth", "i8"),  # calls that it is in
@@ -42,6 +43,8 @@ LANE = np.dtype(
 @inlined
 def settle(words, lane, calls, position, site_of):
     """Pass a lane's calls and returns and set its key to that of the next word.
+
+    Where that is not to be had, or calls go too deep, it can be done again from there when that has changed.
 
     Args:
         words: i8 [n].
@@ -62,6 +65,7 @@ def settle(words, lane, calls, position, site_of):
                 return BAD_WORD
         elif tag == CALL:
             if here["depth"] == calls.shape[1]:
+                here["at"] = at
                 return TOO_DEEP
             calls[position, here["depth"]] = site
             here["outer"] ^= shifted(site, here["depth"])
@@ -81,7 +85,7 @@ def settle(words, lane, calls, position, site_of):
         here["key"] = BARRIER_KEY if tag == BARRIER else here["outer"] ^ shifted(site, here["depth"])
         return DONE
     here["at"], here["key"] = at, ENDED_KEY
-    return DONE
+    return STARVED if here["more"] else DONE
 
 
 @inlined

@@ -23,7 +23,7 @@ from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable, writing
 from memsim.trace.info import lane_bytes
-from memsim.trace.schema import Chunk, LaunchShape
+from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -84,12 +84,14 @@ class Recorder:
         """Use a message of the program; returns the answer that it waits for, if it does."""
         if isinstance(message, Failed):
             raise InputError(self.program, "run", f"failed: {without_probes(message.text)}")
+        if isinstance(message, Blocks) and self.merger.is_long:
+            return self._add_long(message)
         chunk = self.merger.take(message)
         if isinstance(message, Launch):
             return self._begin(message)
         if isinstance(message, Blocks):
             assert chunk is not None
-            return self._add(message, chunk)
+            return self._add(message, chunk, lane_bytes(chunk, self.merger.ops) if self._first is not None else 0)
         if isinstance(message, Records):
             assert self._writer is not None
             self._writer.append(np.array(self._blocks), self.merger.records(message, self._blocks))
@@ -187,8 +189,20 @@ class Recorder:
         most = self.gpu.sm.registers // threads  # nvcc would make do with so many for this GPU
         return self.merger.launch_shape(min(needs.registers, most), shared)
 
-    def _add(self, message: Blocks, chunk: Chunk) -> str:
-        """Write blocks; the first one's accesses decide on how many there will be."""
+    def _add_long(self, message: Blocks) -> str:
+        """Write a block that is too long to be held."""
+        assert self._writer is not None
+        first, accessed = np.zeros((2, self._shape().warps_per_block + 1), np.int64), 0
+        for chunk in self.merger.long_block(message):
+            self._writer.extend({name: getattr(chunk, name) for name in INSTRUCTION_COLUMNS}, chunk.addresses)
+            first += chunk.first_instruction, chunk.first_address
+            accessed += lane_bytes(chunk, self.merger.ops)
+        columns = *INSTRUCTION_COLUMNS.items(), ("addresses", ADDRESS_DTYPE)
+        written = {name: np.empty(0, dtype) for name, dtype in columns}
+        return self._add(message, Chunk(chunk.warps, first[0], first[1], **written), accessed)
+
+    def _add(self, message: Blocks, chunk: Chunk, accessed: int) -> str:
+        """Write blocks; the first one's accesses, in bytes, decide on how many there will be."""
         assert self._writer is not None
         self._writer.append(message.ids, chunk)
         if self.progress and self._first is None:
@@ -199,7 +213,7 @@ class Recorder:
         if self.wanted.blocks is not None:
             self._blocks = self._given()
         else:
-            self._blocks = snapshot.default_blocks(self._shape(), self.gpu, None, lane_bytes(chunk, self.merger.ops))
+            self._blocks = snapshot.default_blocks(self._shape(), self.gpu, None, accessed)
         return self._answer(self._blocks.start, self._blocks.stop)
 
     def _answer(self, first: int, last: int) -> str:

@@ -74,7 +74,8 @@ def capture(
         if wanted.kernel is not None:
             program.kernels.check(wanted.kernel)
         shown = str(sources.files[0])
-        merger = Merger(program.sites, wanted.gaps, shown, wanted.unroll)
+        merger = Merger(program.sites, wanted.gaps, shown, wanted.unroll, Path(out).absolute().parent)
+        stack.callback(merger.close)
         recorder = Recorder(
             shown, arguments, Path(out), gpu, wanted, merger, resources, program.kernels, sources.gpu, progress
         )

@@ -2,13 +2,15 @@
 
 import io
 from dataclasses import replace
+from itertools import pairwise
 
+import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from memsim.sources.capture import merge
-from memsim.sources.capture.lane_log import Array, Free, Records, read_log
+from memsim.sources.capture.lane_log import Array, Blocks, Free, Records, read_log
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.sites import Role, Site
 from memsim.sources.capture.tables import ArrayTable
@@ -334,7 +336,7 @@ MIXED = Program(
 )
 
 
-def test_batches_and_pieces_change_nothing(monkeypatch):
+def test_batches_change_nothing():
     class Slow(io.BytesIO):
         """Gives a few bytes at a time."""
 
@@ -343,8 +345,7 @@ def test_batches_and_pieces_change_nothing(monkeypatch):
 
     stream = b"".join(a_launch(MIXED, 50, 70))
 
-    def rows(file, pieces):
-        monkeypatch.setattr(merge, "PIECE_WORDS", pieces)
+    def rows(file):
         merger = Merger(MIXED.sites)
         chunks = [chunk for message in read_log(file, "app.cu") if (chunk := merger.take(message))]
         return (
@@ -353,10 +354,53 @@ def test_batches_and_pieces_change_nothing(monkeypatch):
             [warp for chunk in chunks for warp in chunk.warps],
         )
 
-    few, expected, warps = rows(io.BytesIO(stream), 1 << 30)
+    few, expected, warps = rows(io.BytesIO(stream))
     assert few == 2 and warps == list(range(150))  # the first block comes alone, as the program waits for an answer
-    assert rows(io.BytesIO(stream), 10)[1] == expected
-    assert rows(Slow(stream), 1 << 30)[1] == expected
+    assert rows(Slow(stream))[1] == expected
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.one_of(programs(), deep_programs()), st.sampled_from([1, 40]), st.data())
+def test_a_block_in_parts_is_the_same_as_whole(monkeypatch, tmp_path, program, n_threads, data):
+    """Whatever the parts, what is held of each lane, and what is handed on together."""
+    threads = [lane_words(program, thread) for thread in range(n_threads)]
+    times = data.draw(st.lists(st.lists(st.integers(0, 99), min_size=n_threads, max_size=n_threads), max_size=4))
+    cuts = np.sort(np.array([[0] * n_threads, *times, [99] * n_threads]), axis=0) / 99
+    pieces = [
+        [
+            words[int(first * len(words)) : int(last * len(words))]
+            for words, first, last in zip(threads, *two, strict=True)
+        ]
+        for two in pairwise(cuts.tolist())
+    ]
+    monkeypatch.setattr(merge, "WINDOW_WORDS", data.draw(st.integers(1, 20)))
+    monkeypatch.setattr(merge, "PIECE_ROWS", data.draw(st.integers(1, 50)))
+    merger = Merger(program.sites, folder=tmp_path)
+    variants = [log.variant(site.id, site.id) for site in program.sites if site.kind is not None]
+    parts = [log.part(0, threads) for threads in pieces[:-1]]
+    start = log.launch(block=(n_threads, 1, 1))
+    stream = b"".join([*variants, ARRAY, start, *parts, log.block(0, pieces[-1]), log.end()])
+    found = [[] for _ in range(-(-n_threads // 32))]
+    for message in read_log(io.BytesIO(stream), "app.cu"):
+        if isinstance(message, Blocks) and merger.is_long:
+            chunks = merger.long_block(message)
+        else:
+            chunks = filter(None, [merger.take(message)])
+        for chunk in chunks:
+            for warp, known in enumerate(found):
+                known += instructions(merger, chunk, warp)
+    merger.close()
+    assert found == masked_program(program, n_threads)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_parts_of_several_blocks_are_no_log(tmp_path):
+    parts = log.part(0, [[log.access(1, BASE)]]), log.part(1, [[log.access(1, BASE)]])
+    start = log.launch(grid=(2, 1, 1), block=(1, 1, 1))
+    merger = Merger([LOAD], folder=tmp_path)
+    with pytest.raises(InputError, match="parts of several blocks"):
+        for message in read_log(io.BytesIO(b"".join([VARIANTS[0], ARRAY, start, *parts])), "app.cu"):
+            merger.take(message)
 
 
 def test_a_stream_that_ends_early_says_so():

@@ -24,7 +24,7 @@ from memsim.sources.capture.runtime import FOLDER
 pytestmark = needs_gxx
 
 PROGRAMS = DATA / "capture"
-LAUNCH, ARRAY, FREE, VARIANT, BLOCK, END, FAILED = range(1, 8)
+LAUNCH, ARRAY, FREE, VARIANT, BLOCK, END, FAILED, RECORDS, PART = range(1, 10)
 LATCH, CALL, RETURN, BARRIER = 0xFF00, 0xFF01, 0xFF02, 0xFF03
 ARENA = 0x7D0000000000
 
@@ -199,6 +199,29 @@ def test_two_runs_log_the_same_bytes(logged, tmp_path):
         return (tmp_path / "log").read_bytes()
 
     assert run() == run()
+
+
+def test_a_long_block_comes_in_parts(build, whole_log, tmp_path):
+    """Of as many words as the log holds; put together, thread by thread, they are what a longer log has at once."""
+
+    def threads(found):
+        blocks, under_way = [], None
+        for kind, payload in found:
+            if kind in (BLOCK, PART):
+                words = block_words(payload)[1]
+                under_way = words if under_way is None else [a + b for a, b in zip(under_way, words, strict=True)]
+            if kind == BLOCK:
+                blocks, under_way = [*blocks, under_way], None
+        assert under_way is None
+        return blocks
+
+    room = 16  # words
+    program = build("logged", f"-DMEMSIM_LOG_BYTES={8 * room}")
+    code, output, found = run_logged(program, ["0 8"] * 4, tmp_path)
+    assert (code, output) == (0, "passed\n")
+    full = [payload for kind, payload in found if kind == PART]
+    assert len(full) > 10 and {sum(map(len, block_words(payload)[1])) for payload in full} == {room}
+    assert threads(found) == threads(whole_log)
 
 
 def test_without_a_reader_the_program_just_runs(logged):

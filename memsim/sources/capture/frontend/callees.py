@@ -7,13 +7,20 @@ import re
 from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
 from memsim.sources.capture.frontend.parsing import overloads
+from memsim.sources.capture.frontend.source import closing, code
 from memsim.sources.capture.frontend.tree import Node, Unary
 
+_VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL)
 _CALLEES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
 
 
-def parts(node: Node) -> tuple[Node | None, list[Node]]:
-    """The expression that names what is called, and the arguments (an operator method's object first)."""
+def parts(node: Node, text: str) -> tuple[Node | None, list[Node]]:
+    """The expression that names what is called, and the arguments (an operator method's object first).
+
+    A type that a template leaves open is no expression: ``T(a)`` may call a constructor.
+    """
+    if node.children and not node.children[0].kind.is_expression():
+        return None, given_arguments(node, text)
     name = node.cursor.spelling
     for child in node.children:
         inner = child.inner
@@ -26,6 +33,21 @@ def parts(node: Node) -> tuple[Node | None, list[Node]]:
     if node.children and _is_callable(node.children[0].inner):
         return node.children[0].inner, node.children[1:]
     return None, node.children
+
+
+def given_arguments(node: Node, text: str) -> list[Node]:
+    """The arguments of a constructor, without what stands in the template arguments of its class."""
+    expressions = [child for child in node.children if child.kind.is_expression()]
+    if not any(child.kind == CursorKind.TEMPLATE_REF for child in node.children):
+        return expressions
+    brackets = (at for at, character in code(text, node.start, node.end) if character in "({")
+    opening = next((at for at in brackets if closing(text, at) == node.end - 1), node.start)
+    return [child for child in expressions if child.start > opening]
+
+
+def is_variable(named: Cursor | None) -> bool:
+    """Whether what is called is a variable: an object that can be called, or a pointer to a function."""
+    return named is not None and named.kind in _VARIABLES
 
 
 def _is_open_operator(node: Node) -> bool:

@@ -9,19 +9,22 @@ from clang.cindex import Cursor, CursorKind, Type, TypeKind
 from memsim.sources.capture.frontend.callees import (
     callee_name,
     candidates,
+    given_arguments,
     is_operator_method,
+    is_variable,
     names_class,
     parameter_types,
     parts,
 )
 from memsim.sources.capture.frontend.declarations import Key, is_launch, key
-from memsim.sources.capture.frontend.expressions import Expressions
+from memsim.sources.capture.frontend.expressions import COPIED, OPERAND, Expressions
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
 from memsim.sources.capture.frontend.names import Builtin, builtin
+from memsim.sources.capture.frontend.operators import CALL
 from memsim.sources.capture.frontend.parsing import is_system
-from memsim.sources.capture.frontend.places import is_lvalue
+from memsim.sources.capture.frontend.places import explicit_base, is_lvalue
 from memsim.sources.capture.frontend.probing import PROBE, Context
-from memsim.sources.capture.frontend.tree import Node, Unary, is_reference
+from memsim.sources.capture.frontend.tree import Node, Unary, is_object, is_reference
 from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
@@ -47,7 +50,7 @@ class Calls(Expressions):
         named = node.cursor.referenced
         if named is not None and named.kind == CursorKind.CONSTRUCTOR:
             return self._construct(node, named)
-        callee, arguments = parts(node)
+        callee, arguments = parts(node, self.file.text)
         name = callee_name(node, callee)
         users = self._users(named, callee)
         if name == "operator=" and not users and len(arguments) == 2:
@@ -81,7 +84,7 @@ class Calls(Expressions):
 
     def _is_unknown(self, named: Cursor | None) -> bool:
         """Whether a call goes where only the run tells: through a pointer, a template parameter, to another file."""
-        if named is None or named.kind in (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL):
+        if named is None or is_variable(named):
             return True
         return named.kind != CursorKind.OVERLOADED_DECL_REF and not is_system(named)
 
@@ -96,7 +99,10 @@ class Calls(Expressions):
             place = self.place(arguments[0])
             this |= place.address | self.values.get(place.variable)
             arguments = arguments[1:]
-        given = self._arguments(arguments, types, bool(users))
+        if types or users or (named is not None and is_system(named)):
+            given = self._arguments(arguments, types, bool(users))
+        else:
+            given = self._open_arguments(arguments, CALL if is_variable(named) else callee_name(node, callee))
         everything = this.union(*given)
         unknown = not users and self._is_unknown(named)
         if not users and not unknown:
@@ -111,8 +117,8 @@ class Calls(Expressions):
         return everything if unknown else frozenset(Symbol("return", one) for one in users)
 
     def open_operator(self, node: Node, operator: str, operands: list[Node]) -> Deps:
-        by_reference, users = self.context.operators.by_reference, self.context.operators.functions[operator]
-        objects = [(operator, position) not in by_reference for position in (0, 1)]
+        users = self.context.operators.functions[operator]
+        objects = [self.context.operators.copies(operator, position) for position in (0, 1)]
         known = NOTHING.union(*(self.operand(one, objects[1]) for one in operands[1:]))
         if operator in _UPDATING:
             known |= self.modify(self.place(operands[0]), known, objects[0])
@@ -124,12 +130,21 @@ class Calls(Expressions):
             self._bind_symbols(one, known, [known] * len(operands))
         return known | {Symbol("return", one) for one in users}
 
-    def _mark(self, node: Node, callees: tuple[Key, ...] | None) -> None:
-        """Mark a call of the user's functions, or of what only the run tells."""
+    def open_call(self, node: Node, operator: str, operand: Node, given: Deps) -> Deps:
+        users = tuple(self.context.operators.functions.get(operator, ()))
+        if not users:
+            return given
+        self._mark(node, users, operand)
+        for one in users:
+            self._bind_symbols(one, given, [given])
+        return given | {Symbol("return", one) for one in users}
+
+    def _mark(self, node: Node, callees: tuple[Key, ...] | None, of: Node | None = None) -> None:
+        """Mark a call of the user's functions, or of what only the run tells; only of an object, if `of` is given."""
         mark, new = self.site(node, Role.call, None)
         if new:
             mark.callees = callees
-            self.around_call(node, mark)
+            self.around_call(node, mark, of)
         self._enter(callees or ())
 
     def mark_statement(self, node: Node, callees: tuple[Key, ...]) -> None:
@@ -156,9 +171,14 @@ class Calls(Expressions):
 
     def _object(self, callee: Node | None) -> Deps:
         """Evaluate what a method is called of."""
-        if callee is None or callee.kind != CursorKind.MEMBER_REF_EXPR or not callee.children:
+        if callee is None or callee.kind != CursorKind.MEMBER_REF_EXPR:
             return NOTHING
-        place = self.place(callee.children[0])
+        base = explicit_base(callee)
+        if base is None:
+            return NOTHING
+        if base.is_undecided and "->" in self.file.text[base.end : callee.end]:
+            return self.scalar(base)
+        place = self.place(base)
         return place.address | self.values.get(place.variable)
 
     def _arguments(self, arguments: list[Node], types: Sequence[Type], is_users: bool) -> list[Deps]:
@@ -169,12 +189,24 @@ class Calls(Expressions):
         """Evaluate an argument: by value, or bound to a reference, through which the callee may access it."""
         inner = node.inner
         if wanted is None or not is_reference(wanted) or not self.can_bind(inner):
-            return self.value(node)
+            return self.converted(node, COPIED if wanted is None or is_object(wanted) else OPERAND)
         if is_users:
             return self._bound(inner)
         if wanted.get_pointee().is_const_qualified() or wanted.kind == TypeKind.RVALUEREFERENCE:
             return self.value(node)
         return self.modify(self.place(inner), NOTHING)
+
+    def _open_arguments(self, arguments: list[Node], name: str) -> list[Deps]:
+        """Evaluate arguments of a call that a template leaves open: functions of that name may take references."""
+        given = []
+        for index, argument in enumerate(arguments):
+            types = [one[index] for one in self.context.parameters.get(name, ()) if index < len(one)]
+            if types and all(map(is_reference, types)) and self.can_bind(argument.inner):
+                given.append(self._bound(argument.inner))
+            else:
+                copied = not types or any(map(is_object, types)) and not any(map(is_reference, types))
+                given.append(self.converted(argument, COPIED if copied else OPERAND))
+        return given
 
     def _bound(self, node: Node) -> Deps:
         """Bind a reference to an lvalue, which accesses nothing."""
@@ -199,7 +231,7 @@ class Calls(Expressions):
 
     def _construct(self, node: Node, constructor: Cursor) -> Deps:
         """A copy of a plain structure is one load of it whole; other constructors are functions."""
-        arguments = [child for child in node.children if child.kind.is_expression()]
+        arguments = given_arguments(node, self.file.text)
         where = key(constructor)
         if where not in self.context.functions:
             return self.all_of(arguments)

@@ -9,12 +9,14 @@ from clang.cindex import CursorKind
 from memsim.sources.capture.frontend.declarations import attributes, is_static
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol
 from memsim.sources.capture.frontend.parsing import is_system, operator_spelling
-from memsim.sources.capture.frontend.places import THIS, Place, Places, Probe
+from memsim.sources.capture.frontend.places import CASTS, THIS, Place, Places, Probe
 from memsim.sources.capture.frontend.probing import PROBE, Held
 from memsim.sources.capture.frontend.tree import INCREMENTS, Binary, Node, Unary, is_reference
 from memsim.sources.capture.sites import Role
 from memsim.trace.schema import Kind
 
+# Forms of the runtime's that decide, when a template is instantiated, whether an object is accessed (operand.h).
+OPERAND, COPIED = "operand", "copied<void>"
 _SHIFTS = (Binary.shift_left, Binary.shift_right, Binary.shift_left_assign, Binary.shift_right_assign)
 _OPERATORS = (CursorKind.UNARY_OPERATOR, CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
 _UNEVALUATED = (CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_TYPEID_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
@@ -38,7 +40,7 @@ class Expressions(Places):
     def value(self, node: Node, used: bool = True) -> Deps:
         node = node.inner
         if self.is_place(node):
-            return self._read(self.place(node), used)
+            return self._read(self.place(node), used, COPIED if node.is_undecided else "")
         if node.kind in _UNEVALUATED:
             return NOTHING
         if node.kind in _OPERATORS:
@@ -58,7 +60,18 @@ class Expressions(Places):
         if node.kind.is_statement():
             return self.statement(node)
         used = used and not self.text(node).startswith("(void)")
-        return self.all_of(node.children, used)
+        # What stands before a cast's operand is the type's.
+        return self.all_of(node.children[-1:] if node.kind in CASTS else node.children, used)
+
+    def scalar(self, node: Node) -> Deps:
+        return self.operand(node, objects=not node.inner.is_undecided)
+
+    def converted(self, node: Node, decided_by: str) -> Deps:
+        """Evaluate an expression for its value, which goes to where it may be another type's."""
+        inner = node.inner
+        if not (inner.is_undecided and self.is_place(inner)):
+            return self.value(node)
+        return self._read(self.place(inner), True, decided_by)
 
     def _assembly(self, node: Node) -> Deps:
         """Inline PTX; headers are full of it, so it is refused only if a kernel gets here."""
@@ -72,8 +85,8 @@ class Expressions(Places):
 
     # -- loads and stores
 
-    def _read(self, place: Place, used: bool, objects: bool = True) -> Deps:
-        """Load what lies at a place, if anything uses it; if it turns out to be an object, only if `objects`."""
+    def _read(self, place: Place, used: bool, decided_by: str = "") -> Deps:
+        """Load what lies at a place, if anything uses it; if it turns out to be an object, as `decided_by` says."""
         node = place.node
         known = place.address | self.values.get(place.variable)
         if place.probe is Probe.never or node.is_array or node.is_function:
@@ -86,8 +99,8 @@ class Expressions(Places):
             return frozenset({held.draft})
         draft, new = self.site(node, Role.access, Kind.load, place.address)
         if new:
-            self._probe(place, place.probe.value, draft, objects=objects)
-        if names is not None and not node.is_volatile and objects:
+            self._probe(place, place.probe.value, draft, decided_by=decided_by)
+        if names is not None and not node.is_volatile and not decided_by:
             self.loaded[text] = Held(draft, names, lasts=all(_lasts(one) for one in node.walk()))
         return frozenset({draft})
 
@@ -95,17 +108,17 @@ class Expressions(Places):
         """Evaluate an operand for its value; of an object only where it lies, unless `objects`."""
         if objects or not self.is_place(node.inner):
             return self.value(node)
-        return self._read(self.place(node.inner), used=True, objects=False)
+        return self._read(self.place(node.inner), used=True, decided_by=OPERAND)
 
-    def store(self, place: Place, data: Deps) -> None:
-        """Store at a place what depends on `data`."""
+    def store(self, place: Place, data: Deps, decided_by: str = "") -> None:
+        """Store at a place what depends on `data`; if an object lies there, as `decided_by` says."""
         self._change(place, data)
         if place.probe is Probe.never:
             return
         draft, new = self.site(place.node, Role.access, Kind.store, place.address)
         draft.data_from |= data
         if new:
-            self._probe(place, place.probe.value, draft)
+            self._probe(place, place.probe.value, draft, decided_by=decided_by)
 
     def modify(self, place: Place, data: Deps, objects: bool = True) -> Deps:
         """Load, compute, store at the same place; if an object lies there, only if `objects`."""
@@ -118,18 +131,18 @@ class Expressions(Places):
         store.data_from |= data | {load}
         if new:
             form = "update" if place.probe is Probe.always else "memory_update"
-            self._probe(place, form, load, store, objects=objects)
+            self._probe(place, form, load, store, decided_by="" if objects else OPERAND)
         self._change(place, data | {load})
         return data | {load}
 
-    def _probe(self, place: Place, form: str, *drafts: Draft, objects: bool = True) -> None:
+    def _probe(self, place: Place, form: str, *drafts: Draft, decided_by: str = "") -> None:
         node = place.node
         if place.bit_field and node.children:
             base = node.children[0]
             arrow = "->" in self.file.text[base.end : node.end]
             self.around(base, "pointer" if arrow else place.probe.value, drafts[-1])
         elif not place.bit_field:
-            self.around(node, form, *drafts, objects=objects)
+            self.around(node, form, *drafts, decided_by=decided_by)
 
     def _change(self, place: Place, data: Deps) -> None:
         """Remember what a place holds now; what was loaded may be old."""
@@ -161,36 +174,41 @@ class Expressions(Places):
     def _unary(self, node: Node) -> Deps:
         operand = node.children[0]
         if node.is_unary(*INCREMENTS):
-            return self.modify(self.place(operand), NOTHING)
+            return self.modify(self.place(operand), NOTHING, not operand.inner.is_undecided)
         if node.is_unary(Unary.address):
             place = self.place(operand)
             return place.address | self.values.get(place.variable)
         self.arithmetic += 1
-        return self.value(operand)
+        return self.scalar(operand)
 
     def _binary(self, node: Node) -> Deps:
         left, right = node.children[0], node.children[-1]
         if node.kind == CursorKind.COMPOUND_ASSIGNMENT_OPERATOR:
-            data = self.value(right)
+            data = self.scalar(right)
             place = self.place(left)
             self.arithmetic += 1
             if not place.bit_field:  # which the host's function could not get a reference to
                 self._shift(node, left, right)
-            return self.modify(place, data)
+            return self.modify(place, data, not place.node.is_undecided)
         if node.is_binary(Binary.assign):
-            data = self.value(right)
-            self.store(self.place(left), data)
-            return data
+            return self._assign(left, right)
         if node.is_binary(Binary.comma):
             self.value(left, used=False)
             return self.value(right)
         if node.operator in (Binary.logical_and, Binary.logical_or):
-            decision = self.value(left)
+            decision = self.scalar(left)
             return decision | self.branch(decision, [right])
-        known = self.value(left) | self.value(right)
+        known = self.scalar(left) | self.scalar(right)
         self.arithmetic += 1
         self._shift(node, left, right)
         return known
+
+    def _assign(self, left: Node, right: Node) -> Deps:
+        """Store; of objects in a template, only what is copied whole, for others see to it themselves."""
+        data = self.converted(right, f"assigned<{self.type_of(left)}>")
+        place = self.place(left)
+        self.store(place, data, f"stored<{self.type_of(right)}>" if place.node.is_undecided else "")
+        return data
 
     def _shift(self, node: Node, left: Node, right: Node) -> None:
         """Let the host shift as a GPU does, if this is a shift and its distance may be too long."""
@@ -205,7 +223,7 @@ class Expressions(Places):
 
     def conditional(self, node: Node, used: bool) -> Deps:
         condition, *ways = node.children
-        decision = self.value(condition)
+        decision = self.scalar(condition)
         return decision | self.branch(decision, ways, used)
 
     def branch(self, decision: Deps, ways: list[Node], used: bool = True) -> Deps:

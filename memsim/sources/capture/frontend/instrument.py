@@ -12,9 +12,10 @@ from clang.cindex import CursorKind, TranslationUnit
 
 from memsim.sources.capture.frontend import declarations, macros
 from memsim.sources.capture.frontend.allocations import is_allocation, keep_type
+from memsim.sources.capture.frontend.constants import is_constexpr
 from memsim.sources.capture.frontend.launches import rewrite_launch, rewrite_launch_function
 from memsim.sources.capture.frontend.numbering import number
-from memsim.sources.capture.frontend.operators import overloaded
+from memsim.sources.capture.frontend.operators import overloaded, parameters
 from memsim.sources.capture.frontend.parsing import check, file_position, parse, user_files
 from memsim.sources.capture.frontend.probing import Context
 from memsim.sources.capture.frontend.source import Edits, SourceFile, braced_shapes
@@ -70,14 +71,15 @@ def instrument(
     unit, files = _parse_expanded(path, arguments)
     found = declarations.collect(unit, files)
     edits = {name: Edits() for name in files}
-    context = Context(files, edits, found.device, overloaded(found.device), keep_redundant, gpu)
-    for key, cursor in found.device.items():
-        node = Node.of(cursor)
-        if not _is_constexpr(files[node.file], node):
+    device, host = {key: Node.of(cursor) for key, cursor in found.device.items()}, [Node.of(one) for one in found.host]
+    taken = parameters(found.device.values(), [*device.values(), *host])
+    context = Context(files, edits, found.device, overloaded(found.device), taken, keep_redundant, gpu)
+    for key, node in device.items():
+        if not is_constexpr(files[node.file].text, node):
             Statements(context, key, node).function(node)
     for cursor in found.variables:
         rewrite_global(context, Node.of(cursor))
-    launched = [name for cursor in found.host for name in _rewrite_host(context, Node.of(cursor))]
+    launched = [name for node in host for name in _rewrite_host(context, node)]
     context.check()
     shown = {name: _shown(Path(name), path) for name in files}
     sites = number(context, first, shown)
@@ -106,12 +108,6 @@ def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUn
 
 def _parse_again(path: Path, arguments: Sequence[str], files: Mapping[str, SourceFile]) -> TranslationUnit:
     return parse(path, arguments, {name: file.text for name, file in files.items()})
-
-
-def _is_constexpr(file: SourceFile, function: Node) -> bool:
-    """Whether a function may run at compile time, when nothing can be logged."""
-    head = file.text[function.start : function.cursor.location.offset]
-    return re.search(r"\bconst(expr|eval)\b", head) is not None
 
 
 def _rewrite_host(context: Context, function: Node) -> list[str]:

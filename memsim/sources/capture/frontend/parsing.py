@@ -152,6 +152,12 @@ def integer_value(expression: Cursor) -> int | None:
         _library.clang_EvalResult_dispose(done)
 
 
+def initializer(variable: Cursor) -> Cursor | None:
+    """The expression that gives a variable its first value, an implicit call of a constructor included."""
+    found: Cursor | None = _library.clang_Cursor_getVarDeclInitializer(variable)
+    return found
+
+
 def pattern(function: Cursor) -> Cursor:
     """The template that a specialization was made from, else the function itself."""
     return _library.clang_getSpecializedCursorTemplate(function) or function
@@ -174,6 +180,9 @@ def _declare() -> Any:
     library.clang_Location_isInSystemHeader.argtypes = [SourceLocation]
     for name in ("clang_getCursorBinaryOperatorKind", "clang_getCursorUnaryOperatorKind"):
         getattr(library, name).argtypes = [Cursor]
+    library.clang_Cursor_getVarDeclInitializer.argtypes = [Cursor]
+    library.clang_Cursor_getVarDeclInitializer.restype = Cursor
+    library.clang_Cursor_getVarDeclInitializer.errcheck = Cursor.from_cursor_result
     for name in ("clang_getBinaryOperatorKindSpelling", "clang_getUnaryOperatorKindSpelling"):
         getattr(library, name).restype = _CXString
         getattr(library, name).errcheck = _CXString.from_result

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from clang.cindex import CursorKind, TypeKind
+from clang.cindex import CursorKind
 
 from memsim.sources.capture.frontend.declarations import CLASSES, attributes, is_static
 from memsim.sources.capture.frontend.flow import NOTHING, Deps
@@ -50,13 +50,30 @@ class Place:
 _VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL)
 _OUTSIDE = (CursorKind.TRANSLATION_UNIT, CursorKind.NAMESPACE, *CLASSES)
 _LVALUES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR, CursorKind.ARRAY_SUBSCRIPT_EXPR)
-_CASTS = (CursorKind.CSTYLE_CAST_EXPR, CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CXX_STATIC_CAST_EXPR)
-_UNKNOWN = (TypeKind.DEPENDENT, TypeKind.UNEXPOSED)
+CASTS = (
+    CursorKind.CSTYLE_CAST_EXPR,
+    CursorKind.CXX_FUNCTIONAL_CAST_EXPR,
+    CursorKind.CXX_STATIC_CAST_EXPR,
+    CursorKind.CXX_REINTERPRET_CAST_EXPR,
+    CursorKind.CXX_CONST_CAST_EXPR,
+)
 THIS = 0  # stands for the variable `this`
 
 
 def is_lvalue(node: Node) -> bool:
     return node.kind in _LVALUES or node.is_unary(Unary.dereference)
+
+
+def explicit_base(member: Node) -> Node | None:
+    """The expression before the dot or arrow of a member; not what stands in a template's arguments."""
+    first = member.children[0] if member.children else None
+    return first if first is not None and first.kind.is_expression() and first.start == member.start else None
+
+
+def _variable_of(node: Node) -> int | None:
+    """The local variable that an expression names."""
+    named = node.cursor.referenced if node.kind == CursorKind.DECL_REF_EXPR else None
+    return named.hash if named is not None and named.kind in _VARIABLES and not attributes(named) else None
 
 
 class Places(Probing, ABC):
@@ -67,6 +84,14 @@ class Places(Probing, ABC):
     @abstractmethod
     def value(self, node: Node, used: bool = True) -> Deps:
         """Evaluate an expression for its value; returns what the value depends on."""
+
+    @abstractmethod
+    def scalar(self, node: Node) -> Deps:
+        """Evaluate an expression for a use that an object, if a template makes it one, sees to itself."""
+
+    @abstractmethod
+    def open_call(self, node: Node, operator: str, operand: Node, given: Deps) -> Deps:
+        """Evaluate an operator in a template that, if its operand is an object, is the user's; what it gives."""
 
     @abstractmethod
     def conditional(self, node: Node, used: bool) -> Deps:
@@ -114,7 +139,7 @@ class Places(Probing, ABC):
 
     def _casts_place(self, node: Node) -> bool:
         """Whether an expression casts an lvalue to a reference."""
-        if node.kind not in _CASTS or not node.children or not self.is_place(node.children[-1].inner):
+        if node.kind not in CASTS or not node.children or not self.is_place(node.children[-1].inner):
             return False
         return "&" in self.file.text[node.start : node.children[-1].start]
 
@@ -142,34 +167,37 @@ class Places(Probing, ABC):
         if member is not None and member.kind == CursorKind.ENUM_CONSTANT_DECL:
             return Place(node, Probe.never)
         bits = member is not None and member.kind == CursorKind.FIELD_DECL and member.is_bitfield()
-        if not node.children or node.children[0].kind in (CursorKind.TYPE_REF, CursorKind.NAMESPACE_REF):
+        base = explicit_base(node)
+        if base is None:
             return Place(node, Probe.unless_stack, self.values.get(THIS), bit_field=bits)
-        base = node.children[0]
         if "->" in self.file.text[base.end : node.end]:
-            return Place(node, Probe.unless_stack, self.value(base), bit_field=bits)
+            return Place(node, Probe.unless_stack, self.scalar(base), bit_field=bits)
         return replace(self.place(base), node=node, whole=False, bit_field=bits)
 
     def _element(self, node: Node) -> Place:
         base, index = node.children[0].inner, node.children[1]
-        holder = self.place(base) if base.is_array or base.cursor.type.kind in _UNKNOWN else None
-        pointer = self.value(base) if holder is None else NOTHING
+        holder = self.place(base) if base.is_array else None
+        pointer = self.scalar(base) if holder is None else NOTHING
         arithmetic = self.arithmetic
-        position = self.value(index)
+        position = self.scalar(index)
         self.arithmetic = arithmetic  # the address's own arithmetic comes free
         dynamic = not self._is_constant(index)
+        if base.is_undecided:  # it may overload the operator
+            address = self.open_call(node, "[]", base, pointer | position)
+            return Place(node, Probe.unless_stack, address, _variable_of(base))
         if holder is None:
             return Place(node, Probe.always if dynamic else Probe.unless_stack, pointer | position)
         dynamic |= holder.dynamic
         probe = holder.probe if not dynamic else Probe.always
-        if not base.is_array:  # of a template parameter's type, which may overload the operator
-            probe = Probe.unless_stack
         return Place(
             node, probe, holder.address | position, holder.variable if probe is Probe.never else None, dynamic=dynamic
         )
 
     def _pointee(self, node: Node) -> Place:
         operand = node.children[0].inner
-        address = self.value(operand)
+        address = self.scalar(operand)
+        if operand.is_undecided:
+            address = self.open_call(node, "*", operand, address)
         if node.is_function:
             return Place(node, Probe.never, address)
         moved = operand.kind == CursorKind.BINARY_OPERATOR and not self._is_constant(operand.children[-1])

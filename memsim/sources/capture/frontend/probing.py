@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from clang.cindex import Cursor
+from clang.cindex import Cursor, CursorKind, Type
 
 from memsim.sources.capture.frontend.declarations import Key, is_kernel
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Facts, Symbol, Values
@@ -19,6 +19,7 @@ from memsim.support.errors import InputError
 from memsim.trace.schema import Kind
 
 PROBE = "memsim_probe::"
+_UNTYPED = (CursorKind.LAMBDA_EXPR, CursorKind.INIT_LIST_EXPR)  # what cannot stand in decltype
 Identity = tuple[int, int, Role, Kind | None]  # of a site in its function: extent, role, kind
 
 
@@ -31,6 +32,7 @@ class Context:
         edits: of each file.
         functions: device functions by key.
         operators: the user's overloaded ones.
+        parameters: by name of functions, the types of each one's parameters.
         keep_redundant: probe also loads that a compiler provably removes.
         facts: what flows between functions.
         gpu: whether the text is for nvcc.
@@ -47,6 +49,7 @@ class Context:
     edits: Mapping[str, Edits]
     functions: Mapping[Key, Cursor]
     operators: Operators
+    parameters: Mapping[str, list[list[Type]]] = field(default_factory=dict)
     keep_redundant: bool = False
     gpu: bool = False
     facts: Facts = field(default_factory=Facts)
@@ -147,27 +150,37 @@ class Probing:
         draft.waits_for |= address | self.control
         return draft, new
 
-    def around(self, node: Node, form: str, *drafts: Draft, objects: bool = True) -> None:
-        """Wrap a node into a probe, ``form<ids>(node)``; one that passes objects by, unless `objects`."""
-        if objects:
+    def around(self, node: Node, form: str, *drafts: Draft, decided_by: str = "") -> None:
+        """Wrap a node into a probe, ``form<ids>(node)``; one that the runtime's `decided_by` may leave out."""
+        if not decided_by:
             self.edits.wrap(node.start, node.end, lambda: _call(form, drafts), lambda: ")")
             return
         probe = "[](auto& memsim_value) { "
         self.edits.wrap(
             node.start,
             node.end,
-            lambda: f"{PROBE}operand(",
+            lambda: f"{PROBE}{decided_by}(",
             lambda: f", {probe}{_call(form, drafts)}memsim_value); }})",
         )
 
-    def around_call(self, node: Node, draft: Draft) -> None:
-        """Wrap a call into its marks, unless the site is dropped in the end."""
+    def around_call(self, node: Node, draft: Draft, of: Node | None = None) -> None:
+        """Wrap a call into its marks, unless the site is dropped; with `of` given, only if that is an object."""
         self.edits.wrap(
             node.start,
             node.end,
-            lambda: f"{_call('call', (draft,))}[&]() -> decltype(auto) {{ return " if draft.id else "",
+            lambda: f"{self._marks(draft, of)}[&]() -> decltype(auto) {{ return " if draft.id else "",
             lambda: "; })" if draft.id else "",
         )
+
+    def _marks(self, draft: Draft, of: Node | None) -> str:
+        decided_by = f", {self.type_of(of)}" if of is not None else ""
+        return f"{PROBE}{'call_of' if decided_by else 'call'}<{draft.id}{decided_by}>("
+
+    def type_of(self, node: Node) -> str:
+        """The type of an expression, as it is written; ``void`` where that cannot be."""
+        if any(one.kind in _UNTYPED for one in node.walk()):
+            return "void"
+        return f"decltype({self.text(node)})"
 
     def text(self, node: Node) -> str:
         return self.file.text[node.start : node.end]

@@ -77,7 +77,7 @@ class Repetition(Calls):
 
         def once() -> None:
             self.statement(body)
-            decision = self.value(condition)
+            decision = self.scalar(condition)
             self.control |= decision
             latch, new = self.site(node, Role.latch, None)
             if new:
@@ -108,7 +108,7 @@ class Repetition(Calls):
             if child.kind in DECLARING:
                 self.control |= self.declared(child)
             else:
-                self.control |= self.value(child)
+                self.control |= self.scalar(child)
 
     def _latch(self, node: Node, unroll: int | None, offset: int, before: str) -> None:
         latch, new = self.site(node, Role.latch, None)

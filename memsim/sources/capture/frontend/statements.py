@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from clang.cindex import CursorKind
 
-from memsim.sources.capture.frontend import loops, variables
+from memsim.sources.capture.frontend import constants, loops, variables
 from memsim.sources.capture.frontend.declarations import attributes
+from memsim.sources.capture.frontend.expressions import COPIED, OPERAND
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
 from memsim.sources.capture.frontend.places import THIS
 from memsim.sources.capture.frontend.probing import Context
 from memsim.sources.capture.frontend.repetition import DECLARING, Repetition
-from memsim.sources.capture.frontend.tree import Node, is_reference
+from memsim.sources.capture.frontend.source import closing
+from memsim.sources.capture.frontend.tree import SCALARS, Node, is_reference
 
 
 class Statements(Repetition):
@@ -20,6 +24,7 @@ class Statements(Repetition):
         super().__init__(context, where, body)
         self._labels: set[str] = set()
         self._returns_reference = False
+        self._returned = COPIED  # decides whether an object that is returned is loaded whole
 
     def function(self, node: Node) -> None:
         """Walk a whole function: parameters, initial values of members, body."""
@@ -29,10 +34,13 @@ class Statements(Repetition):
         self.values.set(THIS, frozenset({Symbol("this", self.key)}))
         result = node.cursor.result_type
         self._returns_reference = is_reference(result)
+        if result.get_canonical().kind in SCALARS:
+            self._returned = OPERAND
+        initials = constants.initial_values(self.file.text, node)
         for child in node.children:
             if child.kind.is_statement():
                 self.statement(child)
-            elif child.kind.is_expression():  # of a constructor's list
+            elif child in initials:
                 self.initial = child.inner
                 self.value(child)
 
@@ -68,13 +76,23 @@ class Statements(Repetition):
         self.loaded.forget(variable)
         if attributes(node.cursor):
             return
-        initial = [child for child in node.children if child.kind.is_expression()]
+        if constants.is_constexpr(self.file.text, node):
+            return
+        initial = constants.initial_value(node)
         if initial and is_reference(node.cursor.type) and self.can_bind(initial[-1].inner):
             self.values.set(variable, self._bound(initial[-1].inner))
             return
         if initial and initial[-1].inner.kind == CursorKind.LAMBDA_EXPR:
             self.context.lambdas[variable] = _place_of(initial[-1].inner)
-        self.values.set(variable, self.all_of(initial) | self.control)
+        if initial:
+            decided_by = COPIED if self._is_deduced(node) else f"copied<decltype({node.cursor.spelling})>"
+            self.values.set(variable, self.converted(initial[-1], decided_by) | self.control)
+        else:
+            self.values.set(variable, self.control)
+
+    def _is_deduced(self, variable: Node) -> bool:
+        """Whether a variable's type is that of its first value."""
+        return re.search(r"\bauto\b", self.file.text[variable.start : variable.cursor.location.offset]) is not None
 
     # -- decisions
 
@@ -85,8 +103,8 @@ class Statements(Repetition):
         for child in parts[:first]:
             if child.kind in DECLARING:
                 decision |= self.declared(child)
-            else:
-                decision |= self.value(child)
+            elif not constants.is_constant_if(self.file.text, node):
+                decision |= self.scalar(child)
         self._ways(decision, parts[first:], exhaustive=len(parts) - first > 1)
 
     def _is_behind_header(self, node: Node, child: Node) -> bool:
@@ -126,7 +144,7 @@ class Statements(Repetition):
     def _return(self, node: Node) -> None:
         for child in node.children:
             bound = self._returns_reference and self.can_bind(child.inner)
-            known = self._bound(child.inner) if bound else self.value(child)
+            known = self._bound(child.inner) if bound else self.converted(child, self._returned)
             self.context.facts.add(Symbol("return", self.key), known | self.control)
         self._returning |= self.control
 
@@ -155,7 +173,7 @@ class Statements(Repetition):
         inner.statement(body)
         self.context.calls[self.key].add(where)
         for child in node.children[:-1]:
-            if child.kind.is_expression():
+            if child.kind.is_expression() and child.start < closing(self.file.text, node.start):
                 self.value(child)
         return NOTHING
 

@@ -46,10 +46,27 @@ _ARRAYS = (
     TypeKind.VARIABLEARRAY,
     TypeKind.DEPENDENTSIZEDARRAY,
 )
+SCALARS = (
+    TypeKind.BOOL,
+    TypeKind.INT,
+    TypeKind.UINT,
+    TypeKind.LONG,
+    TypeKind.ULONG,
+    TypeKind.FLOAT,
+    TypeKind.DOUBLE,
+    TypeKind.POINTER,
+    TypeKind.ENUM,
+)
+_UNDECIDED = (TypeKind.DEPENDENT, TypeKind.UNEXPOSED)
 
 
 def is_reference(of: Type) -> bool:
     return of.get_canonical().kind in _REFERENCES
+
+
+def is_object(of: Type) -> bool:
+    """Whether a type is a class, or may be one in a template."""
+    return of.get_canonical().kind in (TypeKind.RECORD, *_UNDECIDED)
 
 
 @dataclass(slots=True, eq=False)
@@ -117,6 +134,11 @@ class Node:
     def is_open(self) -> bool:
         """Whether its type, in a template, depends on the template's arguments."""
         return self.cursor.type.kind == TypeKind.DEPENDENT
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether, in a template, it is an object or not as the template's arguments are."""
+        return self.cursor.type.get_canonical().kind in _UNDECIDED
 
     def is_unary(self, *operators: Unary) -> bool:
         return self.kind == CursorKind.UNARY_OPERATOR and self.operator in operators

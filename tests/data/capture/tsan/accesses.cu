@@ -2,6 +2,7 @@
 // is no oracle for them: it reads again what `a[i] = b[i] = c` and `k = --a[i]` have just stored, and its sanitizer does not
 // see a structure that is passed by value straight from memory.
 #include <cstdio>
+#include <type_traits>
 
 struct Body {
     float x, y, z;
@@ -193,6 +194,51 @@ __global__ void objects(const float* x, const int* at, float* out) {
     out[i] = one.value + two.value + three.cell.value * factors[0] + three.data[1] + four.value;
 }
 
+// In a class template a member may be an array or overload the operator; what stands in types is evaluated nowhere.
+template <int N>
+struct Buffer {
+    int d[N];
+    __device__ int& operator[](const int i) { return d[i]; }
+    __device__ int& operator*() { return d[0]; }
+    __device__ Buffer* operator->() { return this; }
+    __device__ operator int() const { return d[1]; }
+};
+template <class B, int N>
+struct Keeper {
+    typedef Buffer<N> Own;
+    Own buffer;
+    B other;
+    __device__ void put(int i, int v) {
+        buffer[i] = v;
+        other[i] = other[i] + buffer[i ^ 1];
+        *buffer = buffer->d[2];
+        int first = buffer;
+        if (first < v) buffer[i] = first;
+    }
+};
+template <class T>
+struct Has {
+    static const bool value = true;
+    static constexpr int size() { return 2; }
+};
+template <class F>
+__device__ typename std::enable_if<Has<F>::value == true && true, void>::type fill(F& f, int i) {
+    const int n = Has<F>::size() * 2;
+    Buffer<n> local;
+    local[i & 1] = i;
+    f.put(i, local[i & 1] + Buffer<(Has<F>::size() > 1) + 3>{{1, 2}}[i & 1]);
+}
+__global__ void members(int* x, Keeper<int*, 32>* keeper) {
+    __shared__ Keeper<int[32], 32> kept;
+    int i = threadIdx.x;
+    kept.buffer[i] = i;
+    kept.other[i] = i;
+    if (i == 0) keeper->other = x;
+    __syncthreads();
+    fill(kept, i);
+    fill(*keeper, i);
+}
+
 template <class T>
 static T* zeros(int n = 64) {
     T* pointer;
@@ -224,6 +270,8 @@ int main() {
     Complex *c = (Complex*)numbers<float>(7, 128), *d = (Complex*)numbers<float>(29, 128);
     operators<<<2, 32>>>(c, d, zeros<Complex>(), x, y, zeros<float>());
     objects<<<1, 64>>>(zeros<float>(256), a, y);
+    Keeper<int*, 32>* keeper = (Keeper<int*, 32>*)zeros<char>(1024);
+    members<<<1, 32>>>(a, keeper);
     cudaDeviceSynchronize();
     return 0;
 }

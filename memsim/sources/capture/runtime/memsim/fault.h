@@ -35,7 +35,6 @@ inline void on_fault(int signal, os::SignalInfo* info, void*) {
     }
     auto address = reinterpret_cast<uintptr_t>(info->address);
     if (signal == os::arithmetic_error) fail_in_thread("integer division by zero");
-    if (block_log.overrun(address)) fail_in_thread("one block makes more accesses than a log holds");
     if (stacks.holds(address)) fail_in_thread("stack overflow: raise MEMSIM_STACK (bytes a thread)");
     static char what[256];
     describe_address(address, what, sizeof what);

@@ -164,6 +164,11 @@ template <uint32_t Site, class F>
 MEMSIM_BOTH decltype(auto) call(F&& function) {
     return function();
 }
+#pragma nv_exec_check_disable
+template <uint32_t Site, class Operand, class F>
+MEMSIM_BOTH decltype(auto) call_of(F&& function) {
+    return function();
+}
 template <uint32_t Site>
 MEMSIM_BOTH void enter() {}
 MEMSIM_BOTH void leave() {}

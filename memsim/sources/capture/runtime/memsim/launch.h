@@ -105,16 +105,16 @@ class Grid {
                     bool logged = window.holds(number);
                     if (window.only && !logged) continue;
                     blockIdx = {x, y, z};
-                    if (logged) block_log.begin();
+                    if (logged) block_log.begin(number, shape.threads());
                     block.run(shape.threads(), body, context);
-                    if (logged) send(number);
+                    if (logged) send();
                     if (window.ends_with(number)) return;
                 }
     }
 
-    void send(uint64_t number) {
+    void send() {
         shared_arrays.settle();
-        block_log.send(number, shape.threads());
+        block_log.end();
         if (any_logged) return;
         any_logged = true;
         window.ask();  // now it is known what one block does

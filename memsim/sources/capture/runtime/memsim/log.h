@@ -1,6 +1,6 @@
 // What the lanes of one block do, as 64-bit words: tag << 48 | address (or a mark). Threads take turns on one OS
-// thread, so there is one cursor for all of them; each turn is a segment, and the segments are put in thread order at
-// the end.
+// thread, so there is one cursor for all of them; each turn is a segment, and the segments are put in thread order when
+// they are sent: at the block's end, and before it whenever so many words are there as a log holds.
 #pragma once
 
 #include "address_space.h"
@@ -12,22 +12,29 @@ constexpr uint64_t tag_of(uint64_t tag) { return tag << 48; }
 constexpr uint64_t latch_mark = tag_of(0xFF00), call_mark = tag_of(0xFF01), return_mark = tag_of(0xFF02);
 constexpr uint64_t barrier_mark = tag_of(0xFF03);
 constexpr unsigned max_threads = 1024;
-constexpr size_t kept_bytes = size_t{1} << 26;  // what stays mapped for the next block
+#ifndef MEMSIM_LOG_BYTES
+#define MEMSIM_LOG_BYTES (1 << 23)
+#endif
+constexpr size_t log_bytes = MEMSIM_LOG_BYTES;  // it starts at a multiple of that: a cursor at another is at its end
 
 inline uint64_t* cursor = nullptr;  // where the next word goes; null while nothing is logged
+inline void send_part();
 
 MEMSIM_INLINE void log_word(uint64_t word) {
     uint64_t* at = cursor;
     if (__builtin_expect(at != nullptr, 1)) {
-        *at = word;
-        cursor = at + 1;
+        *at++ = word;
+        cursor = at;
+        if (__builtin_expect(reinterpret_cast<uintptr_t>(at) % log_bytes == 0, 0)) send_part();
     }
 }
 
 class BlockLog {
   public:
-    void begin() {
+    void begin(uint64_t number, unsigned n) {
         if (!words) map();
+        block_number = number;
+        n_threads = n;
         cursor = words;
         n_turns = 0;
     }
@@ -35,17 +42,45 @@ class BlockLog {
     // The words from here on are `thread`'s.
     void turn(unsigned thread) {
         if (!cursor) return;
+        if (n_turns && turns[n_turns - 1].start == cursor) --n_turns;  // of a thread that only waited
         if (n_turns == room) turns = static_cast<Turn*>(realloc(turns, (room = 2 * room + 4096) * sizeof *turns));
         turns[n_turns++] = {cursor, thread, 0};
     }
 
-    // Sends the block's message: thread after thread, each one's turns in their order.
-    void send(uint64_t block, unsigned n_threads) {
-        uint64_t* end = cursor;
+    // The log is full in the middle of the block.
+    __attribute__((noinline)) void send_part() {
+        unsigned thread = turns[n_turns - 1].thread;
+        send(Message::part);
+        cursor = words;
+        n_turns = 0;
+        turn(thread);
+    }
+
+    void end() {
+        send(Message::block);
         cursor = nullptr;
-        uint64_t head[2] = {block, n_threads};
-        uint64_t offsets[max_threads + 1] = {};
-        uint32_t first[max_threads], last[max_threads];  // a chain of turns for each thread; no_turn: none
+    }
+
+  private:
+    struct Turn {
+        uint64_t* start;
+        uint32_t thread, next;
+    };
+    static constexpr uint32_t no_turn = ~0u;
+
+    void map() {
+        size_t bytes = 2 * log_bytes;  // elsewhere than asked for, its start is no multiple
+        auto start = reinterpret_cast<uintptr_t>(reserve(log_region, bytes, os::read_write));
+        words = reinterpret_cast<uint64_t*>(round_up(start, log_bytes));
+    }
+
+    // Thread after thread, each one's turns in their order. On a kernel's stack there may be little room.
+    void send(Message type) {
+        static uint64_t offsets[max_threads + 1];
+        static uint32_t first[max_threads], last[max_threads];  // a chain of turns for each thread; no_turn: none
+        const uint64_t* end = cursor;
+        uint64_t head[2] = {block_number, n_threads};
+        memset(offsets, 0, sizeof offsets);
         memset(first, 0xFF, sizeof first);
         bool ordered = true;
         for (uint32_t i = 0; i < n_turns; ++i) {
@@ -58,57 +93,32 @@ class BlockLog {
             turn.next = no_turn;
         }
         for (unsigned t = 0; t < n_threads; ++t) offsets[t + 1] += offsets[t];
-        stream.begin(Message::block, sizeof head + (n_threads + 1) * 8 + (end - words) * 8);
+        stream.begin(type, sizeof head + (n_threads + 1) * 8 + (end - words) * 8);
         stream.put(head, sizeof head);
         stream.put(offsets, (n_threads + 1) * 8);
         if (ordered) stream.put(words, (end - words) * 8);
-        else put_by_thread(n_threads, first, end);
-        release(end);
+        else put_by_thread(first, end);
     }
 
-    bool overrun(uintptr_t address) const {
-        uintptr_t end = reinterpret_cast<uintptr_t>(words) + bytes;
-        return words && address >= end - page_bytes && address < end;
-    }
-
-  private:
-    struct Turn {
-        uint64_t* start;
-        uint32_t thread, next;
-    };
-    static constexpr uint32_t no_turn = ~0u;
-
-    // The last page is never mapped: a block that fills the log faults, and the handler says so.
-    void map() {
-        char* start = reserve_up_to(log_region, bytes, os::read_write);
-        protect(start + bytes - page_bytes, page_bytes, os::no_access);
-        words = reinterpret_cast<uint64_t*>(start);
-    }
-
-    void put_by_thread(unsigned n_threads, const uint32_t* first, uint64_t* end) const {
+    void put_by_thread(const uint32_t* first, const uint64_t* end) const {
         for (unsigned t = 0; t < n_threads; ++t)
             for (uint32_t i = first[t]; i != no_turn; i = turns[i].next)
                 stream.put(turns[i].start, words_of(i, end) * 8);
     }
 
-    // A block that logs far more than others gives its memory back.
-    void release(uint64_t* end) const {
-        size_t used = (end - words) * 8;
-        if (used > kept_bytes)
-            os::memsim_madvise(reinterpret_cast<char*>(words) + kept_bytes, round_up(used - kept_bytes, page_bytes),
-                               os::give_back);
-    }
-
-    uint64_t words_of(uint32_t i, uint64_t* end) const {
+    uint64_t words_of(uint32_t i, const uint64_t* end) const {
         return (i + 1 < n_turns ? turns[i + 1].start : end) - turns[i].start;
     }
 
     uint64_t* words = nullptr;
-    size_t bytes = size_t{1} << 33;  // of one block's words
     Turn* turns = nullptr;
     size_t n_turns = 0, room = 0;
+    uint64_t block_number = 0;
+    unsigned n_threads = 0;
 };
 
 inline BlockLog block_log;
+
+inline void send_part() { block_log.send_part(); }
 
 }  // namespace memsim_probe

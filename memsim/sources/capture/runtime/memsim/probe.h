@@ -110,12 +110,27 @@ struct Returned {
     MEMSIM_INLINE ~Returned() { log_word(return_mark); }
 };
 
-// A call of a device function.
 template <uint32_t Site, class F>
-MEMSIM_INLINE decltype(auto) call(F&& function) {
+MEMSIM_INLINE decltype(auto) marked_call(F& function) {
     log_word(call_mark | Site);
     Returned mark;
     return function();
+}
+
+// A call of a device function. What it gives may be a constant, which the compiler wants to know.
+template <uint32_t Site, class F>
+MEMSIM_INLINE constexpr decltype(auto) call(F&& function) {
+    if (__builtin_is_constant_evaluated()) return function();
+    return marked_call<Site>(function);
+}
+
+// The same for an operator, which is the language's own unless its operand is an object.
+template <uint32_t Site, class Operand, class F>
+MEMSIM_INLINE constexpr decltype(auto) call_of(F&& function) {
+    using Object = std::remove_reference_t<Operand>;
+    if constexpr (std::is_class<Object>::value || std::is_union<Object>::value || std::is_void<Object>::value)
+        return call<Site>(function);
+    else return function();
 }
 
 // The same for a constructor that a declaration calls: before and behind it.

@@ -12,7 +12,7 @@
 
 namespace memsim_probe {
 
-enum class Message : uint32_t { launch = 1, array, free, variant, block, end, failed, records };
+enum class Message : uint32_t { launch = 1, array, free, variant, block, end, failed, records, part };
 
 inline char stream_buffer[1 << 18];
 
