@@ -10,7 +10,7 @@ import numpy as np
 from memsim.sources.batch_log import BatchLog
 from memsim.sources.capture.accesses import Memory, Ops, Out, Sites
 from memsim.sources.capture.lane_log import Array, Blocks, Free, Launch, Message, Part, Records, Variant
-from memsim.sources.capture.merge_loop import BEGUN, MESSAGE_WORDS, TURN, merge_warp, merge_warps
+from memsim.sources.capture.merge_loop import BEGUN, MESSAGE_WORDS, TURN, merge_warps, merge_window
 from memsim.sources.capture.ops import AccessOps, static_op
 from memsim.sources.capture.parts import Parts, Place
 from memsim.sources.capture.positions import (
@@ -247,7 +247,7 @@ class Merger:
         tables, out = self._tables(), self._out(state)
         result = TOO_DEEP
         while result == TOO_DEEP:
-            result = merge_warp(*where, *tables, out, self._lane, self._calls, self._group, self._barrier)
+            result = merge_window(*where, *tables, out, self._lane, self._calls, self._group, self._barrier)
             if result == TOO_DEEP:
                 self._deepen()
         return int(result)

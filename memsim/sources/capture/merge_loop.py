@@ -74,6 +74,12 @@ def merge_warps(words, starts, first_warp, progress, turn, sites, memory, ops, o
 
 
 @loop
+def merge_window(words, warp, number, n_lanes, turn, sites, memory, ops, out, lane, calls, group, barrier):
+    """Go on with one warp, whose lanes have the words that are here and maybe more; as :func:`merge_warp`."""
+    return merge_warp(words, warp, number, n_lanes, turn, sites, memory, ops, out, lane, calls, group, barrier)
+
+
+@inlined  # a call takes as long as some accesses: short warps would notice
 def merge_warp(words, warp, number, n_lanes, turn, sites, memory, ops, out, lane, calls, group, barrier):
     """Log the instructions of one warp, by repeatedly letting the lanes at the smallest position go on.
 
