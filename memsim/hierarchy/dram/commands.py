@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from memsim.hierarchy.dram.queues import find_hit
 from memsim.hierarchy.dram.state import ACTIVATE, NO_AGE, PRECHARGE, READ, REFRESH, WRITE
 from memsim.support.compiled import inlined
@@ -106,13 +108,17 @@ def delay_group(m, c, bank, direction, column, end):
 def refresh(m, c, clock):
     """Close every row and refresh all banks, as early as the table allows."""
     p = m.p[0]
-    ready = clock
+    close = ready = np.int64(clock)  # closed ones may be precharging by themselves
     for b in range(c * p.banks, (c + 1) * p.banks):
-        ready = max(ready, max(clock, m.row_ready[b]) + p.rp if m.banks[b].row >= 0 else m.row_ready[b])
+        if m.banks[b].row >= 0:
+            close = max(close, m.row_ready[b])
+            ready = max(ready, close + p.rp)
+        else:
+            ready = max(ready, m.row_ready[b])
     for bank in range(p.banks):
         b = c * p.banks + bank
         if m.banks[b].row >= 0:
-            log_command(m, c, PRECHARGE, bank, m.banks[b].row, ready - p.rp)
+            log_command(m, c, PRECHARGE, bank, m.banks[b].row, close)
         m.banks[b].row = -1
         m.row_ready[b] = ready + p.rfc
         for direction in range(2):

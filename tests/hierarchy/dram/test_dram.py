@@ -124,7 +124,7 @@ def test_a_row_conflict_after_a_pause_finds_the_bank_closed(policy, waits_for_pr
     flow = [instruction([(0, 1)]), instruction([(1, 1)], op=1)]
     trial = System(machines.one_warp(*flow, addresses=[near, far]), gpu, 1, np.random.SeedSequence(0)).run()
     slower = round(50 * gpu.sm.clock_mhz / gpu.dram.clock_mhz) if waits_for_precharge else 0
-    assert abs(int(trial.times[1]["sum"] - trial.times[0]["sum"]) - slower) <= 2
+    assert abs(int(trial.latency_sum[1] - trial.latency_sum[0]) - slower) <= 2
 
 
 def test_bank_groups_in_turn_reach_the_bandwidth_that_one_alone_cannot():
