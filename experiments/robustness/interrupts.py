@@ -15,6 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -89,10 +90,31 @@ def ended(pid: int, seconds: float) -> int | None:
 
 
 def usual_seconds(trace: Path, jobs: int) -> float:
-    """How long a run of so many trials takes here and now: random moments are drawn from it."""
+    """How long a run of TRIALS trials takes here and now: delays are drawn from it."""
     begin = time.monotonic()
     ended(forked(partial(memsim.simulate, trace, GPU, trials=TRIALS, jobs=jobs)), 10 * LONGEST)
     return time.monotonic() - begin
+
+
+def _await_moment(told: int, draw: random.Random, span: float) -> int:
+    """Wait for a random number of trials, often none, as a pipe tells them, and a little longer: how many came."""
+    trials = max(draw.randrange(-TRIALS // 3, TRIALS), 0)
+    came = 0
+    while came < trials and os.read(told, 1):
+        came += 1
+    time.sleep(draw.uniform(0, 2 * span / TRIALS if trials else span / 2))
+    return came
+
+
+def _telling(tell: int) -> None:
+    """From here on, this process writes to a pipe when a trial is on the disk."""
+    add = Journal.add
+
+    def add_and_tell(*row: Any) -> None:
+        add(*row)
+        os.write(tell, b".")
+
+    Journal.add = add_and_tell  # type: ignore[method-assign]
 
 
 @dataclass(frozen=True)
@@ -115,7 +137,7 @@ class Interrupted:
 
 
 def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: random.Random, span: float) -> Interrupted:
-    """Interrupt ``memsim run`` at a random moment of its first `span` seconds, by Ctrl-C or SIGTERM."""
+    """Interrupt ``memsim run`` at a random moment by Ctrl-C or SIGTERM; `span` is what `usual_seconds` tells."""
     out, log = folder / "interrupted.h5", folder / "interrupted.txt"
     out.unlink(missing_ok=True)
     log.write_text("")
@@ -125,6 +147,7 @@ def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: ran
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         with listening():  # both as the command's entry point does
             os.write(tell, b".")
+            _telling(tell)
             try:
                 app(command)
             except KeyboardInterrupt:
@@ -132,12 +155,12 @@ def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: ran
 
     began, tell = os.pipe()
     pid = forked(run, log)
-    os.read(began, 1)
-    os.close(began)
     os.close(tell)
-    time.sleep(draw.uniform(0, span))
+    os.read(began, 1)
+    finished = _await_moment(began, draw, span)
     os.kill(pid, draw.choice((signal.SIGINT, signal.SIGTERM)))
     code = ended(pid, LONGEST)
+    os.close(began)
     said, wrong, kept = log.read_text(), [], 0
     if code == 0:
         found = Result.load(out)
@@ -149,6 +172,7 @@ def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: ran
     elif code not in (None, -signal.SIGTERM, -signal.SIGINT):  # a signal before its handler is there ends the process
         wrong.append(f"exit code {code}")
     if code in (0, 130):
+        wrong += ["finished trials are lost"] * (kept < finished)
         wrong += [f"{path.name} is left" for path in folder.glob(".*")]
     for path in folder.glob(".*journal*"):
         path.unlink()
@@ -191,7 +215,7 @@ class Killed:
 
 
 def kill(trace: Path, folder: Path, reference: Result, jobs: int, draw: random.Random, span: float) -> Killed:
-    """Kill a run at a random moment of its first `span` seconds; look at what is there, then go on with it."""
+    """Kill a run at a random moment; look at what is there, then go on with it. `span`: what `usual_seconds` tells."""
     out = folder / "killed.h5"
     out.unlink(missing_ok=True)
     told, tell = os.pipe()
@@ -201,10 +225,10 @@ def kill(trace: Path, folder: Path, reference: Result, jobs: int, draw: random.R
 
     pid = forked(run)
     os.close(tell)
-    time.sleep(draw.uniform(0.02, span))
+    finished = _await_moment(told, draw, span)
     os.kill(pid, signal.SIGKILL)
     os.waitpid(pid, 0)
-    finished = _count(told)
+    finished += _count(told)
     try:
         times = _stored(out)
         result = memsim.simulate(trace, GPU, trials=TRIALS, seed=1, out=out, resume=True)
