@@ -136,7 +136,3 @@ def print_kills(times: int, seed: int = 0) -> None:
         with TemporaryDirectory() as folder:
             done = kill_at_random(name, Path(folder), times, seed)
         print(f"| {name} | {done.runs} of {times} | {done.damaged} | {done.outlived} | {len(done.left)} |", flush=True)
-
-
-if __name__ == "__main__":
-    print_kills(200)

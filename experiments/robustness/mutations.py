@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -193,15 +192,10 @@ def table(tallies: list[Tally]) -> str:
     return "\n".join(lines)
 
 
-def main() -> None:
-    """Print the table of as many tries as the first argument says, and of a tenth as many flipped bits."""
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+def tell(count: int) -> None:
+    """Print the table of so many tries, and of a tenth as many flipped bits."""
     with originals() as place:
         print(table(study(place, count)), flush=True)
         for kind in (TRACE, RESULT):
             load, wrong = flipped_bits(place, kind, count // 20, np.random.default_rng(1))
-            print(f"{kind}: of {count // 20} with one bit flipped {load} load, {wrong} with other numbers")
-
-
-if __name__ == "__main__":
-    main()
+            print(f"{kind}: of {count // 20} with one bit flipped {load} load, {wrong} with other numbers", flush=True)
