@@ -33,7 +33,7 @@ class Trial:
         memory_sum, memory_count: i8.
         transactions: i8, transactions replayed.
         wall_seconds, compiled_seconds: f8, of the replay; compiled is the part inside compiled loops.
-        translation: i8 [n_ops, TranslationEvent], lookups in TLBs; zeros, or made so of None, where nothing is translated.
+        translation: i8 [n_ops, TranslationEvent], lookups in TLBs; zeros (or None) where nothing is translated.
     """
 
     counters: np.ndarray = _counted(ROWS, len(Level), len(Event), len(Unit))

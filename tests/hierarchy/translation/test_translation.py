@@ -34,13 +34,13 @@ def replayed(tx: Transactions, gpu, warm: bool = False) -> Trial:
 
 def cycles_of_pages(gpu, *pages: int) -> list[int]:
     """Latency of loads of the first line of each page, one after the other, where L2 holds all lines already."""
-    flow = [instruction([(page * LINES, 1)], op=0, past_l1=True) for page in pages]
-    once = [instruction([(page * LINES, 1)], op=1, past_l1=True) for page in sorted(set(pages))]
+    flow = [instruction([(page * LINES, 1)], op=0, bypass=True) for page in pages]
+    once = [instruction([(page * LINES, 1)], op=1, bypass=True) for page in sorted(set(pages))]
     plain = override(gpu, {"translation.enabled": False})
     found = []
     for k in range(1, len(flow) + 1):
         tx = machines.one_warp(*once, *flow[:k], addresses=range(3 * LINES))
-        found.append([int(replayed(tx, one).times["sum"][0]) for one in (gpu, plain)])
+        found.append([int(replayed(tx, one).latency_sum[0]) for one in (gpu, plain)])
     sums = np.array(found)
     return np.diff(sums[:, 0] - sums[:, 1], prepend=0).tolist()
 
@@ -56,7 +56,7 @@ def test_a_walk_takes_a_load_from_l2_a_level_and_those_behind_it_wait_for_the_wa
     gpu = translated(shared_entries=1, shared_ways=1, starts_warm=False)
     load = gpu.l2.hit_latency_cycles - 1  # from L2 to the walker there is no link of the SM's
     assert cycles_of_pages(gpu, 0, 1, 2) == [9 + 3 * load] * 3
-    one_load = [instruction([(page * LINES, 1)], sequence=False, past_l1=True) for page in (0, 1)]
+    one_load = [instruction([(page * LINES, 1)], sequence=False, bypass=True) for page in (0, 1)]
     tx = machines.one_warp(*one_load, addresses=range(3 * LINES))
     alone, both = (replayed(tx, override(gpu, {"translation.walkers": n})).cycles for n in (2, 1))
     assert both - alone > load
@@ -64,7 +64,7 @@ def test_a_walk_takes_a_load_from_l2_a_level_and_those_behind_it_wait_for_the_wa
 
 def test_pages_of_one_shared_entry_wait_for_one_walk():
     gpu = translated(shared_page_bytes=16384, starts_warm=False)
-    flow = [instruction([(page * LINES, 1)], sequence=False, past_l1=True) for page in (0, 0, 1)]
+    flow = [instruction([(page * LINES, 1)], sequence=False, bypass=True) for page in (0, 0, 1)]
     trial = replayed(machines.one_warp(*flow, addresses=range(3 * LINES)), gpu)
     counted = dict(zip((event.name for event in TranslationEvent), trial.translation[0].tolist(), strict=True))
     assert counted == dict(sm_hit=0, sm_miss=2, sm_merge=1, shared_hit=0, shared_miss=1, shared_merge=1)
