@@ -195,7 +195,22 @@ def machines(draw) -> GPU:
         dram["timing"] |= dict(refi=draw(st.integers(100, 400)), rfc=draw(st.integers(1, 60)))
     chance = _section(draw, **{name: st.booleans() for name in BASE["stochastic"]}, max_weight=st.integers(1, 4))
     data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, stochastic=chance)
-    return gpu_from_dict(data, "test")
+    return gpu_from_dict(data | dict(translation=_translation(draw)), "test")
+
+
+def _translation(draw) -> dict[str, Any]:
+    """TLBs of a few entries, where addresses are translated at all."""
+    if draw(st.booleans()):
+        return {}
+    own = _section(
+        draw, page_bytes=st.just(4096), sm_ways=st.integers(1, 3), sm_misses=st.integers(1, 3),
+        shared_ways=st.integers(1, 3), shared_page_bytes=st.sampled_from([4096, 8192]),
+        shared_latency_cycles=st.integers(1, 40), starts_warm=st.booleans(), walkers=st.integers(1, 3),
+        walk_levels=st.integers(1, 4),
+    )  # fmt: skip
+    for level in ("sm", "shared"):
+        own[f"{level}_entries"] = own[f"{level}_ways"] * draw(st.sampled_from([1, 2]))
+    return own | dict(enabled=True)
 
 
 @st.composite

@@ -18,6 +18,7 @@ from memsim.analysis.statistics import Ratio, Sample
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
 from memsim.hierarchy.counters import Level, Unit
+from memsim.hierarchy.translation.state import TranslationEvent
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 
@@ -164,6 +165,14 @@ class Result:
             }
             for level in Level
         }
+
+    @cached_property
+    def translation(self) -> dict[str, float] | None:
+        """Mean lookups of a trial in TLBs, by TranslationEvent; None where addresses are not translated."""
+        if not self.trials.about["gpu"].get("translation", {}).get("enabled", False):
+            return None
+        mean = self.trials.translation.sum(axis=1).mean(axis=0)
+        return {event.name: float(mean[event]) for event in TranslationEvent}
 
     @cached_property
     def performance(self) -> dict[str, float]:

@@ -194,6 +194,23 @@ class RowPolicy(StrEnum):
     closed_page = "closed_page"  # until no request that the scheduler sees goes to it (auto-precharge)
 
 
+class Translation(_Data):
+    """Address translation between L1, which is tagged with virtual addresses, and L2: TLBs and page walks."""
+
+    enabled: bool = Field(False, description="whether what goes to L2 is translated; else addresses are physical")
+    page_bytes: int = Field(2097152, ge=4096, le=2**30, description="bytes of a page, and of an entry of an SM's TLB")
+    sm_entries: int = Field(16, ge=1, le=4096, description="pages that one SM's TLB holds")
+    sm_ways: int = Field(16, ge=1, le=4096, description="entries of a set of it")
+    sm_misses: int = Field(16, ge=1, le=4096, description="misses of one SM's TLB that may be under way")
+    shared_entries: int = Field(256, ge=1, le=2**20, description="entries of the TLB that all SMs share")
+    shared_ways: int = Field(16, ge=1, le=4096, description="entries of a set of it")
+    shared_page_bytes: int = Field(33554432, ge=4096, le=2**40, description="bytes that one entry of it covers")
+    shared_latency_cycles: int = Field(10, ge=1, le=10**5, description="from an SM's miss to its fill, on a hit")
+    starts_warm: bool = Field(True, description="the shared TLB begins with the trace's pages, as copies leave it")
+    walkers: int = Field(32, ge=1, le=4096, description="page walks at a time")
+    walk_levels: int = Field(4, ge=1, le=6, description="loads of a page walk, each from L2, one after the other")
+
+
 class DramTiming(_Data):
     """JEDEC-style constraints in cycles of the DRAM command clock (``dram.clock_mhz``)."""
 
@@ -318,6 +335,7 @@ class GPU(_Data):
     sm: SM
     l1: L1
     l2: L2
+    translation: Translation = Translation()
     dram: Dram
     stochastic: Stochastic = Stochastic()
     mwp_cwp: MwpCwp = MwpCwp()

@@ -12,6 +12,7 @@ import numpy as np
 
 from memsim.gpu.config import L1WritePolicy, WriteHit, WriteMiss
 from memsim.hierarchy.counters import Event, Level, Unit, latency_bin_edges
+from memsim.hierarchy.translation.state import TranslationEvent
 from memsim.hierarchy.trial import Trial
 
 READS, WRITES, ATOMICS = slice(0, 4), slice(4, 8), slice(8, 12)
@@ -56,6 +57,21 @@ def _reads_to_l2(trials: Trial, gpu: _Config) -> bool:
     rows = slice(-1 if gpu.get("translation", {}).get("enabled") else None)
     l1, l2 = trials.counters[..., rows, Level.l1, :, :], trials.counters[..., rows, Level.l2, :, :]
     return bool((l1[..., NOT_HERE, :].sum(axis=-2) == l2[..., READS, :].sum(axis=-2)).all())
+
+
+def _walks(trials: Trial, gpu: _Config) -> bool:
+    loads = trials.counters[..., -1, Level.l2, READS, Unit.transactions].sum(axis=-1)
+    walks = trials.translation[..., TranslationEvent.shared_miss].sum(axis=-1)
+    return bool((loads == walks * gpu.get("translation", {}).get("walk_levels", 0)).all())
+
+
+def _lookups(trials: Trial, gpu: _Config) -> bool:
+    if not gpu.get("translation", {}).get("enabled", False):
+        return not trials.translation.any()
+    sent = trials.counters[..., :-1, Level.l2, :, Unit.transactions].sum(axis=-1)
+    found, event = trials.translation, TranslationEvent
+    asked = found[..., event.shared_hit :].sum(axis=-1) == found[..., event.sm_miss]
+    return bool(((found[..., : event.shared_hit].sum(axis=-1) == sent) & asked).all())
 
 
 def _atomics_to_l2(trials: Trial, _gpu: _Config) -> bool:
@@ -121,6 +137,8 @@ _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
     "L1 counts another number of transactions than were replayed": _transactions,
     "sectors do not fit transactions": _sectors,
     "L2 is read another number of times than L1 missed": _reads_to_l2,
+    "L2 is read for no op another number of times than page walks do": _walks,
+    "TLBs are asked another number of times than L2": _lookups,
     "L2 gets other atomics than L1 sent": _atomics_to_l2,
     "L2 gets other stores than L1 sent": _writes_to_l2,
     "DRAM reads other sectors than L2 missed": _fetches_from_dram,

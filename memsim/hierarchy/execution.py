@@ -17,7 +17,7 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
 
-_LAYOUT = ("mapping", "sets")
+_LAYOUT = ("mapping", "sets", "page_of", "pages")
 
 
 @dataclass(frozen=True)

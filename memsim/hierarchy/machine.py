@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.gpu.config import GPU
+from memsim.gpu.config import GPU, Replacement
 from memsim.hierarchy.cache.index import new_index
 from memsim.hierarchy.cache.replacement import POLICY
 from memsim.hierarchy.cache.ways import new_cache, reserve
@@ -17,13 +17,16 @@ from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
-from memsim.hierarchy.latencies import horizon
+from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
 from memsim.hierarchy.sm.parameters import sm_parameters
+from memsim.hierarchy.translation import state as translation_state
+from memsim.hierarchy.translation.pages import page_tables
+from memsim.hierarchy.translation.parameters import translation_parameters
 from memsim.trace.transactions import Transactions
 
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
@@ -39,12 +42,14 @@ def shared(array: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Machine:
-    """The three levels of one GPU; they share the pool of requests and the calendars between them."""
+    """The levels of one GPU; they share the pool of requests and the calendars between them."""
 
     sms: sm_state.SMs
+    translation: translation_state.TLBs | None  # where addresses are translated
     slices: l2_state.Slices
     channels: dram_state.Channels
     counters: np.ndarray  # [level, op, event, unit]
+    translated: np.ndarray  # [op, TranslationEvent]
 
     def grow_requests(self, least: int) -> None:
         """Double the pool of requests until `least` are free; numbers in use stay valid."""
@@ -55,6 +60,8 @@ class Machine:
         brings = np.resize(self.slices.brings, (len(requests), self.slices.brings.shape[1]))
         self.slices = self.slices._replace(requests=requests, free_requests=free, brings=brings)
         self.channels = self.channels._replace(requests=requests)
+        if self.translation is not None:
+            self.translation = self.translation._replace(requests=requests, free_requests=free)
 
     def grow_nodes(self, least: int) -> None:
         """Double the pools of nodes and flights until `least` of each are free."""
@@ -121,14 +128,20 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
         requests=requests,
         free_requests=free_requests,
         calendars={
-            name: new_queues(size) for name in ("to_l2", "to_sms", "to_dram", "from_dram", "to_home", "to_near")
+            name: new_queues(size)
+            for name in ("from_sms", "to_l2", "to_sms", "to_dram", "from_dram", "to_home", "to_near")
         },
+        replies=new_queues(gpu.sm.count + 1),
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
+        translated=np.zeros((tx.n_ops, len(translation_state.TranslationEvent)), np.int64),
         sharers=np.zeros(len(drawn.where.mapping) * sharer_words(gpu), np.uint32),
     )
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
-    return Machine(level_records(sms), level_records(slices), level_records(channels), common.counters)
+    tlbs = level_records(_tlbs(common, tx)) if gpu.translation.enabled else None
+    return Machine(
+        level_records(sms), tlbs, level_records(slices), level_records(channels), common.counters, common.translated
+    )
 
 
 @dataclass(frozen=True)
@@ -141,8 +154,10 @@ class _Common:
     requests: np.ndarray
     free_requests: np.ndarray
     calendars: dict[str, np.ndarray]
+    replies: np.ndarray  # a queue an SM, then that of the page walkers
     sectors: np.ndarray  # number of bits of a mask
     counters: np.ndarray
+    translated: np.ndarray
     sharers: np.ndarray
 
 
@@ -185,9 +200,9 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         free_nodes=free_nodes,
         flights=flights,
         free_flights=free_flights,
-        to_l2=common.calendars["to_l2"],
+        to_l2=common.calendars["from_sms" if common.gpu.translation.enabled else "to_l2"],
         from_l2=common.calendars["to_sms"],
-        replies=new_queues(n),
+        replies=common.replies,
         counters=common.counters[Level.l1],
         histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),
         times=np.zeros(tx.n_ops + 1, sm_state.OP_TIMES),
@@ -196,6 +211,53 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         link_cycles=-(-common.sectors * 32 // common.gpu.sm.reply_bytes_per_cycle),
         freed=np.zeros(n * sm_state.SLOTS, sm_state.FREED),
         freed_count=np.zeros(1, np.int64),
+    )
+
+
+def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
+    own, where, n = common.gpu.translation, common.drawn.where, common.gpu.sm.count
+    sm_sets, shared_sets = own.sm_entries // own.sm_ways, own.shared_entries // own.shared_ways
+    entries, entry_of = np.unique(where.pages // (own.shared_page_bytes // own.page_bytes), return_inverse=True)
+    pages = np.zeros(len(where.pages), translation_state.PAGE)
+    pages["set"], pages["entry"] = where.pages % sm_sets, entry_of
+    steps = page_tables(where.pages, common.gpu)[1].ravel()
+    steps["line"] += len(where.page_of)
+    way, lru = translation_state.TLB_WAY, dict(group_bits=0, policy=POLICY[Replacement.lru], key=0)
+    tlbs = new_cache(n * sm_sets, way, ways=own.sm_ways, **lru)
+    shared_tlb = new_cache(shared_sets, way, ways=own.shared_ways, **lru)
+    entry_sets, way_of = (entries % shared_sets).astype(np.int32), np.full(len(entries), -1, np.int32)
+    if own.starts_warm:
+        translation_state.fill_in_order(shared_tlb, entry_sets, way_of)
+    misses, free_misses = new_pool(translation_state.MISS, n * own.sm_misses)
+    walks, free_walks = new_pool(translation_state.WALK, n * own.sm_misses)
+    return translation_state.TLBs(
+        p=translation_parameters(common.gpu, common.drawn.arbitration, tx.n_ops),
+        page_of=shared(where.page_of),
+        pages=pages,
+        entry_sets=entry_sets,
+        steps=steps,
+        mapping=shared(where.mapping),
+        tlbs=tlbs,
+        tag_index=new_index(n, own.sm_entries),
+        miss_of=np.full(len(tlbs.ways), -1, np.int32),
+        under_way=np.zeros(n, np.int64),
+        queues=new_queues(n),
+        shared=shared_tlb,
+        way_of=way_of,
+        walk_of=np.full(len(entries), -1, np.int32),
+        misses=misses,
+        free_misses=free_misses,
+        walks=walks,
+        free_walks=free_walks,
+        waiting=new_queues(1),
+        walking=np.zeros(1, np.int64),
+        requests=common.requests,
+        free_requests=common.free_requests,
+        from_sms=common.calendars["from_sms"],
+        fills=new_queues(1 << (longest_quantum(common.gpu) + own.shared_latency_cycles).bit_length()),
+        replies=common.replies,
+        to_l2=common.calendars["to_l2"],
+        counters=common.translated,
     )
 
 

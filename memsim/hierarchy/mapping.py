@@ -9,6 +9,7 @@ from itertools import combinations
 import numpy as np
 
 from memsim.gpu.config import GPU, IndexHash
+from memsim.hierarchy.translation.pages import TABLE_BYTES, numbered, page_tables
 from memsim.trace.transactions import Transactions
 
 # Where an L1 line lives.
@@ -115,12 +116,16 @@ class Layout:
     """Where each line of a trace lives on a GPU; shared by all trials but those that place pages at random.
 
     Attributes:
-        mapping: MAPPING, one an L1 line.
+        mapping: MAPPING, one an L1 line; behind those of the trace the lines of the page tables, if it is translated.
         sets: u4, set of every L2 line (number of its L1 line * L2 lines in one + position), over all slices.
+        page_of: i4, number of the page of each line of the trace; empty where nothing is translated, as the next.
+        pages: i8, virtual page numbers, sorted.
     """
 
     mapping: np.ndarray
     sets: np.ndarray
+    page_of: np.ndarray
+    pages: np.ndarray
 
     @cached_property
     def apart(self) -> bool:
@@ -146,6 +151,15 @@ def with_copies(where: Layout, gpu: GPU) -> np.ndarray:
 def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None = None) -> Layout:
     """The layout of a trace; with `rng`, of one random placement of its pages."""
     address = np.asarray(transactions.line_address).astype(np.int64) * gpu.l1.line_bytes
+    page_of, pages = numbered(address, gpu)
     if rng is not None:
         address = placed(address, gpu.stochastic.page_bytes, rng)
-    return Layout(*tables(address, gpu))
+    if gpu.translation.enabled:
+        address = np.concatenate([address, _behind(address, gpu) + page_tables(pages, gpu)[0]])
+    return Layout(*tables(address, gpu), page_of, pages)
+
+
+def _behind(address: np.ndarray, gpu: GPU) -> int:
+    """Where the page tables begin: behind all that the trace accesses."""
+    end = int(address.max(initial=0)) + gpu.l1.line_bytes
+    return -(-end // TABLE_BYTES) * TABLE_BYTES

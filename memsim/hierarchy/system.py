@@ -27,6 +27,7 @@ from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
+from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.trace.transactions import Transactions
 
@@ -65,7 +66,8 @@ class System:
         self.machine = machine.build(transactions, gpu, drawn, self.resident, commands)
         self.first, self.end, _ = work_items(transactions, started, drawn.phases)
         self.now = 0
-        self.seconds = {"sms": 0.0, "slices": 0.0, "channels": 0.0}  # inside compiled loops, by level
+        levels = ("sms", "translation", "slices", "channels")
+        self.seconds = dict.fromkeys(levels, 0.0)  # inside compiled loops
 
     def run(self, warm: bool = False, grouping: np.random.Generator | None = None) -> Trial:
         """Replay the trace, then take the main-memory step over the requests that reached DRAM.
@@ -100,6 +102,7 @@ class System:
             transactions=sms.sms["transactions"].sum(),
             wall_seconds=np.array(seconds),
             compiled_seconds=np.array(sum(self.seconds.values())),
+            translation=state.translated.copy(),
         )
 
     @property
@@ -116,6 +119,7 @@ class System:
         sms.times[:] = np.zeros(1, sms.times.dtype)
         sms.sms["transactions"] = 0
         channels.log_state[:] = new_log()
+        self.machine.translated[:] = 0
 
     def _replay(self) -> None:
         """Run until every block has ended and nothing is under way.
@@ -124,11 +128,11 @@ class System:
         which not every exception bears.
         """
         env = simpy.Environment(self.now)
-        levels = [
-            env.process(self._conduct_sms(env)),
-            env.process(self._conduct(env, "slices", advance_slices)),
-            env.process(self._conduct(env, "channels", advance_channels)),
-        ]
+        loops: dict[str, Callable[..., None]] = {"slices": advance_slices, "channels": advance_channels}
+        if self.machine.translation is not None:
+            loops = {"translation": advance_translation} | loops
+        conductors = [self._conduct_sms(env), *(self._conduct(env, level, loop) for level, loop in loops.items())]
+        levels = [env.process(conductor) for conductor in conductors]
         try:
             env.run()
         except BaseException as error:
@@ -140,7 +144,7 @@ class System:
         """SMs come first and say how long the window is.
 
         All levels wait for the one event that begins a window, and SimPy resumes them in the order in which they began
-        to wait: what SMs send in a window, L2 handles in the same window, then DRAM.
+        to wait: what SMs send in a window, the TLBs handle in the same window, then L2, then DRAM.
         """
         machine, seconds = self.machine, self.seconds
         advance = entry(advance_sms, machine.sms, 0, 0)
@@ -152,7 +156,7 @@ class System:
         while True:
             under_way = machine.reserve(requests, nodes, spare, crossing)
             if not running and not under_way:
-                self.window = env.event()  # never comes: L2 and DRAM rest
+                self.window = env.event()  # never comes: the other levels rest
                 return
             begin, now = perf_counter(), env.now
             earliest, freed, spare = advance(machine.sms, now, now + self.quantum)
@@ -170,7 +174,7 @@ class System:
     def _conduct(
         self, env: simpy.Environment, level: str, loop: Callable[..., None]
     ) -> Generator[simpy.Event, None, None]:
-        """L2, or DRAM: advance by the window that the SMs have just advanced by."""
+        """The TLBs, L2, or DRAM: advance by the window that the SMs have just advanced by."""
         machine, seconds = self.machine, self.seconds
         advance = entry(loop, getattr(machine, level), 0, 0)
         while True:
@@ -190,4 +194,5 @@ class System:
         served = gpu.l2.slices * (self.quantum // gpu.l2.sector_cycles + 1)
         # One more: a reply that drops dirty sectors sends them on before its own record is free.
         dropped = gpu.l2.partitions - 1  # a write has a copy dropped
-        return 2 * lookups + 1 + served * (1 + most_writes(gpu) + copies + dropped), lookups
+        walks = gpu.translation.walkers if gpu.translation.enabled else 0
+        return 2 * lookups + 1 + walks + served * (1 + most_writes(gpu) + copies + dropped), lookups

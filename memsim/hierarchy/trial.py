@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+from memsim.hierarchy.translation.state import TranslationEvent
 
 OPS = -1  # in a shape: static ops; ROWS is one more, for what no static op caused
 ROWS = -2
 
 
-def _counted(*shape: int, dtype: str = "<i8") -> Any:
-    return field(metadata={"dtype": dtype, "shape": shape})
+def _counted(*shape: int, dtype: str = "<i8", **more: Any) -> Any:
+    return field(metadata={"dtype": dtype, "shape": shape}, **more)
 
 
 @dataclass(kw_only=True)
@@ -32,6 +33,7 @@ class Trial:
         memory_sum, memory_count: i8.
         transactions: i8, transactions replayed.
         wall_seconds, compiled_seconds: f8, of the replay; compiled is the part inside compiled loops.
+        translation: i8 [n_ops, TranslationEvent], lookups in TLBs; zeros (or None) where nothing is translated.
     """
 
     counters: np.ndarray = _counted(ROWS, len(Level), len(Event), len(Unit))
@@ -47,11 +49,14 @@ class Trial:
     transactions: np.ndarray = _counted()
     wall_seconds: np.ndarray = _counted(dtype="<f8")
     compiled_seconds: np.ndarray = _counted(dtype="<f8")
+    translation: np.ndarray = _counted(OPS, len(TranslationEvent), default=None)
 
     def __post_init__(self) -> None:
         """Raises ValueError for an array of another shape, or whose values do not fit its dtype."""
         n_ops = np.shape(self.latency_sum)[-1]
         for name, (dtype, shape) in self.columns(n_ops).items():
+            if getattr(self, name) is None:
+                setattr(self, name, np.zeros((*self._before, *shape), dtype))
             values = np.asarray(getattr(self, name)).astype(dtype, casting="same_kind", copy=False)
             if values.shape != (*self._before, *shape):
                 raise ValueError(f"{name} is {list(values.shape)}; it must be {[*self._before, *shape]}")

@@ -80,7 +80,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
           asked, replied, masks, np.full(lines, -1, np.int32), chains)  # fmt: skip
     kept = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
     fetched = kept if gpu.l2.enabled else asked
-    place = layout(tx, gpu).mapping
+    place = layout(tx, gpu).mapping[:lines]
     return Work(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),

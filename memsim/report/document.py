@@ -26,6 +26,7 @@ def document(result: Result) -> dict[str, Any]:
             "convention": str(result.convention),
             "ratios": {name: _with_sd(ratio) for name, ratio in result.ratios.items()},
             "counters": result.counters,
+            "translation": result.translation,
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
             "waves": result.waves,

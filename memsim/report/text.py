@@ -107,7 +107,20 @@ def counter_table(result: Result) -> str:
         for unit, counts in units.items()
     ]
     table = aligned(["level", "unit", *names], rows, [False, False] + [True] * len(names))
-    return f"counts of a trial (mean)\n{table}"
+    return "\n".join([f"counts of a trial (mean)\n{table}", *_translation_lines(result)])
+
+
+def _translation_lines(result: Result) -> list[str]:
+    """Where the pages of what went to L2 were found, if addresses are translated."""
+    found = result.translation
+    if found is None:
+        return []
+    names = ("hit", "miss", "merge")
+    parts = {level: [number(found[f"{level}_{name}"]) for name in names] for level in ("sm", "shared")}
+    return [
+        f"{title}: {hits} hits, {misses} misses, {merges} merges"
+        for title, (hits, misses, merges) in (("TLBs of SMs", parts["sm"]), ("shared TLB", parts["shared"]))
+    ]
 
 
 def time_lines(result: Result) -> str:

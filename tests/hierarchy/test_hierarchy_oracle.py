@@ -30,6 +30,7 @@ def assert_equal(system: System, trial, oracle: World) -> None:
         for op, level, event, unit in np.argwhere(trial.counters != oracle.counters)
     ]  # fmt: skip
     assert not different, "(op, level, event, unit, simulator, oracle)"
+    assert not oracle.translation or trial.translation.tolist() == oracle.translation.counters.tolist()
     assert trial.cycles == oracle.cycles
     names = ("latency_sum", "latency_count", "instruction_latency_sum", "instruction_latency_count")
     assert list(zip(*(getattr(trial, name).tolist() for name in names), strict=True)) == oracle.times()

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import mapping as oracle
 
-from memsim.gpu.presets import load_gpu
+from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.mapping import layout, placed
 
@@ -45,7 +45,7 @@ def test_presets_place_lines_as_the_oracle_says(name):
 
 @pytest.mark.parametrize(("name", "level"), [("tesla-c2050", "l1"), ("gtx480", "l1"), ("tesla-v100", "l2")])
 def test_consecutive_lines_fill_every_set_alike(name, level):
-    gpu = load_gpu(name)
+    gpu = override(load_gpu(name), {"translation.enabled": False})  # no page tables behind them
     cache = gpu.l1 if level == "l1" else gpu.l2
     lines = cache.size_bytes // gpu.l1.line_bytes
     found = layout(machines.trace([], range(lines)), gpu)

@@ -18,6 +18,7 @@ from oracles.l2 import Slice
 from oracles.l2_off import Port
 from oracles.messages import Fetch, Packet
 from oracles.sm import SM
+from oracles.translation import Translation
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
@@ -45,6 +46,7 @@ class World:
         self.channels = [Channel(self, n, gpu) for n in range(gpu.dram.channels)]
         self.now = 0
         self.order = count()
+        self.translation = Translation(self, gpu, key) if gpu.translation.enabled else None
         self.sent: list[tuple[int, int, Packet]] = []
         self.freed: list[tuple[int, int]] = []
         self.counters = np.zeros((trace.n_ops + 1, len(Level), len(Event), len(Unit)), np.int64)
@@ -58,7 +60,7 @@ class World:
         for item, (sm, slot) in enumerate(started):
             self.sms[sm].launch(item, slot, *self.items[item], 0)
         self.launched = len(started)
-        parts = [*self.sms, *self.slices, *self.channels]
+        parts = [*self.sms, *([self.translation] if self.translation else []), *self.slices, *self.channels]
         while times := [t for part in parts if (t := part.next_time()) is not None]:
             self.now = min(times)
             self._cycle()
@@ -74,9 +76,12 @@ class World:
                 self.sms[sm].launch(self.launched, slot, *self.items[self.launched], time)
                 self.launched += 1
         self.freed.clear()
-        for _, _, packet in sorted(self.sent, key=lambda entry: entry[:2]):
+        sent, self.sent = sorted(self.sent, key=lambda entry: entry[:2]), []
+        if self.translation:
+            sent = sorted(self.translation.step(self.now, sent), key=lambda entry: entry[:2])
+        for _, _, packet in sent:
+            packet.time = self.now
             self._entry(packet).queue.append(packet)
-        self.sent.clear()
         for part in self.slices:
             part.receive(self.now)
         for part in [*self.slices, *self.channels]:
@@ -99,16 +104,22 @@ class World:
     def to_l2(self, packet: Packet) -> None:
         gpu = self.gpu
         drawn = mix(self.key ^ mix(packet.time * 256 + packet.sm)) if gpu.stochastic.arbitration else packet.sm
+        self.locate(packet)
+        self.sent.append((drawn, next(self.order), packet))
+
+    def locate(self, packet: Packet) -> None:
+        gpu = self.gpu
         lines = range(gpu.l1.line_bytes // gpu.l2.line_bytes)
         start = self.address[packet.line]
         packet.l2_sets = [mapping.l2_set(start + k * gpu.l2.line_bytes, gpu) for k in lines]
         packet.place = mapping.channel_bank_row(start, gpu)
-        self.sent.append((drawn, next(self.order), packet))
 
     def to_sm(self, packet: Packet, slice_: int, time: int) -> None:
         link = -(-self.gpu.l1.sector_bytes // self.gpu.sm.reply_bytes_per_cycle)
         way_back = max(1, self.gpu.l2.hit_latency_cycles - link)
-        insort(self.sms[packet.sm].replies, (time + way_back, slice_, next(self.order), packet))
+        walks = packet.sm == len(self.sms)  # the page walkers stand behind the last SM
+        replies = self.translation.replies if walks else self.sms[packet.sm].replies
+        insort(replies, (time + way_back, slice_, next(self.order), packet))
 
     def to_dram(self, fetch: Fetch, slice_: int) -> None:
         fetch.source = slice_

@@ -173,7 +173,8 @@ class Slice:
         for write in self.through:
             self.write_memory(write)
         for position in range(self.per_packet):
-            self.clean(self.sets[packet.l2_sets[position]], time)
+            if packet.mask >> position * self.per_line & (1 << self.per_line) - 1:
+                self.clean(self.sets[packet.l2_sets[position]], time)
         if fetch.brings:
             self.fetches.append(fetch)
             self.world.to_dram(fetch, self.number)
@@ -264,9 +265,9 @@ class Slice:
         self.world.to_dram(write, self.number)
 
     def clean(self, group: Set, time: int) -> None:
-        """Too many dirty lines: the first to be replaced is written, and stays."""
+        """Too many dirty lines: the first to be replaced is written, and stays; one for each line of a packet."""
         dirty = [way for way in group.order if way.dirty]
-        for way in dirty[: max(0, len(dirty) - self.limit)]:
+        for way in dirty[:1] if len(dirty) > self.limit else []:
             self.write_memory(
                 self.write_back(way.line // self.per_packet, way.position, way.dirty, way.op, time, way.place)
             )
