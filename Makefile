@@ -33,10 +33,10 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050, 64 trials: tables, out/spmv.h5
 	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
-test: venv ## run the tests, doctests included
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+test: venv ## run the tests but for the slow ones, doctests included
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
 
-check: venv ## everything that must pass: ruff, mypy, tests
+check: venv ## everything that must pass: ruff, its formatter, mypy, all tests
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
