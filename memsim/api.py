@@ -14,8 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from memsim.gpu.defaults import CAPTURE_GPU, DEFAULT_GPU
 from memsim.support.errors import InputError
-from memsim.support.library import CAPTURE_GPU, DEFAULT_GPU
 from memsim.support.scratch import Scratch
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import Force, Gpu, QuietTables, TraceFile
+from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
-from memsim.support.library import DEFAULT_GPU
 
 
 def capacity(

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperCommand
 
 from memsim.cli.options import Force, GpuToFill, QuietTables
-from memsim.support.library import CAPTURE_GPU
+from memsim.gpu.defaults import CAPTURE_GPU
 
 
 class Target(StrEnum):

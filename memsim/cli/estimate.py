@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import Gpu, TraceFile
-from memsim.support.library import DEFAULT_GPU
+from memsim.gpu.defaults import DEFAULT_GPU
 
 
 def estimate(

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import Force, Gpu, QuietTables
-from memsim.support.library import DEFAULT_GPU
+from memsim.gpu.defaults import DEFAULT_GPU
 
 
 def explore(

@@ -12,8 +12,8 @@ import typer
 from memsim.analysis.choices import Convention
 from memsim.cli.options import CountedAs, Force, Gpu, QuietTables
 from memsim.cli.output import print_json, print_tables
+from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
-from memsim.support.library import DEFAULT_GPU
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result

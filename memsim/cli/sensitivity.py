@@ -10,8 +10,8 @@ import typer
 
 from memsim.analysis.choices import Convention
 from memsim.cli.options import CountedAs, Force, Gpu, QuietTables
+from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
-from memsim.support.library import DEFAULT_GPU
 
 
 def sensitivity(

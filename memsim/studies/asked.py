@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
 
+from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.sources.describe import Workload
 from memsim.studies.design import METHODS, MOST
 from memsim.support.errors import InputError
-from memsim.support.library import DEFAULT_GPU
 
 _LARGEST_FILE = 1 << 20
 

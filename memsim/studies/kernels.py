@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
+from memsim.gpu.defaults import CAPTURE_GPU
 from memsim.gpu.presets import load_gpu
 from memsim.sources import load_workload
 from memsim.sources.describe import Workload
 from memsim.studies.asked import Kernel
 from memsim.studies.expressions import substituted, substitutes
 from memsim.support.errors import InputError
-from memsim.support.library import CAPTURE_GPU
 from memsim.trace.reader import Trace
 
 PREFIXES = ("workload.", "capture.")

@@ -10,9 +10,6 @@ from pathlib import Path
 
 from memsim.support.errors import InputError
 
-DEFAULT_GPU = "tesla-c2050"  # of the paper whose model the replay follows
-CAPTURE_GPU = "tesla-v100"  # the largest: blocks enough to fill it fill the others too
-
 _PACKAGE = Path(__file__).parents[1]
 
 

@@ -15,7 +15,13 @@ from typer.testing import CliRunner
 from memsim.cli import app
 
 TEXT = (ROOT / "README.md").read_text()
-PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", *sorted(ROOT.glob("docs/**/*.md"))]
+PAGES = [
+    ROOT / "README.md",
+    ROOT / "ARCHITECTURE.md",
+    ROOT / "CONTRIBUTING.md",
+    ROOT / "CHANGELOG.md",
+    *sorted(ROOT.glob("docs/**/*.md")),
+]
 PAGES += sorted(ROOT.glob("experiments/**/README.md"))
 
 
@@ -102,6 +108,23 @@ def _anchors(page: Path) -> set[str]:
     """The names under which headings can be linked to."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in headings}
+
+
+LONGEST = 150  # characters of a line of prose: it fits a screen
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_lines_of_prose_fit_a_screen(page):
+    outside = "".join(page.read_text().split("```")[::2])
+    long = [line for line in outside.splitlines() if len(line) > LONGEST and not re.match(r"\s*[|<!]", line)]
+    assert not long
+
+
+def test_deviations_that_are_cited_exist():
+    known = set(re.findall(r"^- \*\*(D\d+)\*\*", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE))
+    assert len(known) > 8
+    for page in PAGES:
+        assert set(re.findall(r"\bdeviation (D\d+)\b", page.read_text())) <= known, page
 
 
 def test_make_targets_exist():
