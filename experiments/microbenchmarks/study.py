@@ -9,17 +9,18 @@ from experiments.microbenchmarks import discover
 from experiments.microbenchmarks.chase import Device
 from experiments.microbenchmarks.discover import Cache
 from memsim.gpu.config import GPU, L1, L2, Inclusion
+from memsim.gpu.presets import override
 
 Row = tuple[str, object, object]  # parameter, configured, found
 
 
 def table(gpu: GPU, seed: int = 0) -> list[Row]:
-    """All rows. Configured values stand beside the found ones; no walk is told them.
+    """All rows. Configured values stand beside the found ones; no walk is told them. Nothing is translated.
 
     Raises:
         RuntimeError: as :func:`discover.included_cache`.
     """
-    device = Device(gpu, seed)
+    device = Device(override(gpu, {"translation.enabled": False}), seed)
     l2 = discover.nearest_cache(device.without_l1())
     lost = discover.back_invalidated(device, l2.rivals, discover.hit_latency(device))
     l1 = discover.included_cache(device, l2) if lost else discover.nearest_cache(device)

@@ -266,10 +266,11 @@ def stream(gpu: GPU, lines: int, addresses: Sequence[int] | None = None, per: in
 
 
 def fast(gpu: GPU) -> GPU:
-    """The same DRAM behind SMs and an L2 that never limit it."""
+    """The same DRAM behind SMs, TLBs and an L2 that never limit it."""
     return override(gpu, {
         "stochastic.start_alignment": False, "sm.lookup_cycles": 1, "sm.reply_bytes_per_cycle": 4096,
         "l1.mshrs": 60000, "l2.mshrs": 60000, "sm.max_stores": 60000,
+        "translation.enabled": False,
     })  # fmt: skip
 
 
