@@ -92,8 +92,7 @@ class Channel:
         return sum(ceil(len(sectors(request.mask)) / self.dram.entry_sectors) for request in requests)
 
     def _refresh(self, clock: int) -> None:
-        ready = max([clock, *(self._earliest(PRE, bank, clock) + self.timing.rp for bank in self.rows)])
-        close = max(ready, self._earliest(REF, 0, clock)) - self.timing.rp
+        close = max([clock, *(self._earliest(PRE, bank, clock) for bank in self.rows)])
         for bank in sorted(self.rows):
             self._issue(PRE, bank, self.rows[bank], close)
         self.rows.clear()
