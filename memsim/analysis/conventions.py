@@ -54,7 +54,7 @@ def outcome_counts(counters: np.ndarray, level: Level, unit: Unit, accesses: tup
     )
 
 
-def asked_of_caches(trials: Trials) -> np.ndarray:
+def of_caches_in_use(trials: Trials) -> np.ndarray:
     """The counters of trials, [t, n_ops + 1, levels, events, units], without misses in caches that nobody asked.
 
     The machine counts every transaction at L1 and every request at L2; a load that L1 does not serve (all of them, when

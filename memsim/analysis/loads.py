@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.conventions import FETCHES, asked_of_caches, hit_ratio
+from memsim.analysis.conventions import FETCHES, hit_ratio, of_caches_in_use
 from memsim.analysis.latency import LatencyDistribution, expected_latency_parts
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.hierarchy.counters import Level
@@ -91,7 +91,7 @@ def memory_latency(trials: Trials) -> Sample:
 def load(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Load:
     """The quantities of static ops `ops` taken together."""
     members, index = [trials.ops[op] for op in ops], list(ops)
-    counters = asked_of_caches(trials)[:, index].sum(axis=1)
+    counters = of_caches_in_use(trials)[:, index].sum(axis=1)
     gpu = trials.about["gpu"]
 
     def ratio(counts: np.ndarray, level: Level, by: Convention) -> np.ndarray:

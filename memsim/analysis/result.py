@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.choices import Convention, Grouping
-from memsim.analysis.conventions import Access, asked_of_caches, hit_ratio, outcome_counts
+from memsim.analysis.conventions import Access, hit_ratio, of_caches_in_use, outcome_counts
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.loads import Load, grouped, memory_latency
 from memsim.analysis.statistics import Ratio, Sample
@@ -186,7 +186,7 @@ class Result:
 
     def _ratio(self, level: Level, access: Access) -> Ratio:
         capability = self.trials.about["gpu"]["compute_capability"]
-        total = asked_of_caches(self.trials).sum(axis=1)
+        total = of_caches_in_use(self.trials).sum(axis=1)
         return Ratio(hit_ratio(total, level, (access,), self.convention, capability), self.convention)
 
     def __repr__(self) -> str:

@@ -71,8 +71,8 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A cache as it is asked.
+class CacheUse:
+    """How a cache is used.
 
     Attributes:
         role: u1 [n_ops], LEAVES, COUNTS or USES.
@@ -99,7 +99,7 @@ class _Followed(NamedTuple):
 
 
 def curves(
-    tx: Transactions, order: Order, line_bytes: int, l1: Asked, l2: Asked, most: int = MOST_USES
+    tx: Transactions, order: Order, line_bytes: int, l1: CacheUse, l2: CacheUse, most: int = MOST_USES
 ) -> tuple[Curve, Curve]:
     """The curve of all SMs' L1s together, and that of L2 behind L1s of their present size.
 

@@ -20,7 +20,7 @@ _INSTRUCTIONS, _TRANSACTIONS, _SECTORS, _FIRST, _FIRST_OF_BLOCK, _PASSES = range
 Columns = dict[str, np.ndarray]
 
 
-def asked(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
+def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
     """Count, by static op, in one walk over the transactions and one over the trace: i8 [n_ops] by name of a field of
     OpProfile."""
     table = np.zeros((len(trace.ops), 6), np.int64)

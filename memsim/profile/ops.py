@@ -10,7 +10,7 @@ import numpy as np
 from memsim.gpu.config import GPU, L1WritePolicy
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import Layout
-from memsim.profile.demand import Columns, asked
+from memsim.profile.demand import Columns, demand
 from memsim.profile.exchange import copied, read_back
 from memsim.profile.order import Order, interleaved
 from memsim.profile.reuse import EVERY_SM, Distances, Level, distances, in_sets
@@ -92,7 +92,7 @@ def profile(trace: Trace, execution: Execution) -> list[OpProfile]:
     gpu, tx, where = execution.gpu, execution.transactions, execution.layout
     order = interleaved(tx, gpu.sm.count, execution.resident)
     columns = (
-        asked(trace, tx, gpu)
+        demand(trace, tx, gpu)
         | _l1_reuse(trace, tx, gpu, order, where)
         | _l2_reuse(tx, gpu, order)
         | _skew(trace, tx, gpu, order, where)
@@ -119,7 +119,7 @@ def _l1_reuse(trace: Trace, tx: Transactions, gpu: GPU, order: Order, where: Lay
     sets = in_sets(tx, order, level, where.mapping["l1_set"], l1.ways)
     return _named("l1", distances(tx, order, level)) | {
         "l1_late": sets.late,
-        "l1_set_sectors": sets.asked,
+        "l1_set_sectors": sets.sectors,
         "l1_busiest_set": sets.busiest,
     }
 

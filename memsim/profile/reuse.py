@@ -133,12 +133,12 @@ class Sets:
     Attributes:
         late: i8 [n_ops], reuses after the line left its set (LRU).
         busiest: i8 [n_ops], sectors that ask the set that the op asks most.
-        asked: i8 [n_ops], sectors in all.
+        sectors: i8 [n_ops], sectors in all.
     """
 
     late: np.ndarray
     busiest: np.ndarray
-    asked: np.ndarray
+    sectors: np.ndarray
 
 
 def in_sets(tx: Transactions, order: Order, level: Level, set_of: np.ndarray, ways: int) -> Sets:

@@ -17,7 +17,7 @@ from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import override
 from memsim.hierarchy.counters import Level
 from memsim.montecarlo.trials import Trials
-from memsim.profile.curve import COUNTS, LEAVES, USES, Asked, Curve, curves
+from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, Curve, curves
 from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import interleaved
 from memsim.support.errors import InputError
@@ -122,7 +122,7 @@ def capacity(
     shape = trace.launch
     held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
     gpu = override(carved(gpu, held), {"l1.carve_outs": []})  # the variants keep what it leaves
-    l1, l2 = l1_asked(trace, gpu), l2_asked(trace, gpu)
+    l1, l2 = l1_use(trace, gpu), l2_use(trace, gpu)
     tx = coalesce(trace, gpu)
     order = interleaved(tx, gpu.sm.count, held.blocks, max(len(tx.lines), 1))
     found = dict(zip(("l1", "l2"), curves(tx, order, gpu.l1.line_bytes, l1, l2), strict=True))
@@ -141,22 +141,22 @@ def capacity(
     return Capacity(trace.kernel, gpu.name, trace.digest, next(iter(read.values())).step, caches)
 
 
-def l1_asked(trace: Trace, gpu: GPU) -> Asked:
-    """How L1 is asked: the loads that it serves count, stores are uses where they allocate."""
+def l1_use(trace: Trace, gpu: GPU) -> CacheUse:
+    """How L1 is used: the loads that it serves count, stores are uses where they allocate."""
     roles = [LEAVES if bypasses_l1(op, gpu) else COUNTS if op.kind is Kind.load else USES for op in trace.ops]
     l1 = gpu.l1
-    return Asked(np.array(roles, np.uint8), l1.line_bytes, held_bytes(gpu, "l1") // l1.line_bytes)
+    return CacheUse(np.array(roles, np.uint8), l1.line_bytes, held_bytes(gpu, "l1") // l1.line_bytes)
 
 
-def l2_asked(trace: Trace, gpu: GPU) -> Asked:
-    """How L2 is asked: loads count, atomics are uses, and stores where they allocate."""
+def l2_use(trace: Trace, gpu: GPU) -> CacheUse:
+    """How L2 is used: loads count, atomics are uses, and stores where they allocate."""
     l2 = gpu.l2
     store = LEAVES if l2.write_miss is WriteMiss.no_allocate else USES
     roles = [COUNTS if op.kind is Kind.load else store if op.kind is Kind.store else USES for op in trace.ops]
     if not l2.enabled:
         roles = [LEAVES] * len(roles)
     lines = held_bytes(gpu, "l2") // l2.line_bytes
-    return Asked(np.array(roles, np.uint8), l2.line_bytes, lines, l2.fetch_bytes // SECTOR_BYTES)
+    return CacheUse(np.array(roles, np.uint8), l2.line_bytes, lines, l2.fetch_bytes // SECTOR_BYTES)
 
 
 def held_bytes(gpu: GPU, name: str) -> int:

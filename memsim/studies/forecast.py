@@ -48,7 +48,7 @@ def forecast(study: Study) -> Forecast:
         trace = recorded(first.trace, Path(name, "trace.h5"))
         describing = perf_counter() - begin
         execution = Execution.of(trace, first.gpu, name)
-        answer = replay(Task(trace.digest, execution, study.asked.seed, study.asked.warm), 0, trace.path)
+        answer = replay(Task(trace.digest, execution, study.written.seed, study.written.warm), 0, trace.path)
     traces = len({run.trace.key for run in study.runs})
     trials = study.most_trials * len(study.runs)
     return Forecast(len(study.runs), trials, traces, describing, answer.seconds["replaying"])

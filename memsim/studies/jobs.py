@@ -40,7 +40,7 @@ class Rule:
 
     @classmethod
     def of(cls, study: Study) -> Rule:
-        asked = study.asked
+        asked = study.written
         if asked.until is None:
             return cls(asked.trials, asked.trials, None)
         return cls(asked.min_trials, asked.max_trials, partial(narrower_than, asked.until, time=asked.until_time))

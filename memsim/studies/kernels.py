@@ -16,8 +16,8 @@ from memsim.gpu.defaults import CAPTURE_GPU
 from memsim.gpu.presets import load_gpu
 from memsim.sources import load_workload
 from memsim.sources.describe import Workload
-from memsim.studies.asked import Kernel
 from memsim.studies.expressions import substituted, substitutes
+from memsim.studies.study_file import Kernel
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 

@@ -35,6 +35,7 @@ _LAYOUT = (
     "l2.line_bytes", "l2.size_bytes", "l2.ways", "l2.set_hash",
     "l2.slices", "l2.slice_interleave_bytes", "l2.slice_hash",
     "dram.interleave_bytes", "dram.channels", "dram.channel_hash", "dram.row_bytes", "dram.banks", "dram.bank_hash",
+    "translation.enabled", "translation.page_bytes", "translation.walk_levels",
 )  # fmt: skip
 
 

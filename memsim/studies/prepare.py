@@ -85,9 +85,9 @@ def jobs_of(study: Study, traces: dict[str, Trace], team: Team) -> list[Job]:
             continue
         if trace.digest not in shared:
             shared[trace.digest] = team.share(trace)
-        task = Task(trace.digest, execution, study.asked.seed, study.asked.warm)
+        task = Task(trace.digest, execution, study.written.seed, study.written.warm)
         ops, arrays = tables(trace)
-        about = about_run(trace, execution, study.asked.seed, study.asked.warm) | {"gpu_provenance": {}}
+        about = about_run(trace, execution, study.written.seed, study.written.warm) | {"gpu_provenance": {}}
         jobs[trace.digest, gpu] = Job(
             [run], task, shared[trace.digest], {"about": about, "ops": ops, "arrays": arrays}, rule
         )

@@ -112,7 +112,7 @@ def run(
 
 def _inputs(study: Study) -> list[str | Path]:
     sources = [study.where] if isinstance(study.where, str | Path) else []
-    traces = [kernel.trace for kernel in study.asked.kernels.values() if kernel.trace]
+    traces = [kernel.trace for kernel in study.written.kernels.values() if kernel.trace]
     return [*sources, *traces]
 
 
@@ -226,7 +226,7 @@ class _Conductor:
 def _result(study: Study, todo: list[Job], state: State, seconds: float, complete: bool) -> StudyResult:
     trials = {(run.point, run.case): found for job in todo if (found := job.trials) for run in job.runs}
     about: dict[str, Any] = {
-        "study": study.asked.model_dump(mode="json"),
+        "study": study.written.model_dump(mode="json"),
         "complete": complete,
         "trials": sum(job.used for job in todo),
         "saved": state.saved,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.gpu.config import GPU, fields, unknown
 from memsim.gpu.presets import load_gpu, override
-from memsim.studies import asked, design
+from memsim.studies import design, study_file
 from memsim.studies.constraints import Constraints
 from memsim.studies.kernels import PREFIXES, TraceWanted, wanted
 from memsim.studies.ranges import Values, is_range, made
@@ -54,7 +54,7 @@ class Study:
             require, trials, until, until_time, min_trials, max_trials, seed, warm.
 
     Attributes:
-        asked: the study as written, with its defaults.
+        written: the study as written, with its defaults.
         points: the points, each a dict of field -> value.
         cases: kernels and GPUs that are simulated at every point.
         runs: every case at every point.
@@ -71,14 +71,14 @@ class Study:
 
     def __init__(self, where: object = "Study", **data: Any) -> None:
         self.where = where
-        self.asked = asked.understood(data, where)
+        self.written = study_file.understood(data, where)
         self._check_trials()
         self.vary = self._values()
-        self.constraints = Constraints(self.asked.follow, self.asked.require, where)
+        self.constraints = Constraints(self.written.follow, self.written.require, where)
         self._check_fields()
         varies_gpu = GPU_FIELD in self._fields
-        gpus = [""] if varies_gpu else self.asked.gpus
-        self.cases = [Case(kernel, gpu) for kernel in self.asked.kernels for gpu in gpus]
+        gpus = [""] if varies_gpu else self.written.gpus
+        self.cases = [Case(kernel, gpu) for kernel in self.written.kernels for gpu in gpus]
         points = self._points()
         self.points = [point for point in points if all(self._kept(point, case) for case in self.cases)]
         self.left_out = len(points) - len(self.points)
@@ -92,7 +92,7 @@ class Study:
         Raises:
             InputError: see :class:`Study`.
         """
-        return cls(path, **asked.read(Path(path)))
+        return cls(path, **study_file.read(Path(path)))
 
     @cached_property
     def runs(self) -> list[Run]:
@@ -118,7 +118,7 @@ class Study:
     @property
     def most_trials(self) -> int:
         """Trials of a run, at most."""
-        return self.asked.trials if self.asked.until is None else self.asked.max_trials
+        return self.written.trials if self.written.until is None else self.written.max_trials
 
     def run(
         self,
@@ -136,13 +136,13 @@ class Study:
         return run(self, out, jobs=jobs, executor=executor, resume=resume, force=force, progress=progress)
 
     def _check_trials(self) -> None:
-        if self.asked.max_trials < self.asked.min_trials:
-            problem = f"is {self.asked.max_trials}; give {self.asked.min_trials} (min_trials) or more"
+        if self.written.max_trials < self.written.min_trials:
+            problem = f"is {self.written.max_trials}; give {self.written.min_trials} (min_trials) or more"
             raise InputError(self.where, "max_trials", problem)
 
     def _values(self) -> dict[str, Values]:
         values: dict[str, Values] = {}
-        for name, data in _flat(self.asked.vary):
+        for name, data in _flat(self.written.vary):
             try:
                 values[name] = made(data)
             except ValueError as error:
@@ -152,12 +152,12 @@ class Study:
     @property
     def _fields(self) -> list[str]:
         """Names that points give values to."""
-        return list(self.asked.points[0]) if self.asked.points else list(self.vary)
+        return list(self.written.points[0]) if self.written.points else list(self.vary)
 
     def _check_fields(self) -> None:
         """Every name is one of a GPU or a kernel, and is given once."""
-        given = {"set": [name for name, _ in _flat(self.asked.set)], "vary": self._fields}
-        given["follow"] = list(self.asked.follow)
+        given = {"set": [name for name, _ in _flat(self.written.set)], "vary": self._fields}
+        given["follow"] = list(self.written.follow)
         seen: dict[str, str] = {}
         for section, names in given.items():
             for name in names:
@@ -171,9 +171,9 @@ class Study:
         self.constraints.check_names(set(seen) | set(fields()))
 
     def _points(self) -> list[design.Point]:
-        method, most = self.asked.design.method, self.asked.design.most
-        if (method == "list") != bool(self.asked.points):
-            problem = 'are given; for them give design.method = "list"' if self.asked.points else "are missing"
+        method, most = self.written.design.method, self.written.design.most
+        if (method == "list") != bool(self.written.points):
+            problem = 'are given; for them give design.method = "list"' if self.written.points else "are missing"
             raise InputError(self.where, "points", problem)
         if method == "list":
             return self._listed()
@@ -185,8 +185,8 @@ class Study:
             raise InputError(self.where, "vary" if method == "grid" else "design.points", problem)
         if method == "grid":
             return design.combinations(self.vary)
-        assert self.asked.design.points is not None
-        return design.sampled(method, self.vary, self.asked.design.points, self.asked.design.seed)
+        assert self.written.design.points is not None
+        return design.sampled(method, self.vary, self.written.design.points, self.written.design.seed)
 
     def _count(self, method: str) -> int:
         if method == "grid":
@@ -195,15 +195,15 @@ class Study:
             except ValueError as error:
                 name, _, problem = str(error).partition(": ")
                 raise InputError(self.where, f"vary.{name}", problem) from None
-        unfit = design.problem_with(method, self.asked.design.points)
+        unfit = design.problem_with(method, self.written.design.points)
         if unfit is not None:
             raise InputError(self.where, "design.points", unfit)
-        if method == "saltelli" and self.asked.require:
+        if method == "saltelli" and self.written.require:
             raise InputError(self.where, "require", "leaves points out, all of which saltelli needs; leave it out")
-        return design.most_points(method, self.asked.design.points or 0, len(self.vary))
+        return design.most_points(method, self.written.design.points or 0, len(self.vary))
 
     def _listed(self) -> list[design.Point]:
-        points = [dict(_flat(point)) for point in self.asked.points]
+        points = [dict(_flat(point)) for point in self.written.points]
         for number, point in enumerate(points):
             if set(point) != set(points[0]):
                 odd = min(set(point) ^ set(points[0]))
@@ -218,18 +218,18 @@ class Study:
     def _known(self, point: design.Point, case: Case) -> dict[str, Any]:
         """Every name that an expression may use, with its value there."""
         base = _leaves(_base(point, case), self.where)
-        return {**base, **dict(_flat(self.asked.set)), GPU_FIELD: _base(point, case), **point}
+        return {**base, **dict(_flat(self.written.set)), GPU_FIELD: _base(point, case), **point}
 
     def _run(self, number: int, point: design.Point, case: int) -> Run:
         base = _base(point, self.cases[case])
         try:
             changed = {**point, **self.constraints.followed(self._known(point, self.cases[case]))}
-            settings = dict(_flat(self.asked.set))
+            settings = dict(_flat(self.written.set))
             settings |= {name: value for name, value in changed.items() if _is_of_gpu(name)}
             gpu = override(_loaded(base), settings, self.where)
             label = self.cases[case].kernel
             of_kernel = {name: value for name, value in changed.items() if name.startswith(PREFIXES)}
-            trace = wanted(label, self.asked.kernels[label], of_kernel, base, self.where)
+            trace = wanted(label, self.written.kernels[label], of_kernel, base, self.where)
         except InputError as error:
             raise self.at_point(number, error) from None
         return Run(number, case, base, settings, gpu, trace)

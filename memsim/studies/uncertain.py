@@ -28,7 +28,7 @@ POINTS = 32
 _STATUSES = ("fitted", "assumed")
 _ELSEWHERE = ("stochastic.", "mwp_cwp.", "host.")  # what no replay reads, and what is random on purpose
 _TOGETHER = (("dram.write_queue", "dram.write_high", "dram.write_low"),)  # thresholds move with what they are of
-_DOUBLED = ("ways", "_bytes")  # a neighbour of such a number is its half or its double
+_DOUBLED = ("ways", "_bytes", "_entries")  # a neighbour of such a number is its half or its double
 _COUNTED = ("slices", "channels", "banks")  # few values fit the sizes
 
 
@@ -170,8 +170,10 @@ def uncertain(
 
 
 def _doubtful(provenance: Mapping[str, Provenance]) -> Iterator[tuple[str, Provenance]]:
+    translated = "translation.enabled" in provenance and provenance["translation.enabled"].value
+    unread = _ELSEWHERE if translated else (*_ELSEWHERE, "translation.")
     for name, entry in provenance.items():
-        if entry.status in _STATUSES and entry.value is not None and not name.startswith(_ELSEWHERE):
+        if entry.status in _STATUSES and entry.value is not None and not name.startswith(unread):
             yield name, entry
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from profile_traces import random_transactions
 
-from memsim.profile.curve import COUNTS, LEAVES, USES, Asked, curves
+from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, curves
 from memsim.profile.order import interleaved
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
@@ -33,7 +33,7 @@ class _Lru:
         return mask & ~there
 
 
-def _simulated(tx: Transactions, order, l1: Asked, l2: Asked, parts: int) -> tuple[float, float]:
+def _simulated(tx: Transactions, order, l1: CacheUse, l2: CacheUse, parts: int) -> tuple[float, float]:
     """(L1's ratio of transactions, L2's of sectors) of caches of the sizes that are asked for."""
     private = [_Lru(l1.lines) for _ in range(int(order.sms.max()) + 1)]
     common, sectors = _Lru(l2.lines), 4 // parts
@@ -67,11 +67,11 @@ def test_every_point_of_a_curve_is_a_cache_that_is_simulated(seed, held, parts, 
     tx.instructions["flags"][::17] |= BYPASS_FLAG
     order = interleaved(tx, 2, 2)
     l1_role, l2_role = np.array([COUNTS, USES, LEAVES], "u1"), np.array([COUNTS, USES, COUNTS], "u1")
-    l1, l2 = Asked(l1_role, 128, held), Asked(l2_role, 128 // parts, 0, fetched)
+    l1, l2 = CacheUse(l1_role, 128, held), CacheUse(l2_role, 128 // parts, 0, fetched)
     first, second = curves(tx, order, 128, l1, l2)
     seen = set()
     for lines in (1, 2, 3, 5, 8, 13, 21, 34, 90, 500):
-        at = [Asked(l1_role, 128, lines), l2], [l1, Asked(l2_role, 128 // parts, lines, fetched)]
+        at = [CacheUse(l1_role, 128, lines), l2], [l1, CacheUse(l2_role, 128 // parts, lines, fetched)]
         assert float(first.hit_ratio(lines)) == _simulated(tx, order, *at[0], parts)[0]
         assert float(second.hit_ratio(lines)) == (hit := _simulated(tx, order, *at[1], parts)[1])
         seen.add(hit)
@@ -82,7 +82,7 @@ def test_every_point_of_a_curve_is_a_cache_that_is_simulated(seed, held, parts, 
 def test_what_is_needed_reaches_a_share_of_the_best_and_a_line_less_does_not():
     tx = random_transactions(4, blocks=12)
     role = np.full(3, COUNTS, "u1")
-    for curve in curves(tx, interleaved(tx, 2, 2), 128, Asked(role, 128, 8), Asked(role, 128, 0)):
+    for curve in curves(tx, interleaved(tx, 2, 2), 128, CacheUse(role, 128, 8), CacheUse(role, 128, 0)):
         for share in (0.5, 0.9, 1.0):
             lines = curve.needed(share)
             assert curve.hit_ratio(lines - 1) < share * curve.best <= curve.hit_ratio(lines)
@@ -91,7 +91,7 @@ def test_what_is_needed_reaches_a_share_of_the_best_and_a_line_less_does_not():
 def test_a_sample_of_lines_tells_the_same_curves():
     tx = random_transactions(5, n_lines=4000, blocks=200)
     order, role = interleaved(tx, 4, 4), np.full(3, COUNTS, "u1")
-    asked = Asked(role, 128, 300), Asked(role, 128, 0)
+    asked = CacheUse(role, 128, 300), CacheUse(role, 128, 0)
     lines = np.array([100, 300, 1000, 2000, 4000])
     whole, sampled = (curves(tx, order, 128, *asked, most) for most in (1 << 22, 1 << 12))
     assert sampled[0].step > 1 == whole[0].step

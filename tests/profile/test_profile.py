@@ -152,7 +152,7 @@ def test_late_reuses_are_those_of_sets_kept_as_lists():
         asked[op, line % 3] += mask.bit_count()
         seen[line] = seen.get(line, 0) | mask
     assert late.sum() and (found.late == late).all()
-    assert (found.asked == asked.sum(axis=1)).all() and (found.busiest == asked.max(axis=1)).all()
+    assert (found.sectors == asked.sum(axis=1)).all() and (found.busiest == asked.max(axis=1)).all()
 
 
 def test_skew_is_that_of_numpy_over_windows_of_whole_turns():

@@ -29,7 +29,7 @@ class Watched:
         return found
 
 
-@pytest.mark.parametrize("gpu", ["tesla-c2050", "gtx480", "h100", "tesla-c1060"])
+@pytest.mark.parametrize("gpu", ["tesla-c2050", "gtx480", "h100", "tesla-c1060", "tesla-v100"])
 def test_keys_name_every_field_that_is_asked_for(gpu):
     """A field that coalescing or the layout comes to ask for, and that no key holds, would let points share wrongly."""
     trace = memsim.trace("spmv", rows=256, nnz_per_row=4, variant="scalar")

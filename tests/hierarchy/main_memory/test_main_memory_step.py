@@ -12,7 +12,7 @@ from memsim.montecarlo.load_loops import one_load
 
 @pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
 def test_a_lone_request_waits_as_long_as_the_load_that_made_it(name):
-    gpu = load_gpu(name)
+    gpu = override(load_gpu(name), {"l2.fetch_bytes": 32, "translation.enabled": False})  # single sectors, DRAM alone
     system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
     replayed = system.run()
     step = memory_step(system.machine, gpu, system.memory_log, system.machine.log_run, np.random.default_rng(0))

@@ -55,7 +55,7 @@ class Design(_Data):
     most: int = Field(MOST, ge=1, description="more points than these are a mistake")
 
 
-class Asked(_Data):
+class StudyFile(_Data):
     """A whole study, as written."""
 
     kernels: dict[str, Kernel] = Field(min_length=1, description="by label, what is simulated")
@@ -93,7 +93,7 @@ def read(path: Path) -> dict[str, Any]:
         raise InputError(path, "file", f"is not TOML: {error}") from None
 
 
-def understood(data: Any, where: object) -> Asked:
+def understood(data: Any, where: object) -> StudyFile:
     """Plain data as a study; short forms are spelled out: ``kernels = ["spmv", "t.h5", "app.cu"]``, ``gpus = "h100"``.
 
     Raises:
@@ -106,7 +106,7 @@ def understood(data: Any, where: object) -> Asked:
         if isinstance(data.get("gpus"), str):
             data["gpus"] = [data["gpus"]]
     try:
-        return Asked.model_validate(data)
+        return StudyFile.model_validate(data)
     except ValidationError as error:
         raise InputError(where, *_explained(error.errors()[0])) from None
 
@@ -139,5 +139,5 @@ def _explained(error: Any) -> tuple[str, str]:
 
 def _nearest(place: tuple[Any, ...]) -> str:
     within: dict[Any, type[BaseModel]] = {"kernels": Kernel, "design": Design}
-    model = within.get(place[0], Asked) if len(place) > 1 else Asked
+    model = within.get(place[0], StudyFile) if len(place) > 1 else StudyFile
     return difflib.get_close_matches(str(place[-1])[:80], model.model_fields, n=1, cutoff=0.0)[0]
