@@ -108,11 +108,11 @@ def _import_and_run(path: Path, runs: int) -> Beside:
     commands, command, reading, replaying = [], [], [], []
     for _ in range(runs):
         with Clock() as clock:
-            _memsim("import", "accelsim", str(path), "-o", str(trace))
-            _memsim("run", str(trace), "--gpu", GPU, "--trials", "1", "-o", str(result))
+            _memsim("import", "accelsim", str(path), "-o", str(trace), "--force")
+            _memsim("run", str(trace), "--gpu", GPU, "--trials", "1", "-o", str(result), "--force")
         commands.append(clock.spent)
         with Clock() as clock:
-            _memsim("run", str(path), "--gpu", GPU, "--trials", "1", "-o", str(result))
+            _memsim("run", str(path), "--gpu", GPU, "--trials", "1", "-o", str(result), "--force")
         command.append(clock.spent)
         with Clock() as clock:
             (read,) = memsim.import_accelsim(path, trace)

@@ -12,9 +12,9 @@ from experiments.dram.traffic import KINDS, LOADS, Traffic, requests
 from experiments.harness.readme import markdown
 from experiments.harness.study import Claim, Outcome, Setting, Within
 from memsim.hierarchy.codes import FETCH, WRITE_BACK
+from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import Machine, build
 from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
-from memsim.hierarchy.mapping import layout
 from memsim.montecarlo.load_loops import one_load
 from memsim.report.style import BLUE, ORANGE, panels, styled, write
 
@@ -47,7 +47,7 @@ def recorded() -> dict[Point, float]:
 def idle_machine(memory: Memory) -> Machine:
     """A machine with this memory and nothing to do."""
     gpu = memory.gpu()
-    return build(one_load(), gpu, layout(one_load(), gpu), 1, 0)
+    return build(one_load(), gpu, draws(one_load(), gpu, 1, np.random.SeedSequence(0)), 1)
 
 
 def latency(machine: Machine, memory: Memory, kind: str, load: float) -> float:
