@@ -122,7 +122,7 @@ BY_HAND = [
     # Ways fill 1, 2, 3, 0. The tree of way 0's last use points to 2, 3 and there to 2: line 1 goes.
     (Replacement.tree_plru, [0, 1, 2, 3, 4], {0, 2, 3, 4}),
     (Replacement.tree_plru, [0, 1, 2, 3, 1, 4], {1, 2, 3, 4}),  # uses in both halves: the other way of the first goes
-    # Jaleel et al., ISCA 2010, figure 3: a line that was used again outlives any scan of lines that are not.
+    # Resistance to scans (Jaleel et al., ISCA 2010): a line that was used again outlives a scan of lines that are not.
     (Replacement.srrip, [0, 1, 0, 1, 10, 11, 12, 13, 14, 15], {0, 1, 14, 15}),
     (Replacement.lru, [0, 1, 0, 1, 10, 11, 12, 13, 14, 15], {12, 13, 14, 15}),
 ]
@@ -151,7 +151,7 @@ def test_random_replacement_takes_every_way_alike():
 
 
 def test_bimodal_insertion_keeps_a_part_of_a_loop_that_is_larger_than_the_cache():
-    """Jaleel et al., section 4: LRU and SRRIP lose every line of a cyclic walk before its next use, BRRIP does not."""
+    """Jaleel et al., ISCA 2010: LRU and SRRIP lose every line of a cyclic walk before its next use, BRRIP does not."""
     flow = [instruction([(line, 15)]) for _ in range(60) for line in range(24)]
     hits = {}
     for policy in ("lru", "srrip", "brrip"):
