@@ -100,14 +100,20 @@ def ratio_table(result: Result, method: str = Method.t) -> str:
 
 def counter_table(result: Result) -> str:
     """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
+    headers, rows = counter_rows(result)
+    table = aligned(headers, rows, [False, False] + [True] * (len(headers) - 2))
+    return "\n".join([f"counts of a trial (mean)\n{table}", *_translation_lines(result)])
+
+
+def counter_rows(result: Result) -> tuple[list[str], list[list[str]]]:
+    """The headers and rows of that table."""
     names = ("reads", "writes", "atomics", "hits", "misses", "merges")
     rows = [
         [level.upper(), unit, *(number(counts.get(name, float("nan"))) for name in names)]
         for level, units in result.counters.items()
         for unit, counts in units.items()
     ]
-    table = aligned(["level", "unit", *names], rows, [False, False] + [True] * len(names))
-    return "\n".join([f"counts of a trial (mean)\n{table}", *_translation_lines(result)])
+    return ["level", "unit", *names], rows
 
 
 def _translation_lines(result: Result) -> list[str]:
