@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -44,22 +47,91 @@ _RC: Any = {
 }
 
 
+
+class Format(StrEnum):
+    """How a figure is written."""
+
+    png = "png"
+    svg = "svg"
+    pdf = "pdf"
+
+
+class Size(StrEnum):
+    """How wide a figure is: as it is best read on a screen, or as wide as a journal's column or page."""
+
+    screen = "screen"
+    column = "column"
+    page = "page"
+
+
+_INCHES = {Size.column: 3.4, Size.page: 7.1}
+_NARROWEST_PANEL = 2.2  # inches; panels that would be narrower stand below each other
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What figures are drawn for.
+
+    Attributes:
+        format: of the files.
+        dpi: of PNG files.
+        size: how wide.
+    """
+
+    format: Format = Format.png
+    dpi: int = 200
+    size: Size = Size.screen
+
+
+_sheet: ContextVar[Sheet] = ContextVar("sheet", default=Sheet())
+
+
 @contextmanager
-def styled() -> Iterator[None]:
-    """Figures made inside look like memsim's; matplotlib's settings outside stay as they are."""
-    with matplotlib.rc_context(_RC):
-        yield
+def styled(sheet: Sheet | None = None) -> Iterator[None]:
+    """Figures made inside look like memsim's; matplotlib's settings outside stay as they are.
+
+    Args:
+        sheet: what they are drawn for; None: what is drawn for already, or files for the screen.
+    """
+    sheet = sheet or _sheet.get()
+    # Text of SVG files stays text; names in them follow from their content, so equal figures have equal bytes.
+    rc = _RC | {"savefig.dpi": sheet.dpi, "svg.fonttype": "none", "svg.hashsalt": "memsim", "pdf.fonttype": 42}
+    token = _sheet.set(sheet)
+    try:
+        with matplotlib.rc_context(rc | ({} if sheet.size is Size.screen else {"font.size": 7, "axes.titlesize": 8})):
+            yield
+    finally:
+        _sheet.reset(token)
 
 
 def panels(rows: int, columns: int, width: float, height: float, **grid: Any) -> tuple[Figure, list[Axes]]:
-    """A figure without a window (so no display is needed), and its axes row by row."""
+    """A figure without a window (so no display is needed), and its axes row by row.
+
+    Args:
+        rows, columns: of panels; on a narrow sheet they stand below each other.
+        width, height: inches, on a screen.
+        grid: further arguments of matplotlib's ``subplots``.
+    """
+    size = _sheet.get().size
+    if size is not Size.screen:
+        height *= min(1.0, _INCHES[size] / width * 1.25)
+        width = _INCHES[size]
+        if columns > 1 and width / columns < _NARROWEST_PANEL:
+            rows, columns, height = rows * columns, 1, height * columns
+            grid = {name: value for name, value in grid.items() if name not in ("width_ratios", "sharey")}
     figure = Figure(figsize=(width, height))
     axes = figure.subplots(rows, columns, squeeze=False, **grid)
     return figure, list(axes.flat)
 
 
+def place(folder: Path, name: str) -> Path:
+    """The file of the figure `name` in a folder, with the suffix of its format."""
+    return folder / f"{name}.{_sheet.get().format}"
+
+
 def write(figure: Figure, path: Path) -> Path:
-    """Save as PNG, whole or not at all, the same bytes for the same figure."""
+    """Save in the format that the path's suffix names, whole or not at all, the same bytes for the same figure."""
+    undated = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[path.suffix]
     with writing(path), replacing(path) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
+        figure.savefig(temporary, format=path.suffix[1:], metadata=undated)
     return path

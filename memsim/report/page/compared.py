@@ -20,7 +20,7 @@ def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
         return None
     (first, base), *others = results.items()
     drawn = {
-        "ratios": ("Hit ratios", comparison.ratios(results)),
+        "beside": ("Time and hit ratios", comparison.beside(results)),
         "loads": ("Expected latency by array", comparison.loads(results)),
     }
     return {

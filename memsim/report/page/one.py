@@ -22,9 +22,9 @@ from memsim.why.findings import at_stake
 
 _PICTURES = {
     "ratios": (figures.ratios, "Hit ratios of the trials", "Histograms of the hit ratios over the trials."),
-    "loads": (figures.loads, "Expected latency of the loads", "Each load's expected latency by level."),
+    "loads": (figures.loads, "Loads", "Each load's share of latency, and its expected latency by level."),
     "latency": (figures.latency, "Latencies", "Densities of main memory's latency and of each load's."),
-    "convergence": (figures.convergence, "Convergence", "Standard deviation of the ratios against trials."),
+    "convergence": (figures.convergence, "Convergence", "The ratios' standard deviation and interval against trials."),
     "roofline": (roofline, "Instruction roofline", "Warp instructions a second against those a sector, by level."),
 }
 _PLACES = (  # what a load's accesses may crowd: title, busiest place's and all sectors, how many places there are

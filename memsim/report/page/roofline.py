@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import SECTOR_BYTES, warp_instructions
-from memsim.report.figures import nothing
+from memsim.report.figures.common import nothing
 from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
 
 _COLORS = {"L1": BLUE, "L2": ORANGE, "DRAM": GREEN}
