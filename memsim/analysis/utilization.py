@@ -55,7 +55,7 @@ def bandwidth_used(result: Result) -> float:
 
 
 def warp_instructions(result: Result) -> float:
-    """Warp instructions that the trace knows, of a trial: memory instructions and those between them; nan if not told."""
+    """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not told."""
     about = result.trials.about
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
         return float("nan")

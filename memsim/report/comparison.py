@@ -11,10 +11,11 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.result import Result
-from memsim.analysis.tables import shortened
 from memsim.analysis.statistics import Sample
+from memsim.analysis.tables import shortened
 from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
-from memsim.report.style import GREY, INK, SERIES, Sheet, panels, place, styled, write
+from memsim.report.sheet import Sheet
+from memsim.report.style import GREY, INK, SERIES, panels, place, styled, write
 from memsim.support.files import check_replaceable
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
@@ -45,7 +46,7 @@ def plot(results: Mapping[str, Result], folder: str | Path, sheet: Sheet | None 
 
 
 def beside(results: Mapping[str, Result]) -> Figure:
-    """Kernel time first, then the hit ratios, a row a result on one axis: means, their intervals, where one run falls."""
+    """Kernel time, then the hit ratios, a row a result: means, their intervals, and where one run falls."""
     shown = [name for name in TITLES if any(name in accessed(result) for result in results.values())]
     figure, axes = panels(1, 1 + len(shown), 3.4 + 2.3 * (1 + len(shown)), 1.5 + 0.45 * len(results), sharey=True)
     rows = range(len(results))
@@ -75,7 +76,9 @@ def _named(label: str, result: Result) -> str:
 
 
 def _time(axis: Axes, result: Result, row: int) -> None:
-    of = result.kernel_time if result.waves == result.waves else Sample(result.cycles.values * result.ns_per_cycle / 1e6)
+    of = (
+        result.kernel_time if result.waves == result.waves else Sample(result.cycles.values * result.ns_per_cycle / 1e6)
+    )
     _interval_row(axis, of, row, 1, INK)
     axis.annotate(f"{of.mean:.4g}", (of.mean, row), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8)
 
@@ -84,7 +87,9 @@ def _interval_row(axis: Axes, of: Sample, row: int, scale: float, color: str) ->
     interval, spread = of.interval(), of.spread()
     if interval is not None and spread is not None:
         axis.plot([scale * end for end in spread], [row, row], color=color, linewidth=1, alpha=0.6)
-        axis.plot([scale * end for end in interval], [row, row], color=color, linewidth=5, solid_capstyle="butt", alpha=0.8)
+        axis.plot(
+            [scale * end for end in interval], [row, row], color=color, linewidth=5, solid_capstyle="butt", alpha=0.8
+        )
     axis.plot(scale * of.mean, row, "o", color="white", markeredgecolor=color, markersize=5)
 
 

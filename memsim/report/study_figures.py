@@ -12,6 +12,7 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.statistics import Sample
 from memsim.report import style
+from memsim.report.sheet import Sheet
 from memsim.report.study import value
 from memsim.studies import StudyResult
 from memsim.studies.outputs import OUTPUTS, RATIOS
@@ -23,7 +24,7 @@ _MOST_CURVES = 6  # in a panel; with more combinations of the other fields, a cu
 _LOG_BEYOND = 8  # a numeric axis that spans more than this factor in factors
 
 
-def plot(study: StudyResult, folder: Path) -> list[Path]:
+def plot(study: StudyResult, folder: Path, sheet: Sheet | None = None) -> list[Path]:
     """Every figure that the study's fields allow.
 
     Raises:
@@ -33,8 +34,8 @@ def plot(study: StudyResult, folder: Path) -> list[Path]:
         raise InputError("plot", "study", "has one point; there is nothing to draw")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with style.styled():
-        return [style.write(figure, folder / f"{name}.png") for name, figure in drawn(study)]
+    with style.styled(sheet):
+        return [style.write(figure, style.place(folder, name)) for name, figure in drawn(study)]
 
 
 def drawn(study: StudyResult) -> Iterator[tuple[str, Figure]]:

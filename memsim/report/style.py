@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +12,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from memsim.report.sheet import Sheet, Size
 from memsim.support.files import replacing, writing
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -46,44 +45,11 @@ _RC: Any = {
     "savefig.dpi": 200,
 }
 
-
-
-class Format(StrEnum):
-    """How a figure is written."""
-
-    png = "png"
-    svg = "svg"
-    pdf = "pdf"
-
-
-class Size(StrEnum):
-    """How wide a figure is: as it is best read on a screen, or as wide as a journal's column or page."""
-
-    screen = "screen"
-    column = "column"
-    page = "page"
-
-
 _INCHES = {Size.column: 3.4, Size.page: 7.1}
 _NARROWEST_PANEL = 2.2  # inches; panels that would be narrower stand below each other
 
-
-@dataclass(frozen=True)
-class Sheet:
-    """What figures are drawn for.
-
-    Attributes:
-        format: of the files.
-        dpi: of PNG files.
-        size: how wide.
-    """
-
-    format: Format = Format.png
-    dpi: int = 200
-    size: Size = Size.screen
-
-
-_sheet: ContextVar[Sheet] = ContextVar("sheet", default=Sheet())
+_SCREEN = Sheet()
+_sheet: ContextVar[Sheet] = ContextVar("sheet", default=_SCREEN)
 
 
 @contextmanager

@@ -9,7 +9,8 @@ from memsim.report.figures.convergence import convergence
 from memsim.report.figures.latency import latency, memory_density
 from memsim.report.figures.loads import loads
 from memsim.report.figures.ratios import ratios
-from memsim.report.style import Sheet, place, styled, write
+from memsim.report.sheet import Sheet
+from memsim.report.style import place, styled, write
 from memsim.support.files import check_replaceable
 
 __all__ = ["FIGURES", "convergence", "latency", "loads", "memory_density", "plot", "ratios"]

@@ -36,7 +36,9 @@ def intervals(axis: Axes, ratio: Ratio, height: float) -> None:
     spread, interval = ratio.spread(), ratio.interval()
     if spread is not None and interval is not None:
         axis.plot(spread, [height] * 2, color=GREY, linewidth=1.2, label="one run: mean ± 2 sd")
-        axis.plot(interval, [height] * 2, color=INK, linewidth=4, solid_capstyle="butt", label="95 % interval of the mean")
+        axis.plot(
+            interval, [height] * 2, color=INK, linewidth=4, solid_capstyle="butt", label="95 % interval of the mean"
+        )
     axis.plot(ratio.mean, height, "o", color="white", markeredgecolor=INK, markersize=5, label="mean")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 from scipy.stats import t
 
 from memsim.analysis.result import Result
@@ -28,7 +29,9 @@ def convergence(result: Result) -> Figure:
     if result.until is not None and interval.get_lines():
         asked = 100 * result.until["width"] / 2
         interval.axhline(asked, color=INK, linewidth=0.9, linestyle="--")
-        interval.annotate("--until", (1, asked), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
+        interval.annotate(
+            "--until", (1, asked), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8
+        )
     figure.suptitle(caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
     return figure
 
@@ -45,5 +48,5 @@ def _lines(axis: Axes, result: Result, title: str, of: Callable[[np.ndarray, np.
         return
     axis.legend(title="hit ratio, with all trials", title_fontsize=8)
     axis.set_ylim(bottom=0)
-    axis.xaxis.get_major_locator().set_params(integer=True)
+    axis.xaxis.set_major_locator(MaxNLocator(integer=True))
     axis.set(xlabel="trials", ylabel="percentage points")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -97,6 +99,8 @@ def _levels(axis: Axes, shown: list[Load], ns_per_cycle: float) -> None:
     axis.invert_yaxis()
     axis.grid(axis="y", visible=False)
     axis.set_xlabel("SM cycles")
-    above = axis.secondary_xaxis("top", functions=(lambda x: x * ns_per_cycle, lambda x: x / ns_per_cycle))
+    above = axis.secondary_xaxis(
+        "top", functions=(partial(np.multiply, ns_per_cycle), partial(np.multiply, 1 / ns_per_cycle))
+    )
     above.tick_params(colors=GREY)
     above.xaxis.set_major_formatter("{x:,.0f} ns")

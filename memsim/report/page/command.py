@@ -10,7 +10,7 @@ from memsim.analysis.result import Result
 
 
 def command(result: Result) -> str:
-    """What to type: how the trace was made, as far as the file tells, and the run of as many trials of the same seed."""
+    """What to type: how the trace was made, as far as the file tells, and the run of these trials."""
     about = result.trials.about
     trace = about["trace"]
     lines = []

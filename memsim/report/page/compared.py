@@ -27,7 +27,11 @@ def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
         "first": first,
         "others": [_beside(label, compare(base, result)) for label, result in others],
         "pictures": [
-            {"name": f"compared-{name}", "title": title, "svg": svg(figure, f"compared-{name}", f"{title} of all results.")}
+            {
+                "name": f"compared-{name}",
+                "title": title,
+                "svg": svg(figure, f"compared-{name}", f"{title} of all results."),
+            }
             for name, (title, figure) in drawn.items()
         ],
     }

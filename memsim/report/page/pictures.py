@@ -39,4 +39,9 @@ def svg(figure: Figure, name: str, alt: str) -> str:
         text = re.sub(rf"(?<=[:\s]){color}\b", variable, text, flags=re.IGNORECASE)
     text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
     width = figure.get_figwidth()
-    return re.sub(r"<svg [^>]*?(viewBox=\"[^\"]*\")", rf'<svg role="img" class="picture" style="max-width:{width:g}in" \1', text, count=1)
+    return re.sub(
+        r"<svg [^>]*?(viewBox=\"[^\"]*\")",
+        rf'<svg role="img" class="picture" style="max-width:{width:g}in" \1',
+        text,
+        count=1,
+    )

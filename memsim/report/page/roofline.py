@@ -38,7 +38,9 @@ def roofline(result: Result) -> Figure:
     intensity = np.geomspace(low, high, 64)
     for level, x in at.items():
         axis.plot(intensity, np.minimum(peak, intensity * roofs[level]), color=_COLORS[level], linewidth=1.4)
-        axis.plot(x, rate, "o", color=_COLORS[level], markeredgecolor=INK, label=f"{level}, {roofs[level]:,.0f} Gsector/s")
+        axis.plot(
+            x, rate, "o", color=_COLORS[level], markeredgecolor=INK, label=f"{level}, {roofs[level]:,.0f} Gsector/s"
+        )
     axis.set(xlabel="warp instructions a sector", ylabel="10⁹ warp instructions a second", xlim=(low, high))
     axis.set_title(f"Instruction roofline, peak {peak:,.0f}")
     axis.legend(loc="lower right")
@@ -66,6 +68,4 @@ def _bandwidths(result: Result) -> dict[str, float]:
 def _sectors(result: Result) -> dict[str, float]:
     """32-byte sectors that each level was asked for, of a trial."""
     asked = {level.upper(): of["sectors"] for level, of in result.counters.items()}
-    return {
-        level: sum(of.get(kind, 0.0) for kind in ("reads", "writes", "atomics")) for level, of in asked.items()
-    }
+    return {level: sum(of.get(kind, 0.0) for kind in ("reads", "writes", "atomics")) for level, of in asked.items()}

@@ -68,9 +68,7 @@ def sources(result: Result) -> list[Source]:
     return sorted(found, key=lambda one: -sum(line.measure.share for line in one.lines if line.measure))
 
 
-def _source(
-    name: str, ops: dict[int, list[dict[str, Any]]], loads: dict[Any, Load], result: Result
-) -> Source:
+def _source(name: str, ops: dict[int, list[dict[str, Any]]], loads: dict[Any, Load], result: Result) -> Source:
     measures = {number: _measure(of, loads.get((name, number)), result) for number, of in ops.items()}
     text = _text(name, ops)
     if text is None:

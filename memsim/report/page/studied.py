@@ -21,7 +21,11 @@ def of_study(label: str, found: StudyResult) -> dict[str, Any]:
         ],
         "notes": list(study.notes(found)),
         "pictures": [
-            {"name": name, "title": name.replace("-", " ", 1), "svg": svg(figure, f"{label}-{name}", f"{name} of {label}.")}
+            {
+                "name": name,
+                "title": name.replace("-", " ", 1),
+                "svg": svg(figure, f"{label}-{name}", f"{name} of {label}."),
+            }
             for name, figure in (study_figures.drawn(found) if found.varied and found.trials else ())
         ],
     }
