@@ -65,20 +65,47 @@ def html_table(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Se
 
 
 class Table(Sequence[R]):
-    """Immutable rows; printing aligns them, ``to_csv`` and ``to_frame`` give every field as a number or text."""
+    """Immutable rows; printing aligns them, ``to_csv`` and ``to_frame`` give every field as a number or text.
 
-    def __init__(self, rows: Sequence[R], columns: Sequence[Column[R]], record: Callable[[R], dict[str, Any]]) -> None:
-        self._rows, self._columns, self._record = tuple(rows), tuple(columns), record
+    Args:
+        rows: of one type.
+        columns: that are printed.
+        record: all fields of a row.
+        names: what a row may be asked for by, ``table["y"]``, the most exact name first.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[R],
+        columns: Sequence[Column[R]],
+        record: Callable[[R], dict[str, Any]],
+        names: Callable[[R], Sequence[str]] = lambda row: (),
+    ) -> None:
+        self._rows, self._columns, self._record, self._names = tuple(rows), tuple(columns), record, names
 
     def __len__(self) -> int:
         return len(self._rows)
 
     @overload
-    def __getitem__(self, index: int) -> R: ...
+    def __getitem__(self, index: int | str) -> R: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[R]: ...
-    def __getitem__(self, index: int | slice) -> R | Sequence[R]:
-        return self._rows[index]
+    def __getitem__(self, index: int | str | slice) -> R | Sequence[R]:
+        return self._named(index) if isinstance(index, str) else self._rows[index]
+
+    def _named(self, name: str) -> R:
+        """The one row of that name.
+
+        Raises:
+            KeyError: no row has it, or several have.
+        """
+        for found in zip(*(self._names(row) for row in self._rows), strict=True):
+            rows = [row for row, its in zip(self._rows, found, strict=True) if its == name]
+            if len(rows) == 1:
+                return rows[0]
+            if rows:
+                raise KeyError(f"{name!r} names {len(rows)} rows: {', '.join(self._names(row)[0] for row in rows)}")
+        raise KeyError(f"{name!r} names no row; there are {', '.join(self._names(row)[0] for row in self._rows)}")
 
     def __iter__(self) -> Iterator[R]:
         return iter(self._rows)

@@ -15,7 +15,7 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.tables import shortened
 from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
 from memsim.report.sheet import Sheet
-from memsim.report.style import GREY, INK, SERIES, panels, place, styled, write
+from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, place, styled, write
 from memsim.support.files import check_replaceable
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
@@ -72,7 +72,7 @@ def beside(results: Mapping[str, Result]) -> Figure:
 
 def _named(label: str, result: Result) -> str:
     kernel = result.trials.about["trace"]["kernel"]
-    return f"{shortened(label, 24)}\n{shortened(kernel, 20)} on {result.gpu}"
+    return f"{shortened(label, 24)}\n{shortened(kernel, 20)} on {shortened(result.gpu, 20)}"
 
 
 def _time(axis: Axes, result: Result, row: int) -> None:
@@ -125,7 +125,7 @@ def loads(results: Mapping[str, Result]) -> Figure:
         return figure
     stacks(axis, {label: {name: x / first for name, x in found.items()} for label, found in seen.items()})
     axis.set_ylabel(f"X in units of {first:,.0f} ns")
-    axis.legend(*_reversed(axis), loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(axis, **dict(zip(("handles", "labels"), _reversed(axis), strict=True)))
     return figure
 
 
@@ -143,7 +143,16 @@ def stacks(axis: Axes, bars: Bars) -> None:
     for number, name in enumerate(names):
         height = np.array([segments.get(name, 0.0) for segments in bars.values()])
         color = SERIES[number % len(SERIES)]
-        axis.bar(np.arange(len(bars)), height, 0.62, bottom, color=color, edgecolor="white", linewidth=1, label=name)
+        axis.bar(
+            np.arange(len(bars)),
+            height,
+            0.62,
+            bottom,
+            color=color,
+            edgecolor="white",
+            linewidth=1,
+            label=shortened(name, 24),
+        )
         for at, (below, own) in enumerate(zip(bottom, height, strict=True)):
             if own > _NARROW * tallest:
                 axis.text(at, below + own / 2, f"{own:.2f}", ha="center", va="center", fontsize=7.5, color="white")

@@ -46,6 +46,7 @@ _RC: Any = {
 }
 
 _INCHES = {Size.column: 3.4, Size.page: 7.1}
+_SMALL: Any = {"font.size": 7, "axes.titlesize": 8, "legend.fontsize": 6}  # of what is printed
 _NARROWEST_PANEL = 2.2  # inches; panels that would be narrower stand below each other
 
 _SCREEN = Sheet()
@@ -64,7 +65,7 @@ def styled(sheet: Sheet | None = None) -> Iterator[None]:
     rc = _RC | {"savefig.dpi": sheet.dpi, "svg.fonttype": "none", "svg.hashsalt": "memsim", "pdf.fonttype": 42}
     token = _sheet.set(sheet)
     try:
-        with matplotlib.rc_context(rc | ({} if sheet.size is Size.screen else {"font.size": 7, "axes.titlesize": 8})):
+        with matplotlib.rc_context(rc if sheet.size is Size.screen else rc | _SMALL):
             yield
     finally:
         _sheet.reset(token)
@@ -80,14 +81,26 @@ def panels(rows: int, columns: int, width: float, height: float, **grid: Any) ->
     """
     size = _sheet.get().size
     if size is not Size.screen:
-        height *= min(1.0, _INCHES[size] / width * 1.25)
         width = _INCHES[size]
         if columns > 1 and width / columns < _NARROWEST_PANEL:
-            rows, columns, height = rows * columns, 1, height * columns
+            rows, columns, height = rows * columns, 1, 0.75 * height * columns
             grid = {name: value for name, value in grid.items() if name not in ("width_ratios", "sharey")}
     figure = Figure(figsize=(width, height))
     axes = figure.subplots(rows, columns, squeeze=False, **grid)
     return figure, list(axes.flat)
+
+
+def narrow() -> bool:
+    """Whether figures are as wide as a journal's column: legends go below, notes are left out."""
+    return _sheet.get().size is Size.column
+
+
+def legend_beside(axis: Axes, **options: Any) -> None:
+    """A legend to the right of the panel, or below where there is no room."""
+    if narrow():
+        axis.legend(loc="upper left", bbox_to_anchor=(0.0, -0.3), ncols=2, **options)
+    else:
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **options)
 
 
 def place(folder: Path, name: str) -> Path:

@@ -89,13 +89,18 @@ def _caution(result: Result) -> list[str]:
 
 def ratio_table(result: Result, method: str = Method.t) -> str:
     """The three hit ratios: mean, sd, the interval that holds the mean, the interval that holds one run."""
+    headers, rows = ratio_rows(result, method)
+    table = aligned(headers, rows, [False, True, True, True, True])
+    return f"{table}\nconvention {result.convention}: {_MEANING[result.convention]}"
+
+
+def ratio_rows(result: Result, method: str = Method.t) -> tuple[list[str], list[list[str]]]:
+    """The headers and rows of that table."""
     rows = []
     for name, ratio in result.ratios.items():
         intervals = [_percent_interval(found) for found in (ratio.interval(method=method), ratio.spread())]
         rows.append([_title(name), number(ratio.mean * 100, 2), number(ratio.sd * 100, 3), *intervals])
-    headers = ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"]
-    table = aligned(headers, rows, [False, True, True, True, True])
-    return f"{table}\nconvention {result.convention}: {_MEANING[result.convention]}"
+    return ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"], rows
 
 
 def counter_table(result: Result) -> str:

@@ -17,8 +17,8 @@ COLORS = dict(zip(TITLES, (BLUE, ORANGE, GREEN), strict=True))
 def caption(result: Result) -> str:
     """Kernel, GPU, trials and seed."""
     trials = len(result.trials.trial)
-    kernel = result.trials.about["trace"]["kernel"]
-    return f"{kernel} on {result.gpu}, {trials} trial{'s' * (trials != 1)}, seed {result.seed}"
+    kernel = shortened(result.trials.about["trace"]["kernel"], 40)
+    return f"{kernel} on {shortened(result.gpu, 40)}, {trials} trial{'s' * (trials != 1)}, seed {result.seed}"
 
 
 def accessed(result: Result) -> dict[str, Ratio]:

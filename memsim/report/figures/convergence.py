@@ -32,7 +32,7 @@ def convergence(result: Result) -> Figure:
         interval.annotate(
             "--until", (1, asked), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8
         )
-    figure.suptitle(caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
+    figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
 

@@ -11,7 +11,7 @@ from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.report.figures.common import caption, label, nothing
 from memsim.report.figures.loads import most_waited
-from memsim.report.style import FARTHEST, GREY, INK, SERIES, panels
+from memsim.report.style import FARTHEST, GREY, INK, SERIES, legend_beside, narrow, panels
 
 _TAIL = 0.995  # a density's axis ends at this quantile; what lies beyond is said
 _START = 0.002  # a logarithmic axis begins where so many of a load's transactions are answered
@@ -32,7 +32,7 @@ def latency(result: Result) -> Figure:
         _cumulated(each, waiting)
     else:
         nothing(each, "no loads")
-    figure.suptitle(caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
+    figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
 
@@ -68,9 +68,9 @@ def _cumulated(axis: Axes, waiting: list[Load]) -> None:
         axis.plot(shown, np.concatenate([[0.0], below[start:stop]]), color=color, linewidth=1.4, label=text)
     axis.set_xscale("log")
     axis.set_xlim(left=max(1.0, min(load.distribution.quantile(_START) for load in waiting) / 1.3))
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=5 if narrow() else 12))
     axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.xaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
     axis.set(ylim=(0, 1.02), xlabel="latency, cycles", ylabel="transactions that took no longer")
-    axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), labelspacing=0.9)
+    legend_beside(axis, labelspacing=0.9)

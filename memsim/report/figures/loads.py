@@ -12,7 +12,7 @@ from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.tables import shortened
 from memsim.report.figures.common import caption, label, nothing
-from memsim.report.style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, panels
+from memsim.report.style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, narrow, panels
 
 _LEVELS = (("L1", NEAR), ("L2", FAR), ("main memory", FARTHEST))  # where a load's expected latency comes from
 _BARS = 20  # loads shown at most, those waited for most
@@ -37,10 +37,10 @@ def loads(result: Result) -> Figure:
         nothing(shares, "no loads")
     if shown:
         _levels(bars, shown, result.ns_per_cycle)
-        figure.legend(*bars.get_legend_handles_labels(), loc="outside lower right", ncols=4)
+        figure.legend(*bars.get_legend_handles_labels(), loc="outside lower right", ncols=2 if narrow() else 4)
     else:
         nothing(bars, "no loads of global memory")
-    figure.suptitle(f"{caption(result)}{_left_out(waited, shown)}", x=0.01, ha="left", fontsize=9, color=GREY)
+    figure.suptitle(f"{caption(result)}{_left_out(waited, shown)}", x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
 
@@ -91,16 +91,15 @@ def _levels(axis: Axes, shown: list[Load], ns_per_cycle: float) -> None:
     observed = np.array([load.latency.mean for load in shown])
     axis.plot(observed, rows, "D", markersize=4.5, markerfacecolor="white", markeredgecolor=INK, label="observed mean")
     farthest = np.fmax(left, np.nan_to_num(observed))
-    for row, load in enumerate(shown):
+    for row, load in enumerate(() if narrow() else shown):
         note = f"X {load.x.mean:,.0f}, observed {load.latency.mean:,.0f} cycles"
         axis.text(farthest[row] + 0.025 * farthest.max(), row, note, va="center", fontsize=7.5, color=GREY)
-    axis.set_xlim(0, farthest.max() * 1.45)
+    axis.set_xlim(0, farthest.max() * (1.08 if narrow() else 1.45))
     axis.set_yticks(rows, [label(load) for load in shown])
     axis.invert_yaxis()
     axis.grid(axis="y", visible=False)
     axis.set_xlabel("SM cycles")
-    above = axis.secondary_xaxis(
-        "top", functions=(partial(np.multiply, ns_per_cycle), partial(np.multiply, 1 / ns_per_cycle))
-    )
+    to_ns, to_cycles = partial(np.multiply, ns_per_cycle), partial(np.multiply, 1 / ns_per_cycle)
+    above = axis.secondary_xaxis("top", functions=(to_ns, to_cycles))
     above.tick_params(colors=GREY)
     above.xaxis.set_major_formatter("{x:,.0f} ns")

@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Ratio
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, intervals, nothing
-from memsim.report.style import GREY, panels
+from memsim.report.style import GREY, narrow, panels
 
 _THIN = 1e-3  # trials that lie closer together than this make no histogram
 
@@ -30,8 +30,8 @@ def ratios(result: Result) -> Figure:
     axes[0].set_ylabel("share of trials")
     handles = {name: one for axis in axes for one, name in zip(*axis.get_legend_handles_labels(), strict=True)}
     if handles:
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
-    figure.suptitle(caption(result), x=0.01, ha="left", fontsize=9, color=GREY)
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=1 if narrow() else 3)
+    figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
 
