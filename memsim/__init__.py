@@ -31,13 +31,13 @@ from memsim.api import (
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.analysis.result import Result
     from memsim.gpu.presets import load_gpu
+    from memsim.interactive import Result, StudyResult
     from memsim.sources.describe.thread import Thread
     from memsim.sources.describe.workload import Launch, workload
     from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
     from memsim.sources.imported.nvbit import import_nvbit
-    from memsim.studies import Study, StudyResult
+    from memsim.studies import Study
 
 __version__ = "0.1.0"
 __all__ = [
@@ -48,9 +48,9 @@ __all__ = [
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not
     "Launch": "memsim.sources",
-    "Result": "memsim.analysis.result",
+    "Result": "memsim.interactive",
     "Study": "memsim.studies",
-    "StudyResult": "memsim.studies",
+    "StudyResult": "memsim.interactive",
     "Thread": "memsim.sources",
     "export_accelsim": "memsim.sources.imported.accelsim",
     "import_accelsim": "memsim.sources.imported.accelsim",

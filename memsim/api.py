@@ -19,15 +19,14 @@ from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
 if TYPE_CHECKING:
-    from memsim.analysis.result import Result
     from memsim.exploration import Exploration
     from memsim.gpu.config import GPU
+    from memsim.interactive import Comparison, Result
     from memsim.models.estimate import Estimate
     from memsim.montecarlo.trials import Trials
     from memsim.sources.capture import Captured
     from memsim.sources.describe.workload import Workload
     from memsim.studies.capacity import Capacity
-    from memsim.studies.compare import Comparison
     from memsim.studies.sources import BySource
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
@@ -208,9 +207,9 @@ def simulate(
         print(result.l2_read.mean, result.l2_read.interval())
     """
     from memsim import montecarlo
-    from memsim.analysis.result import Result
     from memsim.analysis.stopping import narrower_than
     from memsim.gpu.presets import override, provenance
+    from memsim.interactive import Result
     from memsim.trace.reader import Trace
 
     if max_trials < min_trials:
@@ -363,11 +362,11 @@ def compare(first: Result | str | Path, second: Result | str | Path, *, conventi
         found.speedup, found.speedup_interval, found.pairing.why_not
         found.ratios["l2_read"].change, [row.latency.change for row in found.loads.matched]
     """
-    from memsim.analysis.result import Result
+    from memsim.interactive import Result, held
     from memsim.studies.compare import compare as side_by_side
 
     one, other = (each if isinstance(each, Result) else Result.load(each, convention) for each in (first, second))
-    return side_by_side(one, other)
+    return held(side_by_side(one, other))
 
 
 def sensitivity(

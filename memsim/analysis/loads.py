@@ -23,7 +23,7 @@ from memsim.montecarlo.trials import Trials
 _WAITING = ("load", "atomic")  # kinds that a warp waits for
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Load:
     """A static load, or a group of them; a field is empty (text) or None where the group's loads differ.
 
@@ -58,6 +58,17 @@ class Load:
     def place(self) -> str:
         """Where it stands, short: ``spmv.py:12``; the file alone when the line is not one, or not known (0)."""
         return f"{PurePath(self.file).name}:{self.line}" if self.line else PurePath(self.file).name
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be asked for by: its text, its array, its place."""
+        return self.text, self.array, self.place
+
+    def __repr__(self) -> str:
+        ratios = f"L1 {self.l1_hit.mean:.1%}, L2 {self.l2_hit.mean:.1%}"
+        return (
+            f"<Load {self.place} {self.text}: {ratios}, {self.latency.mean:,.0f} cycles, share {self.share.mean:.1%}>"
+        )
 
     def record(self) -> dict[str, Any]:
         """Every field as one flat dict of text and numbers (nan where a value does not exist)."""

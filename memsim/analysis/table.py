@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
@@ -47,28 +48,88 @@ def aligned(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Seque
     )
 
 
-class Table(Sequence[R]):
-    """Immutable rows; printing aligns them, ``to_csv`` and ``to_frame`` give every field as a number or text."""
+def html_table(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
+    """The same as an HTML table, its texts escaped.
 
-    def __init__(self, rows: Sequence[R], columns: Sequence[Column[R]], record: Callable[[R], dict[str, Any]]) -> None:
-        self._rows, self._columns, self._record = tuple(rows), tuple(columns), record
+    >>> html_table(["load"], [["a<b>"]], [False])
+    '<table><thead><tr><th>load</th></tr></thead><tbody><tr><td>a&lt;b&gt;</td></tr></tbody></table>'
+    """
+    style = ['style="text-align:right"' if to_right else "" for to_right in right]
+
+    def row(tag: str, cells: Sequence[str]) -> str:
+        marks = (f"{tag} {of}".strip() for of in style)
+        return "<tr>" + "".join(f"<{m}>{escape(cell)}</{tag}>" for m, cell in zip(marks, cells, strict=True)) + "</tr>"
+
+    body = "".join(row("td", cells) for cells in lines)
+    return f"<table><thead>{row('th', headers)}</thead><tbody>{body}</tbody></table>"
+
+
+class Table(Sequence[R]):
+    """Immutable rows; printing aligns them, ``to_csv`` and ``to_frame`` give every field as a number or text.
+
+    Args:
+        rows: of one type.
+        columns: that are printed.
+        record: all fields of a row.
+        names: what a row may be asked for by, ``table["y"]``, the most exact name first.
+    """
+
+    def __init__(
+        self,
+        rows: Sequence[R],
+        columns: Sequence[Column[R]],
+        record: Callable[[R], dict[str, Any]],
+        names: Callable[[R], Sequence[str]] = lambda row: (),
+    ) -> None:
+        self._rows, self._columns, self._record, self._names = tuple(rows), tuple(columns), record, names
 
     def __len__(self) -> int:
         return len(self._rows)
 
     @overload
-    def __getitem__(self, index: int) -> R: ...
+    def __getitem__(self, index: int | str) -> R: ...
     @overload
     def __getitem__(self, index: slice) -> Sequence[R]: ...
-    def __getitem__(self, index: int | slice) -> R | Sequence[R]:
-        return self._rows[index]
+    def __getitem__(self, index: int | str | slice) -> R | Sequence[R]:
+        return self._named(index) if isinstance(index, str) else self._rows[index]
+
+    def _named(self, name: str) -> R:
+        """The one row of that name.
+
+        Raises:
+            KeyError: no row has it, or several have.
+        """
+        for found in zip(*(self._names(row) for row in self._rows), strict=True):
+            rows = [row for row, its in zip(self._rows, found, strict=True) if its == name]
+            if len(rows) == 1:
+                return rows[0]
+            if rows:
+                raise KeyError(f"{name!r} names {len(rows)} rows: {', '.join(self._names(row)[0] for row in rows)}")
+        raise KeyError(f"{name!r} names no row; there are {', '.join(self._names(row)[0] for row in self._rows)}")
 
     def __iter__(self) -> Iterator[R]:
         return iter(self._rows)
 
+    @property
+    def headers(self) -> list[str]:
+        """Of the printed columns."""
+        return [column.header for column in self._columns]
+
+    @property
+    def right(self) -> list[bool]:
+        """Which printed columns are aligned to the right."""
+        return [column.right for column in self._columns]
+
+    def cells(self) -> list[list[str]]:
+        """The printed text of each row's columns."""
+        return [[column.show(row) for column in self._columns] for row in self._rows]
+
     def __str__(self) -> str:
-        lines = [[column.show(row) for column in self._columns] for row in self._rows]
-        return aligned([c.header for c in self._columns], lines, [c.right for c in self._columns])
+        return aligned(self.headers, self.cells(), self.right)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html_table(self.headers, self.cells(), self.right)
 
     def records(self) -> list[dict[str, Any]]:
         """One flat dict a row: what the CSV's and the frame's columns are made from."""

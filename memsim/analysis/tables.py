@@ -57,4 +57,4 @@ def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[
         Column("share %", lambda row: number(row.share.mean * 100, 1)),
     ]
     shown = {Grouping.load: columns, Grouping.line: columns[:2] + columns[3:], Grouping.array: columns[2:]}
-    return Table(rows, shown[group], Load.record)
+    return Table(rows, shown[group], Load.record, lambda row: row.names)

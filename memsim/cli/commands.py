@@ -20,6 +20,7 @@ from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
 from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
+from memsim.cli.report import report
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
 from memsim.cli.sensitivity import sensitivity
@@ -92,7 +93,7 @@ app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
 for command in (
-    info, run, sweep, show, plot, compare, estimate, explore, capacity, sensitivity, gpus,
+    info, run, sweep, show, plot, report, compare, estimate, explore, capacity, sensitivity, gpus,
 ):  # fmt: skip
     app.command()(command)
 

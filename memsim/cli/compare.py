@@ -33,8 +33,8 @@ def compare(
     memsim compare before.h5 after.h5
     memsim compare before.h5 after.h5 --fail-if-slower 5%
     """
-    from memsim.analysis.result import Result
     from memsim.api import compare as side_by_side
+    from memsim.interactive import Result
     from memsim.report import compare as report
 
     if len(paths) < 2:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.cli.options import CountedAs, Force
 from memsim.cli.output import print_json, print_tables
+from memsim.report.sheet import Format, Size
 from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.report.sheet import Sheet
 
 
 def show(
@@ -56,8 +60,11 @@ def plot(
     out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")] = Path("figures"),
     force: Force = False,
     convention: CountedAs = Convention.model,
+    format: Annotated[Format, typer.Option(help="Of the files.")] = Format.png,
+    dpi: Annotated[int, typer.Option(help="Dots an inch of PNG files.", min=30, max=1200)] = 200,
+    size: Annotated[Size, typer.Option(help="For a screen, or as wide as a journal's column or page.")] = Size.screen,
 ) -> None:
-    """Draw a results file, or several beside each other: histograms, convergence, loads, latencies, as PNG.
+    """Draw a results file, or several beside each other: histograms, convergence, loads, latencies.
 
     Of a study: response curves, a heat map of its first two fields, the points that no other beats.
 
@@ -65,21 +72,25 @@ def plot(
     memsim plot result.h5 -o figs/
     memsim plot scalar.h5 vectorized.h5 -o figs/
     memsim plot study.h5 -o figs/
+    memsim plot result.h5 --format pdf --size column -o figs/
     """
     from memsim.analysis.result import Result
     from memsim.report import comparison, figures
+    from memsim.report.style import Sheet
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 
+    sheet = Sheet(format, dpi, size)
     if any(is_study(path) for path in paths):
-        _plot_study(paths, out, force, convention)
+        _plot_study(paths, out, force, convention, sheet)
         return
     results = {path.stem: Result.load(path, convention) for path in paths}
     if len(results) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
     with keeping_existing(force):
         one = len(results) == 1
-        for written in figures.plot(results.popitem()[1], out) if one else comparison.plot(results, out):
+        drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison.plot(results, out, sheet)
+        for written in drawn:
             typer.echo(written)
 
 
@@ -93,7 +104,7 @@ def _show_study(path: Path, convention: Convention, csv: bool, other: bool) -> N
     typer.echo(report.table(found).to_csv() if csv else report.text(found), nl=not csv)
 
 
-def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention) -> None:
+def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention, sheet: Sheet) -> None:
     from memsim.report import study_figures
     from memsim.studies import StudyResult
     from memsim.support.files import keeping_existing
@@ -101,5 +112,5 @@ def _plot_study(paths: list[Path], out: Path, force: bool, convention: Conventio
     if len(paths) > 1:
         raise InputError("plot", "RESULT", "has a study beside other files; give the study alone")
     with keeping_existing(force):
-        for written in study_figures.plot(StudyResult.load(paths[0], convention), out):
+        for written in study_figures.plot(StudyResult.load(paths[0], convention), out, sheet):
             typer.echo(written)

@@ -29,21 +29,30 @@ def text(label: str, other: str, found: Comparison) -> str:
     return "\n\n".join(parts)
 
 
-def _head(label: str, other: str, found: Comparison) -> str:
-    its = found.speedup_interval
-    interval = f" ({its.low:.4g} … {its.high:.4g})" if its else ""
+def times(found: Comparison) -> str:
+    """The two times."""
     what = "kernel" if found.whole else "snapshot (a file does not tell its waves)"
+    return f"time of the {what} {number(found.time.first, 4)} ms, {number(found.time.second, 4)} ms"
+
+
+def speed_up(found: Comparison) -> str:
+    """The speed-up with its interval."""
+    its = found.speedup_interval
+    return f"{found.speedup:.4g}×" + (f" ({its.low:.4g} … {its.high:.4g})" if its else "")
+
+
+def _head(label: str, other: str, found: Comparison) -> str:
     lines = [
         f"first  {label}: {_about(found.first)}",
         f"second {other}: {_about(found.second)}",
-        f"speed-up of the second {found.speedup:.4g}×{interval}: {_verdict(found)}",
-        f"time of the {what} {number(found.time.first, 4)} ms, {number(found.time.second, 4)} ms",
-        _pairing(found),
+        f"speed-up of the second {speed_up(found)}: {verdict(found)}",
+        times(found),
+        pairing(found),
     ]
     return "\n".join(lines)
 
 
-def _verdict(found: Comparison) -> str:
+def verdict(found: Comparison) -> str:
     its = found.speedup_interval
     if its is None:
         return "one trial tells no interval"
@@ -57,18 +66,24 @@ def _about(result: Result) -> str:
     return f"{kernel} on {result.gpu}, {len(result.trials.trial)} trials, seed {result.seed}"
 
 
-def _pairing(found: Comparison) -> str:
+def pairing(found: Comparison) -> str:
     if found.pairing.why_not:
         return f"intervals (95 %) after Welch: trials do not pair, {found.pairing.why_not}"
     return f"intervals (95 %) of {len(found.pairing.first)} pairs of trials with the same random numbers"
 
 
 def _ratios(found: Comparison) -> str:
+    headers, rows = ratio_rows(found)
+    return aligned(headers, rows, [False, True, True, True])
+
+
+def ratio_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
+    """Headers and rows of the hit ratios."""
     rows = [
         [_RATIOS[name], number(100 * of.first, 2), number(100 * of.second, 2), _change(of, 100, 2)]
         for name, of in found.ratios.items()
     ]
-    return aligned(["hit ratio", "first %", "second %", "points"], rows, [False, True, True, True])
+    return ["hit ratio", "first %", "second %", "points"], rows
 
 
 def _change(of: Difference, scale: float, decimals: int) -> str:
@@ -81,13 +96,18 @@ def _change(of: Difference, scale: float, decimals: int) -> str:
 
 def _table(title: str, rows: Rows, found: Comparison, names: list[str]) -> Iterator[str]:
     if rows.matched:
-        headers = [*names, "latency", "", "change", "L1 %", "", "L2 %", "", "share %", ""]
-        lines = [[*_named(row, names), *_numbers(row)] for row in rows.matched]
-        right = [False] * len(names) + [True] * 9
+        headers, lines = matched(rows, names)
+        right = [False] * len(names) + [True] * (len(headers) - len(names))
         yield f"{title}, first and second\n{aligned(headers, lines, right)}"
     for which, loads in (("first", rows.only_first), ("second", rows.only_second)):
         if loads:
             yield f"in the {which} alone\n" + "\n".join(f"  {_alone(load)}" for load in loads)
+
+
+def matched(rows: Rows, names: list[str]) -> tuple[list[str], list[list[str]]]:
+    """Headers and rows of what is in both; each pair of columns is the first's and the second's."""
+    headers = [*names, "latency", "", "change", "L1 %", "", "L2 %", "", "share %", ""]
+    return headers, [[*_named(row, names), *_numbers(row)] for row in rows.matched]
 
 
 def _named(row: Row, names: list[str]) -> list[str]:

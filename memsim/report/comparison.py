@@ -11,51 +11,86 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.result import Result
+from memsim.analysis.statistics import Sample
 from memsim.analysis.tables import shortened
-from memsim.report.figures import COLORS, TITLES, histogram, nothing
-from memsim.report.style import INK, SERIES, panels, styled, write
+from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
+from memsim.report.sheet import Sheet
+from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, place, styled, write
 from memsim.support.files import check_replaceable
 
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
 
-_ROW_HEIGHT, _WIDTH = 2.1, 9.6  # inches
+_WIDTH = 9.6  # inches
 _NARROW = 0.09  # of a stack's height: a segment below it carries no number
 
 
-def plot(results: Mapping[str, Result], folder: str | Path) -> list[Path]:
-    """Write ``ratios.png``, ``convergence.png`` and ``loads.png`` to `folder`, made when missing.
+def plot(results: Mapping[str, Result], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+    """Write ``beside``, ``convergence`` and ``loads`` to `folder`, made when missing.
 
     Args:
         results: by the name that the figures call each.
+        folder: for the files.
+        sheet: format, resolution and size; None: PNG for a screen.
 
     Returns:
         The files' paths.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
-    with styled():
-        figures = {"ratios": ratios, "convergence": convergence, "loads": loads}
-        paths = {name: target / f"{name}.png" for name in figures}
+    with styled(sheet):
+        figures = {"beside": beside, "convergence": convergence, "loads": loads}
+        paths = {name: place(target, name) for name in figures}
         for path in paths.values():
             check_replaceable(path)
         return [write(draw(results), paths[name]) for name, draw in figures.items()]
 
 
-def ratios(results: Mapping[str, Result]) -> Figure:
-    """Histograms of the hit ratios, a row a result (the paper's figures 5 and 6)."""
-    figure, axes = panels(len(results), 3, _WIDTH, _ROW_HEIGHT * len(results) + 0.4)
-    for row, (label, result) in enumerate(results.items()):
-        for axis, (name, ratio) in zip(axes[3 * row :], result.ratios.items(), strict=False):
-            axis.set_title(f"{label}: {TITLES[name]}")
-            if ratio.finite.size:
-                histogram(axis, ratio, COLORS[name])
-            else:
-                nothing(axis, "no such accesses")
-        axes[3 * row].set_ylabel("share of trials")
-    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
-    if handles:
-        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3)
+def beside(results: Mapping[str, Result]) -> Figure:
+    """Kernel time, then the hit ratios, a row a result: means, their intervals, and where one run falls."""
+    shown = [name for name in TITLES if any(name in accessed(result) for result in results.values())]
+    figure, axes = panels(1, 1 + len(shown), 3.4 + 2.3 * (1 + len(shown)), 1.5 + 0.45 * len(results), sharey=True)
+    rows = range(len(results))
+    axes[0].set_title("Kernel time, ms")
+    for row, result in enumerate(results.values()):
+        _time(axes[0], result, row)
+    for axis, name in zip(axes[1:], shown, strict=True):
+        axis.set_title(f"{TITLES[name]} hits, %")
+        for row, result in enumerate(results.values()):
+            if name in accessed(result):
+                _interval_row(axis, result.ratios[name], row, 100, COLORS[name])
+    for axis in axes:
+        axis.grid(axis="y", visible=False)
+        axis.set_yticks(rows, [_named(label, result) for label, result in results.items()])
+        axis.set_ylim(len(results) - 0.5, -0.6)
+        axis.margins(x=0.15)
+    for axis in axes[1:]:
+        low, high = axis.get_xlim()
+        axis.set_xlim(max(low, -1.0), min(high, 101.0))
+    figure.supxlabel("bar: 95 % interval of the mean; line: one run, mean ± 2 sd", fontsize=8, color=GREY)
     return figure
+
+
+def _named(label: str, result: Result) -> str:
+    kernel = result.trials.about["trace"]["kernel"]
+    return f"{shortened(label, 24)}\n{shortened(kernel, 20)} on {shortened(result.gpu, 20)}"
+
+
+def _time(axis: Axes, result: Result, row: int) -> None:
+    of = (
+        result.kernel_time if result.waves == result.waves else Sample(result.cycles.values * result.ns_per_cycle / 1e6)
+    )
+    _interval_row(axis, of, row, 1, INK)
+    axis.annotate(f"{of.mean:.4g}", (of.mean, row), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8)
+
+
+def _interval_row(axis: Axes, of: Sample, row: int, scale: float, color: str) -> None:
+    interval, spread = of.interval(), of.spread()
+    if interval is not None and spread is not None:
+        axis.plot([scale * end for end in spread], [row, row], color=color, linewidth=1, alpha=0.6)
+        axis.plot(
+            [scale * end for end in interval], [row, row], color=color, linewidth=5, solid_capstyle="butt", alpha=0.8
+        )
+    axis.plot(scale * of.mean, row, "o", color="white", markeredgecolor=color, markersize=5)
 
 
 def convergence(results: Mapping[str, Result]) -> Figure:
@@ -66,9 +101,9 @@ def convergence(results: Mapping[str, Result]) -> Figure:
         for number, (label, result) in enumerate(results.items()):
             count, sd = result.ratios[name].convergence()
             if count.size:
-                axis.plot(count, sd, color=SERIES[number % len(SERIES)], linewidth=1.4, label=label)
+                axis.plot(count, 100 * sd, color=SERIES[number % len(SERIES)], linewidth=1.4, label=label)
         if axis.get_lines():
-            axis.set(xlabel="trials", ylabel="sd of the hit ratio")
+            axis.set(xlabel="trials", ylabel="sd, percentage points")
             axis.set_ylim(bottom=0)
         else:
             nothing(axis, "takes two trials")
@@ -90,7 +125,7 @@ def loads(results: Mapping[str, Result]) -> Figure:
         return figure
     stacks(axis, {label: {name: x / first for name, x in found.items()} for label, found in seen.items()})
     axis.set_ylabel(f"X in units of {first:,.0f} ns")
-    axis.legend(*_reversed(axis), loc="center left", bbox_to_anchor=(1.0, 0.5))
+    legend_beside(axis, **dict(zip(("handles", "labels"), _reversed(axis), strict=True)))
     return figure
 
 
@@ -108,7 +143,16 @@ def stacks(axis: Axes, bars: Bars) -> None:
     for number, name in enumerate(names):
         height = np.array([segments.get(name, 0.0) for segments in bars.values()])
         color = SERIES[number % len(SERIES)]
-        axis.bar(np.arange(len(bars)), height, 0.62, bottom, color=color, edgecolor="white", linewidth=1, label=name)
+        axis.bar(
+            np.arange(len(bars)),
+            height,
+            0.62,
+            bottom,
+            color=color,
+            edgecolor="white",
+            linewidth=1,
+            label=shortened(name, 24),
+        )
         for at, (below, own) in enumerate(zip(bottom, height, strict=True)):
             if own > _NARROW * tallest:
                 axis.text(at, below + own / 2, f"{own:.2f}", ha="center", va="center", fontsize=7.5, color="white")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -182,11 +182,22 @@ def _version(version: Version) -> dict[str, Any]:
     }
 
 
+def _shown_time(version: Version) -> float:
+    """The simulated time, or, without one, the model's."""
+    return version.milliseconds if version.milliseconds == version.milliseconds else version.model.milliseconds
+
+
+def _in_line(versions: list[Mapping[str, Any]]) -> list[str]:
+    """Each version's choices as text, every choice in a column of its own."""
+    widths = {name: max(len(str(one[name])) for one in versions) for name in (versions[0] if versions else ())}
+    return ["  ".join(f"{name}={one[name]!s:<{width}}" for name, width in widths.items()) for one in versions]
+
+
 def draw(found: Exploration, path: Path) -> Path:
     """The first versions as points: modelled times, and simulated ones with the interval of their mean."""
     from memsim.report.style import BLUE, GREY, panels, styled, write
 
-    shown = found.versions[:SHOWN]
+    shown = sorted(found.versions[:SHOWN], key=_shown_time)
     rows, times = np.arange(len(shown)), [version.milliseconds for version in shown]
     with styled():
         figure, (axes,) = panels(1, 1, 7.5, 1.1 + 0.22 * len(shown))
@@ -198,7 +209,7 @@ def draw(found: Exploration, path: Path) -> Path:
         axes.set_xscale("log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.xaxis.set_minor_formatter(lambda x, _: f"{x:g}" if f"{x:e}"[0] in "25" else "")
-        axes.set_yticks(rows, [named(version) for version in shown], fontsize=7.5)
+        axes.set_yticks(rows, _in_line([version.chosen for version in shown]), fontsize=7.5, family="monospace")
         axes.invert_yaxis()
         axes.set_xlabel("time of the kernel, ms")
         axes.set_title(f"{found.workload} on {found.gpu}")

@@ -42,10 +42,10 @@ def forecast(one: Forecast, jobs: int) -> str:
 
 def text(study: StudyResult) -> str:
     """Everything ``memsim show`` prints of a study."""
-    parts = [_heading(study)]
+    parts = [heading(study)]
     for case, named in enumerate(study.cases):
         parts.append(f"{named}\n{_table(study, case)}")
-    parts.append("\n".join(_notes(study)))
+    parts.append("\n".join(notes(study)))
     return "\n\n".join(part for part in parts if part)
 
 
@@ -76,7 +76,7 @@ def value(one: Any) -> str:
     return f"{one:.4g}" if isinstance(one, float) else str(one)
 
 
-def _heading(study: StudyResult) -> str:
+def heading(study: StudyResult) -> str:
     asked, seconds = study.about.get("study", {}), study.about.get("seconds", {}).get("all", 0.0)
     trials = sum(len(one.trial) for one in {id(one): one for one in study.trials.values()}.values())
     lines = [
@@ -91,19 +91,24 @@ def _heading(study: StudyResult) -> str:
 
 
 def _table(study: StudyResult, case: int) -> str:
+    headers, rows = point_rows(study, case, SHOWN)
+    more = len(study.points) - SHOWN
+    lines = [aligned(headers, rows, [True] * len(headers))]
+    return "\n".join([*lines, f"and {more:,} more points; --csv prints all"] if more > 0 else lines)
+
+
+def point_rows(study: StudyResult, case: int, limit: int | None = None) -> tuple[list[str], list[list[str]]]:
+    """Headers and rows of the first `limit` points, or of all."""
     names = [name for name in _HEADERS if np.isfinite(study.means(name, case)).any()]
     rows = []
-    for point in range(min(len(study.points), SHOWN)):
+    for point in range(len(study.points[:limit])):
         fields = [value(study.points[point][name]) for name in study.fields]
         if (point, case) not in study.trials:
             rows.append([str(point), *fields, *[ABSENT] * (len(names) + 1)])
             continue
         cells = [_cell(study, name, point, case) for name in names]
         rows.append([str(point), *fields, str(len(study.trials[point, case].trial)), *cells])
-    headers = ["point", *study.fields, "trials", *(_HEADERS[name] for name in names)]
-    more = len(study.points) - SHOWN
-    lines = [aligned(headers, rows, [True] * len(headers))]
-    return "\n".join([*lines, f"and {more:,} more points; --csv prints all"] if more > 0 else lines)
+    return ["point", *study.fields, "trials", *(_HEADERS[name] for name in names)], rows
 
 
 def _cell(study: StudyResult, name: str, point: int, case: int) -> str:
@@ -115,5 +120,5 @@ def _cell(study: StudyResult, name: str, point: int, case: int) -> str:
     return with_interval(sample, decimals=0 if name == "tm" else (4 if sample.mean < 1 else 2))
 
 
-def _notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyResult) -> Iterator[str]:
     yield "±: half the 95 % interval of the mean; the same trial drew the same at every point"

@@ -8,9 +8,11 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from memsim.analysis.statistics import Sample
 from memsim.report import style
+from memsim.report.sheet import Sheet
 from memsim.report.study import value
 from memsim.studies import StudyResult
 from memsim.studies.outputs import OUTPUTS, RATIOS
@@ -22,7 +24,7 @@ _MOST_CURVES = 6  # in a panel; with more combinations of the other fields, a cu
 _LOG_BEYOND = 8  # a numeric axis that spans more than this factor in factors
 
 
-def plot(study: StudyResult, folder: Path) -> list[Path]:
+def plot(study: StudyResult, folder: Path, sheet: Sheet | None = None) -> list[Path]:
     """Every figure that the study's fields allow.
 
     Raises:
@@ -32,19 +34,20 @@ def plot(study: StudyResult, folder: Path) -> list[Path]:
         raise InputError("plot", "study", "has one point; there is nothing to draw")
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-    with style.styled():
-        return list(_written(study, folder))
+    with style.styled(sheet):
+        return [style.write(figure, style.place(folder, name)) for name, figure in drawn(study)]
 
 
-def _written(study: StudyResult, folder: Path) -> Iterator[Path]:
+def drawn(study: StudyResult) -> Iterator[tuple[str, Figure]]:
+    """Each figure with its name."""
     for field in study.varied:
-        yield response(study, field, folder / f"response-{field}.png")
+        yield f"response-{field}", response(study, field)
     if len(study.varied) > 1:
-        yield heat_map(study, study.varied[0], study.varied[1], folder / "heat-map.png")
-    yield pareto(study, folder / "pareto.png")
+        yield "heat-map", heat_map(study, study.varied[0], study.varied[1])
+    yield "pareto", pareto(study)
 
 
-def response(study: StudyResult, field: str, path: Path) -> Path:
+def response(study: StudyResult, field: str) -> Figure:
     """Each output against one field, a line a combination of the others; the band holds the mean with 95 %."""
     outputs = [name for name in _CURVES if any(np.isfinite(study.means(name, c)).any() for c in _cases(study))]
     figure, axes = style.panels(len(study.cases), len(outputs), 3.4 * len(outputs), 2.7 * len(study.cases))
@@ -58,10 +61,10 @@ def response(study: StudyResult, field: str, path: Path) -> Path:
     handles, labels = axes[0].get_legend_handles_labels()
     if len(labels) > 1:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)))
-    return style.write(figure, path)
+    return figure
 
 
-def heat_map(study: StudyResult, across: str, up: str, path: Path) -> Path:
+def heat_map(study: StudyResult, across: str, up: str) -> Figure:
     """The time over two fields, mean over the others; a panel a case."""
     figure, axes = style.panels(1, len(study.cases), 4.2 * len(study.cases), 3.4)
     columns, rows = (_levels(study, field) for field in (across, up))
@@ -81,10 +84,10 @@ def heat_map(study: StudyResult, across: str, up: str, path: Path) -> Path:
         axis.set_ylabel(up)
         axis.set_title(str(study.cases[case]))
         figure.colorbar(image, ax=axis, label=OUTPUTS["time_ms"])
-    return style.write(figure, path)
+    return figure
 
 
-def pareto(study: StudyResult, path: Path) -> Path:
+def pareto(study: StudyResult) -> Figure:
     """Every point's time against what it costs; the points that no other beats in both are joined.
 
     The cost is the time of the second case where there are two; else the first field of numbers, of which less is
@@ -102,7 +105,7 @@ def pareto(study: StudyResult, path: Path) -> Path:
     axis.set_xlabel(named)
     axis.set_ylabel(f"{OUTPUTS['time_ms']}: {study.cases[0]}")
     axis.legend()
-    return style.write(figure, path)
+    return figure
 
 
 def front_of(cost: np.ndarray, time: np.ndarray) -> list[int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import matplotlib
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from memsim.report.sheet import Sheet, Size
 from memsim.support.files import replacing, writing
 
 BLUE, ORANGE, GREEN, VERMILION = "#0072B2", "#E69F00", "#009E73", "#D55E00"
@@ -43,23 +45,72 @@ _RC: Any = {
     "savefig.dpi": 200,
 }
 
+_INCHES = {Size.column: 3.4, Size.page: 7.1}
+_SMALL: Any = {"font.size": 7, "axes.titlesize": 8, "legend.fontsize": 6}  # of what is printed
+_NARROWEST_PANEL = 2.2  # inches; panels that would be narrower stand below each other
+
+_SCREEN = Sheet()
+_sheet: ContextVar[Sheet] = ContextVar("sheet", default=_SCREEN)
+
 
 @contextmanager
-def styled() -> Iterator[None]:
-    """Figures made inside look like memsim's; matplotlib's settings outside stay as they are."""
-    with matplotlib.rc_context(_RC):
-        yield
+def styled(sheet: Sheet | None = None) -> Iterator[None]:
+    """Figures made inside look like memsim's; matplotlib's settings outside stay as they are.
+
+    Args:
+        sheet: what they are drawn for; None: what is drawn for already, or files for the screen.
+    """
+    sheet = sheet or _sheet.get()
+    # Text of SVG files stays text; names in them follow from their content, so equal figures have equal bytes.
+    rc = _RC | {"savefig.dpi": sheet.dpi, "svg.fonttype": "none", "svg.hashsalt": "memsim", "pdf.fonttype": 42}
+    token = _sheet.set(sheet)
+    try:
+        with matplotlib.rc_context(rc if sheet.size is Size.screen else rc | _SMALL):
+            yield
+    finally:
+        _sheet.reset(token)
 
 
 def panels(rows: int, columns: int, width: float, height: float, **grid: Any) -> tuple[Figure, list[Axes]]:
-    """A figure without a window (so no display is needed), and its axes row by row."""
+    """A figure without a window (so no display is needed), and its axes row by row.
+
+    Args:
+        rows, columns: of panels; on a narrow sheet they stand below each other.
+        width, height: inches, on a screen.
+        grid: further arguments of matplotlib's ``subplots``.
+    """
+    size = _sheet.get().size
+    if size is not Size.screen:
+        width = _INCHES[size]
+        if columns > 1 and width / columns < _NARROWEST_PANEL:
+            rows, columns, height = rows * columns, 1, 0.75 * height * columns
+            grid = {name: value for name, value in grid.items() if name not in ("width_ratios", "sharey")}
     figure = Figure(figsize=(width, height))
     axes = figure.subplots(rows, columns, squeeze=False, **grid)
     return figure, list(axes.flat)
 
 
+def narrow() -> bool:
+    """Whether figures are as wide as a journal's column: legends go below, notes are left out."""
+    return _sheet.get().size is Size.column
+
+
+def legend_beside(axis: Axes, **options: Any) -> None:
+    """A legend to the right of the panel, or below where there is no room."""
+    if narrow():
+        axis.legend(loc="upper left", bbox_to_anchor=(0.0, -0.3), ncols=2, **options)
+    else:
+        axis.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), **options)
+
+
+def place(folder: Path, name: str) -> Path:
+    """The file of the figure `name` in a folder, with the suffix of its format."""
+    return folder / f"{name}.{_sheet.get().format}"
+
+
 def write(figure: Figure, path: Path) -> Path:
-    """Save as PNG, whole or not at all, the same bytes for the same figure."""
+    """Save in the format that the path's suffix names, whole or not at all, the same bytes for the same figure."""
+    undated = {".png": {"Software": None}, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}[path.suffix]
     with writing(path), replacing(path) as temporary:
-        figure.savefig(temporary, format="png", metadata={"Software": None})
+        figure.savefig(temporary, format=path.suffix[1:], metadata=undated)
     return path

@@ -89,25 +89,36 @@ def _caution(result: Result) -> list[str]:
 
 def ratio_table(result: Result, method: str = Method.t) -> str:
     """The three hit ratios: mean, sd, the interval that holds the mean, the interval that holds one run."""
-    rows = []
-    for name, ratio in result.ratios.items():
-        intervals = [_percent_interval(found) for found in (ratio.interval(method=method), ratio.spread())]
-        rows.append([_title(name), number(ratio.mean * 100, 2), number(ratio.sd * 100, 3), *intervals])
-    headers = ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"]
+    headers, rows = ratio_rows(result, method)
     table = aligned(headers, rows, [False, True, True, True, True])
     return f"{table}\nconvention {result.convention}: {_MEANING[result.convention]}"
 
 
+def ratio_rows(result: Result, method: str = Method.t) -> tuple[list[str], list[list[str]]]:
+    """The headers and rows of that table."""
+    rows = []
+    for name, ratio in result.ratios.items():
+        intervals = [_percent_interval(found) for found in (ratio.interval(method=method), ratio.spread())]
+        rows.append([_title(name), number(ratio.mean * 100, 2), number(ratio.sd * 100, 3), *intervals])
+    return ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"], rows
+
+
 def counter_table(result: Result) -> str:
     """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
+    headers, rows = counter_rows(result)
+    table = aligned(headers, rows, [False, False] + [True] * (len(headers) - 2))
+    return "\n".join([f"counts of a trial (mean)\n{table}", *_translation_lines(result)])
+
+
+def counter_rows(result: Result) -> tuple[list[str], list[list[str]]]:
+    """The headers and rows of that table."""
     names = ("reads", "writes", "atomics", "hits", "misses", "merges")
     rows = [
         [level.upper(), unit, *(number(counts.get(name, float("nan"))) for name in names)]
         for level, units in result.counters.items()
         for unit, counts in units.items()
     ]
-    table = aligned(["level", "unit", *names], rows, [False, False] + [True] * len(names))
-    return "\n".join([f"counts of a trial (mean)\n{table}", *_translation_lines(result)])
+    return ["level", "unit", *names], rows
 
 
 def _translation_lines(result: Result) -> list[str]:

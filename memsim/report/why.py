@@ -6,9 +6,10 @@ import textwrap
 from itertools import groupby
 
 from memsim.analysis.result import Result
+from memsim.analysis.utilization import bandwidth_used
 from memsim.models.mwp_cwp import Case
 from memsim.why import LEAST_EXCESS, Cause, Finding, Regime, findings, regime
-from memsim.why.findings import at_stake, bandwidth_used, gpu_of
+from memsim.why.findings import at_stake, gpu_of
 
 _WIDTH = 100
 _SHOWN = 6

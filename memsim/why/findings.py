@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from memsim.analysis.result import Result
+from memsim.analysis.utilization import bandwidth_used
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support.errors import InputError
 from memsim.why.coalescing import scattered
@@ -89,12 +90,3 @@ def _at(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
     yield from evicted(site, gpu)
     yield from left_to_caches(site)
     yield from skewed(site, gpu)
-
-
-def bandwidth_used(result: Result) -> float:
-    """DRAM's bytes moved over what it could move at most in the same time."""
-    gpu = result.trials.about["gpu"]
-    dram, timing = gpu["dram"], gpu["dram"]["timing"]
-    moved = sum(result.counters["dram"]["sectors"].values())
-    microseconds = result.cycles.mean / gpu["sm"]["clock_mhz"]
-    return moved * timing["burst"] / (dram["channels"] * dram["clock_mhz"] * microseconds)

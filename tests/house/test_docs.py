@@ -140,12 +140,23 @@ def test_the_page_of_studies_runs(tmp_path, monkeypatch):
     page = (ROOT / "docs" / "studies.md").read_text()
     [study] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     Path("study.toml").write_text(study)
+    assert _run(page) == ["sweep", "sweep", "sweep", "show", "show", "plot", "sweep"]
+    assert Path("figures", "heat-map.png").exists() and Path("again.h5").exists()
+
+
+def test_the_page_of_reports_runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    commands = _run((ROOT / "docs" / "report.md").read_text())
+    assert commands == ["trace", "run", "report", "trace", "run", "report", "plot"]
+    assert "Beside scalar" in Path("both.html").read_text() and Path("figures", "loads.pdf").exists()
+
+
+def _run(page: str) -> list[str]:
+    """Run a page's commands, then its Python, in this folder; the commands' names."""
     commands = "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).splitlines()
-    assert [command.split()[1] for command in commands] == ["sweep", "sweep", "sweep", "show", "show", "plot", "sweep"]
     for command in commands:
         done = CliRunner().invoke(app, shlex.split(command)[1:])
         assert done.exit_code == 0, done.output
-    assert Path("figures", "heat-map.png").exists()
     [python] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
-    exec(compile(python, "studies.md", "exec"), {"__name__": "studies"})
-    assert Path("again.h5").exists()
+    exec(compile(python, "page.md", "exec"), {"__name__": "page"})
+    return [command.split()[1] for command in commands]

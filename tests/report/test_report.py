@@ -13,7 +13,8 @@ from memsim.analysis.result import Result
 from memsim.montecarlo import store
 from memsim.report import comparison
 from memsim.report.document import document, dumps
-from memsim.report.figures import plot
+from memsim.report.figures import convergence, loads, plot
+from memsim.report.sheet import Format, Sheet, Size
 from memsim.report.text import tables
 
 CONTRACT = ROOT / "docs" / "json.md"
@@ -153,7 +154,7 @@ def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
     assert [path.name for path in written] == ["ratios.png", "convergence.png", "loads.png", "latency.png"]
     for path in written:
         image = imread(path)
-        assert image.shape[1] > 800 and np.ptp(image[..., :3]) > 0.5
+        assert image.shape[1] > 600 and np.ptp(image[..., :3]) > 0.5
     assert len(list((tmp_path / "figs").iterdir())) == 4
 
 
@@ -162,10 +163,49 @@ def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
     from matplotlib.image import imread
 
     written = comparison.plot({**others, "many": result}, tmp_path)
-    assert [path.name for path in written] == ["ratios.png", "convergence.png", "loads.png"]
-    rows = {path.name: imread(path).shape[0] for path in written}
+    assert [path.name for path in written] == ["beside.png", "convergence.png", "loads.png"]
     alone = comparison.plot({"many": result}, tmp_path / "alone")
-    assert (rows["ratios.png"] > 1.5 * imread(alone[0]).shape[0]) == bool(others)
+    assert (imread(written[0]).shape[0] > imread(alone[0]).shape[0]) == bool(others)
+
+
+def test_several_results_share_one_axis_time_first(result):
+    figure = comparison.beside({"few": Result(synthetic.spmv(2)), "many": result})
+    time, *ratios = figure.axes
+    assert time.get_title() == "Kernel time, ms" and len(ratios) == 3
+    drawn = [line.get_xdata()[0] for line in time.get_lines() if len(line.get_xdata()) == 1]
+    assert drawn[1] == pytest.approx(result.kernel_time.mean)
+    assert [text.get_text() for text in time.get_yticklabels()] == [
+        "few\nspmv on tesla-c2050",
+        "many\nspmv on tesla-c2050",
+    ]
+
+
+@pytest.mark.parametrize("format", Format)
+def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path, format):
+    first, second = (plot(result, tmp_path / name, Sheet(format=format)) for name in ("one", "two"))
+    starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
+    assert all(path.read_bytes().startswith(starts[format]) and path.suffix == f".{format}" for path in first)
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
+
+
+@pytest.mark.parametrize(("size", "inches"), [(Size.column, 3.4), (Size.page, 7.1)])
+def test_figures_are_as_wide_as_a_column_or_page(result, tmp_path, size, inches):
+    from matplotlib.image import imread
+
+    for path in plot(result, tmp_path, Sheet(dpi=100, size=size)):
+        assert imread(path).shape[1] == round(100 * inches)
+
+
+def test_the_shares_drawn_are_those_of_the_latency(result):
+    shares = loads(result).axes[0]
+    heights = {round(bar.get_height(), 9) for bar in shares.patches}
+    assert {round(load.share.mean, 9) for load in result.loads if load.share.mean > 0} == heights
+    assert sum(bar.get_height() for bar in shares.patches) == pytest.approx(1)
+
+
+def test_half_the_interval_drawn_is_the_interval(result):
+    lines = convergence(result).axes[1].get_lines()
+    assert lines[1].get_ydata()[-1] == pytest.approx(100 * result.l2_read.interval().width / 2)
 
 
 def test_a_stack_is_as_high_as_its_arrays_latencies(result):

@@ -12,11 +12,12 @@ import synthetic
 import memsim
 from experiments.cudamicrobench2021.inside import PAIRS
 from memsim.analysis.result import Result
+from memsim.analysis.utilization import bandwidth_used
 from memsim.report.document import document
 from memsim.report.why import why_text
 from memsim.support.errors import InputError
 from memsim.why import Cause, findings, regime
-from memsim.why.findings import at_stake, bandwidth_used, gpu_of
+from memsim.why.findings import at_stake, gpu_of
 from memsim.why.reuse import median_lines
 
 # CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.

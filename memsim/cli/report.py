@@ -1,0 +1,41 @@
+"""``memsim report``: results and studies as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.analysis.choices import Convention
+from memsim.cli.options import CountedAs, Force
+from memsim.support.errors import InputError
+
+
+def report(
+    paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results or studies; results are compared.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html"),
+    force: Force = False,
+    convention: CountedAs = Convention.model,
+) -> None:
+    """Write one self-contained HTML page: source, loads, what makes it slow, pictures, configuration.
+
+    \b
+    memsim report result.h5 -o report.html
+    memsim report scalar.h5 vectorized.h5 -o both.html
+    memsim report study.h5 -o study.html
+    """
+    from memsim.analysis.result import Result
+    from memsim.report.page import write_page
+    from memsim.studies import StudyResult
+    from memsim.studies.store import is_study
+    from memsim.support.files import keeping_existing
+
+    if len({path.stem for path in paths}) < len(paths):
+        raise InputError(
+            "memsim report", "RESULT", "names two files alike; the page tells them apart by name, so rename one"
+        )
+    studies = {path.stem: StudyResult.load(path, convention) for path in paths if is_study(path)}
+    results = {path.stem: Result.load(path, convention) for path in paths if path.stem not in studies}
+    with keeping_existing(force):
+        typer.echo(write_page(results, studies, out))

@@ -1,0 +1,38 @@
+"""The figures of a result as files: distributions, convergence, loads, latencies."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from memsim.analysis.result import Result
+from memsim.report.figures.convergence import convergence
+from memsim.report.figures.latency import latency, memory_density
+from memsim.report.figures.loads import loads
+from memsim.report.figures.ratios import ratios
+from memsim.report.sheet import Sheet
+from memsim.report.style import place, styled, write
+from memsim.support.files import check_replaceable
+
+__all__ = ["FIGURES", "convergence", "latency", "loads", "memory_density", "plot", "ratios"]
+
+FIGURES = {"ratios": ratios, "convergence": convergence, "loads": loads, "latency": latency}
+
+
+def plot(result: Result, folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+    """Write ``ratios``, ``convergence``, ``loads`` and ``latency`` to `folder`, made when missing.
+
+    Args:
+        result: what to draw.
+        folder: for the files.
+        sheet: format, resolution and size; None: PNG for a screen.
+
+    Returns:
+        The files' paths.
+    """
+    target = Path(folder)
+    target.mkdir(parents=True, exist_ok=True)
+    with styled(sheet):
+        paths = {name: place(target, name) for name in FIGURES}
+        for path in paths.values():
+            check_replaceable(path)
+        return [write(draw(result), paths[name]) for name, draw in FIGURES.items()]

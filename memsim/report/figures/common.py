@@ -1,0 +1,48 @@
+"""What the figures of results share: names, colours, captions, intervals."""
+
+from __future__ import annotations
+
+from matplotlib.axes import Axes
+
+from memsim.analysis.loads import Load
+from memsim.analysis.result import Result
+from memsim.analysis.statistics import Ratio
+from memsim.analysis.tables import shortened
+from memsim.report.style import BLUE, GREEN, GREY, INK, ORANGE
+
+TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
+COLORS = dict(zip(TITLES, (BLUE, ORANGE, GREEN), strict=True))
+
+
+def caption(result: Result) -> str:
+    """Kernel, GPU, trials and seed."""
+    trials = len(result.trials.trial)
+    kernel = shortened(result.trials.about["trace"]["kernel"], 40)
+    return f"{kernel} on {shortened(result.gpu, 40)}, {trials} trial{'s' * (trials != 1)}, seed {result.seed}"
+
+
+def accessed(result: Result) -> dict[str, Ratio]:
+    """The hit ratios that exist, by name."""
+    return {name: ratio for name, ratio in result.ratios.items() if ratio.finite.size}
+
+
+def label(load: Load) -> str:
+    """A load's text and line, short."""
+    return f"{shortened(load.text, 24)}  :{load.line}"
+
+
+def intervals(axis: Axes, ratio: Ratio, height: float) -> None:
+    """The mean, the interval that holds it (thick) and where one run falls (thin), as one bracket at `height`."""
+    spread, interval = ratio.spread(), ratio.interval()
+    if spread is not None and interval is not None:
+        axis.plot(spread, [height] * 2, color=GREY, linewidth=1.2, label="one run: mean ± 2 sd")
+        axis.plot(
+            interval, [height] * 2, color=INK, linewidth=4, solid_capstyle="butt", label="95 % interval of the mean"
+        )
+    axis.plot(ratio.mean, height, "o", color="white", markeredgecolor=INK, markersize=5, label="mean")
+
+
+def nothing(axis: Axes, why: str) -> None:
+    """An empty panel that says why it is empty."""
+    axis.text(0.5, 0.5, why, transform=axis.transAxes, ha="center", va="center", color=GREY)
+    axis.set(xticks=[], yticks=[])

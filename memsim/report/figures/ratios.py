@@ -1,0 +1,62 @@
+"""Histograms of the hit ratios."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import PercentFormatter
+
+from memsim.analysis.result import Result
+from memsim.analysis.statistics import Ratio
+from memsim.report.figures.common import COLORS, TITLES, accessed, caption, intervals, nothing
+from memsim.report.style import GREY, narrow, panels
+
+_THIN = 1e-3  # trials that lie closer together than this make no histogram
+
+
+def ratios(result: Result) -> Figure:
+    """A panel a ratio that exists: the trials, and above them the mean's interval and that of one run.
+
+    They are the paper's figures 5 and 6 (Baghsorkhi 2012).
+    """
+    shown = accessed(result)
+    figure, axes = panels(1, max(1, len(shown)), 3.2 * max(1, len(shown)), 3.0)
+    for axis, (name, ratio) in zip(axes, shown.items(), strict=False):
+        axis.set_title(f"{TITLES[name]} hit ratio, n = {ratio.finite.size}")
+        histogram(axis, ratio, COLORS[name])
+    if not shown:
+        nothing(axes[0], "no accesses to global memory")
+    axes[0].set_ylabel("share of trials")
+    handles = {name: one for axis in axes for one, name in zip(*axis.get_legend_handles_labels(), strict=True)}
+    if handles:
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=1 if narrow() else 3)
+    figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
+    return figure
+
+
+def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
+    """One ratio's trials; of trials that all but agree, a text that says so."""
+    if np.ptp(ratio.finite) < _THIN:
+        nothing(axis, f"{ratio.mean:.2%}\n{_agreement(ratio)}")
+        return
+    counts, edges = ratio.histogram()
+    share = counts / counts.sum()
+    axis.bar(edges[:-1], share, np.diff(edges), align="edge", color=color, alpha=0.8, edgecolor="white")
+    top = float(share.max())
+    intervals(axis, ratio, 1.12 * top)
+    axis.set_ylim(0, 1.25 * top)
+    low, high = axis.get_xlim()
+    axis.set_xlim(max(low, -0.02 * (high - low)), min(high, 1 + 0.02 * (high - low)))
+    sd = f", sd {100 * ratio.sd:.2f} points" if ratio.finite.size > 1 else ""
+    axis.set_xlabel(f"mean {ratio.mean:.2%}{sd}")
+    axis.xaxis.set_major_formatter(lambda value, _: f"{round(100 * value, 3):g}%")
+    axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))
+    axis.locator_params(axis="x", nbins=5)
+
+
+def _agreement(ratio: Ratio) -> str:
+    if ratio.finite.size == 1:
+        return "one trial"
+    apart = 100 * np.ptp(ratio.finite)
+    return f"in all {ratio.finite.size} trials" + (f", within {apart:.2g} points" if apart else "")

@@ -1,0 +1,5 @@
+"""A result, several, or a study as one self-contained HTML page: ``memsim report`` (docs/report.md)."""
+
+from memsim.report.page.write import write_page
+
+__all__ = ["write_page"]

@@ -1,0 +1,60 @@
+"""What the page shows of results beside the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from memsim.analysis.result import Result
+from memsim.report import comparison
+from memsim.report.compare import matched, pairing, ratio_rows, speed_up, times, verdict
+from memsim.report.page.pictures import svg
+from memsim.studies.compare import Comparison, compare
+
+_NAMES = ("line", "load", "array")
+
+
+def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
+    """Each other result seen from the first, and their pictures; None for a result alone."""
+    if len(results) < 2:
+        return None
+    (first, base), *others = results.items()
+    drawn = {
+        "beside": ("Time and hit ratios", comparison.beside(results)),
+        "loads": ("Expected latency by array", comparison.loads(results)),
+    }
+    return {
+        "first": first,
+        "others": [_beside(label, compare(base, result)) for label, result in others],
+        "pictures": [
+            {
+                "name": f"compared-{name}",
+                "title": title,
+                "svg": svg(figure, f"compared-{name}", f"{title} of all results."),
+            }
+            for name, (title, figure) in drawn.items()
+        ],
+    }
+
+
+def _beside(label: str, found: Comparison) -> dict[str, Any]:
+    headers, lines = matched(found.loads, list(_NAMES))
+    ratio_headers, ratio_lines = ratio_rows(found)
+    return {
+        "label": label,
+        "speed_up": speed_up(found),
+        "verdict": verdict(found),
+        "times": times(found),
+        "pairing": pairing(found),
+        "ratios": {"headers": ratio_headers, "lines": ratio_lines},
+        "loads": {"headers": _told_apart(headers), "lines": lines},
+    }
+
+
+def _told_apart(headers: list[str]) -> list[str]:
+    """A pair of columns under one title has one title each."""
+    names = list(headers)
+    for at, header in enumerate(headers):
+        if header == "":
+            names[at - 1], names[at] = f"{headers[at - 1]}, first", f"{headers[at - 1]}, second"
+    return names

@@ -1,0 +1,142 @@
+"""What the page shows of one result."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from math import prod
+from typing import Any
+
+from memsim.analysis.choices import Grouping
+from memsim.analysis.result import Result
+from memsim.analysis.table import Table
+from memsim.analysis.tables import number, with_interval
+from memsim.analysis.utilization import utilization
+from memsim.report import figures
+from memsim.report.page.command import command
+from memsim.report.page.pictures import svg
+from memsim.report.page.roofline import roofline
+from memsim.report.page.source import sources
+from memsim.report.text import counter_rows, notes
+from memsim.why import explained, findings
+from memsim.why.findings import at_stake
+
+_PICTURES = {
+    "ratios": (figures.ratios, "Hit ratios of the trials", "Histograms of the hit ratios over the trials."),
+    "loads": (figures.loads, "Loads", "Each load's share of latency, and its expected latency by level."),
+    "latency": (figures.latency, "Latencies", "Densities of main memory's latency and of each load's."),
+    "convergence": (figures.convergence, "Convergence", "The ratios' standard deviation and interval against trials."),
+    "roofline": (roofline, "Instruction roofline", "Warp instructions a second against those a sector, by level."),
+}
+_PLACES = (  # what a load's accesses may crowd: title, busiest place's and all sectors, how many places there are
+    ("sets of L1", "l1_busiest_set", "l1_set_sectors", lambda gpu: _l1_sets(gpu)),
+    ("slices of L2", "busiest_slice", "slice_sectors", lambda gpu: gpu["l2"]["slices"]),
+    ("channels of DRAM", "busiest_channel", "channel_sectors", lambda gpu: gpu["dram"]["channels"]),
+)
+
+
+def of_result(label: str, result: Result, place: int) -> dict[str, Any]:
+    """Everything of one result that the template asks for.
+
+    Args:
+        label: what the page calls it.
+        result: the result.
+        place: its number on the page, which makes the names within it unlike those of others.
+    """
+    about = result.trials.about
+    return {
+        "id": f"r{place}",
+        "label": label,
+        "kernel": about["trace"]["kernel"],
+        "gpu": result.gpu,
+        "launch": _launch(result),
+        "key": _key_figures(result),
+        "parts": utilization(result),
+        "waiting": _waiting(result),
+        "findings": _findings(result),
+        "sources": sources(result),
+        "loads": _table(result.loads),
+        "arrays": _table(result.loads_by(Grouping.array)),
+        "counts": dict(zip(("headers", "lines"), counter_rows(result), strict=True)),
+        "crowding": _crowding(result),
+        "pictures": [
+            {"name": name, "title": title, "svg": svg(draw(result), f"r{place}-{name}", alt)}
+            for name, (draw, title, alt) in _PICTURES.items()
+        ],
+        "notes": notes(result),
+        "command": command(result),
+        "configuration": about.get("gpu_provenance", {}),
+        "made": f"{about['created']}, memsim {about['versions']['memsim']}",
+    }
+
+
+def _launch(result: Result) -> str:
+    trace = result.trials.about["trace"]
+    grid, block = ("×".join(map(str, trace[name])) for name in ("grid", "block"))
+    blocks, traced = prod(trace["grid"]), trace["blocks"]
+    replayed = "all blocks replayed" if blocks == traced else f"{traced:,} of {blocks:,} blocks replayed"
+    trials = len(result.trials.trial)
+    return f"grid {grid}, block {block}; {replayed} in {trials} trial{'s' * (trials != 1)}, seed {result.seed}"
+
+
+def _key_figures(result: Result) -> list[tuple[str, str, str]]:
+    """Name, value, and what it is, of the numbers that come first."""
+    moved = sum(result.counters["dram"]["sectors"].values()) * 32 / 1e6
+    found = [("predicted time", f"{with_interval(result.kernel_time, decimals=4)} ms", "of the whole kernel")]
+    for name, ratio in result.ratios.items():
+        level, access = name.split("_")
+        if ratio.finite.size:
+            text = f"{with_interval(ratio, 100, 2)} %"
+            found.append((f"{level.upper()} {access} hits", text, f"convention {result.convention}"))
+    found.append(("DRAM traffic", f"{moved:,.1f} MB", "reads and writes of a trial"))
+    found.append(("memory latency", f"{number(result.memory_latency.mean)} cycles", "Tm, loaded"))
+    return found
+
+
+def _waiting(result: Result) -> list[tuple[str, float]]:
+    """The loads' expected latency by the level that it comes from, shares of the whole."""
+    levels = [0.0, 0.0, 0.0]
+    for load in result.loads:
+        count = float(load.distribution.counts.sum())
+        for level, part in enumerate(load.x_parts):
+            levels[level] += count * (0.0 if part.mean != part.mean else part.mean)
+    total = sum(levels)
+    return [(name, level / total) for name, level in zip(("L1", "L2", "main memory"), levels, strict=True) if total]
+
+
+def _findings(result: Result) -> list[dict[str, Any]] | None:
+    if not explained(result):
+        return None
+    ranked = [(cause, list(group)) for cause, group in groupby(findings(result), key=lambda one: one.cause)]
+    return [
+        {
+            "cause": str(cause),
+            "stake": at_stake(group),
+            "excess": min(1.0, sum(one.excess for one in group)),
+            "advice": group[0].advice,
+            "places": group,
+        }
+        for cause, group in ranked
+    ]
+
+
+def _table(table: Table[Any]) -> dict[str, Any]:
+    return {"headers": table.headers, "lines": table.cells(), "right": table.right}
+
+
+def _crowding(result: Result) -> dict[str, Any]:
+    """How much more than its share the busiest place gets, by load and sort of place; a heat map."""
+    gpu, rows = result.trials.about["gpu"], []
+    for op in result.trials.ops:
+        profile = op.get("profile")
+        if profile is None or not profile["sectors"]:
+            continue
+        times = [
+            profile[busiest] / profile[every] * places(gpu) if profile[every] else float("nan")
+            for _, busiest, every, places in _PLACES
+        ]
+        rows.append({"text": f"{op['kind']} {op['text']}", "line": op["line"], "times": times})
+    return {"places": [title for title, *_ in _PLACES], "rows": rows}
+
+
+def _l1_sets(gpu: dict[str, Any]) -> int:
+    return max(1, gpu["l1"]["size_bytes"] // (gpu["l1"]["line_bytes"] * gpu["l1"]["ways"]))

@@ -1,0 +1,71 @@
+"""The instruction roofline of a result (Ding and Williams, PMBS 2019): instructions against memory transactions."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from memsim.analysis.result import Result
+from memsim.analysis.utilization import SECTOR_BYTES, warp_instructions
+from memsim.report.figures.common import nothing
+from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
+
+_COLORS = {"L1": BLUE, "L2": ORANGE, "DRAM": GREEN}
+
+
+def roofline(result: Result) -> Figure:
+    """Warp instructions a second against warp instructions a 32-byte sector, a point a level, below that level's roof.
+
+    A point on its slanted roof is bound by that level's bandwidth, one on the flat roof by issue; one far below both
+    waits.
+    """
+    figure, (axis,) = panels(1, 1, 5.6, 3.6)
+    instructions = warp_instructions(result)
+    roofs = _bandwidths(result)
+    if not instructions > 0:
+        nothing(axis, "the trace does not tell its instructions")
+        return figure
+    seconds = result.cycles.mean * result.ns_per_cycle / 1e9
+    rate, peak = instructions / seconds / 1e9, _peak(result)
+    at = {level: instructions / sectors for level, sectors in _sectors(result).items() if sectors}
+    if not at:
+        nothing(axis, "nothing went to memory")
+        return figure
+    axis.set_xscale("log")
+    axis.set_yscale("log")
+    low = min([*at.values(), *(peak / roofs[level] for level in at)]) / 4
+    high = max([*at.values(), *(peak / roofs[level] for level in at)]) * 4
+    intensity = np.geomspace(low, high, 64)
+    for level, x in at.items():
+        axis.plot(intensity, np.minimum(peak, intensity * roofs[level]), color=_COLORS[level], linewidth=1.4)
+        axis.plot(
+            x, rate, "o", color=_COLORS[level], markeredgecolor=INK, label=f"{level}, {roofs[level]:,.0f} Gsector/s"
+        )
+    axis.set(xlabel="warp instructions a sector", ylabel="10⁹ warp instructions a second", xlim=(low, high))
+    axis.set_title(f"Instruction roofline, peak {peak:,.0f}")
+    axis.legend(loc="lower right")
+    return figure
+
+
+def _peak(result: Result) -> float:
+    """10⁹ warp instructions a second that all SMs can issue."""
+    sm = result.trials.about["gpu"]["sm"]
+    return sm["count"] * sm["issue_per_cycle"] / sm["issue_cycles"] * sm["clock_mhz"] / 1e3
+
+
+def _bandwidths(result: Result) -> dict[str, float]:
+    """10⁹ sectors a second of each level, all its units together."""
+    gpu = result.trials.about["gpu"]
+    sm, l2, dram = gpu["sm"], gpu["l2"], gpu["dram"]
+    ghz = sm["clock_mhz"] / 1e3
+    return {
+        "L1": sm["count"] * gpu["l1"]["line_bytes"] / SECTOR_BYTES / sm["lookup_cycles"] * ghz,
+        "L2": l2["slices"] / l2["sector_cycles"] * ghz,
+        "DRAM": dram["channels"] * dram["clock_mhz"] / dram["timing"]["burst"] / 1e3,
+    }
+
+
+def _sectors(result: Result) -> dict[str, float]:
+    """32-byte sectors that each level was asked for, of a trial."""
+    asked = {level.upper(): of["sectors"] for level, of in result.counters.items()}
+    return {level: sum(of.get(kind, 0.0) for kind in ("reads", "writes", "atomics")) for level, of in asked.items()}

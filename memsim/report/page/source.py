@@ -1,0 +1,118 @@
+"""The kernel's source, line by line, with what each line asks of memory."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memsim.analysis.choices import Grouping
+from memsim.analysis.loads import Load, array_name
+from memsim.analysis.result import Result
+
+_ROOM = Path(__file__).parents[2]  # the package, in which the library's kernels lie beside or within
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What one line asks for, and what became of it.
+
+    Attributes:
+        accesses: its static ops, as text.
+        share: of all latency waited for, 0 to 1.
+        l1_hit, l2_hit: of its loads, 0 to 1, nan where there is none.
+        latency: mean of one transaction, cycles.
+        sectors, least: a warp instruction, asked for and what dense and aligned lanes would need; nan in shared memory.
+        passes, least_passes: a shared-memory instruction's, and what it would take without bank conflicts.
+        arrays: that it accesses.
+    """
+
+    accesses: str
+    share: float
+    l1_hit: float
+    l2_hit: float
+    latency: float
+    sectors: float
+    least: float
+    passes: float
+    least_passes: float
+    arrays: str
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of the source; `measure` is None where it accesses no memory."""
+
+    number: int
+    text: str
+    measure: Measure | None
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file; `whole` tells whether its text was at hand, else only its accesses are known."""
+
+    name: str
+    lines: list[Line]
+    whole: bool
+
+
+def sources(result: Result) -> list[Source]:
+    """The files that the kernel's accesses are in, the one waited for most first."""
+    by_file: dict[str, dict[int, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for op in result.trials.ops:
+        by_file[op["file"]][op["line"]].append(op)
+    loads = {(load.file, load.line): load for load in result.loads_by(Grouping.line)}
+    found = [_source(name, ops, loads, result) for name, ops in by_file.items()]
+    return sorted(found, key=lambda one: -sum(line.measure.share for line in one.lines if line.measure))
+
+
+def _source(name: str, ops: dict[int, list[dict[str, Any]]], loads: dict[Any, Load], result: Result) -> Source:
+    measures = {number: _measure(of, loads.get((name, number)), result) for number, of in ops.items()}
+    text = _text(name, ops)
+    if text is None:
+        accesses = {number: "; ".join(dict.fromkeys(op["text"] for op in ops[number])) for number in sorted(ops)}
+        return Source(name, [Line(number, shown, measures[number]) for number, shown in accesses.items()], False)
+    return Source(name, [Line(n, line, measures.get(n)) for n, line in enumerate(text, 1)], True)
+
+
+def _text(name: str, ops: dict[int, list[dict[str, Any]]]) -> list[str] | None:
+    """The file's lines if it is here and as it was: each access must stand in its line."""
+    for place in (Path(name), _ROOM / name, _ROOM.parent / name):
+        try:
+            lines = place.read_text(encoding="utf-8").splitlines()
+        except (OSError, ValueError):
+            continue
+        if all(_stands(op["text"], number, lines) for number, of in ops.items() for op in of):
+            return lines
+    return None
+
+
+def _stands(text: str, number: int, lines: list[str]) -> bool:
+    first = text.split("\n")[0].split("[")[0].strip()
+    return 0 < number <= len(lines) and first in lines[number - 1]
+
+
+def _measure(ops: list[dict[str, Any]], load: Load | None, result: Result) -> Measure:
+    profiles = [op["profile"] for op in ops if "profile" in op]
+    nan = float("nan")
+    return Measure(
+        accesses="; ".join(dict.fromkeys(f"{op['kind']} {op['text']}" for op in ops)),
+        share=0.0 if load is None or load.share.mean != load.share.mean else load.share.mean,
+        l1_hit=nan if load is None else load.l1_hit.mean,
+        l2_hit=nan if load is None else load.l2_hit.mean,
+        latency=nan if load is None else load.latency.mean,
+        sectors=_each(profiles, "sectors", "sectors"),
+        least=_each(profiles, "least_sectors", "sectors"),
+        passes=_each(profiles, "passes", "passes"),
+        least_passes=_each(profiles, "least_passes", "passes"),
+        arrays=", ".join(dict.fromkeys(name for op in ops if (name := array_name(result.trials, op)))),
+    )
+
+
+def _each(profiles: list[dict[str, Any]], name: str, of: str) -> float:
+    """A sum a warp instruction, of the ops that have any of `of`; nan if none has."""
+    counted = [profile for profile in profiles if profile[of]]
+    instructions = sum(profile["instructions"] for profile in counted)
+    return sum(profile[name] for profile in counted) / instructions if instructions else float("nan")

@@ -1,0 +1,88 @@
+"""Fills the page's template and writes it, whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from memsim import __version__
+from memsim.analysis.result import Result
+from memsim.report.page.compared import comparisons
+from memsim.report.page.one import of_result
+from memsim.report.page.studied import of_study
+from memsim.report.style import styled
+from memsim.studies import StudyResult
+from memsim.support.errors import InputError
+from memsim.support.files import check_replaceable, replacing, writing
+
+
+def write_page(results: Mapping[str, Result], studies: Mapping[str, StudyResult], out: str | Path) -> Path:
+    """Write one page that shows results, each by itself and beside the first, and studies.
+
+    Args:
+        results, studies: by the name that the page calls each.
+        out: the HTML file; nothing outside of it is needed to read it.
+
+    Raises:
+        InputError: jinja2 is not installed, or the file cannot be written.
+    """
+    path = Path(out)
+    with writing(path):
+        check_replaceable(path)
+    with styled():
+        text = render(results, studies)
+    with writing(path), replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+    return path
+
+
+def render(results: Mapping[str, Result], studies: Mapping[str, StudyResult]) -> str:
+    """The page's text."""
+    script = _file("page.js")
+    # Nothing but this script may run, whatever a source file or a kernel's name holds.
+    allowed = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    content: dict[str, Any] = {
+        "title": ", ".join([*(_title(result) for result in results.values()), *studies]),
+        "script": script,
+        "style": _file("page.css"),
+        "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'",
+        "version": __version__,
+        "comparisons": comparisons(results),
+        "results": [of_result(label, result, number) for number, (label, result) in enumerate(results.items())],
+        "studies": [of_study(label, study) for label, study in studies.items()],
+    }
+    return _environment().get_template("page.html.j2").render(content)
+
+
+def _title(result: Result) -> str:
+    return f"{result.trials.about['trace']['kernel']} on {result.gpu}"
+
+
+def _file(name: str) -> str:
+    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def _environment() -> Any:
+    """Jinja's, every value escaped; a name that the page lacks is an error."""
+    try:
+        import jinja2
+    except ImportError:
+        raise InputError("memsim report", "jinja2", "is not installed; pip install 'memsim[report]'") from None
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_file),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters["percent"] = lambda value, decimals=1: _number(100 * value, decimals)
+    environment.filters["number"] = _number
+    return environment
+
+
+def _number(value: float, decimals: int = 0) -> str:
+    return "–" if value != value else f"{value:,.{decimals}f}"

@@ -1,0 +1,195 @@
+"""The HTML page: whole, safe with hostile names, true to the result, and, in a real browser, sorted and quick."""
+
+from __future__ import annotations
+
+import html
+import html.parser
+import json
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import asdict
+
+import pytest
+import synthetic
+
+from memsim.analysis.result import Result
+from memsim.gpu.presets import load_gpu, provenance
+from memsim.report.page import write_page
+from memsim.report.page.write import render
+from memsim.report.sheet import Sheet
+from memsim.report.style import styled
+
+HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
+BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+needs_browser = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+
+
+class _Outline(html.parser.HTMLParser):
+    """What elements a page has, and the texts of its tables' cells."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.elements, self.cells, self._in = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag in ("td", "th"):
+            self.cells.append("")
+            self._in.append(tag)
+
+    def handle_endtag(self, tag):
+        if self._in and tag == self._in[-1]:
+            self._in.pop()
+
+    def handle_data(self, data):
+        if self._in:
+            self.cells[-1] += data
+
+
+def _trials(count):
+    """Trials made by hand, with all of a GPU."""
+    trials = synthetic.spmv(count)
+    trials.about["gpu"] = load_gpu("tesla-c2050").model_dump(mode="json")
+    trials.about["gpu_provenance"] = {name: asdict(of) for name, of in provenance("tesla-c2050").items()}
+    return trials
+
+
+@pytest.fixture(scope="module")
+def result():
+    return Result(_trials(8))
+
+
+def _page(results, studies=None):
+    with styled(Sheet()):
+        return render(results, studies or {})
+
+
+def test_the_page_is_whole_and_true_to_the_result(result):
+    text = _page({"one": result})
+    outline = _Outline(text)
+    for tag, attributes in outline.elements:
+        for name in ("src", "href", "action", "data"):
+            assert not re.match(r"(https?:)?//", attributes.get(name) or ""), (tag, attributes)
+    assert len([tag for tag, _ in outline.elements if tag == "script"]) == 1
+    cells = {cell.strip() for cell in outline.cells}
+    for row in result.loads.cells():
+        assert set(row) - {""} <= cells
+    assert "dram.timing.rcd" in cells
+    assert f"{result.kernel_time.mean:.4f}" in text and "--seed 7" in text
+
+
+def test_two_results_are_compared(result):
+    text = _page({"one": result, "two": Result(_trials(8))})
+    assert "Beside one" in text and "1× (1 … 1)" in text
+
+
+def test_hostile_names_and_source_stay_text():
+    trials = _trials(3)
+    trials.about["trace"] |= {"kernel": HOSTILE, "source": HOSTILE}
+    trials.about["gpu"]["name"] = HOSTILE
+    for op in trials.ops:
+        op["text"] = op["file"] = HOSTILE
+    for array in trials.arrays:
+        array["name"] = HOSTILE
+    text = _page({HOSTILE: Result(trials), "b": Result(trials)})
+    outline = _Outline(text)
+    assert "alert(1)" in text
+    assert [tag for tag, _ in outline.elements].count("script") == 1 and "img" not in {
+        tag for tag, _ in outline.elements
+    }
+    assert not any(name.startswith("on") for _, attributes in outline.elements for name in attributes)
+    policy = next(a["content"] for tag, a in outline.elements if a.get("http-equiv") == "Content-Security-Policy")
+    assert "default-src 'none'" in policy and "unsafe-inline'; script" in policy
+
+
+def test_the_same_result_makes_the_same_page(result, tmp_path):
+    first, second = (write_page({"one": result}, {}, tmp_path / name) for name in ("a.html", "b.html"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+def _long(tmp_path, lines=2000):
+    """A result whose kernel has as many lines as the file beside it."""
+    trials = _trials(3)
+    source = tmp_path / "long.cu"
+    texts: dict[int, str] = {}
+    for op in trials.ops:
+        texts[op["line"]] = f"{texts.get(op['line'], '')} {op['text']}"
+    source.write_text("\n".join(f"    float v{n} = {texts.get(n, 'f(v)')};  // line {n}" for n in range(1, lines + 1)))
+    for op in trials.ops:
+        op["file"] = str(source)
+    return Result(trials)
+
+
+def _browse(page, script, tmp_path, width=1200):
+    """What a script finds in the page, run in Chromium after the page's own; and what went to its console."""
+    text = page.read_text().replace("</body>", f"<script>{script}</script></body>")
+    text = re.sub(r"<meta http-equiv=.*?>", "", text)  # the policy forbids the test's script, as it should
+    page.with_name("driven.html").write_text(text)
+    done = subprocess.run(
+        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+         "--enable-logging=stderr", f"--window-size={width},900", "--dump-dom", page.with_name("driven.html").as_uri()],
+        capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    dumped = done.stdout[done.stdout.rindex('<output id="found">') :]
+    return json.loads(html.unescape(re.match(r"<output.*?>(.*?)</output>", dumped, re.DOTALL)[1])), console
+
+
+_DRIVE = """
+const found = {};
+const table = document.querySelector(".sortable table"), column = 9;
+const cells = () => Array.from(table.tBodies[0].rows, (row) => parseFloat(row.cells[column].textContent));
+const button = table.tHead.rows[0].cells[column].querySelector("button");
+button.click(); found.falling = cells();
+button.click(); found.rising = cells();
+found.hot = document.querySelectorAll("tr.hot").length;
+found.lines = document.querySelectorAll(".source tbody tr").length;
+const search = document.querySelector(".find-line");
+search.value = "line 44"; search.dispatchEvent(new Event("input"));
+found.shown = Array.from(document.querySelectorAll(".source tbody tr")).filter((row) => !row.hidden).length;
+document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "c", bubbles: true}));
+found.open = document.querySelectorAll("main details[open]").length;
+document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "t", bubbles: true}));
+found.theme = document.documentElement.dataset.theme;
+found.ready = performance.timing.domContentLoadedEventEnd - performance.timing.navigationStart || performance.now();
+const out = document.createElement("output"); out.id = "found"; out.textContent = JSON.stringify(found);
+document.body.append(out);
+"""
+
+
+@needs_browser
+@pytest.mark.slow
+def test_a_browser_sorts_searches_and_turns_a_long_page(tmp_path):
+    page = write_page({"long": _long(tmp_path)}, {}, tmp_path / "page.html")
+    assert page.stat().st_size < 3_000_000
+    found, console = _browse(page, _DRIVE, tmp_path)
+    assert console == []
+    assert found["falling"] == sorted(found["falling"], reverse=True) and found["rising"] == found["falling"][::-1]
+    assert found["lines"] == 2000 and found["hot"] >= 4
+    assert 1 <= found["shown"] < 20 and found["open"] == 0 and found["theme"] in ("dark", "light")
+    assert found["ready"] < 2000
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1200, 500])
+def test_no_page_is_wider_than_its_window(tmp_path, result, width):
+    page = write_page({"one": result, "two": result}, {}, tmp_path / "page.html")
+    drive = (
+        "const out = document.createElement('output'); out.id = 'found';"
+        "out.textContent = JSON.stringify([document.documentElement.scrollWidth, innerWidth]);"
+        "document.body.append(out);"
+    )
+    (wide, window), console = _browse(page, drive, tmp_path, width)
+    assert window == width and wide <= window and console == []
+
+
+@pytest.mark.slow
+def test_a_long_page_is_made_in_seconds(tmp_path):
+    result = _long(tmp_path)
+    start = time.monotonic()
+    write_page({"long": result}, {}, tmp_path / "page.html")
+    assert time.monotonic() - start < 20

@@ -1,0 +1,53 @@
+"""What a notebook shows, and what a prompt does."""
+
+from __future__ import annotations
+
+import pytest
+import synthetic
+
+import memsim
+from memsim.analysis.result import Result as Bare
+from memsim.interactive import Result, held
+from memsim.studies.compare import compare
+
+
+@pytest.fixture(scope="module")
+def result():
+    return Result(synthetic.spmv(6))
+
+
+def test_a_load_is_found_by_text_array_or_place(result):
+    assert result.loads["y[ind]"] is result.loads[4] is result.loads["y"]
+    assert result.loads["indices"] is result.loads["spmv.py:43"]
+    with pytest.raises(KeyError, match="'row_ptr' names 2 rows"):
+        result.loads["row_ptr"]
+    with pytest.raises(KeyError, match="names no row; there are row_ptr"):
+        result.loads["nothing"]
+
+
+def test_reprs_are_one_line(result):
+    load = repr(result.loads["y"])
+    assert "\n" not in load and "spmv.py:44 y[ind]" in load and "cycles" in load
+
+
+def test_a_notebook_shows_tables_with_names_escaped():
+    trials = synthetic.spmv(6)
+    trials.arrays[4]["name"], trials.about["trace"]["kernel"] = "<b>", "<script>"
+    hostile = Result(trials)
+    shown = hostile._repr_html_() + held(compare(hostile, hostile))._repr_html_() + hostile.loads._repr_html_()
+    assert "<b>" not in shown and "<script>" not in shown and "&lt;script&gt;" in shown
+    assert f"{hostile.l2_read.mean * 100:.2f}" in shown and "1× (1 … 1)" in shown
+
+
+def test_a_figure_by_name(result):
+    assert len(result.plot("latency").axes) == 2
+    with pytest.raises(ValueError, match="give one of ratios, convergence, loads, latency"):
+        result.plot("pie")
+
+
+def test_results_are_held_so_wherever_they_come_from(tmp_path):
+    simulated = memsim.simulate(memsim.trace("saxpy", n=4096), gpu="tesla-c2050", trials=2)
+    assert isinstance(simulated, memsim.Result) and isinstance(simulated, Bare)
+    why = simulated.why()
+    assert "saxpy" in why and repr(why) == str(why)
+    assert isinstance(memsim.compare(simulated, simulated), type(held(compare(simulated, simulated))))
