@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 
 from memsim.gpu.config import (
     GPU,
+    Dependence,
     DramPolicy,
     FullSet,
     Inclusion,
     L1WritePolicy,
+    Pipes,
     Replacement,
     RowPolicy,
     WarpScheduler,
@@ -22,8 +24,8 @@ from memsim.gpu.config import (
     gpu_from_dict,
 )
 from memsim.hierarchy.sm.blocks import work_items
-from memsim.trace.schema import NO_OP, Flag, Kind
-from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, Transactions
+from memsim.trace.schema import MIX, NO_OP, NO_WAIT, WAIT_COLUMNS, Flag, Kind, LoadClass
+from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NOTHING, Transactions
 
 N_OPS = 4
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
@@ -71,27 +73,45 @@ def instruction(
     barrier: bool = False,
     bypass: bool = False,
     beside: int = 0,
+    waits: Sequence[int] | None = None,
+    copy: bool = False,
+    mix: int = 0,
 ) -> dict[str, Any]:
-    """One warp instruction; `transactions` are (line, mask)."""
+    """One warp instruction; `transactions` are (line, mask).
+
+    Args:
+        waits: of each class of loads, how many may be unanswered; None: as the flags have it.
+        copy: it answers among the copies.
+        mix: of its gap.
+    """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | BYPASS_FLAG * bypass
     op = NO_OP if barrier or not (transactions or slots) else op
+    waits = waits or [0 if sequence or barrier else NO_WAIT] * 3
+    answers = NOTHING
+    if kind in (Kind.load, Kind.atomic) and (transactions or slots):
+        answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
     return dict(
-        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0), slots=slots
-    )
+        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
+        slots=slots, answers=answers, mix=mix, **dict(zip(WAIT_COLUMNS, waits, strict=True)),
+    )  # fmt: skip
 
 
 def trace(
-    blocks: Sequence[Sequence[Sequence[dict[str, Any]]]], addresses: Sequence[int] | None = None, n_ops: int = N_OPS
+    blocks: Sequence[Sequence[Sequence[dict[str, Any]]]],
+    addresses: Sequence[int] | None = None,
+    n_ops: int = N_OPS,
+    mixes: np.ndarray | None = None,
 ) -> Transactions:
     """Transactions of blocks of warps of :func:`instruction`.
 
     Args:
         addresses: line address (byte address / line bytes) of every line number; None: the number itself.
+        mixes: MIX; None: the one that is not known.
     """
     warps = [warp for block in blocks for warp in block]
     flat = [i for warp in warps for i in warp]
     records = np.zeros(len(flat), INSTRUCTION)
-    for name in ("kind", "op", "flags", "gap", "chain", "slots"):
+    for name in ("kind", "op", "flags", "gap", "chain", "slots", *WAIT_COLUMNS, "answers", "mix"):
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
@@ -107,6 +127,7 @@ def trace(
         first_instruction=np.cumsum([0, *(len(warp) for warp in warps)], dtype="<i8"),
         first_warp=np.cumsum([0, *(len(block) for block in blocks)], dtype="<i8"),
         n_ops=n_ops,
+        mixes=np.zeros(1, MIX) if mixes is None else mixes,
     )
 
 
@@ -175,8 +196,12 @@ def machines(draw) -> GPU:
         instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
-        reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]),
+        reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]), dependence=_of(Dependence),
+        loads_per_warp=st.sampled_from([None, 1, 2, 5]), schedulers=st.sampled_from([None, 1, 2, 3]),
     )  # fmt: skip
+    sm["issue_per_cycle"] *= sm["schedulers"] or 1
+    lanes, links = st.sampled_from([None, 1, 16, 24, 64]), st.sampled_from([None, 0, 3, 9])
+    sm["pipes"] = {name: draw(links if name.endswith("_cycles") else lanes) for name in Pipes.model_fields}
     clocks = st.sampled_from([333.0, 924.5, 1000.0, 1700.0])
     dram = _section(
         draw, channels=st.integers(1, 3), banks=st.integers(1, 4), clock_mhz=clocks, policy=_of(DramPolicy),
@@ -226,13 +251,20 @@ def traces(draw, machine: GPU) -> Transactions:
     others = st.lists(st.tuples(line, st.integers(1, (1 << per_line) - 1)), min_size=1, max_size=3)
     op, gap = st.integers(0, N_OPS - 1), st.sampled_from([0, 0, 0, 1, 7])
     flag = st.booleans()
-    beside = st.sampled_from([0, 0, 3, 7])
+    wait = st.sampled_from([NO_WAIT, NO_WAIT, 0, 1, 2, 4])
+    mixes = draw(_mixes())
+    more = dict(
+        waits=st.one_of(st.none(), st.lists(wait, min_size=3, max_size=3)),
+        mix=st.integers(0, len(mixes) - 1),
+        beside=st.sampled_from([0, 0, 3, 7]),
+    )
+    written = st.sampled_from([Kind.store, Kind.atomic, Kind.reduction])
     access = st.one_of(
-        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, beside=beside),
+        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, copy=st.booleans(), **more),
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
-        st.builds(instruction, others, st.sampled_from([Kind.store, Kind.atomic, Kind.reduction]), op, flag, gap),
-        st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True)),
-        st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4)),
+        st.builds(instruction, others, written, op, flag, gap, **more),
+        st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True), **more),
+        st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4), **more),
     )
     width = draw(st.integers(1, 3))
     blocks = []
@@ -242,9 +274,20 @@ def traces(draw, machine: GPU) -> Transactions:
         for _ in range(draw(st.integers(1, width))):
             warp = []
             for epoch in range(epochs):
-                warp += [instruction(barrier=True)] if epoch else []
+                barrier = st.builds(instruction, barrier=st.just(True), **more)
+                warp += [draw(barrier)] if epoch else []
                 warp += draw(st.lists(access, max_size=6))
             warps.append(warp)
         blocks.append(warps)
     addresses = draw(st.lists(st.integers(0, 400), min_size=n_lines, max_size=n_lines, unique=True))
-    return trace(blocks, addresses)
+    return trace(blocks, addresses, mixes=mixes)
+
+
+@st.composite
+def _mixes(draw) -> np.ndarray:
+    """The mix that is not known, and a few of few instructions."""
+    mixes = np.zeros(draw(st.integers(1, 4)), MIX)
+    for mix in mixes[1:]:
+        for name in draw(st.lists(st.sampled_from(MIX.names or ()), max_size=4)):
+            mix[name] = draw(st.sampled_from([1, 5, 40]))
+    return mixes

@@ -114,6 +114,49 @@ class _Data(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 
 
+def _lanes(what: str) -> Any:
+    return Field(None, ge=1, le=4096, description=f"{what} instructions: results a cycle and SM; none: issue alone")
+
+
+def _link(what: str) -> Any:
+    return Field(None, ge=0, le=10**5, description=f"from {what} instruction to one that uses its result")
+
+
+def _macs(kind: str) -> Any:
+    return Field(None, ge=1, le=2**20, description=f"multiply-accumulates of {kind} a cycle and SM on the tensor cores")
+
+
+class Pipes(_Data):
+    """What executes the instructions of a gap: width and latency of each class (memsim.trace.schema).
+
+    The schedulers of an SM have equal shares of each. None: the class takes issue slots alone, and
+    ``sm.instruction_cycles`` from one to the next on a chain.
+    """
+
+    integer_lanes: int | None = _lanes("integer")
+    integer_cycles: int | None = _link("an integer")
+    fp32_lanes: int | None = _lanes("single-precision")
+    fp32_cycles: int | None = _link("a single-precision")
+    half_lanes: int | None = _lanes("half-precision (two to an instruction's lane)")
+    half_cycles: int | None = _link("a half-precision")
+    fp64_lanes: int | None = _lanes("double-precision")
+    fp64_cycles: int | None = _link("a double-precision")
+    special_lanes: int | None = _lanes("special-function")
+    special_cycles: int | None = _link("a special-function")
+    conversion_lanes: int | None = _lanes("conversion")
+    conversion_cycles: int | None = _link("a conversion")
+    control_lanes: int | None = _lanes("control (branches, votes, predicates)")
+    control_cycles: int | None = _link("a control")
+    shuffle_lanes: int | None = _lanes("shuffle")
+    shuffle_cycles: int | None = _link("a shuffle")
+    tensor_f16_macs: int | None = _macs("f16 and bf16")
+    tensor_tf32_macs: int | None = _macs("tf32")
+    tensor_i8_macs: int | None = _macs("8-bit integers")
+    tensor_f8_macs: int | None = _macs("8-bit floats")
+    tensor_f64_macs: int | None = _macs("f64")
+    tensor_cycles: int | None = _link("a matrix")
+
+
 class SM(_Data):
     count: int = Field(ge=1, le=1024, description="streaming multiprocessors on the chip")
     clock_mhz: float = Field(ge=1, le=1e5, description="the clock whose cycles are the simulation's time")
@@ -124,6 +167,16 @@ class SM(_Data):
     registers: int = Field(ge=1, le=2**24, description="32-bit registers of one SM")
     shared_bytes: int = Field(ge=0, le=2**24, description="shared memory of one SM")
     warp_scheduler: WarpScheduler = WarpScheduler.weighted_round_robin
+    dependence: Dependence = Dependence.sequence
+    loads_per_warp: int | None = Field(
+        None, ge=1, le=64, description="scoreboard: loads of a class that a warp may have unanswered; none: 64"
+    )
+    schedulers: int | None = Field(
+        None,
+        ge=1,
+        le=8,
+        description="parts of the SM, each with a share of its warps, issue ports and pipes; none: one",
+    )
     issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in `issue_cycles`")
     issue_cycles: int = Field(1, ge=1, le=64, description="cycles that the issue of a warp instruction takes")
     memory_issue: bool = Field(False, description="whether memory instructions take an issue slot too")
@@ -135,6 +188,7 @@ class SM(_Data):
     barrier_cycles: int = Field(1, ge=1, le=10**5, description="from the last warp's arrival to the block's release")
     max_stores: int = Field(ge=1, le=2**16, description="stores one SM may have under way to L2")
     reply_bytes_per_cycle: int = Field(ge=1, le=2**16, description="bytes one SM receives from L2 in a cycle")
+    pipes: Pipes = Pipes()
 
 
 class L1(_Data):

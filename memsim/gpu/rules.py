@@ -18,6 +18,7 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     """Yield (field, problem) for every rule the configuration breaks, in the order of the file."""
     yield from _capability(gpu)
     yield from _residency(gpu)
+    yield from _schedulers(gpu)
     yield from _cache("l1", gpu.l1, gpu.l1.size_bytes)
     if gpu.l2.size_bytes % gpu.l2.slices:
         yield "l2.slices", f"is {gpu.l2.slices}; give a divisor of size_bytes = {gpu.l2.size_bytes}"
@@ -52,6 +53,13 @@ def _residency(gpu: GPU) -> Iterator[Problem]:
     if sm.max_threads > sm.max_warps * sm.warp_size:
         most = sm.max_warps * sm.warp_size
         yield "sm.max_threads", f"is {sm.max_threads}; {sm.max_warps} warps of {sm.warp_size} hold at most {most}"
+
+
+def _schedulers(gpu: GPU) -> Iterator[Problem]:
+    schedulers = gpu.sm.schedulers or 1
+    if gpu.sm.issue_per_cycle % schedulers:
+        right = f"give a multiple of schedulers = {schedulers}"
+        yield "sm.issue_per_cycle", f"is {gpu.sm.issue_per_cycle}; {right}"
 
 
 def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:

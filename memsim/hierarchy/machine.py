@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Replacement
+from memsim.gpu.config import GPU, Dependence, Replacement
 from memsim.hierarchy.cache.index import new_index
 from memsim.hierarchy.cache.replacement import POLICY
 from memsim.hierarchy.cache.ways import new_cache, reserve
@@ -23,7 +23,7 @@ from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
 from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
-from memsim.hierarchy.sm.parameters import sm_parameters
+from memsim.hierarchy.sm.parameters import gap_times, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
 from memsim.hierarchy.translation.pages import page_tables
 from memsim.hierarchy.translation.parameters import translation_parameters
@@ -176,6 +176,8 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     reserve(cache, n_sets, l1.reserved_bytes // l1.line_bytes)
     nodes, free_nodes = new_pool(sm_state.NODE, 1024)
     flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
+    schedulers = common.gpu.sm.schedulers or 1
+    boards = n * sm_state.SLOTS * sm_state.CLASSES if common.gpu.sm.dependence is Dependence.scoreboard else 0
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["flight"] = -1
     return sm_state.SMs(
@@ -188,6 +190,11 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         warps=np.zeros(n * sm_state.SLOTS, sm_state.WARP),
         blocks=np.zeros(n * sm_state.SLOTS, sm_state.BLOCK),
         heap=np.zeros(n * sm_state.SLOTS, np.int64),
+        boards=np.zeros(boards, sm_state.BOARD),
+        answers=np.zeros(boards * sm_state.RING, np.int64),
+        ports=np.zeros(n * schedulers, np.int64),
+        pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),
+        gap_times=shared(gap_times(common.gpu, np.asarray(tx.mixes))),
         cache=cache,
         waiting=np.full(len(cache.ways), -1, np.int32),
         writers=np.zeros(len(cache.ways), np.uint16),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from oracles.cache import mix, sectors
+from oracles.issue import Scheduler
 from oracles.l1 import FirstLevel
 from oracles.messages import Packet
-from oracles.warps import Block, Flight, Transaction, Warp
+from oracles.warps import Block, Flight, Load, Transaction, Warp
 
-from memsim.gpu.config import GPU, WarpScheduler
-from memsim.trace.schema import Flag, Kind
+from memsim.gpu.config import GPU, Dependence, WarpScheduler
+from memsim.trace.schema import Flag, Kind, LoadClass
 from memsim.trace.transactions import BYPASS_FLAG
 
 
@@ -23,7 +24,7 @@ class SM(FirstLevel):
         self.n_slots = slots
         self.replies: list[tuple[int, int, int, Packet]] = []
         self.link_free = 0
-        self.issue_free = 0
+        self.schedulers = [Scheduler(gpu) for _ in range(gpu.sm.schedulers or 1)]
         self.current: Flight | None = None
         self.free = 0  # when the load-store unit can act next
         self.blocked = False
@@ -70,6 +71,10 @@ class SM(FirstLevel):
             self.at(time, warp)
 
     def act(self, warp: Warp, time: int) -> None:
+        released, warp.released = warp.released, False
+        if released and self.gpu.sm.dependence == Dependence.scoreboard and self.may_wait(warp):
+            self.stall(warp, time)
+            return
         while True:
             if warp.pc == warp.end:
                 self.end_warp(warp, time)
@@ -79,10 +84,8 @@ class SM(FirstLevel):
             taken = gap + (1 if sm.memory_issue and i["count"] + i["slots"] else 0)
             if taken and not warp.gap_issued:
                 warp.gap_issued = True
-                self.issue_free = max(self.issue_free, time * sm.issue_per_cycle) + taken * sm.issue_cycles
-                issued = -(-self.issue_free // sm.issue_per_cycle)
-                chained = int(i["chain"]) * sm.instruction_cycles
-                self.at(max(issued, time + taken * sm.issue_cycles, time + chained), warp)
+                scheduler = self.schedulers[warp.slot % len(self.schedulers)]
+                self.at(scheduler.issue(taken, int(i["chain"]), self.world.trace.mixes[i["mix"]], i["mix"], time), warp)
                 return
             warp.gap_issued = False
             if i["flags"] & Flag.barrier:
@@ -94,8 +97,8 @@ class SM(FirstLevel):
                 self.ready.add(warp.slot)
                 return
             warp.pc += 1
-            if self.sequence_over(warp):
-                self.end_sequence(warp, time)
+            if self.may_wait(warp):
+                self.stall(warp, time)
                 return
 
     def end_warp(self, warp: Warp, time: int) -> None:
@@ -111,25 +114,51 @@ class SM(FirstLevel):
         arrived = [warp for warp in block.warps if warp.at_barrier]
         if len(arrived) == block.live:
             for warp in arrived:
-                warp.at_barrier = False
+                warp.at_barrier, warp.released = False, True
                 self.at(time + self.gpu.sm.barrier_cycles, warp)
 
-    def sequence_over(self, warp: Warp) -> bool:
+    def needed(self, warp: Warp) -> list[Load]:
+        """The loads that must have answered before the warp's next instruction issues, or before it ends."""
+        if warp.pc == warp.end:
+            return [load for loads in warp.loads.values() for load in loads]
+        i = self.world.trace.instructions[warp.pc]
+        if self.gpu.sm.dependence == Dependence.sequence:
+            waits = i["flags"] & (Flag.sequence | Flag.barrier)
+            return [load for loads in warp.loads.values() for load in loads] if waits else []
+        found = []
+        for each, wait in zip(LoadClass, (i["wait_long"], i["wait_short"], i["wait_copies"]), strict=True):
+            loads, may_lack = warp.loads[each], int(wait) if wait < 255 else None
+            if i["answers"] == each:  # itself is one of those that may be unanswered
+                most = (self.gpu.sm.loads_per_warp or 64) - 1
+                may_lack = most if may_lack is None else min(may_lack, most)
+            if may_lack is not None:
+                found += loads[: max(len(loads) - may_lack, 0)]
+        return found
+
+    def may_wait(self, warp: Warp) -> bool:
+        """Whether the scheduler lets the warp go: it ends, or its next instruction may wait for loads."""
         if warp.pc == warp.end:
             return True
-        return bool(self.world.trace.instructions[warp.pc]["flags"] & (Flag.sequence | Flag.barrier))
+        i = self.world.trace.instructions[warp.pc]
+        if self.gpu.sm.dependence == Dependence.sequence:
+            return bool(i["flags"] & (Flag.sequence | Flag.barrier))
+        said = any(i[name] != 255 for name in ("wait_long", "wait_short", "wait_copies"))
+        return said or any(not load.passed for load in self.needed(warp))
 
-    def end_sequence(self, warp: Warp, time: int) -> None:
+    def stall(self, warp: Warp, time: int) -> None:
         warp.in_sequence = False
-        warp.issued_all = True
-        warp.wake = max(warp.wake, time)
+        warp.stalled = time
         self.maybe_wake(warp)
 
     def maybe_wake(self, warp: Warp) -> None:
-        if warp.issued_all and not warp.answers:
-            warp.issued_all = False
-            self.at(warp.wake, warp)
-            warp.wake = 0
+        if warp.stalled is None:
+            return
+        needed = self.needed(warp)
+        if all(load.done is not None for load in needed):
+            self.at(max([warp.stalled, *(load.done for load in needed)]), warp)
+            warp.stalled = None
+            for load in needed:
+                load.passed = True
 
     # The load-store unit
 
@@ -175,6 +204,9 @@ class SM(FirstLevel):
         self.current = Flight(
             warp, int(i["op"]), kind, time, first + count, first, time, bool(i["flags"] & BYPASS_FLAG)
         )
+        if i["answers"] < len(LoadClass):
+            self.current.load = Load()
+            warp.loads[LoadClass(i["answers"])].append(self.current.load)
         if slots:
             taken = slots * self.gpu.sm.pass_cycles
             self.free = time + taken
@@ -187,15 +219,12 @@ class SM(FirstLevel):
         self.current = None
         warp = flight.warp
         self.world.transactions += flight.stop - int(self.world.trace.instructions[warp.pc]["first"])
-        warp.wake = max(warp.wake, flight.done, time)
         flight.issued = True
-        if flight.waits:
-            warp.answers += 1
-        elif flight.kind in (Kind.load, Kind.atomic):
-            self.world.instructions[flight.op].append(flight.done - flight.start)
+        if not flight.waits:
+            self.land(flight)
         warp.pc += 1
-        if self.sequence_over(warp):
-            self.end_sequence(warp, time)
+        if self.may_wait(warp):
+            self.stall(warp, time)
         else:
             self.at(time, warp)
 
@@ -242,9 +271,11 @@ class SM(FirstLevel):
         flight.waits -= 1
         if flight.issued and not flight.waits:
             self.land(flight)
-            flight.warp.answers -= 1
             self.maybe_wake(flight.warp)
 
     def land(self, flight: Flight) -> None:
-        self.world.instructions[flight.op].append(flight.done - flight.start)
-        flight.warp.wake = max(flight.warp.wake, flight.done)
+        """An instruction is through, and answers if it is a load."""
+        if flight.kind in (Kind.load, Kind.atomic):
+            self.world.instructions[flight.op].append(flight.done - flight.start)
+        if flight.load:
+            flight.load.done = flight.done

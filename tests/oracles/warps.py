@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from oracles.cache import Way
 
-from memsim.trace.schema import Kind
+from memsim.trace.schema import Kind, LoadClass
 
 
 @dataclass(eq=False)
@@ -27,9 +27,15 @@ class Warp:
     gap_issued: bool = False
     in_sequence: bool = False  # some of the sequence is issued, some not
     at_barrier: bool = False
-    wake: int = 0
-    answers: int = 0  # instructions with transactions that wait
-    issued_all: bool = False  # of the sequence
+    released: bool = False  # from a barrier, and has not acted since
+    stalled: int | None = None  # since when it waits for loads
+    loads: dict[LoadClass, list[Load]] = field(default_factory=lambda: {each: [] for each in LoadClass})
+
+
+@dataclass(eq=False)
+class Load:
+    done: int | None = None  # when it answered, or will for sure
+    passed: bool = False  # an instruction has waited for it
 
 
 @dataclass(eq=False)
@@ -46,6 +52,7 @@ class Flight:
     bypass: bool  # a load that L1 does not serve
     waits: int = 0
     issued: bool = False
+    load: Load | None = None
 
 
 @dataclass(eq=False)

@@ -12,8 +12,9 @@ import numpy as np
 
 from memsim.hierarchy.loops.plain import records
 from memsim.hierarchy.loops.random import hash32
+from memsim.hierarchy.sm.events import push
+from memsim.hierarchy.sm.scoreboard import clear_boards
 from memsim.hierarchy.sm.state import AWAKE, SLOTS
-from memsim.hierarchy.sm.warps import push
 from memsim.support.compiled import inlined
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
@@ -101,6 +102,8 @@ def launch(m, first, end, sm, block, item, time):
         m.warps[w].issued_gap = 0
         m.warps[w].waiting = AWAKE
         m.warps[w].started = 0
+        if p.scoreboard:
+            clear_boards(m, w)
         push(m, sm, slot, time)
 
 

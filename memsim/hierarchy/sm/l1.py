@@ -27,8 +27,8 @@ from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import WORD, hash32
 from memsim.hierarchy.requests import give, schedule, take
-from memsim.hierarchy.sm.state import ALLOCATE, AWAKE, BACK, EVICT, FOR_LOADS, SLOTS
-from memsim.hierarchy.sm.warps import push
+from memsim.hierarchy.sm.scoreboard import flight_ended
+from memsim.hierarchy.sm.state import ALLOCATE, BACK, EVICT, SLOTS
 from memsim.support.compiled import inlined
 
 
@@ -47,20 +47,12 @@ def record(m, op, latency):
 
 @inlined
 def end_flight(m, sm, f):
-    """Every transaction of an instruction is answered; maybe its warp's sequence too."""
+    """Every transaction of an instruction is answered; maybe its warp goes on."""
     op = m.flights[f].op
     m.times[op].instruction_sum += m.flights[f].done - m.flights[f].issued
     m.times[op].instruction_count += 1
-    slot = m.flights[f].warp
-    w = sm * SLOTS + slot
-    m.warps[w].wake = max(m.warps[w].wake, m.flights[f].done)
-    m.warps[w].flights -= 1
+    flight_ended(m, sm, f)
     give(m.free_flights, f)
-    if m.warps[w].flights == 0 and m.warps[w].waiting == FOR_LOADS:
-        m.warps[w].waiting = AWAKE
-        push(m, sm, slot, m.warps[w].wake)
-        m.warps[w].wake = 0
-        prefetch(m.instructions, m.warps[w].pc)
 
 
 @inlined
@@ -160,6 +152,7 @@ def join_flight(m, sm, op):
         m.flights[f].done = 0
         m.flights[f].warp = slot
         m.flights[f].op = op
+        m.flights[f].place = m.sms[sm].place
         m.flights[f].left = 1  # one for the issue itself
         m.warps[sm * SLOTS + slot].flights += 1
     m.flights[f].left += 1

@@ -1,6 +1,7 @@
 """Streaming multiprocessors: warp queues, schedulers, the load-store unit and L1, advanced by one window of time.
 
-A warp issues the instructions of a sequence, then waits for its loads (bulk scheduling, Baghsorkhi 2012, section 2).
+A warp issues in order, up to an instruction that waits for loads: for those whose values it uses, or at a sequence's
+start for all (bulk scheduling, Baghsorkhi 2012, section 2).
 The load-store unit looks up one transaction at a time; when it lacks an MSHR, a way or a store slot it blocks until
 a reply comes. Everything an SM does within a window follows from its own state and the replies that are due, which
 are all known when the window begins.
@@ -14,18 +15,11 @@ from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket
+from memsim.hierarchy.sm.events import pop_event, push
 from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, store
+from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
-from memsim.hierarchy.sm.warps import (
-    act,
-    choose,
-    end_sequence,
-    ends_sequence,
-    goes_to_memory,
-    make_ready,
-    pop_event,
-    push,
-)
+from memsim.hierarchy.sm.warps import act, choose, goes_to_memory, make_ready
 from memsim.support.compiled import inlined
 from memsim.trace.transactions import BYPASS_FLAG
 
@@ -94,6 +88,7 @@ def start(m, sm, time):
     m.sms[sm].done = time
     m.warps[w].started = 1
     i = m.instructions[m.warps[w].pc]
+    m.sms[sm].place = enter_load(m, w, i.answers) if m.p[0].scoreboard else -1
     m.sms[sm].next = i.first
     m.sms[sm].stop = i.first + i.count
     if i.slots == 0:
@@ -123,9 +118,11 @@ def finish(m, sm, time):
         op = m.instructions[pc].op
         m.times[op].instruction_sum += m.sms[sm].done - m.sms[sm].started
         m.times[op].instruction_count += 1
+        if m.sms[sm].place >= 0:
+            m.answers[m.sms[sm].place] = m.sms[sm].done
     m.warps[w].pc = pc + 1
-    if ends_sequence(m, w):
-        end_sequence(m, sm, slot, time)
+    if must_wait(m, w):
+        wait_for_loads(m, sm, slot, time)
     elif m.instructions[pc + 1].gap == 0 and goes_to_memory(m, pc + 1) and not m.p[0].memory_issue:
         make_ready(m, sm, w)
     else:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.gpu.config import GPU, FullSet, Inclusion
+from memsim.gpu.config import GPU, Dependence, FullSet, Inclusion
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import SCHEDULER, WRITE_POLICY
+from memsim.hierarchy.sm.state import CHAIN, PIPES, RING, SCHEDULER, TICKS, WRITE_POLICY
+from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
 
 
 def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -> np.ndarray:
@@ -28,7 +29,10 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         warp_slots=warps_per_block * resident,
         warps_per_block=warps_per_block,
         launch_cycles=gpu.sm.launch_cycles,
-        issue_per_cycle=gpu.sm.issue_per_cycle,
+        scoreboard=gpu.sm.dependence is Dependence.scoreboard,
+        loads_per_warp=gpu.sm.loads_per_warp or RING,
+        schedulers=gpu.sm.schedulers or 1,
+        issue_per_cycle=gpu.sm.issue_per_cycle // (gpu.sm.schedulers or 1),
         issue_cycles=gpu.sm.issue_cycles,
         memory_issue=gpu.sm.memory_issue,
         instruction_cycles=gpu.sm.instruction_cycles,
@@ -48,3 +52,28 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         write_policy=WRITE_POLICY[gpu.l1.write_policy],
         full_set_bypasses=gpu.l1.full_set is FullSet.bypass,
     )
+
+
+def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
+    """What gaps take, i8 [n_mixes, PIPES + 1]: ticks of each of a scheduler's pipes, then cycles of the longest chain.
+
+    A pipe of `lanes` results a cycle and SM takes a warp instruction of its scheduler 32 * schedulers / lanes cycles.
+    Classes without lanes take issue slots alone; chains of classes without cycles, `sm.instruction_cycles` a link.
+
+    Args:
+        mixes: MIX [n_mixes].
+    """
+    pipes, schedulers = gpu.sm.pipes, gpu.sm.schedulers or 1
+    times = np.zeros((len(mixes), PIPES + 1), np.int64)
+    for k, each in enumerate(INSTRUCTION_CLASSES):
+        lanes, cycles = getattr(pipes, f"{each}_lanes"), getattr(pipes, f"{each}_cycles")
+        if lanes:
+            times[:, k] = -(-mixes[f"count_{each}"].astype(np.int64) * gpu.sm.warp_size * schedulers * TICKS // lanes)
+        link = gpu.sm.instruction_cycles if cycles is None else cycles
+        times[:, CHAIN] += mixes[f"chain_{each}"].astype(np.int64) * link
+    for each in TENSOR_TYPES:
+        rate = getattr(pipes, f"{each}_macs")
+        if rate:
+            times[:, PIPES - 1] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
+    times[:, CHAIN] += np.where(mixes["count_tensor"] > 0, pipes.tensor_cycles or 0, 0)
+    return times

@@ -9,13 +9,12 @@ import numpy as np
 from memsim.gpu.config import L1WritePolicy, WarpScheduler
 from memsim.hierarchy.cache.index import Index
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
-from memsim.trace.schema import Flag, Kind
+from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, Kind, LoadClass
 
 SLOTS = 64  # warp slots of an SM, at most
 SM_STATE = np.dtype(
     [
         ("time", "<i8"),  # when the load-store unit can act next
-        ("issue_free", "<i8"),  # when the issue ports are free, in 1/issue_per_cycle cycles
         ("link_free", "<i8"),  # when the link from L2 is free
         ("end", "<i8"),  # when the last warp ended
         ("next", "<i8"),  # next transaction of the instruction at the load-store unit
@@ -26,12 +25,14 @@ SM_STATE = np.dtype(
         ("transactions", "<i8"),
         ("warp", "<i4"),  # slot of its warp, or -1 when the load-store unit is empty
         ("flight", "<i4"),  # its flight record, or -1 while all of it hit
+        ("place", "<i4"),  # scoreboard: of its answer in the rings, or -1 of what answers nothing
         ("last", "<i4"),  # slot the scheduler chose last
         ("credit", "<i4"),  # sequences that slot may still issue
         ("ready", "<i4"),  # warps that may issue
         ("events", "<i4"),  # entries of the event heap
         ("loads", "<i4"),  # MSHRs in use
         ("stores", "<i4"),  # stores under way
+        ("pad", "<i4"),
     ]
 )
 WARP = np.dtype(
@@ -49,13 +50,23 @@ WARP = np.dtype(
         ("started", "u1"),  # the sequence at pc is under way: the scheduler stays
     ]
 )
-# What a warp waits for when no event will wake it: the loads of its sequence, or the other warps of its block.
-AWAKE, FOR_LOADS, AT_BARRIER = range(3)
+# What a warp waits for when no event will wake it: loads, or the other warps of its block.
+AWAKE, FOR_LOADS, AT_BARRIER, RELEASED = range(4)  # RELEASED: from a barrier, an event is under way
 BLOCK = np.dtype([("live", "<i4"), ("arrived", "<i4"), ("item", "<i4"), ("pad", "<i4")])
-FLIGHT = np.dtype([("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("pad", "<i4")])
+FLIGHT = np.dtype(
+    [("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("place", "<i4")]
+)
 NODE = np.dtype([("time", "<i8"), ("flight", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
 OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
 L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1")])  # sectors to be dropped when they come
+# Scoreboard, one a warp and class of loads: loads issued, the first of them whose times are known, the latest of these.
+BOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
+CLASSES = len(LoadClass)
+RING = 64  # loads of a class that may be unanswered, at most
+# Pipes of a scheduler: one a class of instructions, and the tensor cores. Times of a mix: ticks in each, its chain.
+PIPES = len(INSTRUCTION_CLASSES) + 1
+CHAIN = PIPES
+TICKS = 64  # of a cycle
 FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
 ROUND_ROBIN, WEIGHTED, GREEDY, RANDOM = range(4)
 SCHEDULER = {
@@ -89,6 +100,11 @@ class SMs(NamedTuple):
     warps: np.ndarray  # SLOTS an SM
     blocks: np.ndarray  # SLOTS an SM
     heap: np.ndarray  # SLOTS an SM: time * SLOTS + slot, the warps that act later
+    boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
+    answers: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
+    ports: np.ndarray  # [SM, scheduler] when its issue ports are free, in 1/issue_per_cycle cycles
+    pipes: np.ndarray  # [SM, scheduler, PIPES] when each pipe is free, in ticks
+    gap_times: np.ndarray  # [mix, PIPES + 1] ticks it takes in each pipe; CHAIN: cycles of its chain
     cache: Cache  # all L1s; its ways are L1_WAY
     waiting: np.ndarray  # [way] first node that waits for its fill, or -1
     writers: np.ndarray  # [way] static op that last wrote there

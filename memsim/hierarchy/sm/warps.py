@@ -1,4 +1,4 @@
-"""Warps: the events that wake them, gaps, barriers and ends, and the scheduler that chooses the next one."""
+"""Warps: gaps, barriers and ends, and the scheduler that chooses the next one for the load-store unit."""
 
 from __future__ import annotations
 
@@ -8,46 +8,11 @@ from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.requests import HOST_LINE
-from memsim.hierarchy.sm.state import AT_BARRIER, AWAKE, BARRIER, FOR_LOADS, GREEDY, RANDOM, SLOTS, WAITS, WEIGHTED
+from memsim.hierarchy.sm.events import push
+from memsim.hierarchy.sm.issue import issue
+from memsim.hierarchy.sm.scoreboard import must_wait, wait_for_loads
+from memsim.hierarchy.sm.state import AT_BARRIER, AWAKE, BARRIER, GREEDY, RANDOM, RELEASED, SLOTS, WEIGHTED
 from memsim.support.compiled import inlined
-
-
-@inlined
-def push(m, sm, slot, time):
-    """Let warp `slot` act at `time`."""
-    base = sm * SLOTS
-    key = time * SLOTS + slot
-    at = m.sms[sm].events
-    m.sms[sm].events = at + 1
-    while at > 0:
-        parent = (at - 1) >> 1
-        if m.heap[base + parent] <= key:
-            break
-        m.heap[base + at] = m.heap[base + parent]
-        at = parent
-    m.heap[base + at] = key
-
-
-@inlined
-def pop_event(m, sm):
-    """Take the earliest entry of the heap and return its slot."""
-    base = sm * SLOTS
-    slot = m.heap[base] & (SLOTS - 1)
-    n = m.sms[sm].events - 1
-    m.sms[sm].events = n
-    key = m.heap[base + n]
-    at = 0
-    child = 1
-    while child < n:
-        if child + 1 < n and m.heap[base + child + 1] < m.heap[base + child]:
-            child += 1
-        if key <= m.heap[base + child]:
-            break
-        m.heap[base + at] = m.heap[base + child]
-        at = child
-        child = 2 * at + 1
-    m.heap[base + at] = key
-    return slot
 
 
 @inlined
@@ -61,7 +26,7 @@ def release_barrier(m, sm, block, time):
     for slot in range(block * p.warps_per_block, (block + 1) * p.warps_per_block):
         w = sm * SLOTS + slot
         if m.warps[w].waiting == AT_BARRIER:
-            m.warps[w].waiting = AWAKE
+            m.warps[w].waiting = RELEASED
             push(m, sm, slot, time + p.barrier_cycles)
 
 
@@ -83,25 +48,6 @@ def end_warp(m, sm, slot, time):
 
 
 @inlined
-def ends_sequence(m, w):
-    """Whether the warp's next instruction must wait for the loads before it."""
-    pc = m.warps[w].pc
-    return pc == m.warps[w].end or m.instructions[pc].flags & WAITS != 0
-
-
-@inlined
-def end_sequence(m, sm, slot, time):
-    """A warp has issued a whole sequence: it acts again when the sequence's last datum is there."""
-    w = sm * SLOTS + slot
-    m.warps[w].started = 0
-    if m.warps[w].flights == 0:
-        push(m, sm, slot, max(m.warps[w].wake, time))
-        m.warps[w].wake = 0
-    else:
-        m.warps[w].waiting = FOR_LOADS
-
-
-@inlined
 def make_ready(m, sm, w):
     """A warp may issue its next instruction."""
     m.warps[w].ready = 1
@@ -120,9 +66,14 @@ def goes_to_memory(m, pc):
 
 @inlined
 def act(m, sm, slot, time):
-    """A warp whose last sequence is answered goes on: its gap, then a barrier or the load-store unit, or its end."""
+    """A warp that waits for no load any more goes on: its gap, then a barrier or the load-store unit, or its end."""
     w = sm * SLOTS + slot
     p = m.p[0]
+    if m.warps[w].waiting == RELEASED:
+        m.warps[w].waiting = AWAKE
+        if p.scoreboard and must_wait(m, w):  # in a sequence, its barrier has waited for all
+            wait_for_loads(m, sm, slot, time)
+            return
     while True:
         pc = m.warps[w].pc
         if pc == m.warps[w].end:
@@ -132,10 +83,7 @@ def act(m, sm, slot, time):
         to_issue = gap + (p.memory_issue if goes_to_memory(m, pc) else 0)
         if to_issue > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1
-            free = max(m.sms[sm].issue_free, time * p.issue_per_cycle) + to_issue * p.issue_cycles
-            m.sms[sm].issue_free = free
-            alone = max(to_issue * p.issue_cycles, np.int64(m.instructions[pc].chain) * p.instruction_cycles)
-            ready = max((free + p.issue_per_cycle - 1) // p.issue_per_cycle, time + alone)
+            ready = issue(m, sm, slot, pc, to_issue, time)
             if ready > time:
                 push(m, sm, slot, ready)
                 return
@@ -151,8 +99,8 @@ def act(m, sm, slot, time):
             make_ready(m, sm, w)
             return
         m.warps[w].pc = pc + 1
-        if ends_sequence(m, w):
-            end_sequence(m, sm, slot, time)
+        if must_wait(m, w):
+            wait_for_loads(m, sm, slot, time)
             return
 
 

@@ -1,0 +1,41 @@
+"""The issue of a gap's instructions: a scheduler's ports, its pipes, and the warp's own chain of dependent ones."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.sm.state import CHAIN, PIPES, TICKS
+from memsim.support.compiled import inlined
+
+
+@inlined
+def issue(m, sm, slot, pc, count, time):
+    """When a warp has issued the `count` instructions up to and with the one at `pc`, and may issue what follows.
+
+    Ports and pipes serve one gap after the other. A gap takes its scheduler's issue ports a turn an instruction and
+    each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its longest chain.
+    """
+    p = m.p[0]
+    port = sm * p.schedulers + slot % p.schedulers
+    free = max(m.ports[port], time * p.issue_per_cycle) + count * p.issue_cycles
+    m.ports[port] = free
+    ready = (free + p.issue_per_cycle - 1) // p.issue_per_cycle
+    chain = np.int64(m.instructions[pc].chain) * p.instruction_cycles
+    mix = m.instructions[pc].mix
+    if mix:
+        chain = m.gap_times[mix, CHAIN]
+        ready = max(ready, through_pipes(m, port, mix, time))
+    return max(ready, time + max(count * p.issue_cycles, chain))
+
+
+@inlined
+def through_pipes(m, port, mix, time):
+    """When a scheduler's pipes are through with the instructions of a mix."""
+    last = time * TICKS
+    for k in range(PIPES):
+        busy = m.gap_times[mix, k]
+        if busy:
+            free = max(m.pipes[port * PIPES + k], time * TICKS) + busy
+            m.pipes[port * PIPES + k] = free
+            last = max(last, free)
+    return (last + TICKS - 1) // TICKS

@@ -1,0 +1,138 @@
+"""What a warp's next instruction waits for: all loads of a sequence, or by scoreboard those whose values it uses.
+
+By scoreboard a warp has a board for each class of loads. Loads of a class answer in order: load k counts as answered
+when it and all before it have. Their times lie in a ring, NEVER where a time is not known yet; what hits in L1 is known
+when it is looked up. How many loads may be unanswered is bounded (``sm.loads_per_warp``), so that the ring never laps.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.hierarchy.codes import NEVER
+from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.sm.events import push
+from memsim.hierarchy.sm.state import AWAKE, CLASSES, FOR_LOADS, RING, SLOTS, WAITS
+from memsim.support.compiled import inlined
+from memsim.trace.schema import NO_WAIT
+from memsim.trace.transactions import NOTHING
+
+
+@inlined
+def clear_boards(m, w):
+    """A warp begins: it has no loads."""
+    for b in range(w * CLASSES, (w + 1) * CLASSES):
+        m.boards[b].loads = 0
+        m.boards[b].answered = 0
+        m.boards[b].time = 0
+
+
+@inlined
+def enter_load(m, w, load_class):
+    """Note that a warp issues a load of a class; its place in the ring, or -1 of what answers nothing."""
+    if load_class == NOTHING:
+        return -1
+    b = w * CLASSES + load_class
+    place = b * RING + (m.boards[b].loads & (RING - 1))
+    m.boards[b].loads += 1
+    m.answers[place] = NEVER
+    return place
+
+
+@inlined
+def answered_by(m, b, number):
+    """When the first `number` loads of a board have answered, NEVER while that is not known of one.
+
+    Whoever asked for more of them before has waited, or asks again because another board made it wait.
+    """
+    at = m.boards[b].answered
+    time = m.boards[b].time
+    while at < number and m.answers[b * RING + (at & (RING - 1))] != NEVER:
+        time = max(time, m.answers[b * RING + (at & (RING - 1))])
+        at += 1
+    if at == m.boards[b].loads:  # none is under way: counting begins anew, where the ring is warm
+        m.boards[b].loads = 0
+        m.boards[b].answered = 0
+    else:
+        m.boards[b].answered = at
+    m.boards[b].time = time
+    return time if at >= number else NEVER
+
+
+@inlined
+def allowed(m, w, load_class):
+    """How many of its loads of a class may be unanswered when a warp issues its next instruction."""
+    if m.warps[w].pc == m.warps[w].end:
+        return 0
+    i = m.instructions[m.warps[w].pc]
+    wait = np.int64(i.wait_long if load_class == 0 else i.wait_short if load_class == 1 else i.wait_copies)
+    if i.answers == load_class:
+        return min(wait, m.p[0].loads_per_warp - 1)
+    return wait if wait != NO_WAIT else RING
+
+
+@inlined
+def all_answered(m, w):
+    """When all that a warp's next instruction waits for has answered, NEVER while that is not known."""
+    time = 0
+    for load_class in range(CLASSES):
+        b = w * CLASSES + load_class
+        time = max(time, answered_by(m, b, m.boards[b].loads - allowed(m, w, load_class)))
+    return time
+
+
+@inlined
+def must_wait(m, w):
+    """Whether the warp's next instruction may have to wait for loads before it, or the warp ends."""
+    pc = m.warps[w].pc
+    if pc == m.warps[w].end:
+        return True
+    if not m.p[0].scoreboard:
+        return m.instructions[pc].flags & WAITS != 0
+    i = m.instructions[pc]
+    if i.wait_long & i.wait_short & i.wait_copies != NO_WAIT:
+        return True
+    if i.answers == NOTHING:
+        return False
+    b = w * CLASSES + i.answers
+    return m.boards[b].loads - m.boards[b].answered >= m.p[0].loads_per_warp
+
+
+@inlined
+def wait_for_loads(m, sm, slot, time):
+    """A warp acts again when what its next instruction waits for is there."""
+    w = sm * SLOTS + slot
+    m.warps[w].started = 0
+    if m.p[0].scoreboard:
+        known = all_answered(m, w)
+        if known == NEVER:
+            m.warps[w].waiting = FOR_LOADS
+        else:
+            push(m, sm, slot, max(known, time))
+    elif m.warps[w].flights == 0:
+        push(m, sm, slot, max(m.warps[w].wake, time))
+        m.warps[w].wake = 0
+    else:
+        m.warps[w].waiting = FOR_LOADS
+
+
+@inlined
+def flight_ended(m, sm, f):
+    """All transactions of a load have answered: wake its warp, if that was what it waited for."""
+    slot = m.flights[f].warp
+    w = sm * SLOTS + slot
+    time = NEVER
+    if m.p[0].scoreboard:
+        m.answers[m.flights[f].place] = m.flights[f].done
+        if m.warps[w].waiting == FOR_LOADS:
+            time = all_answered(m, w)
+    else:
+        m.warps[w].wake = max(m.warps[w].wake, m.flights[f].done)
+        m.warps[w].flights -= 1
+        if m.warps[w].flights == 0 and m.warps[w].waiting == FOR_LOADS:
+            time = m.warps[w].wake
+            m.warps[w].wake = 0
+    if time != NEVER:
+        m.warps[w].waiting = AWAKE
+        push(m, sm, slot, time)
+        prefetch(m.instructions, m.warps[w].pc)

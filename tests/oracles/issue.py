@@ -1,0 +1,51 @@
+"""One scheduler of an SM: issue ports and pipes that serve one gap after the other, in exact fractions of a cycle."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+
+from memsim.gpu.config import GPU
+from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
+
+TICK = Fraction(1, 64)  # of a cycle, to which a gap's time in a pipe is rounded up
+
+
+class Scheduler:
+    def __init__(self, gpu: GPU) -> None:
+        self.gpu, self.share = gpu, gpu.sm.schedulers or 1
+        self.port = Fraction(0)
+        self.pipes = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
+
+    def issue(self, count: int, chain: int, mix, known: int, time: int) -> int:
+        """When `count` instructions, `chain` of them dependent, that begin at `time` let their warp go on."""
+        sm = self.gpu.sm
+        self.port = max(self.port, Fraction(time)) + Fraction(count * sm.issue_cycles * self.share, sm.issue_per_cycle)
+        ends = [ceil(self.port), time + count * sm.issue_cycles]
+        if not known:
+            return max(*ends, time + chain * sm.instruction_cycles)
+        for name, busy in self.busy(mix).items():
+            if busy:
+                self.pipes[name] = max(self.pipes[name], Fraction(time)) + busy
+                ends.append(ceil(self.pipes[name]))
+        return max(*ends, time + self.chain(mix))
+
+    def busy(self, mix) -> dict[str, Fraction]:
+        """Cycles that the instructions of a mix take in each pipe."""
+        times = {}
+        for each in INSTRUCTION_CLASSES:
+            lanes = getattr(self.gpu.sm.pipes, f"{each}_lanes")
+            times[each] = self.ticks(int(mix[f"count_{each}"]) * self.gpu.sm.warp_size, lanes)
+        rates = {each: getattr(self.gpu.sm.pipes, f"{each}_macs") for each in TENSOR_TYPES}
+        times["tensor"] = sum(self.ticks(int(mix[f"count_{each}"]), rate) for each, rate in rates.items())
+        return times
+
+    def ticks(self, work: int, per_cycle: int | None) -> Fraction:
+        return ceil(Fraction(work * self.share, per_cycle) / TICK) * TICK if per_cycle else Fraction(0)
+
+    def chain(self, mix) -> int:
+        pipes, cycles = self.gpu.sm.pipes, 0
+        for each in INSTRUCTION_CLASSES:
+            link = getattr(pipes, f"{each}_cycles")
+            cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if link is None else link)
+        return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)
