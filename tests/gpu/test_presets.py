@@ -74,7 +74,8 @@ def test_gtx480_has_the_published_fermi_l1():
 @pytest.mark.parametrize(
     ("name", "sms", "l1", "l2", "partitions"),
     [("a100", 108, 192, 40, 2), ("h100", 132, 256, 50, 2), ("h200", 132, 256, 50, 2), ("gh200", 132, 256, 60, 2),
-     ("rtx3080", 68, 128, 5, 1), ("rtx-a6000", 84, 128, 6, 1), ("rtx4090", 128, 128, 72, 1), ("tesla-k80", 13, 48, 1.5, 1)],
+     ("rtx3080", 68, 128, 5, 1),
+     ("rtx-a6000", 84, 128, 6, 1), ("rtx4090", 128, 128, 72, 1), ("tesla-k80", 13, 48, 1.5, 1)],
 )  # fmt: skip
 def test_boards_since_kepler(name, sms, l1, l2, partitions):
     """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2."""
