@@ -6,7 +6,7 @@ from collections.abc import Callable, Hashable
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -42,7 +42,7 @@ class Result:
         self.trials, self.convention = trials, Convention(convention)
 
     @classmethod
-    def load(cls, path: str | Path, convention: str = Convention.model) -> Result:
+    def load(cls, path: str | Path, convention: str = Convention.model) -> Self:
         """Read a results file.
 
         Raises:

@@ -26,6 +26,7 @@ from memsim.cli.run import run
 from memsim.cli.sensitivity import sensitivity
 from memsim.cli.sweep import sweep
 from memsim.cli.trace import info, trace
+from memsim.cli.workloads import workloads
 from memsim.support.errors import InputError
 from memsim.support.interrupts import listening
 from memsim.support.text import printable
@@ -93,7 +94,7 @@ app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
 for command in (
-    info, run, sweep, show, plot, report, compare, estimate, explore, capacity, sensitivity, gpus,
+    info, run, sweep, show, plot, report, compare, estimate, explore, capacity, sensitivity, gpus, workloads,
 ):  # fmt: skip
     app.command()(command)
 

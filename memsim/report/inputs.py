@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import shutil
+import textwrap
 from pathlib import PurePath
 
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, shortened
-from memsim.gpu.config import GPU
+from memsim.gpu.config import GPU, fields
 from memsim.gpu.presets import Provenance
+from memsim.sources.describe.workload import Workload
 from memsim.support.text import printable
 from memsim.trace.info import TraceInfo, count
 from memsim.trace.reader import Trace
@@ -77,12 +82,71 @@ def presets_text(gpus: dict[str, GPU]) -> str:
 
 
 def gpu_text(gpu: GPU, provenance: dict[str, Provenance]) -> str:
-    """Every value of a GPU with its unit, status and source: what ``memsim gpus NAME`` prints."""
+    """Every value of a GPU with what it is, unit, status and source: what ``memsim gpus NAME`` prints."""
+    width, described = _columns(), fields()
+    longest = max(map(len, provenance))
+    parts = []
+    for field, entry in provenance.items():
+        value = ABSENT if entry.value is None else f"{entry.value} {entry.unit}".strip()
+        parts += textwrap.wrap(f"{field:<{longest}}  {value}  [{entry.status}]", width, subsequent_indent=" " * 6)
+        for text in (described[field].description, entry.source):
+            parts += textwrap.wrap(
+                printable(text or ""), max(width, 40), initial_indent=" " * 4, subsequent_indent=" " * 6
+            )
+    return "\n".join([gpu.name, "", *parts])
+
+
+def gpu_document(provenance: dict[str, Provenance]) -> str:
+    """The same as JSON: field -> value, unit, status, source, uncertainty, description."""
+    described = fields()
+    document = {
+        field: vars(entry) | {"description": described[field].description} for field, entry in provenance.items()
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def gpu_toml(gpu: GPU, provenance: dict[str, Provenance]) -> str:
+    """The same as a file that `--gpu` takes, whole, with nothing inherited: a start for a GPU of one's own."""
+    lines: list[str] = [f"# {gpu.name}, every value; what is left out follows from the others."]
+    section = ""
+    for field, entry in provenance.items():
+        table, _, name = field.rpartition(".")
+        if table != section:
+            section = table
+            lines += ["", f"[{table}]"]
+        if entry.value is None:
+            continue
+        if entry.unit == "ns":
+            name = f"{name.removesuffix('_cycles')}_ns"
+        more = {"source": entry.source, "status": entry.status, "uncertainty": entry.uncertainty}
+        given = ", ".join(f"{key} = {json.dumps(of, ensure_ascii=False)}" for key, of in more.items() if of is not None)
+        lines.append(f"{name} = {{ value = {json.dumps(entry.value)}, {given} }}")
+    return "\n".join(lines)
+
+
+def workloads_text(workloads: dict[str, Workload]) -> str:
+    """One line a workload: what ``memsim workloads`` prints."""
+    room = _columns() - max(map(len, workloads), default=0) - 2
+    rows = [[name, shortened(one.about.split("\n")[0], room)] for name, one in workloads.items()]
+    return aligned(["name", "kernel"], rows, [False, False])
+
+
+def workload_text(workload: Workload) -> str:
+    """A workload's description, its parameters with types and defaults, and its choices."""
     rows = [
-        [field, ABSENT if entry.value is None else str(entry.value), entry.unit, entry.status, entry.source]
-        for field, entry in provenance.items()
+        [name, str(default), kind, ", ".join(map(str, workload.choices.get(name, ())))]
+        for name, default, kind in workload.described()
     ]
-    return f"{gpu.name}\n\n{aligned(['field', 'value', 'unit', 'status', 'source'], rows, [False, True] + [False] * 3)}"
+    headers = ["parameter", "default", "is", "memsim explore tries"]
+    table = aligned(headers, rows, [False] * 4)
+    named = PurePath(workload.shown).stem if PurePath(workload.shown).parts[:1] == ("traces",) else workload.shown
+    try_it = f"memsim trace {named} " + " ".join(f"-p {name}={default}" for name, default, *_ in rows[:2])
+    return f"{inspect.getdoc(workload.builder) or workload.name}\n\n{table}\n\n{try_it.strip()}"
+
+
+def _columns() -> int:
+    """Of the terminal, or 100; no fewer than fit anything."""
+    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 def _cache(size: int, line: int, ways: int) -> str:

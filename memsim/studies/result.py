@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class StudyResult:
         self._results: dict[tuple[int, int], Result] = {}
 
     @classmethod
-    def load(cls, path: str | Path, convention: str = Convention.model) -> StudyResult:
+    def load(cls, path: str | Path, convention: str = Convention.model) -> Self:
         """Read a study file.
 
         Raises:
@@ -85,7 +85,8 @@ class StudyResult:
         """
         from memsim.studies import store  # which makes values of this class
 
-        return store.load(path, convention)
+        found = store.load(path, convention)
+        return cls(found.points, found.cases, found.trials, found.about, found.convention)
 
     def save(self, path: str | Path) -> None:
         """Write a study file, whole or not at all."""

@@ -86,6 +86,11 @@ class Workload:
         return self.builder.__name__
 
     @property
+    def about(self) -> str:
+        """What its file says of itself."""
+        return inspect.cleandoc(self.builder.__globals__.get("__doc__") or self.builder.__doc__ or "")
+
+    @property
     def filename(self) -> str:
         """The file that defines the kernel, as Python knows it."""
         return self.builder.__code__.co_filename
@@ -108,6 +113,12 @@ class Workload:
         values = {name: parameter.default for name, parameter in signature.parameters.items()}
         values |= {name: self._converted(name, value, types[name]) for name, value in (given or {}).items()}
         return values
+
+    def described(self) -> list[tuple[str, Any, str]]:
+        """Each parameter's name, default, and what a value of it is."""
+        types = typing.get_type_hints(self.builder)
+        found = inspect.signature(self.builder).parameters.items()
+        return [(name, parameter.default, _what(types[name])) for name, parameter in found]
 
     def _converted(self, name: str, value: Any, kind: Any) -> Any:
         choices = typing.get_args(kind) if typing.get_origin(kind) is Literal else None
@@ -138,6 +149,11 @@ class Workload:
             assert launch.shape
             launch.check_arguments()
         return launch
+
+
+def _what(kind: Any) -> str:
+    choices = typing.get_args(kind) if typing.get_origin(kind) is Literal else ()
+    return f"one of {', '.join(map(str, choices))}" if choices else _A[kind]
 
 
 _A = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}

@@ -1,0 +1,26 @@
+"""``memsim workloads``: the library of kernels, and one with its parameters."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def workloads(
+    name: Annotated[str | None, typer.Argument(help="A workload, or a path to kernel.py.")] = None,
+) -> None:
+    """List the workloads, or one with its parameters and defaults.
+
+    \b
+    memsim workloads
+    memsim workloads spmv
+    """
+    from memsim.report.inputs import workload_text, workloads_text
+    from memsim.sources.describe.kernel_file import load_workload
+    from memsim.support import library
+
+    if name is None:
+        typer.echo(workloads_text({each: load_workload(each) for each in library.names("traces", ".py")}))
+    else:
+        typer.echo(workload_text(load_workload(name)))
