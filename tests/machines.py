@@ -17,6 +17,7 @@ from memsim.gpu.config import (
     L1WritePolicy,
     Pipes,
     Replacement,
+    ReservedFrom,
     RowPolicy,
     WarpScheduler,
     WriteHit,
@@ -161,11 +162,12 @@ def machines(draw) -> GPU:
     sizes = [size for size in (32, 64, 128, 256) if size <= line]
     l2_line = draw(st.sampled_from(sizes))
     two = draw(st.sampled_from([False, False, True]))
-    hashes = st.sampled_from(["modulo", "xor_fold", "rotated"])
+    hashes = st.sampled_from(["modulo", "xor_fold", "rotated", "polynomial"])
     l1 = _section(
         draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
         replacement=_of(Replacement), write_policy=_of(L1WritePolicy), full_set=_of(FullSet), mshrs=st.integers(1, 6),
+        reserved_from=_of(ReservedFrom),
         hit_latency_cycles=st.integers(1, 20),
     )  # fmt: skip
     n_sets = draw(st.sampled_from([1, 2, 4]))

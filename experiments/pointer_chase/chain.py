@@ -89,10 +89,16 @@ def chain(elements: int = 1024, begin: int = 0, ahead: int = 0, data_seed: int =
 
 
 def lines_ahead(gpu: GPU) -> int:
-    """Lines to skip so that a list begins in the first set of L1: where the real ones were allocated nobody noted."""
-    sets = gpu.l1.size_bytes // (gpu.l1.line_bytes * gpu.l1.ways)
-    lines = FIRST_ADDRESS // LINE + np.arange(sets)
-    return int(np.argmin(index(lines, sets, gpu.l1.set_hash)))
+    """Lines to skip so that a list takes L1's sets in order, from the first on: where the real ones lay nobody noted.
+
+    Of the hashes here each keeps a run of as many lines as there are sets in that order somewhere among its first
+    sets * sets lines.
+    """
+    sets = gpu.l1.sets
+    placed = index(FIRST_ADDRESS // LINE + np.arange(sets * (sets + 1)), sets, gpu.l1.set_hash)
+    in_order = placed[1:] == placed[:-1] + 1
+    runs = np.convolve(in_order, np.ones(sets - 1, np.int64), "valid") == sets - 1
+    return int(np.argmax(runs))
 
 
 def latency(gpu: GPU, working_set_kb: float, iterations: int = 1_000_000, seed: int = 1) -> float:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 import memsim
 from experiments.volta_counters.rows import Row
 from memsim.analysis.conventions import Access, Convention, hit_ratio
@@ -35,7 +37,7 @@ def predict(row: Row, trials: int, jobs: int) -> Predicted:
     result = memsim.simulate(trace, GPU, trials=trials, jobs=jobs, settings=SETTINGS, convention="profiler")
     return Predicted(
         l1_read=result.l1_read,
-        l2_read=result.l2_read,
+        l2_read=l2_read(result),
         l1_write=l1_write(result),
         dram_reads=dram_sectors(result, "read"),
         dram_writes=dram_sectors(result, "write"),
@@ -47,6 +49,18 @@ def l1_write(result: Result) -> Sample:
     """L1 hit ratio of stores, a trial."""
     counters = result.trials.counters.sum(axis=1)
     return Sample(hit_ratio(counters, Level.l1, (Access.write,), Convention.profiler, "7.0"))
+
+
+def l2_read(result: Result) -> Sample:
+    """L2 hit ratio of the L1s' reads as ``lts__t_sectors_srcunit_tex_op_read_lookup`` has it, a trial.
+
+    Every sector that a fetch brings is a lookup that misses, also the one that no L1 asked for (``l2.fetch_bytes``).
+    """
+    lookups = result.trials.counters[:, :, Level.l2, :, Unit.sectors].sum(axis=1).astype(float)
+    hits = lookups[:, [Event.read_hit, Event.read_merge]].sum(axis=1)
+    fetched = dram_sectors(result, "read").values
+    looked_up = hits + fetched
+    return Sample(np.divide(hits, looked_up, out=np.full_like(hits, np.nan), where=looked_up > 0))
 
 
 def dram_sectors(result: Result, access: str) -> Sample:

@@ -30,5 +30,4 @@ def carved(gpu: GPU, held: Occupancy) -> GPU:
     needed = held.blocks * held.shared_per_block
     fitting = [taken for taken in sorted(gpu.l1.carve_outs) if taken >= max(needed, gpu.l1.reserved_bytes)]
     chosen = fitting[0] if fitting else max(gpu.l1.carve_outs)
-    most = gpu.l1.size_bytes - gpu.l1.size_bytes // gpu.l1.ways
-    return override(gpu, {"l1.reserved_bytes": min(chosen, most // gpu.l1.line_bytes * gpu.l1.line_bytes)})
+    return override(gpu, {"l1.reserved_bytes": min(chosen, gpu.l1.most_reserved)})

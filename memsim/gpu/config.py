@@ -49,6 +49,7 @@ class IndexHash(StrEnum):
     xor_fold = "xor_fold"
     rotated = "rotated"  # the remainder, moved on by a fold of the quotient: any count, and no stride camps
     fermi_l1 = "fermi_l1"
+    polynomial = "polynomial"  # remainder of the number's bits by an irreducible polynomial (Rau, ISCA 1991)
 
 
 class L1Serves(StrEnum):
@@ -56,6 +57,13 @@ class L1Serves(StrEnum):
 
     all = "all"
     texture = "texture"  # those of read-only data alone, as the cache of Kepler's texture units
+
+
+class ReservedFrom(StrEnum):
+    """What an L1 gives up for the bytes that shared memory takes of it."""
+
+    ways = "ways"  # ways, of the last sets first
+    sets = "sets"  # half of the sets, as long as what is left fits the ways of the other half; the rest from ways
 
 
 class L1WritePolicy(StrEnum):
@@ -196,6 +204,7 @@ class L1(_Data):
     serves: L1Serves = Field(L1Serves.all, description="which loads are: all, or those through textures")
     size_bytes: int = Field(ge=1, le=2**24, description="bytes of one SM's L1")
     reserved_bytes: int = Field(0, ge=0, le=2**24, description="bytes of it that hold no lines (kept as shared memory)")
+    reserved_from: ReservedFrom = ReservedFrom.ways
     carve_outs: tuple[int, ...] = Field(
         (), max_length=32, description="what shared memory may take of it: the least that holds the resident blocks'"
     )
@@ -208,6 +217,27 @@ class L1(_Data):
     full_set: FullSet = FullSet.wait
     mshrs: int = Field(ge=1, le=2**16, description="misses one SM may have under way")
     hit_latency_cycles: int = Field(ge=1, le=10**5, description="load to use, on a hit")
+
+    @property
+    def sets(self) -> int:
+        """Sets that hold lines."""
+        sets, left = self.size_bytes // (self.line_bytes * self.ways), self.size_bytes - self.reserved_bytes
+        halves = self.reserved_from is ReservedFrom.sets
+        while halves and sets % 2 == 0 and 2 * left <= sets * self.ways * self.line_bytes:
+            sets //= 2
+        return sets
+
+    @property
+    def reserved_ways(self) -> int:
+        """Ways that hold no line, over all of :attr:`sets`."""
+        return self.sets * self.ways - (self.size_bytes - self.reserved_bytes) // self.line_bytes
+
+    @property
+    def most_reserved(self) -> int:
+        """The most of ``reserved_bytes``: every set that holds lines keeps a way."""
+        lines = self.size_bytes // self.line_bytes
+        sets = lines // self.ways
+        return (lines - (sets // (sets & -sets) if self.reserved_from is ReservedFrom.sets else sets)) * self.line_bytes
 
     @property
     def serves_global(self) -> bool:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU, L1, L2, Dram, Translation
 
+OF_BITS = ("xor_fold", "polynomial")  # hashes to as many places as a number of bits tells apart
 Problem = tuple[str, str]  # field, what is wrong and what would be right
 
 
@@ -75,8 +76,9 @@ def _cache(name: str, cache: L1 | L2, bank_bytes: int) -> Iterator[Problem]:
     if bank_bytes < set_bytes or bank_bytes % set_bytes:
         of = "size_bytes / slices" if name == "l2" else "size_bytes"
         yield f"{name}.size_bytes", f"gives {of} = {bank_bytes}; give a multiple of ways x line_bytes = {set_bytes}"
-    elif cache.set_hash == "xor_fold" and not _power_of_two(bank_bytes // set_bytes):
-        yield f"{name}.set_hash", f"is xor_fold over {bank_bytes // set_bytes} sets; give a power-of-two number of sets"
+    elif cache.set_hash in OF_BITS and not _power_of_two(bank_bytes // set_bytes):
+        sets = bank_bytes // set_bytes
+        yield f"{name}.set_hash", f"is {cache.set_hash} over {sets} sets; give a power-of-two number of sets"
     if cache.replacement == "tree_plru" and (not _power_of_two(cache.ways) or cache.ways > 64):
         yield f"{name}.ways", f"is {cache.ways}; tree_plru needs a power of two up to 64"
 
@@ -92,10 +94,11 @@ def _no_l2(l2: L2) -> Iterator[Problem]:
 
 def _reserved(l1: L1) -> Iterator[Problem]:
     """What is taken from an L1 leaves every set a way."""
-    most = l1.size_bytes - l1.size_bytes // l1.ways
-    if l1.reserved_bytes % l1.line_bytes or l1.reserved_bytes > most:
-        most = most // l1.line_bytes * l1.line_bytes
-        yield "l1.reserved_bytes", f"is {l1.reserved_bytes}; give a multiple of line_bytes up to {most}, a way less"
+    if l1.size_bytes < l1.ways * l1.line_bytes:
+        return  # said already
+    if l1.reserved_bytes % l1.line_bytes or l1.reserved_bytes > l1.most_reserved:
+        most = f"give a multiple of line_bytes up to {l1.most_reserved}, which leaves every set a way"
+        yield "l1.reserved_bytes", f"is {l1.reserved_bytes}; {most}"
     for taken in l1.carve_outs:
         if taken < 0 or taken % l1.line_bytes or taken >= l1.size_bytes:
             yield "l1.carve_outs", f"has {taken}; give multiples of line_bytes below size_bytes = {l1.size_bytes}"
@@ -136,8 +139,9 @@ def _levels(gpu: GPU) -> Iterator[Problem]:
     if l2.line_bytes > l1.line_bytes:
         yield "l2.line_bytes", f"is {l2.line_bytes}; give at most l1.line_bytes = {l1.line_bytes}"
     yield from _interleave("l2.slice_interleave_bytes", l2.slice_interleave_bytes, l1.line_bytes)
-    if l2.slice_hash == "xor_fold" and not _power_of_two(l2.slices):
-        yield "l2.slice_hash", f"is xor_fold over {l2.slices} slices; give modulo or a power-of-two number of slices"
+    if l2.slice_hash in OF_BITS and not _power_of_two(l2.slices):
+        problem = f"is {l2.slice_hash} over {l2.slices} slices; give modulo or a power-of-two number of slices"
+        yield "l2.slice_hash", problem
     if l1.write_policy == "write_allocate" and l2.inclusion == "inclusive":
         yield "l1.write_policy", "is write_allocate; an inclusive L2 knows only lines that it sent, give write_through"
     if l1.enabled and l2.hit_latency_cycles <= l1.hit_latency_cycles:
@@ -162,8 +166,8 @@ def _dram(dram: Dram, line_bytes: int) -> Iterator[Problem]:
         ("dram.channel_hash", dram.channels, dram.channel_hash),
         ("dram.bank_hash", dram.banks, dram.bank_hash),
     ):
-        if hash_ == "xor_fold" and not _power_of_two(count):
-            yield field, f"is xor_fold over {count}; give modulo or a power-of-two number"
+        if hash_ in OF_BITS and not _power_of_two(count):
+            yield field, f"is {hash_} over {count}; give modulo or a power-of-two number"
     yield from _dram_timing(dram)
     if dram.write_high > dram.write_queue:
         yield "dram.write_high", f"is {dram.write_high}; give at most write_queue = {dram.write_queue}"

@@ -164,16 +164,15 @@ class _Common:
 def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     n = common.gpu.sm.count
     l1 = common.gpu.l1
-    n_sets = l1.size_bytes // (l1.line_bytes * l1.ways)
     cache = new_cache(
-        n * n_sets,
+        n * l1.sets,
         sm_state.L1_WAY,
         ways=l1.ways,
         group_bits=0,
         policy=POLICY[l1.replacement],
         key=common.drawn.replacement,
     )
-    reserve(cache, n_sets, l1.reserved_bytes // l1.line_bytes)
+    reserve(cache, l1.sets, l1.reserved_ways)
     nodes, free_nodes = new_pool(sm_state.NODE, 1024)
     flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
     schedulers = common.gpu.sm.schedulers or 1

@@ -20,6 +20,11 @@ MAPPING = np.dtype(
 # Published XOR inputs of Fermi's L1 set index: bits 7..11 of the address, each with one higher bit.
 FERMI_BITS = (13, 14, 15, 17, 19)
 
+# Of each degree from 0 on, the least irreducible polynomial over GF(2) but x, its coefficients as bits.
+IRREDUCIBLE = (
+    0x1, 0x3, 0x7, 0xB, 0x13, 0x25, 0x43, 0x83, 0x11B, 0x203, 0x409, 0x805, 0x1009, 0x201B, 0x4021, 0x8003, 0x1002B,
+)  # fmt: skip
+
 
 def index(number: np.ndarray, count: int, hash_: IndexHash) -> np.ndarray:
     """`number` (of a line, block or row) mapped to 0..count-1.
@@ -27,7 +32,9 @@ def index(number: np.ndarray, count: int, hash_: IndexHash) -> np.ndarray:
     `xor_fold` XORs all groups of log2(count) bits (for a count that is no power of two: folds in 16-bit groups, then
     takes the remainder); `modulo` takes the remainder; `rotated` moves the remainder on by the XOR of the
     quotient's 16-bit groups: `count` numbers in a row still go one to each, and no stride to few (a skewed scheme,
-    Harper and Jump, IEEE ToC 1987).
+    Harper and Jump, IEEE ToC 1987). `polynomial` takes the number's bits for a polynomial over GF(2), and its remainder
+    by an irreducible one of degree log2(count): numbers in a row at any power of two apart go one to each (Rau,
+    Pseudo-randomly interleaved memory, ISCA 1991).
 
     >>> index(np.array([5, 13]), 8, IndexHash.modulo).tolist()
     [5, 5]
@@ -35,14 +42,26 @@ def index(number: np.ndarray, count: int, hash_: IndexHash) -> np.ndarray:
     [5, 4]
     >>> index(np.array([5, 6, 12]), 6, IndexHash.rotated).tolist()
     [5, 1, 2]
+    >>> index(np.array([5, 8, 16, 24]), 8, IndexHash.polynomial).tolist()  # x**3 is x + 1
+    [5, 3, 6, 5]
     """
     if hash_ is IndexHash.modulo:
         return number % count
     if hash_ is IndexHash.rotated:
         return (number + _folded(number // count, 16)) % count
+    if hash_ is IndexHash.polynomial:
+        return _remainder(number, count.bit_length() - 1)
     power = count & (count - 1) == 0
     bits = count.bit_length() - 1 if power else 16
     return _folded(number, bits) % count
+
+
+def _remainder(number: np.ndarray, degree: int) -> np.ndarray:
+    """The remainder of polynomials over GF(2), their coefficients as bits, by the one of `degree` in IRREDUCIBLE."""
+    rest = number.copy()
+    for bit in range(int(number.max(initial=0)).bit_length() - 1, degree - 1, -1):
+        rest ^= (rest >> bit & 1) * (IRREDUCIBLE[degree] << (bit - degree))
+    return rest
 
 
 def _folded(number: np.ndarray, bits: int) -> np.ndarray:
@@ -86,11 +105,10 @@ def tables(address: np.ndarray, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
     """
     l1, l2, dram = gpu.l1, gpu.l2, gpu.dram
     mapping = np.zeros(len(address), MAPPING)
-    n_sets = l1.size_bytes // (l1.line_bytes * l1.ways)
     if l1.set_hash is IndexHash.fermi_l1:
-        mapping["l1_set"] = fermi_l1_set(address, n_sets)
+        mapping["l1_set"] = fermi_l1_set(address, l1.sets)
     else:
-        mapping["l1_set"] = index(address // l1.line_bytes, n_sets, l1.set_hash)
+        mapping["l1_set"] = index(address // l1.line_bytes, l1.sets, l1.set_hash)
 
     chunk = address // l2.slice_interleave_bytes
     mapping["slice"] = index(chunk, l2.slices, l2.slice_hash)

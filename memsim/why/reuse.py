@@ -28,7 +28,7 @@ def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
     cost, reuses = site.weight * (1 - 1 / times), sum(of.l1_distances)
     crowded = of.l1_late - of.l1_far
     if reuses and crowded > of.l1_far:
-        skew = of.l1_busiest_set / of.l1_set_sectors * (l1.size_bytes // (l1.line_bytes * l1.ways))
+        skew = of.l1_busiest_set / of.l1_set_sectors * l1.sets
         evidence += (
             f"; {crowded / reuses:.0%} of reuses come too late for their set, not for the L1 as a whole; the busiest "
             f"set gets {skew:.1f} times its share"

@@ -32,8 +32,25 @@ def test_the_least_that_holds_all_resident_blocks(gpu, threads, registers, share
 
 
 def test_every_set_keeps_a_way():
-    gpu = override(load_gpu("tesla-v100"), {"l1.ways": 2, "l1.reserved_bytes": 0})
+    gpu = override(load_gpu("tesla-v100"), {"l1.ways": 2, "l1.reserved_bytes": 0, "l1.reserved_from": "ways"})
     assert carved(gpu, occupancy(gpu, 1024, 32, 48 * KB)).l1.reserved_bytes == 64 * KB
+
+
+@pytest.mark.parametrize(
+    ("reserved_kb", "sets", "ways_lacking"),
+    [(8, 256, 64), (32, 256, 256), (63, 256, 504), (64, 128, 0), (72, 128, 64), (96, 64, 0), (127, 2, 0)],
+)
+def test_sets_go_before_ways(reserved_kb, sets, ways_lacking):
+    """128 KB of 4 ways: 256 sets, of which halves go while the other half's 4 ways hold what is left."""
+    l1 = override(load_gpu("tesla-v100"), {"l1.reserved_bytes": reserved_kb * KB}).l1
+    assert (l1.sets, l1.reserved_ways) == (sets, ways_lacking)
+    assert (l1.sets * l1.ways - l1.reserved_ways) * l1.line_bytes == (128 - reserved_kb) * KB
+
+
+def test_an_odd_number_of_sets_keeps_a_line_in_each():
+    gpu = override(load_gpu("a100"), {"l1.carve_outs": []})  # 384 sets: 3 that cannot be halved
+    with pytest.raises(InputError, match=f"give a multiple of line_bytes up to {192 * KB - 3 * 128}, which leaves"):
+        override(gpu, {"l1.reserved_bytes": 192 * KB - 2 * 128})
 
 
 def test_sizes_on_offer_fit_the_l1():

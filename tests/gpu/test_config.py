@@ -47,6 +47,7 @@ IMPOSSIBLE = [
     ("l2.slice_interleave_bytes", 64, "a multiple of l1.line_bytes = 128"),
     ("l2.slice_interleave_bytes", 192, "a multiple of l1.line_bytes = 128"),
     ("l2.slice_hash", "xor_fold", "a power-of-two number of slices"),
+    ("l2.slice_hash", "polynomial", "a power-of-two number of slices"),
     ("l2.slice_hash", "fermi_l1", "give modulo or xor_fold"),
     ("l2.hit_latency_cycles", 100, "more than L1's 104"),
     ("dram.channels", 0, "greater than or equal to 1"),

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import mapping as oracle
 
+from memsim.gpu.config import IndexHash
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.loops.random import hash32
-from memsim.hierarchy.mapping import layout, placed
+from memsim.hierarchy.mapping import index, layout, placed
 
 addresses = st.lists(st.integers(0, (1 << 31) - 1), min_size=1, max_size=20, unique=True)
 
@@ -52,6 +53,14 @@ def test_consecutive_lines_fill_every_set_alike(name, level):
     sets = found.mapping["l1_set"] if level == "l1" else found.sets
     _, lines_of = np.unique(sets, return_counts=True)
     assert (lines_of == cache.ways).all()
+
+
+@pytest.mark.parametrize("count", [2, 8, 64, 256, 512])
+@pytest.mark.parametrize("stride", [1, 2, 64, 128, 4096])
+def test_lines_a_power_of_two_apart_fill_every_set_alike(count, stride):
+    """Rau, ISCA 1991: what an irreducible polynomial maps has no stride of a power of two that camps."""
+    lines = stride * np.arange(3 * count)
+    assert (np.bincount(index(lines, count, IndexHash.polynomial), minlength=count) == 3).all()
 
 
 def test_pages_keep_their_offsets_and_get_frames_of_their_own():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from oracles.cache import Set, Way, sectors
+from oracles.mapping import l1_sets
 from oracles.messages import Packet
 from oracles.warps import Flight, Transaction
 
@@ -15,8 +16,9 @@ class FirstLevel:
     def __init__(self, world, number: int, gpu: GPU, key: int) -> None:
         self.world, self.number, self.gpu, self.key = world, number, gpu, key
         l1 = gpu.l1
-        n = l1.size_bytes // l1.line_bytes // l1.ways
-        short = l1.reserved_bytes // l1.line_bytes  # lines, all of a way first, from the last set down
+        n = l1_sets(l1)
+        # Lines, all of a way first, from the last set down.
+        short = n * l1.ways - (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
         reserved = [short // n + (s >= n - short % n) for s in range(n)]
         self.sets = [Set(l1.ways, l1.replacement, number * n + s, key, reserved[s]) for s in range(n)]
         self.loads = self.stores = 0  # under way to L2

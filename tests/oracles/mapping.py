@@ -2,7 +2,23 @@
 
 from __future__ import annotations
 
-from memsim.gpu.config import GPU, IndexHash
+from functools import cache
+
+from memsim.gpu.config import GPU, L1, IndexHash, ReservedFrom
+
+
+def gf2_remainder(number: int, divisor: int) -> int:
+    """Long division of polynomials over GF(2)."""
+    while number.bit_length() >= divisor.bit_length():
+        number ^= divisor << (number.bit_length() - divisor.bit_length())
+    return number
+
+
+@cache
+def irreducible(degree: int) -> int:
+    """The least with a constant term that none of up to half its degree divides."""
+    odd = range((1 << degree) + 1, 2 << degree, 2) if degree else [1]
+    return next(p for p in odd if all(gf2_remainder(p, q) for q in range(2, 1 << (degree // 2 + 1))))
 
 
 def fold(number: int, count: int, how: IndexHash) -> int:
@@ -16,6 +32,8 @@ def fold(number: int, count: int, how: IndexHash) -> int:
             turned ^= int.from_bytes(digits[i : i + 2], "big")
         return (remainder + turned) % count
     width = count.bit_length() - 1
+    if how == IndexHash.polynomial:
+        return gf2_remainder(number, irreducible(width))
     assert count == 1 << width, "xor_fold is only configured over powers of two"
     bits = bin(number)[2:]
     bits = bits.zfill(-(-len(bits) // width) * width)
@@ -25,9 +43,19 @@ def fold(number: int, count: int, how: IndexHash) -> int:
     return result
 
 
+def l1_sets(l1: L1) -> int:
+    """Where sets go first, as few halves are kept as hold what is not reserved."""
+    sets = l1.size_bytes // l1.line_bytes // l1.ways
+    if l1.reserved_from != ReservedFrom.sets:
+        return sets
+    lines = (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
+    fitting = [sets >> k for k in range(sets.bit_length()) if sets % (1 << k) == 0 and (sets >> k) * l1.ways >= lines]
+    return min(fitting)
+
+
 def l1_set(address: int, gpu: GPU) -> int:
     l1 = gpu.l1
-    sets = l1.size_bytes // l1.line_bytes // l1.ways
+    sets = l1_sets(l1)
     if l1.set_hash != IndexHash.fermi_l1:
         return fold(address // l1.line_bytes, sets, l1.set_hash)
     # Nugteren et al., HPCA 2014: bits 7 to 11, each XORed with one of bits 13, 14, 15, 17, 19.

@@ -42,7 +42,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         barrier_cycles=gpu.sm.barrier_cycles,
         max_stores=gpu.sm.max_stores,
         l1_enabled=gpu.l1.enabled,
-        l1_sets=gpu.l1.size_bytes // (gpu.l1.line_bytes * gpu.l1.ways),
+        l1_sets=gpu.l1.sets,
         l1_mshrs=gpu.l1.mshrs,
         l1_latency=gpu.l1.hit_latency_cycles,
         l1_whole=gpu.l1.sector_bytes == gpu.l1.line_bytes,
