@@ -6,7 +6,9 @@ import json
 import math
 from typing import Any
 
+from memsim.analysis.choices import Convention
 from memsim.analysis.loads import Load
+from memsim.analysis.profiler import metrics
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.why import explained, findings
@@ -26,6 +28,7 @@ def document(result: Result) -> dict[str, Any]:
             "convention": str(result.convention),
             "ratios": {name: _with_sd(ratio) for name, ratio in result.ratios.items()},
             "counters": result.counters,
+            "profiler": _profiler(result),
             "translation": result.translation,
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
@@ -45,6 +48,13 @@ def document(result: Result) -> dict[str, Any]:
 def dumps(result: Result, **more: Any) -> str:
     """The same as indented text, with more fields."""
     return json.dumps(document(result) | more, indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _profiler(result: Result) -> dict[str, Any] | None:
+    """The profiler's own figures by its names, under its convention."""
+    if result.convention is not Convention.profiler:
+        return None
+    return {name: {"unit": one.unit, **_with_interval(one.values)} for name, one in metrics(result).items()}
 
 
 def _findings(result: Result) -> list[dict[str, Any]] | None:

@@ -10,6 +10,7 @@ from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import widest
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, with_interval
+from memsim.report.profiler import levels
 
 _MEANING = {
     Convention.model: "hit: the data was there; a merge with a fetch under way is none",
@@ -31,7 +32,8 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
     """
-    parts = [heading(result), ratio_table(result, method), counter_table(result), time_lines(result)]
+    counted = levels(result) if result.convention is Convention.profiler else counter_table(result)
+    parts = [heading(result), ratio_table(result, method), counted, time_lines(result)]
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
         _speed(result),
