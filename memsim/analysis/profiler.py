@@ -164,8 +164,9 @@ def _dram(result: Result) -> Iterator[Metric]:
 
 
 def _time(result: Result) -> Iterator[Metric]:
-    elapsed = result.kernel_time.values * 1e6  # ns
+    elapsed, active = (time.values * 1e6 for time in (result.kernel_time, result.active_time))  # ns
     yield Metric("gpc__cycles_elapsed.max", "cycle", Sample(elapsed / result.ns_per_cycle))
+    yield Metric("sm__cycles_active.max", "cycle", Sample(active / result.ns_per_cycle))
     yield Metric("gpu__time_duration.sum", "ns", Sample(elapsed))
 
 

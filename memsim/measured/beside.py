@@ -19,6 +19,7 @@ _ALSO = {
     "dram__sectors_write.sum": ("dram__sectors_op_write.sum",),
     "gpc__cycles_elapsed.max": ("sm__cycles_elapsed.max",),
     "gpu__time_duration.sum": ("gpu__time_duration.avg", "gpu__time_duration.max"),
+    "sm__cycles_active.max": ("sm__cycles_active.avg",),
     "smsp__inst_executed.sum": ("sm__inst_executed.sum",),
 }
 

@@ -23,6 +23,7 @@ _TITLES = {  # of ncu's page of details
     "L1/TEX Hit Rate": "l1tex__t_sector_hit_rate.pct",
     "L2 Hit Rate": "lts__t_sector_hit_rate.pct",
     "Elapsed Cycles": "gpc__cycles_elapsed.max",
+    "SM Active Cycles": "sm__cycles_active.avg",
     "Duration": "gpu__time_duration.sum",
 }
 _METRIC = re.compile(r"[a-z0-9]+__\w+(\.\w+)*")

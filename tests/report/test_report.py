@@ -54,7 +54,10 @@ def test_the_json_contract(result):
         "seed": "number",
         "convention": "str",
         "waves": "number",
+        "whole": "number",
+        "launch_cycles": "number",
         "kernel_time_ms": sample,
+        "kernel_time_interval_ms": interval,
         "ratios": dict.fromkeys(("l1_read", "l2_read", "l2_write"), sample | {"sd": "number"}),
         "counters": {
             "l1": {"transactions": counts, "sectors": counts},
