@@ -109,8 +109,18 @@ def hit_ratio(
     >>> [float(hit_ratio(counters, Level.l1, convention=name)) for name in (Convention.model, Convention.traffic)]
     [0.6, 0.7]
     """
+    hit, total = hits_of(counters, level, accesses, convention, compute_capability)
+    return np.divide(hit, total, out=np.full(np.shape(total), np.nan), where=total > 0)
+
+
+def hits_of(
+    counters: np.ndarray,
+    level: Level,
+    accesses: tuple[Access, ...],
+    convention: Convention,
+    compute_capability: str,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Hits and all accesses, each [...], in the convention's unit; arguments as of :func:`hit_ratio`."""
     unit, hits = _rule(level, accesses, convention, float(compute_capability))
-    counts = outcome_counts(counters, level, unit, accesses).astype(float)
-    total = counts.sum(axis=-1)
-    hit = counts[..., [outcome in hits for outcome in OUTCOMES]].sum(axis=-1)
-    return np.divide(hit, total, out=np.full_like(total, np.nan), where=total > 0)
+    counts = outcome_counts(counters, level, unit, accesses)
+    return counts[..., [outcome in hits for outcome in OUTCOMES]].sum(axis=-1), counts.sum(axis=-1)

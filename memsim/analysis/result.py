@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import cached_property
-from math import prod
 from pathlib import Path
 from typing import Any, Self
 
@@ -13,8 +12,9 @@ import numpy as np
 from memsim.analysis.choices import Convention, Grouping
 from memsim.analysis.conventions import Access, hit_ratio, of_caches_in_use, outcome_counts
 from memsim.analysis.latency import LatencyDistribution
+from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
-from memsim.analysis.statistics import Ratio, Sample
+from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
 from memsim.hierarchy.counters import Level, Unit
@@ -104,22 +104,53 @@ class Result:
         return Sample(self.trials.cycles.astype(float))
 
     @property
+    def whole(self) -> bool:
+        """Whether all blocks of the launch were replayed."""
+        part = LaunchPart.of(self.trials)
+        return part.replayed == part.launched
+
+    @property
     def waves(self) -> float:
         """How many times the snapshot the whole grid is, in waves: multiples of the blocks that the GPU holds at once.
 
         Less than one wave takes as long as one. nan when the file (of version 1.0) does not tell a wave's size.
         """
-        trace = self.trials.about["trace"]
-        blocks, traced, wave = prod(trace["grid"]), trace["blocks"], trace["wave_blocks"]
-        return max(blocks, wave) / max(traced, wave) if wave else float("nan")
+        return LaunchPart.of(self.trials).waves
+
+    @cached_property
+    def launch_time(self) -> LaunchTime:
+        """Cycles of all blocks of the launch, and the interval that is to hold them (analysis.launch_time)."""
+        return launch_time(self.trials)
+
+    @property
+    def launch_cycles(self) -> int:
+        """What the GPU takes for a launch beside its blocks, SM cycles; 0 where its preset does not say."""
+        return sum(
+            self.trials.about["gpu"].get("launch", {}).get(name) or 0 for name in ("idle_cycles", "active_cycles")
+        )
 
     @cached_property
     def kernel_time(self) -> Sample:
-        """Predicted time of the whole kernel, milliseconds: cycles of the snapshot x :attr:`waves` / clock.
+        """Predicted time of the whole kernel, milliseconds: its blocks' (:attr:`launch_time`) and the launch's own.
 
-        The interval is that of the trials' order of warps; it knows nothing of blocks that were not traced.
+        The interval of the sample is that of the trials' order of warps; :attr:`kernel_time_interval` is the one that
+        knows of blocks that were not traced.
         """
-        return Sample(self.cycles.values * self.waves * self.ns_per_cycle / 1e6)
+        return Sample((self.launch_time.cycles.values + self.launch_cycles) * self.ns_per_cycle / 1e6)
+
+    @cached_property
+    def kernel_time_interval(self) -> Interval | None:
+        """The interval that is to hold the time of one whole launch, milliseconds."""
+        found = self.launch_time.interval
+        if found is None:
+            return None
+        return Interval(*((bound + self.launch_cycles) * self.ns_per_cycle / 1e6 for bound in found))
+
+    @cached_property
+    def active_time(self) -> Sample:
+        """The part of :attr:`kernel_time` in which SMs are active, milliseconds."""
+        idle = self.trials.about["gpu"].get("launch", {}).get("idle_cycles") or 0
+        return Sample(self.kernel_time.values - idle * self.ns_per_cycle / 1e6)
 
     @cached_property
     def memory_latency(self) -> Sample:

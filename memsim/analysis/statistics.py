@@ -155,10 +155,19 @@ def within_bounds(interval: Interval) -> Interval:
 
 def t_interval(count: int, mean: float, sd: float, level: float) -> Interval:
     """Student's interval of the mean of `count` values with this mean and standard deviation."""
+    half = t_factor(count, level) * sd / count**0.5
+    return Interval(mean - half, mean + half)
+
+
+def t_factor(count: int, level: float = 0.95) -> float:
+    """How many standard deviations from the mean of `count` values the quantiles of Student's t are.
+
+    >>> round(t_factor(4), 2)
+    3.18
+    """
     from scipy.special import stdtrit  # here: scipy is slow to import, and help texts need none of it
 
-    half = float(stdtrit(count - 1, 0.5 + level / 2)) * sd / count**0.5
-    return Interval(mean - half, mean + half)
+    return float(stdtrit(count - 1, 0.5 + level / 2))
 
 
 def _bootstrap_interval(values: np.ndarray, level: float) -> Interval:

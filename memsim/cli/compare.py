@@ -23,20 +23,34 @@ def compare(
         typer.Option(metavar="SHARE", help="Exit with 1 when one surely takes longer than the first by more: 5%."),
     ] = None,
     convention: CountedAs = Convention.model,
+    ncu: Annotated[
+        Path | None, typer.Option(help="Compare with a profiled launch: .ncu-rep, or what ncu --csv printed.")
+    ] = None,
+    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="A part of its name in that report.")] = None,
+    launch: Annotated[int | None, typer.Option(min=0, help="Which of its launches there, counted from 0.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/compare.md) instead of tables.")] = False,
 ) -> None:
     """Compare results with the first: speed-up, hit ratios, every load and array, with intervals.
 
-    Trials are paired by number where both drew from one seed.
+    Trials are paired by number where both drew from one seed. With --ncu, compare one result with what the profiler
+    counted on a GPU.
 
     \b
     memsim compare before.h5 after.h5
     memsim compare before.h5 after.h5 --fail-if-slower 5%
+    memsim compare result.h5 --ncu report.ncu-rep --kernel spmv --launch 2
     """
     from memsim.api import compare as side_by_side
     from memsim.interactive import Result
     from memsim.report import compare as report
 
+    if ncu is not None:
+        if fail_if_slower is not None:
+            raise InputError("memsim compare", "--fail-if-slower", "is between results; leave it out with --ncu")
+        _with_profiler(paths, ncu, kernel, launch, json)
+        return
+    if kernel is not None or launch is not None:
+        raise InputError("memsim compare", "--kernel, --launch", "choose from a report; give it with --ncu")
     if len(paths) < 2:
         raise InputError("memsim compare", "RESULT", "is one file; give two or more, the first is the base")
     limit = None if fail_if_slower is None else _share(fail_if_slower)
@@ -50,6 +64,19 @@ def compare(
     if slower:
         typer.echo(f"memsim: slower than {paths[0]} by more than {fail_if_slower}: {', '.join(slower)}", err=True)
         raise typer.Exit(SLOWER)
+
+
+def _with_profiler(paths: list[Path], report: Path, kernel: str | None, launch: int | None, json: bool) -> None:
+    from memsim.analysis.result import Result
+    from memsim.measured import beside
+    from memsim.report import profiler
+
+    if len(paths) > 1:
+        raise InputError("memsim compare", "RESULT", "is more than one file; give one with --ncu")
+    result = Result.load(paths[0], Convention.profiler)
+    found = beside(result, report, kernel, launch)
+    show = profiler.beside_document if json else profiler.beside_text
+    typer.echo(show(str(paths[0]), str(report), result, found))
 
 
 def _share(text: str) -> float:

@@ -25,6 +25,8 @@ def show(
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, the costliest first.")] = False,
+    ncu: Annotated[bool, typer.Option("--ncu", help="Print what Nsight Compute counts, by its names.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, the names alone.")] = False,
 ) -> None:
     """Show the tables of a results file, or why the kernel is slow; or the points of a study.
 
@@ -32,21 +34,27 @@ def show(
     memsim show result.h5
     memsim show result.h5 --by array --method bootstrap
     memsim show result.h5 --why
+    memsim show result.h5 --ncu
     memsim show study.h5 --csv
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.result import Result
+    from memsim.report.profiler import listing
     from memsim.report.why import why_text
     from memsim.studies.store import is_study
 
-    if json + csv + why > 1:
-        raise InputError("memsim show", "--json, --csv, --why", "exclude each other; give one of them")
+    if json + csv + why + ncu > 1:
+        raise InputError("memsim show", "--json, --csv, --why, --ncu", "exclude each other; give one of them")
+    if quiet and not ncu:
+        raise InputError("memsim show", "--quiet", "leaves nothing to print; give it with --ncu")
     if is_study(path):
-        _show_study(path, convention, csv, json or why)
+        _show_study(path, convention, csv, json or why or ncu)
         return
     result = Result.load(path, convention)
     if why:
         typer.echo(why_text(result))
+    elif ncu:
+        typer.echo(listing(result, names_only=quiet))
     elif json:
         print_json(result)
     elif csv:

@@ -199,6 +199,17 @@ class SM(_Data):
     pipes: Pipes = Pipes()
 
 
+class Launch(_Data):
+    """What a launch costs beside its blocks, once; None: not stated, and nothing is counted."""
+
+    idle_cycles: int | None = Field(
+        None, ge=0, le=10**6, description="elapsed before and after the SMs are active, as the profiler counts"
+    )
+    active_cycles: int | None = Field(
+        None, ge=0, le=10**6, description="SMs are active before their first block's instructions and after their last"
+    )
+
+
 class L1(_Data):
     enabled: bool = Field(True, description="whether loads are cached in L1")
     serves: L1Serves = Field(L1Serves.all, description="which loads are: all, or those through textures")
@@ -424,6 +435,7 @@ class GPU(_Data):
     name: str = Field(max_length=100, description="what reports call it")
     compute_capability: str = Field(pattern=r"^\d{1,2}\.\d$", description="chooses the coalescing rules")
     sm: SM
+    launch: Launch = Launch()
     l1: L1
     l2: L2
     translation: Translation = Translation()

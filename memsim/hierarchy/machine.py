@@ -91,6 +91,12 @@ class Machine:
         return under_way
 
     @property
+    def dirty_sectors(self) -> np.ndarray:
+        """Sectors of L2 that are dirty, i8 []."""
+        ways = np.asarray(self.slices.cache.ways["dirty"])
+        return self.slices.sectors[ways].sum()
+
+    @property
     def log_run(self) -> int:
         """Consecutive requests in a run of the log of requests to DRAM."""
         return int(self.channels.p["log_run"][0])

@@ -16,6 +16,7 @@ import simpy
 
 from memsim.gpu.config import GPU, Inclusion
 from memsim.hierarchy import machine
+from memsim.hierarchy.block_times import BlockTimes
 from memsim.hierarchy.dram.channels import advance_channels
 from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.draws import draws
@@ -64,7 +65,7 @@ class System:
         started = min(len(transactions.first_warp) - 1, self.resident * gpu.sm.count)
         drawn = draws(transactions, gpu, started, seeds, where, others)
         self.machine = machine.build(transactions, gpu, drawn, self.resident, commands)
-        self.first, self.end, _ = work_items(transactions, started, drawn.phases)
+        self.first, self.end, self.block = work_items(transactions, started, drawn.phases)
         self.now = 0
         levels = ("sms", "translation", "slices", "channels")
         self.seconds = dict.fromkeys(levels, 0.0)  # inside compiled loops
@@ -103,6 +104,9 @@ class System:
             wall_seconds=np.array(seconds),
             compiled_seconds=np.array(sum(self.seconds.values())),
             translation=state.translated.copy(),
+            full_until=np.array(self.blocks.full_until),
+            dirty_sectors=state.dirty_sectors,
+            blocks_done=self.blocks.done,
         )
 
     @property
@@ -128,6 +132,8 @@ class System:
         which not every exception bears.
         """
         env = simpy.Environment(self.now)
+        slots = self.gpu.sm.count, self.resident
+        self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
         loops: dict[str, Callable[..., None]] = {"slices": advance_slices, "channels": advance_channels}
         if self.machine.translation is not None:
             loops = {"translation": advance_translation} | loops
@@ -165,6 +171,7 @@ class System:
             if freed:
                 before = item
                 item = refill(machine.sms, self.first, self.end, item)
+                self.blocks.take(machine.sms.freed[:freed], item - before)
                 running += item - before - freed
             elif not under_way and not machine.under_way:
                 step = max(step, earliest - now)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.hierarchy.block_times import EIGHTHS
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.hierarchy.translation.state import TranslationEvent
 
@@ -34,6 +35,10 @@ class Trial:
         transactions: i8, transactions replayed.
         wall_seconds, compiled_seconds: f8, of the replay; compiled is the part inside compiled loops.
         translation: i8 [n_ops, TranslationEvent], lookups in TLBs; zeros (or None) where nothing is translated.
+        full_until: i8, cycles until a slot for a block stays empty, see hierarchy.block_times; zero (or None) where
+            that is not known.
+        dirty_sectors: i8, that L2 holds dirty at the end; zero (or None) where that is not known.
+        blocks_done: f8 [EIGHTHS + 1], blocks done at each eighth of that time.
     """
 
     counters: np.ndarray = _counted(ROWS, len(Level), len(Event), len(Unit))
@@ -50,6 +55,9 @@ class Trial:
     wall_seconds: np.ndarray = _counted(dtype="<f8")
     compiled_seconds: np.ndarray = _counted(dtype="<f8")
     translation: np.ndarray = _counted(OPS, len(TranslationEvent), default=None)
+    full_until: np.ndarray = _counted(default=None)
+    dirty_sectors: np.ndarray = _counted(default=None)
+    blocks_done: np.ndarray = _counted(EIGHTHS + 1, dtype="<f8", default=None)
 
     def __post_init__(self) -> None:
         """Raises ValueError for an array of another shape, or whose values do not fit its dtype."""

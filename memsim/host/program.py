@@ -55,10 +55,10 @@ class Work:
 
     @classmethod
     def of(cls, result: Result) -> Work:
-        """The kernel of a simulation, which takes its predicted time when alone."""
+        """The kernel of a simulation, which takes its predicted time when alone, after `host.launch_us`."""
         trace = result.trials.about["trace"]
         blocks, wave = math.prod(trace["grid"]), trace["wave_blocks"]
-        return cls(blocks, wave, result.kernel_time.mean * 1000 / math.ceil(blocks / wave))
+        return cls(blocks, wave, result.active_time.mean * 1000 / math.ceil(blocks / wave))
 
 
 @dataclass(frozen=True)

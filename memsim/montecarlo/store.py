@@ -31,9 +31,12 @@ from memsim.support.files import replacing, writing
 from memsim.support.text import all_printable
 
 SCHEMA = "memsim-result"
-# 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside); 1.3: sealed, translation
-VERSION = (1, 3)
+# 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
+# 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
+VERSION = (1, 4)
 
+# Arrays that older files lack -> the section of the GPU that is as old as they are.
+_SINCE = {"translation": "translation"} | dict.fromkeys(("full_until", "dirty_sectors", "blocks_done"), "launch")
 _LIMIT_BYTES = 1 << 32  # of all arrays: 50,000 trials of a kernel with 20 loads; more is a damaged or hostile file
 _TEXTS = ("about", "ops", "arrays")
 # Field of a JSON text -> its type; what analysis and report read without asking.
@@ -109,8 +112,8 @@ def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
     _check_texts(path, **texts)
     stored: dict[str, h5py.Dataset] = {}
     for name, (dtype, shape) in Trials.columns(len(texts["ops"])).items():
-        if name == "translation" and name not in texts["about"]["gpu"]:
-            continue  # nothing was translated before 1.3
+        if _SINCE.get(name, "name") not in texts["about"]["gpu"]:
+            continue  # an older file
         rows = len(stored["counters"]) if stored else None
         stored[name] = hdf5.dataset(path, file, f"{place}trials/{name}", dtype, (rows, *shape))
     hdf5.check_size(path, stored.values(), _LIMIT_BYTES)

@@ -6,7 +6,9 @@ import json
 import math
 from typing import Any
 
+from memsim.analysis.choices import Convention
 from memsim.analysis.loads import Load
+from memsim.analysis.profiler import metrics
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.why import explained, findings
@@ -26,11 +28,15 @@ def document(result: Result) -> dict[str, Any]:
             "convention": str(result.convention),
             "ratios": {name: _with_sd(ratio) for name, ratio in result.ratios.items()},
             "counters": result.counters,
+            "profiler": _profiler(result),
             "translation": result.translation,
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
             "waves": result.waves,
+            "whole": result.whole,
+            "launch_cycles": result.launch_cycles,
             "kernel_time_ms": _with_interval(result.kernel_time),
+            "kernel_time_interval_ms": result.kernel_time_interval,
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": _with_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],
@@ -45,6 +51,13 @@ def document(result: Result) -> dict[str, Any]:
 def dumps(result: Result, **more: Any) -> str:
     """The same as indented text, with more fields."""
     return json.dumps(document(result) | more, indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _profiler(result: Result) -> dict[str, Any] | None:
+    """The profiler's own figures by its names, under its convention."""
+    if result.convention is not Convention.profiler:
+        return None
+    return {name: {"unit": one.unit, **_with_interval(one.values)} for name, one in metrics(result).items()}
 
 
 def _findings(result: Result) -> list[dict[str, Any]] | None:

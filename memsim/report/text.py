@@ -10,6 +10,7 @@ from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import widest
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, with_interval
+from memsim.report.profiler import levels
 
 _MEANING = {
     Convention.model: "hit: the data was there; a merge with a fetch under way is none",
@@ -31,7 +32,8 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
     """
-    parts = [heading(result), ratio_table(result, method), counter_table(result), time_lines(result)]
+    counted = levels(result) if result.convention is Convention.profiler else counter_table(result)
+    parts = [heading(result), ratio_table(result, method), counted, time_lines(result)]
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
         _speed(result),
@@ -136,16 +138,32 @@ def _translation_lines(result: Result) -> list[str]:
 
 def time_lines(result: Result) -> str:
     """How long the kernel takes on the simulated GPU, and what that rests on."""
-    trace = result.trials.about["trace"]
-    blocks, traced = prod(trace["grid"]), trace["blocks"]
-    replayed = "all its blocks" if traced == blocks else f"{traced:,} of {blocks:,} blocks, times {result.waves:,.4g}"
     memory = with_interval(result.memory_latency)
     in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
-    return (
-        f"predicted kernel time {with_interval(result.kernel_time, decimals=4)} ms "
-        f"({with_interval(result.cycles, decimals=0)} cycles: {replayed})\n"
-        f"main memory Tm {memory} cycles ({in_ns} ns)"
+    return "\n".join(
+        [
+            f"predicted kernel time {with_interval(result.kernel_time, decimals=4)} ms{_one_launch(result)}",
+            f"({with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}{_launch(result)})",
+            f"main memory Tm {memory} cycles ({in_ns} ns)",
+        ]
     )
+
+
+def _one_launch(result: Result) -> str:
+    """The interval that is to hold the launch's time, where a part of it was replayed."""
+    its = result.kernel_time_interval
+    return "" if its is None or result.whole else f", of one launch {number(its.low, 4)} … {number(its.high, 4)}"
+
+
+def _replayed(result: Result) -> str:
+    trace = result.trials.about["trace"]
+    if result.whole:
+        return f"the whole launch, {trace['blocks']:,} blocks"
+    return f"a snapshot, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
+
+
+def _launch(result: Result) -> str:
+    return f"; {result.launch_cycles:,} of the launch itself" if result.launch_cycles else ""
 
 
 def _clock(result: Result) -> str:

@@ -195,9 +195,13 @@ def test_wrong_contents_are_named(saved, change, complaint):
         store.load(saved)
 
 
-def test_a_file_of_version_1_0_has_no_kernel_time(saved):
+def test_a_snapshot_in_a_file_of_version_1_0_has_no_kernel_time(saved):
+    def older(about):
+        about["trace"].pop("wave_blocks")
+        about["trace"]["blocks"] //= 2
+
     with changed(saved) as file:
-        _json("about", lambda about: about["trace"].pop("wave_blocks"))(file)
+        _json("about", older)(file)
         file.attrs["version"] = [1, 0]
     old = Result.load(saved)
     assert np.isnan(old.waves) and np.isnan(old.kernel_time.mean)

@@ -55,7 +55,10 @@ def test_the_json_contract(result):
         "seed": "number",
         "convention": "str",
         "waves": "number",
+        "whole": "number",
+        "launch_cycles": "number",
         "kernel_time_ms": sample,
+        "kernel_time_interval_ms": interval,
         "ratios": dict.fromkeys(("l1_read", "l2_read", "l2_write"), sample | {"sd": "number"}),
         "counters": {
             "l1": {"transactions": counts, "sectors": counts},
@@ -76,7 +79,7 @@ def test_the_json_contract(result):
         "interrupted": "number",
     }
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"trace", "versions", "findings", "until", "translation"}
+    assert set(found) - set(expected) == {"trace", "versions", "findings", "until", "translation", "profiler"}
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 
 

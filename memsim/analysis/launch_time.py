@@ -1,0 +1,129 @@
+"""The time of a whole launch from the replay of a part of its blocks.
+
+T(N) = T(B) + (N - B) c: the replay of B blocks as it was, with its start and its end once, and c cycles for each block
+more. c is taken while every slot for a block is taken (:mod:`memsim.hierarchy.block_times`), from the later half of
+that time, when caches are no longer cold. A replay that stores less than L2 holds defers its write-backs for ever, a
+whole launch does not; so c is at least what DRAM takes, at its peak, for a block's sectors with those that it left
+dirty.
+
+The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (a new part
+may differ as these do), by the share of one generation of blocks among those replayed, by the deferred write-backs, of
+which the bus may have to turn for each, and by a last wave that is not full.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, prod
+from typing import Any
+
+import numpy as np
+
+from memsim.analysis.statistics import Interval, Sample, t_factor
+from memsim.hierarchy.block_times import EIGHTHS
+from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.montecarlo.trials import Trials
+
+_LATER = EIGHTHS // 2  # eighths that are taken for steady
+_TURNOVERS = 2  # of L2, after which its dirty lines are those that the kernel keeps: one in either half
+_SECTOR_BYTES = 32
+_READS = [Event.read_hit, Event.read_miss]
+_NEW = [Event.write_miss, Event.write_sector_miss]  # sectors that stores bring into L2
+
+
+@dataclass(frozen=True)
+class LaunchTime:
+    """Cycles from the first block's start to the last one's end, of the whole launch.
+
+    Attributes:
+        cycles: one a trial.
+        interval: that is to hold the launch's time; None from one trial of all blocks.
+    """
+
+    cycles: Sample
+    interval: Interval | None
+
+
+@dataclass(frozen=True)
+class LaunchPart:
+    """What was replayed of a launch.
+
+    Attributes:
+        launched, replayed: blocks.
+        wave: blocks that the GPU holds at once; 0 where a file (of version 1.0) does not tell.
+    """
+
+    launched: int
+    replayed: int
+    wave: int
+
+    @classmethod
+    def of(cls, trials: Trials) -> LaunchPart:
+        """That of a result."""
+        trace = trials.about["trace"]
+        return cls(prod(trace["grid"]), trace["blocks"], trace["wave_blocks"])
+
+    @property
+    def waves(self) -> float:
+        """The whole grid over the replayed part, in waves, of which there is at least one."""
+        return max(self.launched, self.wave) / max(self.replayed, self.wave) if self.wave else float("nan")
+
+
+def launch_time(trials: Trials) -> LaunchTime:
+    """The time of the launch that a replay is all or a part of."""
+    part = LaunchPart.of(trials)
+    cycles = trials.cycles.astype(float)
+    if part.launched == part.replayed:
+        sample = Sample(cycles)
+        return LaunchTime(sample, sample.spread())
+    if not trials.full_until.all():
+        return _by_waves(cycles, part)
+    return _by_rate(trials, cycles, part)
+
+
+def _by_waves(cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
+    """Of a part that never fills the GPU: at least as long as its blocks alone, at most one such part at a time."""
+    sample = Sample(cycles * part.waves)
+    if np.isnan(part.waves):
+        return LaunchTime(sample, None)
+    return LaunchTime(sample, Interval(float(sample.values.min()), float(cycles.max()) * part.launched / part.replayed))
+
+
+def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
+    eighth = trials.full_until[:, None] / EIGHTHS
+    later = np.diff(trials.blocks_done, axis=1)[:, -_LATER:]
+    each = eighth / np.maximum(later, 1e-9)  # cycles a block, in each later eighth
+    steady = _LATER * eighth[:, 0] / np.maximum(later.sum(axis=1), 1e-9)
+    moved, deferred = _dram_cycles(trials, part)
+    cost = np.maximum(steady, moved + deferred)
+    more = part.launched - part.replayed
+    generations = trials.blocks_done[:, -1] / part.wave
+    varies = t_factor(_LATER) * each.std(axis=1, ddof=1) * np.sqrt(1 + 1 / _LATER)
+    unsure = np.hypot(varies, cost / (2 * generations))
+    # Each of these costs may be that of every block to come.
+    low = cycles + more * np.maximum(np.minimum(steady, cost) - unsure, 0)
+    high = cycles + more * (np.maximum(steady + 2 * deferred, cost) + unsure) + _last_wave(part) * part.wave * cost
+    return LaunchTime(Sample(cycles + more * cost), Interval(float(low.min()), float(high.max())))
+
+
+def _last_wave(part: LaunchPart) -> float:
+    """The share of a wave by which the last one falls short, beyond that of the part."""
+    short = [ceil(blocks / part.wave) - blocks / part.wave for blocks in (part.launched, part.replayed)]
+    return max(short[0] - short[1], 0)
+
+
+def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarray]:
+    """SM cycles a block, each [t], that DRAM takes at its peak: for what it moved, and for what it did not write yet.
+
+    What L2 holds dirty will be written, but for as much as it can keep: the same share of it as of what came in, within
+    the limit on dirty ways. Where L2 was turned over nothing is deferred: it keeps already what it can.
+    """
+    gpu: dict[str, Any] = trials.about["gpu"]
+    dram, l2, sectors = gpu["dram"], gpu["l2"], trials.counters.sum(axis=1)[..., Unit.sectors]
+    moved, read = sectors[:, Level.dram].sum(axis=1), sectors[:, Level.dram, _READS].sum(axis=1)
+    filled, held = read + sectors[:, Level.l2, _NEW].sum(axis=1), l2["size_bytes"] // _SECTOR_BYTES
+    share = np.minimum(trials.dirty_sectors / np.maximum(filled, 1), (l2["max_dirty_ways"] or l2["ways"]) / l2["ways"])
+    to_write = np.maximum(trials.dirty_sectors * part.launched / part.replayed - share * held, 0)
+    deferred = np.where(filled < _TURNOVERS * held, to_write, 0) / (part.launched - part.replayed)
+    a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
+    return moved / part.replayed * a_sector, deferred * a_sector

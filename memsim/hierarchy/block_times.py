@@ -1,0 +1,78 @@
+"""When blocks ran: what tells the rate of a long launch from a part of it.
+
+While every slot of the GPU holds a block, the launch goes on as a longer one would. That time ends when the first slot
+finds no further block; :attr:`BlockTimes.full_until` is its end. How many blocks are done by then, and by each eighth
+of it, is counted in blocks: one that is under way counts by the share of its time that has gone by, and the parts of
+one that is split (random start alignment) by their instructions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+EIGHTHS = 8
+
+
+class BlockTimes:
+    """Starts and ends of the work items of one replay.
+
+    Args:
+        first, end: i8 [items, warps a block], see sm.blocks.work_items.
+        block: i8 [items], the block of each.
+        slots: (SMs, blocks one of them holds).
+        launch_cycles: from a block's end to the next one's start.
+        begin: cycle in which the first blocks start.
+    """
+
+    def __init__(
+        self, first: np.ndarray, end: np.ndarray, block: np.ndarray, slots: tuple[int, int], launch_cycles: int,
+        begin: int,
+    ) -> None:  # fmt: skip
+        self._share = _shares((end - first).sum(axis=1), block)
+        self._sms, resident = slots
+        self._launch_cycles, self._begin = launch_cycles, begin
+        held = self._sms * resident
+        self._item = np.arange(held)  # in each slot, as they are filled: one block an SM, then the next one
+        self._launched = min(held, len(block))
+        self._start, self._end = np.full(len(block), begin), np.full(len(block), begin)
+        self._full_until = begin if len(block) < held else None
+
+    def take(self, freed: np.ndarray, launched: int) -> None:
+        """Take in the slots that became free in a window.
+
+        Args:
+            freed: records sm.state.FREED, by time and SM; the first ones got new items.
+            launched: how many.
+        """
+        times, slots = freed["time"], freed["block"] * self._sms + freed["sm"]
+        self._end[self._item[slots]] = times
+        items = np.arange(self._launched, self._launched + launched)
+        self._launched += launched
+        self._start[items] = times[:launched] + self._launch_cycles
+        self._item[slots[:launched]] = items
+        if self._full_until is None and launched < len(freed):
+            self._full_until = int(times[launched])
+
+    @property
+    def full_until(self) -> int:
+        """Cycles from the first block's start until a slot stays empty."""
+        return 0 if self._full_until is None else self._full_until - self._begin
+
+    @property
+    def done(self) -> np.ndarray:
+        """f8 [EIGHTHS + 1], blocks done at each eighth of that time."""
+        times = self._begin + self.full_until * np.arange(EIGHTHS + 1) / EIGHTHS
+        took = np.maximum(self._end - self._start, 1)
+        return np.array([self._share @ np.clip((time - self._start) / took, 0, 1) for time in times])
+
+
+def _shares(instructions: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """Each item's part of its block, by instructions; that of a block without any is its last item.
+
+    >>> _shares(np.array([3, 0, 4, 1]), np.array([0, 1, 2, 0])).tolist()
+    [0.75, 1.0, 1.0, 0.25]
+    """
+    whole = np.bincount(block, instructions)[block]
+    last = np.zeros(len(block))
+    last[np.unique(block[::-1], return_index=True)[1]] = 1
+    return np.where(whole > 0, instructions / np.maximum(whole, 1), last[::-1])

@@ -1,0 +1,110 @@
+"""The profiler's figures of a result, as text and as JSON values: alone, and beside a measured launch."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from memsim.analysis.profiler import Metric, metrics, scale
+from memsim.analysis.result import Result
+from memsim.analysis.table import aligned
+from memsim.analysis.tables import ABSENT, number
+from memsim.measured import Beside, Line
+from memsim.report.document import without_nan
+
+_L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"
+
+
+def listing(result: Result, names_only: bool = False) -> str:
+    """``memsim show --ncu``: a line a figure, name, value and unit; or the names alone, for ``ncu --metrics``."""
+    if names_only:
+        return "\n".join(metrics(result))
+    rows = [[one.name, _value(one, one.values.mean), one.unit] for one in metrics(result).values()]
+    text = aligned(["metric", "simulated", "unit"], rows, [False, True, False])
+    return "\n".join([text, *(f"note: {note}" for note in _scaled(result))])
+
+
+def _scaled(result: Result) -> list[str]:
+    by = scale(result)
+    return [f"counts are those of the traced blocks, times {by:,.4g} for the whole launch"] if by != 1 else []
+
+
+def _value(metric: Metric, value: float) -> str:
+    return number(value, 2 if metric.unit == "%" else 0)
+
+
+def levels(result: Result) -> str:
+    """The table that stands for the counters under ``--convention profiler``: requests, sectors and hits a level."""
+    found = metrics(result)
+    rows = [
+        _level(found, "L1 loads", f"{_L1}_ld", "l1tex__t_requests_pipe_lsu_mem_global_op_ld"),
+        _level(found, "L1 stores", f"{_L1}_st", "l1tex__t_requests_pipe_lsu_mem_global_op_st"),
+        ["L1", ABSENT, ABSENT, ABSENT, ABSENT, _mean(found, "l1tex__t_sector_hit_rate.pct", 2)],
+        _level(found, "L2 reads", f"{_L2}_read"),
+        _level(found, "L2 writes", f"{_L2}_write"),
+        _level(found, "L2 from L1", "lts__t_sectors_srcunit_tex", "lts__t_requests_srcunit_tex"),
+        ["L2", ABSENT, ABSENT, ABSENT, ABSENT, _mean(found, "lts__t_sector_hit_rate.pct", 2)],
+        *(
+            [f"DRAM {access}s", ABSENT, _mean(found, f"dram__sectors_{access}.sum"), ABSENT, ABSENT, ABSENT]
+            for access in ("read", "write")
+        ),
+    ]
+    headers = ["level", "requests", "sectors", "hits", "misses", "hit %"]
+    table = aligned(headers, rows, [False] + [True] * 5)
+    lines = ["global memory as the profiler counts it (mean of a trial); memsim show --ncu has its names", table]
+    return "\n".join([*lines, *_scaled(result)])
+
+
+def _level(found: Mapping[str, Metric], title: str, sectors: str, requests: str = "") -> list[str]:
+    of = {part: found.get(f"{sectors}{part}.sum") for part in ("", "_lookup_hit", "_lookup_miss")}
+    means = {part: metric.values.mean if metric else float("nan") for part, metric in of.items()}
+    rate = 100 * means["_lookup_hit"] / means[""] if means[""] else float("nan")
+    return [title, _mean(found, f"{requests}.sum"), *(number(mean) for mean in means.values()), number(rate, 2)]
+
+
+def _mean(found: Mapping[str, Metric], name: str, decimals: int = 0) -> str:
+    return number(found[name].values.mean, decimals) if name in found else ABSENT
+
+
+def _with_interval(metric: Metric) -> dict[str, Any]:
+    return {"mean": metric.values.mean, "interval": metric.values.interval()}
+
+
+def beside_text(label: str, report: str, result: Result, found: Beside) -> str:
+    """``memsim compare --ncu``: both, with the differences."""
+    rows = [
+        [line.metric.name, *(_value(line.metric, value) for value in (line.metric.values.mean, line.measured)),
+         line.metric.unit, _difference(line)]
+        for line in found.lines
+    ]  # fmt: skip
+    headers = ["metric", "simulated", "measured", "unit", "difference"]
+    about = result.trials.about["trace"]
+    head = [
+        f"simulated {label}: {about['kernel']} on {result.gpu}, {len(result.trials.trial)} trials, seed {result.seed}",
+        f"measured  {report}: {found.launch.kernel}",
+    ]
+    notes = [f"note: {note}" for note in (*found.cautions, *_scaled(result))]
+    return "\n".join([*head, "", aligned(headers, rows, [False, True, True, False, True]), *notes])
+
+
+def _difference(line: Line) -> str:
+    if line.difference != line.difference:
+        return ABSENT
+    return f"{line.difference:+.2f} points" if line.metric.unit == "%" else f"{100 * line.difference:+.1f} %"
+
+
+def beside_document(label: str, report: str, result: Result, found: Beside) -> str:
+    """The same as JSON; docs/profiler.md lists the fields."""
+    lines = {
+        line.metric.name: {
+            "unit": line.metric.unit, "simulated": _with_interval(line.metric),
+            "measured": line.measured, "difference": line.difference,
+        }
+        for line in found.lines
+    }  # fmt: skip
+    document = {
+        "simulated": label, "measured": report, "kernel": found.launch.kernel, "grid": found.launch.grid,
+        "block": found.launch.block, "cautions": found.cautions, "metrics": lines,
+    }  # fmt: skip
+    return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
