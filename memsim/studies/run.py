@@ -102,7 +102,7 @@ def run(
             todo = jobs_of(study, traces, team)
             state.phase = "replaying"
             _take_up(todo, kept, state)
-            complete = _Conductor(todo, team, kept, state, tell).conduct()
+            complete = Conductor(todo, team, kept, state, tell).conduct()
         found = _result(study, todo, state, perf_counter() - begin, complete)
         if out is not None and complete:
             store.save(out, found)
@@ -141,7 +141,7 @@ def _count(todo: list[Job], state: State) -> None:
     state.saved = sum(job.rule.most - job.used for job in todo if job.used)
 
 
-class _Conductor:
+class Conductor:
     """Gives trials to the team, point after point, and takes in what it answers."""
 
     def __init__(self, todo: list[Job], team: executors.Team, kept: Kept, state: State, tell: Tell) -> None:
