@@ -29,6 +29,7 @@ def show(
     memsim show result.h5 --by array --method bootstrap
     memsim show result.h5 --why
     memsim show study.h5 --csv
+    memsim show study.h5 --json
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.result import Result
@@ -38,7 +39,7 @@ def show(
     if json + csv + why > 1:
         raise InputError("memsim show", "--json, --csv, --why", "exclude each other; give one of them")
     if is_study(path):
-        _show_study(path, convention, csv, json or why)
+        _show_study(path, convention, csv, json, why)
         return
     result = Result.load(path, convention)
     if why:
@@ -83,14 +84,19 @@ def plot(
             typer.echo(written)
 
 
-def _show_study(path: Path, convention: Convention, csv: bool, other: bool) -> None:
+def _show_study(path: Path, convention: Convention, csv: bool, json: bool, why: bool) -> None:
     from memsim.report import study as report
+    from memsim.report import study_document
     from memsim.studies import StudyResult
 
-    if other:
-        raise InputError(path, "schema", "is that of a study; give --csv, or no option for tables")
+    if why:
+        problem = "needs the profile of one kernel on one GPU, which a study's points do not keep; use memsim run"
+        raise InputError(path, "--why", problem)
     found = StudyResult.load(path, convention)
-    typer.echo(report.table(found).to_csv() if csv else report.text(found), nl=not csv)
+    if json:
+        typer.echo(study_document.dumps(found))
+    else:
+        typer.echo(report.table(found).to_csv() if csv else report.text(found), nl=not csv)
 
 
 def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention) -> None:
