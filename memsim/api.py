@@ -315,7 +315,7 @@ def capacity(
     seed: int = 0,
     jobs: int = 1,
     settings: Mapping[str, object] | None = None,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
     """Find the hit ratio at every capacity of L1 and L2 in one pass, and replay three of them (docs/capacity.md).
 
@@ -325,7 +325,7 @@ def capacity(
         trials: of each replay, beside the curves; 0 for the curves alone.
         seed, jobs: of the replays, as for :func:`simulate`.
         settings: fields of the GPU to change.
-        progress: told the replays done, all, and what comes next.
+        progress: told the trials done, and all.
 
     Raises:
         InputError: a bad trace, GPU, setting or number; no cache that serves the trace's loads.
@@ -422,7 +422,7 @@ def uncertainty(
     jobs: int = 1,
     settings: Mapping[str, object] | None = None,
     convention: str = "model",
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> ModelError:
     """Vary the numbers of a preset that are fitted or assumed: the model's own error bar (docs/sensitivity.md).
 
@@ -435,7 +435,7 @@ def uncertainty(
         trials, seed, jobs: of each point, as for :func:`simulate`.
         settings: fields of the GPU to change; what is given is not varied.
         convention: of the hit ratios.
-        progress: told the points done, all, and what varies.
+        progress: told the trials done, and all.
 
     Raises:
         InputError: a bad trace, GPU, setting or number; a GPU of whose numbers none is uncertain.

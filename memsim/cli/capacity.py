@@ -48,7 +48,7 @@ def capacity(
     with keeping_existing(force):
         if out is not None:
             check_writable(out, path, gpu)
-    with bar("replays", hidden=quiet) as advance:
+    with bar("trials", hidden=quiet) as advance:
         found = find(
             path,
             gpu,

@@ -36,6 +36,7 @@ def show(
     memsim show result.h5 --why
     memsim show result.h5 --ncu
     memsim show study.h5 --csv
+    memsim show study.h5 --json
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.result import Result
@@ -48,7 +49,7 @@ def show(
     if quiet and not ncu:
         raise InputError("memsim show", "--quiet", "leaves nothing to print; give it with --ncu")
     if is_study(path):
-        _show_study(path, convention, csv, json or why or ncu)
+        _show_study(path, convention, csv, json, "--why" if why else "--ncu" if ncu else "")
         return
     result = Result.load(path, convention)
     if why:
@@ -102,14 +103,19 @@ def plot(
             typer.echo(written)
 
 
-def _show_study(path: Path, convention: Convention, csv: bool, other: bool) -> None:
+def _show_study(path: Path, convention: Convention, csv: bool, json: bool, other: str) -> None:
     from memsim.report import study as report
+    from memsim.report import study_document
     from memsim.studies import StudyResult
 
     if other:
-        raise InputError(path, "schema", "is that of a study; give --csv, or no option for tables")
+        problem = "needs the results of one kernel on one GPU, which a study's points do not keep; use memsim run"
+        raise InputError(path, other, problem)
     found = StudyResult.load(path, convention)
-    typer.echo(report.table(found).to_csv() if csv else report.text(found), nl=not csv)
+    if json:
+        typer.echo(study_document.dumps(found))
+    else:
+        typer.echo(report.table(found).to_csv() if csv else report.text(found), nl=not csv)
 
 
 def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention, sheet: Sheet) -> None:

@@ -139,7 +139,7 @@ def _model_error(
     from memsim.gpu.presets import parse_settings
     from memsim.support.progress import bar
 
-    with bar("points", hidden=quiet) as advance:
+    with bar("trials", hidden=quiet) as advance:
         return uncertainty(
             trace,
             gpu,

@@ -65,7 +65,7 @@ def sensitivity(
             raise InputError("memsim sensitivity", "--uncertain", f"varies the GPU of a trace; {path} is a study")
         shown = _of_study(path, convention, out, json)
     elif uncertain:
-        with bar("points", hidden=quiet) as advance:
+        with bar("trials", hidden=quiet) as advance:
             error = vary(
                 path, gpu, uncertainty=uncertainty, points=points or 32, trials=trials, seed=seed, jobs=jobs,
                 settings=settings, convention=convention, progress=advance,

@@ -1,8 +1,8 @@
 """What is random in a trial, by source, so that one source can be drawn anew while the others stay.
 
-A trial's draws come from its own seeds, in one order: the pages' frames, the key of all hashed draws, the phases of
-the blocks that start. The same order is followed for every trial whose stream replaces one source's, so a source that
-is taken from another trial is drawn as it was there.
+A trial's draws come from its own seeds: the pages' frames from a stream of their own, for how many numbers they take
+is the trace's business; then, in this order, the key of all hashed draws and the phases of the blocks that start. So a
+source that is switched on, or taken from another trial, leaves all others as they were.
 """
 
 from __future__ import annotations
@@ -67,12 +67,17 @@ def draws(
 
 
 def _of_trial(tx: Transactions, gpu: GPU, started: int, seeds: np.random.SeedSequence, where: Layout | None) -> Draws:
-    rng = np.random.default_rng(seeds)
     if where is None or gpu.stochastic.page_placement:
-        where = layout(tx, gpu, rng if gpu.stochastic.page_placement else None)
+        where = layout(tx, gpu, _page_stream(seeds) if gpu.stochastic.page_placement else None)
+    rng = np.random.default_rng(seeds)
     key = int(rng.integers(1 << 31))
     phases = rng.random(started) if gpu.stochastic.start_alignment else None
     return Draws(where, phases, key, key, key, key)
+
+
+def _page_stream(seeds: np.random.SeedSequence) -> np.random.Generator:
+    """A child's, by its key: spawning one would count up in `seeds`, and the next call would get another."""
+    return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, 0)))
 
 
 def active(gpu: GPU) -> tuple[str, ...]:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from memsim import montecarlo
 from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import Access, hit_ratio
 from memsim.analysis.statistics import Ratio
@@ -20,6 +19,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.profile.curve import COUNTS, LEAVES, USES, CacheUse, Curve, curves
 from memsim.profile.ops import bypasses_l1
 from memsim.profile.order import interleaved
+from memsim.studies.variants import on_each
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
@@ -103,7 +103,7 @@ def capacity(
     trials: int = 4,
     seed: int = 0,
     jobs: int = 1,
-    progress: Callable[[int, int, str], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
     """Find a kernel's hit ratio at every capacity of L1 and L2, and replay it at three.
 
@@ -112,7 +112,7 @@ def capacity(
         gpu: the machine; its L1 is what shared memory leaves of it.
         trials: of each replay; 0 for the curves alone.
         seed, jobs: of the replays.
-        progress: told the steps done, all, and what comes next.
+        progress: told the trials done, and all.
 
     Raises:
         InputError: neither cache is on, or nothing is read through them.
@@ -133,10 +133,11 @@ def capacity(
             trace.path, "loads", f"go through no cache of {gpu.name}; give a GPU with one that serves them"
         )
     variants = {name: list(sized(gpu, name)) if trials else [] for name in read}
-    replays = _Replays(trace, trials, seed, jobs, progress, {one for some in variants.values() for one in some})
+    wanted = [one for some in variants.values() for one in some]
+    done = on_each(trace, wanted, trials=trials, seed=seed, jobs=jobs, progress=progress) if wanted else {}
     caches = {}
     for name, curve in read.items():
-        at = tuple(replays.at(name, variant, curve) for variant in variants[name])
+        at = tuple(_replayed(trace, name, variant, done[variant], curve) for variant in variants[name])
         caches[name] = CacheCapacity(present[name], curve, at)
     return Capacity(trace.kernel, gpu.name, trace.digest, next(iter(read.values())).step, caches)
 
@@ -185,27 +186,12 @@ def sized(gpu: GPU, name: str) -> Iterator[GPU]:
             break
 
 
-@dataclass
-class _Replays:
-    """Replays each variant of a GPU once."""
-
-    trace: Trace
-    trials: int
-    seed: int
-    jobs: int
-    progress: Callable[[int, int, str], None] | None
-    variants: set[GPU]
-    done: dict[GPU, Trials] = field(default_factory=dict)
-
-    def at(self, name: str, gpu: GPU, curve: Curve) -> Replayed:
-        """A cache's replayed read hit ratio on a variant, over the loads that the curve counts."""
-        nbytes, cache = held_bytes(gpu, name), getattr(gpu, name)
-        if gpu not in self.done:
-            if self.progress:
-                self.progress(len(self.done), len(self.variants), f"replaying with {name.upper()} of {nbytes:,} bytes")
-            self.done[gpu] = montecarlo.run(self.trace, gpu, trials=self.trials, seed=self.seed, jobs=self.jobs)
-        rows = [k for k, op in enumerate(self.trace.ops) if name == "l2" or l1_serves(op, gpu)]
-        counters = self.done[gpu].counters[:, rows].sum(axis=1)
-        values = hit_ratio(counters, Level[name], (Access.read,), Convention.traffic, gpu.compute_capability)
-        said = float(curve.hit_ratio(nbytes // cache.line_bytes))
-        return Replayed(nbytes, cache.ways, Ratio(values, Convention.traffic), said)
+def _replayed(trace: Trace, name: str, gpu: GPU, trials: Trials, curve: Curve) -> Replayed:
+    """A cache's replayed read hit ratio on a variant, over the loads that the curve counts."""
+    cache = getattr(gpu, name)
+    rows = [k for k, op in enumerate(trace.ops) if name == "l2" or l1_serves(op, gpu)]
+    counters = trials.counters[:, rows].sum(axis=1)
+    values = hit_ratio(counters, Level[name], (Access.read,), Convention.traffic, gpu.compute_capability)
+    nbytes = held_bytes(gpu, name)
+    said = float(curve.hit_ratio(nbytes // cache.line_bytes))
+    return Replayed(nbytes, cache.ways, Ratio(values, Convention.traffic), said)

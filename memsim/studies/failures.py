@@ -8,9 +8,9 @@ _LOST = ("KilledWorker", "FutureCancelledError", "FutureLostError")  # of distri
 
 
 def is_lost_worker(error: BaseException) -> bool:
-    """Whether a task failed because its worker went away.
+    """Whether a task failed because its worker went away, or found no memory, of which others may leave it more.
 
-    >>> is_lost_worker(BrokenExecutor()), is_lost_worker(ValueError())
-    (True, False)
+    >>> is_lost_worker(BrokenExecutor()), is_lost_worker(MemoryError()), is_lost_worker(ValueError())
+    (True, True, False)
     """
-    return isinstance(error, BrokenExecutor | CancelledError | TimeoutError) or type(error).__name__ in _LOST
+    return isinstance(error, BrokenExecutor | CancelledError | TimeoutError | MemoryError) or type(error).__name__ in _LOST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -85,13 +85,25 @@ def jobs_of(study: Study, traces: dict[str, Trace], team: Team) -> list[Job]:
             continue
         if trace.digest not in shared:
             shared[trace.digest] = team.share(trace)
-        task = Task(trace.digest, execution, study.written.seed, study.written.warm)
-        ops, arrays = tables(trace)
-        about = about_run(trace, execution, study.written.seed, study.written.warm) | {"gpu_provenance": {}}
-        jobs[trace.digest, gpu] = Job(
-            [run], task, shared[trace.digest], {"about": about, "ops": ops, "arrays": arrays}, rule
-        )
+        seed, warm = study.written.seed, study.written.warm
+        jobs[trace.digest, gpu] = job_of(trace, execution, shared[trace.digest], rule, seed, warm, [run])
     return list(jobs.values())
+
+
+def job_of(
+    trace: Trace, execution: Execution, shared: Any, rule: Rule, seed: int, warm: bool = False, runs: Sequence[Run] = ()
+) -> Job:
+    """The trials of a trace on a GPU, as a team's workers are given them.
+
+    Args:
+        execution: of the trace on the GPU, in the team's folder.
+        shared: what the team's `share` made of the trace.
+        runs: of the study that ask for it.
+    """
+    ops, arrays = tables(trace)
+    about = about_run(trace, execution, seed, warm) | {"gpu_provenance": {}}
+    texts = {"about": about, "ops": ops, "arrays": arrays}
+    return Job(list(runs), Task(trace.digest, execution, seed, warm), shared, texts, rule)
 
 
 def _on_gpu(study: Study, run: Run, trace: Trace, folder: Path) -> Execution:

@@ -39,7 +39,7 @@ class State:
         all_traces, all_points, all_trials: to be done; trials at most.
         saved: trials that points which stopped early did not need.
         kept: trials that an earlier run had finished.
-        lost: trials whose worker was killed, which were begun again.
+        lost: trials whose worker was killed or had no memory, which were begun again.
         seconds: by phase, added over workers.
     """
 
@@ -102,7 +102,7 @@ def run(
             todo = jobs_of(study, traces, team)
             state.phase = "replaying"
             _take_up(todo, kept, state)
-            complete = _Conductor(todo, team, kept, state, tell).conduct()
+            complete = Conductor(todo, team, kept, state, tell).conduct()
         found = _result(study, todo, state, perf_counter() - begin, complete)
         if out is not None and complete:
             store.save(out, found)
@@ -141,7 +141,7 @@ def _count(todo: list[Job], state: State) -> None:
     state.saved = sum(job.rule.most - job.used for job in todo if job.used)
 
 
-class _Conductor:
+class Conductor:
     """Gives trials to the team, point after point, and takes in what it answers."""
 
     def __init__(self, todo: list[Job], team: executors.Team, kept: Kept, state: State, tell: Tell) -> None:
@@ -212,15 +212,20 @@ class _Conductor:
             log.info("point %d, case %d: %d trials", run.point, run.case, job.used)
 
     def _failed(self, error: BaseException, job: Job, number: int) -> None:
-        """A worker that was killed is no verdict on the trial, unless it happens again and again."""
+        """A worker that was killed, or had no memory, is no verdict on the trial, unless again and again."""
         if not is_lost_worker(error):
             raise error
         self._lost[job.key, number] += 1
         self._state.lost += 1
-        log.warning("point %d: the worker of trial %d was killed", job.runs[0].point, number)
+        log.warning("point %d: the worker of trial %d was lost: %r", _point_of(job), number, error)
         if self._lost[job.key, number] >= ATTEMPTS:
-            problem = f"lost the worker of trial {number} of point {job.runs[0].point} {ATTEMPTS} times"
+            problem = f"lost the worker of trial {number} of point {_point_of(job)} {ATTEMPTS} times"
             raise InputError("run", "executor", f"{problem} (out of memory?); give fewer jobs, then --resume") from None
+
+
+def _point_of(job: Job) -> int:
+    """The first that asks for it; 0 of a job that no study made."""
+    return job.runs[0].point if job.runs else 0
 
 
 def _result(study: Study, todo: list[Job], state: State, seconds: float, complete: bool) -> StudyResult:

@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from memsim import montecarlo
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Interval, Sample
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
 from memsim.studies.outputs import outputs_of
+from memsim.studies.variants import on_each
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -121,7 +121,8 @@ class ModelError:
         return Interval(float(low), float(high))
 
 
-Progress = Callable[[int, int, str], None]
+Progress = Callable[[int, int], None]
+_Means = Mapping[str, float]  # output -> its mean over trials
 
 
 def uncertain(
@@ -148,7 +149,7 @@ def uncertain(
         effects: whether each is also varied alone.
         trials, seed, jobs: of each replay.
         convention: of the hit ratios.
-        progress: told the points done, all, and what varies.
+        progress: told the trials done, and all.
 
     Raises:
         InputError: a number out of range, or a GPU of whose numbers none is fitted or assumed.
@@ -160,11 +161,15 @@ def uncertain(
     found, left = factors(gpu, provenance, uncertainty)
     if not found:
         raise InputError(gpu.name, "status", "of no number is fitted or assumed; nothing is uncertain")
-    replays = _Replays(trace, trials, seed, jobs, convention, progress, 1 + points + 2 * len(found) * effects)
-    base = replays.of(gpu, "nothing")
-    alone = _effects(gpu, found, base, replays) if effects else ()
-    together = [_means(replays.of(one, "all together")) for one in sample(gpu, found, points, seed)]
-    values = {name: np.array([point[name] for point in together]) for name in base}
+    ends = [_both_ends(gpu, factor) for factor in found] if effects else []
+    together = list(sample(gpu, found, points, seed))
+    wanted = [gpu, *(one for pair in ends for one in pair), *together]
+    replayed = on_each(trace, wanted, trials=trials, seed=seed, jobs=jobs, progress=progress)
+    outputs = {one: outputs_of(Result(of, convention)) for one, of in replayed.items()}
+    base = {name: Sample(values) for name, values in outputs[gpu].items()}
+    means = {one: {name: Sample(values).mean for name, values in of.items()} for one, of in outputs.items()}
+    alone = _effects(found, [(means[low], means[high]) for low, high in ends])
+    values = {name: np.array([means[one][name] for one in together]) for name in base}
     choices = tuple(name for name, entry in _doubtful(provenance) if not _is_number(entry.value))
     return ModelError(trace.kernel, gpu.name, base, found, alone, values, left, choices, uncertainty)
 
@@ -258,47 +263,23 @@ def _joined(parts: Iterable[Mapping[str, object]]) -> dict[str, object]:
     return {name: value for part in parts for name, value in part.items()}
 
 
-@dataclass
-class _Replays:
-    """One simulation a point, all with the same random numbers."""
-
-    trace: Trace
-    trials: int
-    seed: int
-    jobs: int
-    convention: str
-    progress: Progress | None
-    total: int
-    done: int = 0
-
-    def of(self, gpu: GPU, what: str) -> dict[str, Sample]:
-        """The outputs on a GPU, one value a trial."""
-        if self.progress:
-            self.progress(self.done, self.total, what)
-        found = montecarlo.run(self.trace, gpu, trials=self.trials, seed=self.seed, jobs=self.jobs)
-        self.done += 1
-        return {name: Sample(values) for name, values in outputs_of(Result(found, self.convention)).items()}
+def _both_ends(gpu: GPU, factor: Factor) -> tuple[GPU, GPU]:
+    low, high = (
+        gpu if end == factor.value else override(gpu, factor.settings(end)) for end in (factor.low, factor.high)
+    )
+    return low, high
 
 
-def _means(outputs: Mapping[str, Sample]) -> dict[str, float]:
-    return {name: of.mean for name, of in outputs.items()}
-
-
-def _effects(gpu: GPU, found: Sequence[Factor], base: Mapping[str, Sample], replays: _Replays) -> tuple[Effect, ...]:
+def _effects(found: Sequence[Factor], ends: Sequence[tuple[_Means, _Means]]) -> tuple[Effect, ...]:
     """Each factor alone at both ends, the largest part of the time's variance first.
 
     A number that is anywhere between both ends with equal chance has a twelfth of the square of their distance as its
     variance, and the time, if it follows in proportion, the same of the times' distance.
+
+    Args:
+        ends: of each factor; none where only the error bar was asked for.
     """
-    own = _means(base)
-    ends: list[tuple[Factor, Mapping[str, float], Mapping[str, float]]] = []
-    for factor in found:
-        low, high = (
-            own if end == factor.value else _means(replays.of(override(gpu, factor.settings(end)), factor.name))
-            for end in (factor.low, factor.high)
-        )
-        ends.append((factor, low, high))
-    spread = np.array([(high["cycles"] - low["cycles"]) ** 2 for _, low, high in ends])
+    spread = np.array([(high["cycles"] - low["cycles"]) ** 2 for low, high in ends])
     shares = spread / spread.sum() if spread.sum() else spread
-    made = [Effect(*three, float(share)) for three, share in zip(ends, shares, strict=True)]
+    made = [Effect(factor, *pair, float(share)) for factor, pair, share in zip(found, ends, shares, strict=False)]
     return tuple(sorted(made, key=lambda one: -one.share))

@@ -15,6 +15,8 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from memsim.support.errors import InputError
+
 try:
     import fcntl
 except ImportError:  # Windows has no such locks: nothing is locked there, and nothing removed
@@ -22,6 +24,14 @@ except ImportError:  # Windows has no such locks: nothing is locked there, and n
 
 PREFIX = "memsim-tmp-"
 HIDDEN = ".memsim-part-"  # beside an output
+
+
+def _temporary() -> str:
+    """The system's place for temporary files, which is looked for by writing to it."""
+    try:
+        return tempfile.gettempdir()
+    except FileNotFoundError:
+        raise InputError("TMPDIR", "folder", "cannot be written; give a writable place with room") from None
 
 
 class Scratch(TemporaryDirectory):
@@ -39,7 +49,7 @@ class Scratch(TemporaryDirectory):
     """
 
     def __init__(self, parent: str | Path | None = None, prefix: str = PREFIX) -> None:
-        place = tempfile.gettempdir() if parent is None else str(parent)
+        place = _temporary() if parent is None else str(parent)
         remove_abandoned(place, prefix)
         self._lock: int | None = None
         while True:

@@ -58,6 +58,19 @@ def test_one_source_is_drawn_anew_and_the_rest_stays():
     assert active(gpu) == tuple(source for source in SOURCES if source != "warp_weights")
 
 
+@pytest.mark.parametrize(
+    "switch, value, moved",
+    [("page_placement", True, {"where"}), ("start_alignment", False, {"phases"}), ("arbitration", False, set()),
+     ("warp_weights", False, set()), ("dram_grouping", False, set())],
+)  # fmt: skip
+def test_a_switch_leaves_all_other_draws_as_they_are(switch, value, moved):
+    """Common random numbers, also between points of a study that differ in what is random."""
+    gpu = load_gpu("tesla-c2050")
+    tx = machines.trace([[[instruction([(line, 15)]) for line in range(9)]] for _ in range(6)])
+    before, after = (draws(tx, one, 4, _seeds(0)[0]) for one in (gpu, override(gpu, {f"stochastic.{switch}": value})))
+    assert {name for name in vars(before) if _bytes(getattr(before, name)) != _bytes(getattr(after, name))} == moved
+
+
 def _bytes(value):
     return getattr(value, "mapping", np.asarray(0 if hasattr(value, "mapping") else value)).tobytes()
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from places import ROOT
 from typer.testing import CliRunner
 
 import memsim
 from experiments.robustness.studies import different, kill, small_study
 from memsim.cli import app
+from memsim.studies import node
 from memsim.studies import run as running
 from memsim.studies.store import is_study
 from memsim.support.errors import InputError
@@ -195,5 +200,56 @@ def test_the_command(tmp_path):
     assert "described spmv" in log.read_text() and is_study(out)
     assert "4 points" in ran("show", out) and ran("show", out, "--csv").count("\n") == 5
     assert ran("plot", out, "-o", figures).count(".png") == 4
+    document = json.loads(ran("show", out, "--json"))
+    assert document["fields"] == ["l1.ways", "dram.channels"] and document["complete"]
+    assert [one["fields"]["l1.ways"] for one in document["points"]] == [16, 16, 64, 64]
+    found = memsim.StudyResult.load(out)
+    assert document["points"][2]["outputs"]["cycles"]["mean"] == found.means("cycles")[2]
+    why = CliRunner().invoke(app, ["show", str(out), "--why"])
+    assert why.exit_code == 2 and "--why" in why.output
     bad = CliRunner().invoke(app, ["sweep", str(tmp_path / "none.toml")])
     assert bad.exit_code == 2 and "none.toml" in bad.output
+
+
+FULL_DISK = """
+import resource, signal, sys
+from experiments.robustness.studies import small_study
+from memsim.support.errors import InputError
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))
+try:
+    small_study().run(sys.argv[1], jobs=int(sys.argv[3]))
+except InputError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(("room", "jobs"), [(0, 1), (20_000, 2), (200_000, 1), (200_000, 2), (270_000, 1)])
+def test_a_full_disk_is_one_line_and_the_study_goes_on_when_there_is_room(whole, tmp_path, room, jobs):
+    out = tmp_path / "study.h5"
+    done = subprocess.run(
+        [sys.executable, "-c", FULL_DISK, str(out), str(room), str(jobs)], capture_output=True, text=True, cwd=ROOT
+    )
+    assert done.returncode == 0 and done.stderr == "" and done.stdout.count("\n") == 1, done
+    assert "full" in done.stdout or "cannot be written" in done.stdout
+    assert not out.exists()
+    kept = []
+    again = small_study().run(out, resume=True, progress=lambda state: kept.append(state.kept))
+    assert not different(again, whole) and list(tmp_path.iterdir()) == [out]
+    assert (kept[-1] > 0) == (room >= 200_000)  # trials that were finished before the disk was full
+
+
+def _short_of_memory(*task):
+    """The first trial that a worker gets finds no memory."""
+    if not getattr(_short_of_memory, "again", False):
+        _short_of_memory.again = True
+        np.empty(1 << 60, np.uint8)
+    return node.replay(*task)
+
+
+def test_a_worker_short_of_memory_begins_its_trial_again(whole, monkeypatch):
+    monkeypatch.setattr(running, "replay", _short_of_memory)
+    lost = []
+    found = small_study().run(jobs=2, progress=lambda state: lost.append(state.lost))
+    assert lost[-1] == 2 and not different(found, whole)

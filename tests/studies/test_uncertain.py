@@ -130,3 +130,14 @@ def test_what_cannot_be_varied_is_refused_in_a_line(chase, tmp_path):
         assert done.exit_code == 2 and words in done.stderr and len(done.stderr.splitlines()) == 1
     with pytest.raises(InputError, match="nothing is uncertain"):
         uncertain(memsim.open_trace(chase), load_gpu("h100"), {})
+
+
+def test_gpus_that_coalesce_alike_share_the_transactions(chase, monkeypatch):
+    from memsim.studies import node
+
+    counted = []
+    original = node.coalesce
+    monkeypatch.setattr(node, "coalesce", lambda *args: counted.append(args) or original(*args))
+    found = memsim.uncertainty(chase, "tesla-v100", points=4, trials=1)
+    lines = {end for one in found.factors if one.name == "l1.line_bytes" for end in (one.low, one.high)}
+    assert len(found.effects) > 5 and len(counted) <= 1 + len(lines)

@@ -1,0 +1,47 @@
+"""A study as JSON: the contract of ``memsim show STUDY --json``, described in docs/json.md."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from memsim.report.document import without_nan
+from memsim.studies import StudyResult
+from memsim.studies.outputs import OUTPUTS
+
+
+def document(study: StudyResult) -> dict[str, Any]:
+    """The contract's object, of JSON values: a quantity that does not exist is None."""
+    about = study.about
+    return without_nan(
+        {
+            "study": about.get("study"),
+            "complete": about.get("complete", True),
+            "convention": str(study.convention),
+            "fields": list(study.fields),
+            "cases": [vars(case) for case in study.cases],
+            "points": [_point(study, point, case) for point, case in sorted(study.trials)],
+            "saved": about.get("saved", 0),
+            "left_out": about.get("left_out", 0),
+            "seconds": about.get("seconds", {}),
+        }
+    )
+
+
+def dumps(study: StudyResult) -> str:
+    """The same as indented text."""
+    return json.dumps(document(study), indent=2, allow_nan=False, ensure_ascii=False)
+
+
+def _point(study: StudyResult, point: int, case: int) -> dict[str, Any]:
+    samples = {name: study.sample(name, point, case) for name in OUTPUTS}
+    return {
+        "point": point,
+        "case": case,
+        "fields": study.points[point],
+        "trials": len(study.trials[point, case].trial),
+        "outputs": {
+            name: {"mean": sample.mean, "sd": sample.sd, "interval": sample.interval()}
+            for name, sample in samples.items()
+        },
+    }
