@@ -107,6 +107,7 @@ def wait_for_loads(m, sm, slot, time):
         known = all_answered(m, w)
         if known == NEVER:
             m.warps[w].waiting = FOR_LOADS
+            m.warps[w].wake = time  # passes of shared memory may last longer than what it waits for
         else:
             push(m, sm, slot, max(known, time))
     elif m.warps[w].flights == 0:
@@ -125,7 +126,7 @@ def flight_ended(m, sm, f):
     if m.p[0].scoreboard:
         m.answers[m.flights[f].place] = m.flights[f].done
         if m.warps[w].waiting == FOR_LOADS:
-            time = all_answered(m, w)
+            time = max(all_answered(m, w), m.warps[w].wake)
     else:
         m.warps[w].wake = max(m.warps[w].wake, m.flights[f].done)
         m.warps[w].flights -= 1

@@ -39,7 +39,7 @@ WARP = np.dtype(
     [
         ("pc", "<i8"),
         ("end", "<i8"),
-        ("wake", "<i8"),  # latest known completion of the sequence under way
+        ("wake", "<i8"),  # latest known completion of the sequence under way; scoreboard: not before this
         ("age", "<i8"),
         ("flights", "<i4"),  # instructions of the sequence not answered yet
         ("block", "<i4"),  # block slot of the SM
