@@ -27,7 +27,9 @@ def visit(t: Thread, nodes, edges, frontier, reached, visited, cost, n):
 def bfs(n: int = 1 << 16, degree: int = 6, source: int = 0, data_seed: int = 1) -> Launch:
     """A random graph of ``n`` nodes with ``degree`` edges each, at the first step from node ``source``."""
     if n < 1 or degree < 1 or not 0 <= source < n:
-        raise ValueError(f"n is {n}, degree {degree}, source {source}; give a node or more, an edge or more, and a node")
+        raise ValueError(
+            f"n is {n}, degree {degree}, source {source}; give a node or more, an edge or more, and a node"
+        )
     edges = np.random.default_rng(data_seed).integers(0, n, n * degree, np.int32)
     nodes = np.stack([np.arange(n, dtype=np.int32) * degree, np.full(n, degree, np.int32)], axis=1)
     at_source = np.zeros(n, np.uint8)

@@ -34,7 +34,9 @@ def diagonal(t: Thread, m):
 
 
 def perimeter(t: Thread, m):
-    factors, right, below = (t.shared((SIDE, SIDE), np.float32) for _ in range(3))
+    factors = t.shared((SIDE, SIDE), np.float32)
+    right = t.shared((SIDE, SIDE), np.float32)
+    below = t.shared((SIDE, SIDE), np.float32)
     x, first = t.thread_idx.x % SIDE, (t.block_idx.x + 1) * SIDE
     of_row = t.thread_idx.x < SIDE
     with t.where(of_row):
@@ -67,7 +69,8 @@ def perimeter(t: Thread, m):
 
 
 def internal(t: Thread, m):
-    right, below = (t.shared((SIDE, SIDE), np.float32) for _ in range(2))
+    right = t.shared((SIDE, SIDE), np.float32)
+    below = t.shared((SIDE, SIDE), np.float32)
     x, y = t.thread_idx.x, t.thread_idx.y
     row, column = (t.block_idx.y + 1) * SIDE + y, (t.block_idx.x + 1) * SIDE + x
     right[y, x] = m[y, column]
@@ -96,9 +99,7 @@ def step(a: np.ndarray) -> dict[str, np.ndarray]:
 
 
 @workload
-def lud(
-    n: int = 256, variant: Literal["diagonal", "perimeter", "internal"] = "internal", data_seed: int = 1
-) -> Launch:
+def lud(n: int = 256, variant: Literal["diagonal", "perimeter", "internal"] = "internal", data_seed: int = 1) -> Launch:
     """A matrix of ``n`` x ``n`` float32, ``n`` a multiple of 16 from 32 on; the first launch of each kernel."""
     if n < 2 * SIDE or n % SIDE:
         raise ValueError(f"n is {n}; give a multiple of {SIDE} from {2 * SIDE} on")
@@ -106,9 +107,11 @@ def lud(
     after = step(a)
     before = {"diagonal": a, "perimeter": after["diagonal"], "internal": after["perimeter"]}[variant]
     others = n // SIDE - 1
-    grid, block = {"diagonal": (1, SIDE), "perimeter": (others, 2 * SIDE), "internal": ((others, others), (SIDE, SIDE))}[
-        variant
-    ]
+    grid, block = {
+        "diagonal": (1, SIDE),
+        "perimeter": (others, 2 * SIDE),
+        "internal": ((others, others), (SIDE, SIDE)),
+    }[variant]
     return Launch(
         {"diagonal": diagonal, "perimeter": perimeter, "internal": internal}[variant],
         grid=grid,

@@ -12,7 +12,8 @@ BLOCK = 256
 
 
 def descend(t: Thread, wall, costs, cheapest, columns, steps):
-    last, now = t.shared(BLOCK, np.int32), t.shared(BLOCK, np.int32)
+    last = t.shared(BLOCK, np.int32)
+    now = t.shared(BLOCK, np.int32)
     x = t.thread_idx.x
     left = (BLOCK - 2 * steps) * t.block_idx.x - steps
     column = left + x
