@@ -2,7 +2,7 @@
 
 In one kernel, one row of A a block, which is read twice, the second time perhaps from a cache (fused as in Belter et
 al., "Automating the Generation of Composed Linear Algebra Kernels", SC 2009); or one of PolyBench's two: a row of A a
-thread, so that a warp's loads lie a row apart, then a column a thread. Those keep their sum in memory, as they stand in C.
+thread, so that a warp's loads lie a row apart, then a column a thread. Those store their sum in every iteration.
 """
 
 from typing import Literal
