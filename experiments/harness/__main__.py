@@ -25,6 +25,7 @@ STUDIES: tuple[str, ...] = (
     "torres2011",
     "dram",
     "volta_counters",
+    "gv100_launches",
     "l1_size_study",
     "which_randomness",
 )

@@ -39,6 +39,9 @@ WORKLOADS = [
     ("gemv", dict(rows=70, columns=9, block=64)),
     ("gemv", dict(rows=9, columns=70, order="transposed", block=64)),
     ("atax", dict(rows=5, columns=70, block=32)),
+    ("atax", dict(rows=70, columns=9, block=32, variant="rows")),
+    ("atax", dict(rows=9, columns=70, block=32, variant="columns")),
+    ("gram_schmidt", dict(n=20, k=3)),
     ("conv2d", dict(n=32, radius=2)),
     ("conv2d", dict(n=32, radius=1, variant="tiled")),
     ("conv2d", dict(n=32, radius=3, variant="tiled")),
@@ -70,6 +73,12 @@ WORKLOADS = [
     ("hotspot", dict(n=17, steps=1)),
     ("srad", dict(rows=21, columns=19, block=64)),
     ("srad", dict(rows=21, columns=19, variant="update", block=64)),
+    ("lud", dict(n=48, variant="diagonal")),
+    ("lud", dict(n=48, variant="internal")),
+    ("gaussian", dict(n=40, variant="multipliers")),
+    ("gaussian", dict(n=40, step=1)),
+    ("pathfinder", dict(columns=500, steps=3)),
+    ("bfs", dict(n=700, degree=3, source=33)),
     ("sepia", dict(pixels=300, block=64)),
     ("linear_filter", dict(width=19, height=11, block=64, extra=2)),
     *(("svm", dict(n=100, features=9, variant=v, block=32)) for v in ("naive", "constant", "optimized")),
@@ -105,6 +114,7 @@ RESULTS_ALONE = [
     ("neighbours", dict(n=32, fetched="2", layout="padded")),
     ("sparse_product", dict(rows=40, nnz=90, columns=40, grid=2, block=32)),
     ("sparse_product", dict(rows=20, nnz=30, columns=4, grid=2, block=32, variant="csr")),
+    ("lud", dict(n=48, variant="perimeter")),
     ("merge_intervals", dict(n=1024, run=256)),  # a function of the kernel's own
     ("tensor_gemm", dict(m=32, n=20, k=128, side=32, multiply=True)),  # a list of variables
     ("warp_sum", dict(n=1024, block=64)),  # its lanes read each other's registers

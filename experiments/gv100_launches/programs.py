@@ -1,0 +1,94 @@
+"""The programs themselves, unchanged, where the reader has downloaded them (see README.md)."""
+
+from __future__ import annotations
+
+import os
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import memsim
+from memsim.support.errors import InputError
+
+VARIABLE = "MEMSIM_PROGRAMS"  # names the folder that holds both downloads
+POLYBENCH = "polybenchGpu/polybenchCodesCudaOpenClHMPPOpenAcc/CUDA"
+RODINIA = "gpu-rodinia/cuda"
+LUD = tuple(f"{RODINIA}/lud/{name}" for name in ("cuda/lud.cu", "cuda/lud_kernel.cu", "common/common.c"))
+GAUSSIAN = ("RD_WG_SIZE_0=128", "RD_WG_SIZE_1=16")
+
+
+@dataclass(frozen=True)
+class Program:
+    """Where a kernel is launched: files and folders below the downloads' folder, and the run's arguments."""
+
+    files: Sequence[str]
+    arguments: str = ""
+    launch: int = 0
+    includes: Sequence[str] = ()
+    definitions: Sequence[str] = ()
+
+
+PROGRAMS = {
+    "gramschmidt_kernel1": Program([f"{POLYBENCH}/GRAMSCHM/gramschmidt.cu"]),
+    "Convolution2D_kernel": Program([f"{POLYBENCH}/2DCONV/2DConvolution.cu"]),
+    "atax_kernel1": Program([f"{POLYBENCH}/ATAX/atax.cu"]),
+    "atax_kernel2": Program([f"{POLYBENCH}/ATAX/atax.cu"]),
+    "calculate_temp": Program([f"{RODINIA}/hotspot/hotspot.cu"], "512 2 2 temp512 power512 o.out"),
+    "dynproc_kernel": Program([f"{RODINIA}/pathfinder/pathfinder.cu"], "100000 100 20"),
+    "Fan1": Program([f"{RODINIA}/gaussian/gaussian.cu"], "-s 1024 -q", definitions=GAUSSIAN),
+    "Fan2": Program([f"{RODINIA}/gaussian/gaussian.cu"], "-s 1024 -q", 1, definitions=GAUSSIAN),
+    "lud_diagonal": Program(LUD, "-s 2048", includes=[f"{RODINIA}/lud/common"]),
+    "lud_perimeter": Program(LUD, "-s 2048", includes=[f"{RODINIA}/lud/common"]),
+    "lud_internal": Program(LUD, "-s 2048", includes=[f"{RODINIA}/lud/common"]),
+    "Kernel": Program([f"{RODINIA}/bfs/bfs.cu"], "graph1MW_6.txt"),
+}
+
+
+def downloads() -> Path | None:
+    """The folder that the environment names; None where it names none.
+
+    Raises:
+        InputError: it is not a folder.
+    """
+    named = os.environ.get(VARIABLE)
+    if named and not Path(named).is_dir():
+        raise InputError(VARIABLE, named, "is no folder; give the one that holds polybenchGpu and gpu-rodinia")
+    return Path(named) if named else None
+
+
+def captured(kernel: str, downloaded: Path) -> memsim.Trace:
+    """Trace the whole launch of the program itself, which runs in the current folder.
+
+    Args:
+        kernel: a key of PROGRAMS.
+        downloaded: the folder of the downloads.
+    """
+    program = PROGRAMS[kernel]
+    _make_inputs(program.arguments)
+    return memsim.capture(
+        [downloaded / file for file in program.files],
+        arguments=program.arguments.split(),
+        kernel=kernel,
+        launch=program.launch,
+        blocks="all",
+        includes=[downloaded / folder for folder in program.includes],
+        definitions=program.definitions,
+        stop=True,
+    ).trace
+
+
+def _make_inputs(arguments: str) -> None:
+    """The input files that the arguments name, in the current folder; no address depends on what they hold.
+
+    (Of bfs's graph only its size and that node 0 is the source: in the first launch one thread has work.)
+    """
+    draw = random.Random(1)
+    for name, low in (("temp512", 320), ("power512", 0)):
+        if name in arguments and not Path(name).exists():
+            Path(name).write_text("".join(f"{low + draw.random():.6f}\n" for _ in range(512 * 512)), encoding="utf-8")
+    name, nodes, degree = "graph1MW_6.txt", 1_000_000, 6
+    if name in arguments and not Path(name).exists():
+        starts = "".join(f"{degree * i} {degree}\n" for i in range(nodes))
+        edges = "".join(f"{draw.randrange(nodes)} 1\n" for _ in range(nodes * degree))
+        Path(name).write_text(f"{nodes}\n{starts}\n0\n\n{nodes * degree}\n{edges}", encoding="utf-8")
