@@ -22,8 +22,16 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
+from memsim.sources.ptx.machine.copies import commit, copy_async, matrix, wait_group
+from memsim.sources.ptx.machine.tables import TRACING
 from memsim.support.compiled import inlined
 
+COPY_ASYNC, COMMIT, WAIT_GROUP, MATRIX_LOAD, MATRIX_STORE = (
+    int(one)
+    for one in (
+        Micro.copy_async, Micro.commit, Micro.wait_group, Micro.matrix_load, Micro.matrix_store
+    )
+)  # fmt: skip
 INTEGER, FLOATING, CONVERT, ATOMIC, ALIAS, SHUFFLE, VOTE, MATCH, REDUCE, ELECT, ACTIVE, CLOCK_READ = (
     int(one)
     for one in (
@@ -43,6 +51,16 @@ def rare(m, record, w, warp, pc, r, row, predicates, active, mask, n):
         return np.int64(DONE)
     if active == 0:
         return np.int64(DONE)
+    if op == COPY_ASYNC:
+        return copy_async(m, record, w, warp, pc, r, row, active)
+    if op == COMMIT or op == WAIT_GROUP:
+        if op == COMMIT:
+            commit(m, record, w)
+        elif m.grid[TRACING]:
+            wait_group(m, record, w, warp, row[X], active)
+        return np.int64(DONE)
+    if op == MATRIX_LOAD or op == MATRIX_STORE:
+        return matrix(m, record, w, warp, pc, r, row, active, op == MATRIX_STORE)
     if op == ATOMIC:
         return atomic(m, record, w, warp, pc, r, row, active)
     if op == INTEGER:

@@ -26,6 +26,7 @@ from memsim.sources.ptx.machine.codes import (
     DST,
     GUARD,
     LANES,
+    LIST,
     MASK,
     MIX,
     N_GROUPS,
@@ -220,6 +221,9 @@ def _run_warp(m, w):
                     pc += 1
                     break
             pc += 1
+        elif op == TABLE:
+            pc, mask = _by_table(m, record, row, r, pcs, masks, pc, mask, active)
+            limit = next_stop(pcs, record)
         elif op == TRAP:
             if active != 0:
                 stop = np.int64(TRAPPED)
@@ -245,6 +249,20 @@ def _run_warp(m, w):
         insert(pcs, masks, record, pc, mask)
     status[STOP_PC] = pc
     return stop
+
+
+@inlined
+def _by_table(m, record, row, r, pcs, masks, pc, mask, active):
+    """brx.idx: every active lane goes where its index says; returns the lowest group."""
+    if active != mask:
+        insert(pcs, masks, record, pc + 1, mask & ~active)
+    for lane in range(LANES):
+        if (active >> lane) & 1:
+            index = min(max(r[row[A], lane], 0), row[COUNT] - 1)
+            insert(pcs, masks, record, m.lists[row[LIST] + index], np.int64(1) << lane)
+    lowest, group = pcs[0], masks[0]
+    take_lowest(pcs, masks, record)
+    return lowest, group
 
 
 @inlined
