@@ -7,6 +7,7 @@ import numpy as np
 from memsim.sources.ptx.machine.access import (
     DONE,
     LOGGED,
+    OUTSIDE,
     TOO_MANY_OPS,
     VALUES,
     WAITED,
@@ -69,7 +70,7 @@ def copy_async(m, record, w, warp, pc, r, row, active):
                 size = min(r[row[C], lane], width) if flags & SIZED else width
                 source, target = r[row[A], lane] + row[X], r[row[B], lane] + row[LIST]
                 if not move(m, w, lane, source, target, size, width):
-                    return int(Stop.outside)
+                    return OUTSIDE
     return DONE
 
 
