@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.module import Immediate, Instruction, Register
+from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
 
-CLASSES = ("integer", "fp32", "half", "fp64", "special", "conversion", "control", "shuffle")
-TENSORS = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
+CLASSES, TENSORS = INSTRUCTION_CLASSES, TENSOR_TYPES
 INTEGER, FP32, HALF, FP64, SPECIAL, CONVERSION, CONTROL, SHUFFLE = range(len(CLASSES))
 _TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4": 2, "e4m3": 3, "e5m2": 3, "f64": 4}
 _FREE = frozenset("cvta isspacep ret exit prefetchu pmevent".split())

@@ -9,9 +9,7 @@ import numpy as np
 
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE, TOO_MANY_OPS, VALUES, host_of, locate, log_located, read, write
 from memsim.sources.ptx.machine.codes import (
-    COPIES,
     COUNT,
-    ISSUED,
     LANES,
     LIST,
     MASK,
@@ -24,7 +22,7 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
-from memsim.sources.ptx.machine.log import find
+from memsim.sources.ptx.machine.log import STORES, find
 from memsim.sources.ptx.machine.mbarriers import complete_bytes
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.sources.ptx.machine.tensors import swizzled
@@ -32,7 +30,7 @@ from memsim.support.compiled import inlined
 
 UNKNOWN_TENSOR = int(Stop.unknown_tensor)
 PIECE = 16
-STORES, REDUCES, ARRIVES, MULTICAST = 64, 128, 256, 512  # flags beside those of access
+ARRIVES, MULTICAST = 256, 512  # flags beside those of access
 MAGIC = 0x6D656D73696D7470
 (MAGIC_WORD, ADDRESS, SHAPE, DIMENSIONS, STRIDES, BOX) = (0, 1, 2, 3, 8, 12)  # words of a tensor map
 MOST_RANK = 5
@@ -52,7 +50,7 @@ def copy_bulk(m, record, w, warp, pc, r, row, active):
         if row[Y] & VALUES and not _moved(m, w, source, target, size):
             return OUTSIDE
         if row[Y] & ARRIVES:
-            complete_bytes(m, record, w, r[row[LIST], lane] + SHARED_WINDOW, size)
+            complete_bytes(m, w, warp, r[row[LIST], lane] + SHARED_WINDOW, size)
     return DONE
 
 
@@ -91,10 +89,8 @@ def _logged(m, record, w, warp, pc, count):
     region = locate(m, pc, count, np.int64(1))
     if region < -1:
         return -2 - region
-    if m.grid[TRACING]:
-        if not log_located(m, record, warp, pc, count, np.int64(PIECE), region):
-            return np.int64(TOO_MANY_OPS)
-        record[ISSUED + COPIES] += 1
+    if m.grid[TRACING] and not log_located(m, record, warp, pc, count, np.int64(PIECE), region):
+        return np.int64(TOO_MANY_OPS)
     return np.int64(DONE)
 
 
@@ -153,22 +149,22 @@ def _box(m, record, w, warp, pc, r, row, lane, words):
                 return np.int64(OUTSIDE)
     stop = _logged(m, record, w, warp, pc, count)
     if stop == DONE and row[Y] & ARRIVES:
-        _arrive(m, record, w, r, row, lane, n_rows * first * width)
+        _arrive(m, w, warp, r, row, lane, n_rows * first * width)
     return stop
 
 
 @inlined
-def _arrive(m, record, w, r, row, lane, size):
+def _arrive(m, w, warp, r, row, lane, size):
     """Tell the barrier of the box, or those of all blocks it went to, that so many bytes are there."""
     barrier = r[m.lists[row[LIST] + row[COUNT]], lane] + SHARED_WINDOW
     if not row[Y] & MULTICAST:
-        complete_bytes(m, record, w, barrier, size)
+        complete_bytes(m, w, warp, barrier, size)
         return
     blocks = r[row[C], lane]
     offset = (barrier - SHARED_WINDOW) & ((1 << RANK_SHIFT) - 1)
     for rank in range(16):
         if (blocks >> rank) & 1:
-            complete_bytes(m, record, w, SHARED_WINDOW + ((rank + 1) << RANK_SHIFT) + offset, size)
+            complete_bytes(m, w, warp, SHARED_WINDOW + ((rank + 1) << RANK_SHIFT) + offset, size)
 
 
 @inlined

@@ -10,7 +10,6 @@ from memsim.sources.ptx.machine.access import (
     OUTSIDE,
     TOO_MANY_OPS,
     VALUES,
-    WAITED,
     collect,
     host_of,
     locate,
@@ -19,27 +18,24 @@ from memsim.sources.ptx.machine.access import (
     write,
 )
 from memsim.sources.ptx.machine.codes import (
+    BROUGHT,
     COMMITTED,
-    COPIES,
     COUNT,
-    ISSUED,
     LANES,
     LIST,
     MASK,
     MOST_GROUPS,
-    SHORT,
     A,
     B,
     C,
-    Stop,
     X,
     Y,
 )
-from memsim.sources.ptx.machine.log import find, issued, wait_for
+from memsim.sources.ptx.machine.log import WAITED, find, wait_for
 from memsim.sources.ptx.machine.tables import TRACING
+from memsim.sources.waits import COPIES, LOADS
 from memsim.support.compiled import inlined
 
-COPIES_STOP = int(Stop.copies)
 SIZED = 32  # a flag: C says how many bytes are read; the rest of what is written is 0
 ALL = -1  # of a wait: for all copies, committed or not
 
@@ -63,7 +59,6 @@ def copy_async(m, record, w, warp, pc, r, row, active):
             return -2 - region
         if m.grid[TRACING] and not log_located(m, record, warp, pc, count, width, region):
             return TOO_MANY_OPS
-        record[ISSUED + COPIES] += 1
     if flags & VALUES:
         for lane in range(LANES):
             if (active >> lane) & 1:
@@ -94,9 +89,9 @@ def move(m, w, lane, source, target, size, width):
 
 
 @inlined
-def commit(m, record, w):
+def commit(m, record, w, warp):
     """End a group: it holds the copies issued since the last one."""
-    m.committed[w, record[COMMITTED] % MOST_GROUPS] = record[ISSUED + COPIES]
+    m.committed[w, record[COMMITTED] % MOST_GROUPS] = m.state[warp, LOADS + COPIES]
     record[COMMITTED] += 1
 
 
@@ -104,7 +99,7 @@ def commit(m, record, w):
 def wait_group(m, record, w, warp, pending, active):
     """Wait until so many of the latest groups at most are under way."""
     if pending == ALL:
-        wait_for(m, record, warp, np.int64(COPIES), record[ISSUED + COPIES], active)
+        wait_for(m, record, warp, np.int64(COPIES), m.state[warp, LOADS + COPIES], active)
     elif record[COMMITTED] > pending:
         number = m.committed[w, (record[COMMITTED] - pending - 1) % MOST_GROUPS]
         wait_for(m, record, warp, np.int64(COPIES), number, active)
@@ -116,7 +111,7 @@ def matrix(m, record, w, warp, pc, r, row, active, stores):
 
     Lane 8 * i + j has the address of row j of matrix i.
     """
-    count, flags = row[COUNT], row[Y]
+    count, flags, record[BROUGHT] = row[COUNT], row[Y], 0
     wanted = active & ((np.int64(1) << (8 * count)) - 1)
     n_lanes = collect(m, r, row, wanted, row[X])
     if n_lanes == 0:
@@ -130,9 +125,8 @@ def matrix(m, record, w, warp, pc, r, row, active, stores):
         for i in range(count):
             _matrix_values(m, w, r, row, i, stores)
     if m.grid[TRACING] and flags & WAITED:
-        pending = issued(m, record, np.int64(SHORT))
         for i in range(count):
-            m.pending[w, m.lists[row[LIST] + i]] = pending
+            m.pending[w, m.lists[row[LIST] + i]] = record[BROUGHT]
     return DONE
 
 

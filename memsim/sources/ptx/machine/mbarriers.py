@@ -10,10 +10,8 @@ import numpy as np
 
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE, YIELDED, host_of, read, write
 from memsim.sources.ptx.machine.codes import (
-    COPIES,
     COUNT,
     DST,
-    ISSUED,
     LANES,
     LIST,
     MOST_GROUPS,
@@ -25,6 +23,7 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.ptx.machine.log import find, wait_for
 from memsim.sources.ptx.machine.tables import TRACING
+from memsim.sources.waits import COPIES, LOADS
 from memsim.support.compiled import inlined
 
 INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP = range(10)
@@ -97,7 +96,7 @@ def _settled(old, arrivals, size):
 
 
 @inlined
-def complete_bytes(m, record, w, address, size):
+def complete_bytes(m, w, warp, address, size):
     """Bytes have come that an object waits for; remember which of the warp's copies brought them."""
     region = find(m, address)
     if address + 8 > m.stops[region]:
@@ -106,7 +105,7 @@ def complete_bytes(m, record, w, address, size):
     write(m, host, np.int64(8), _settled(read(m, host, np.int64(8)), np.int64(0), -size))
     slot = (host >> 3) % (MOST_GROUPS // 2)
     m.committed[w, 2 * slot] = host
-    m.committed[w, 2 * slot + 1] = record[ISSUED + COPIES]
+    m.committed[w, 2 * slot + 1] = m.state[warp, LOADS + COPIES]
 
 
 @inlined

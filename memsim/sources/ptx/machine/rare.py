@@ -55,7 +55,7 @@ def rare(m, record, w, warp, pc, r, row, predicates, active, mask, n):
         return copy_async(m, record, w, warp, pc, r, row, active)
     if op == COMMIT or op == WAIT_GROUP:
         if op == COMMIT:
-            commit(m, record, w)
+            commit(m, record, w, warp)
         elif m.grid[TRACING]:
             wait_group(m, record, w, warp, row[X], active)
         return np.int64(DONE)

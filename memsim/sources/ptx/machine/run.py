@@ -47,7 +47,7 @@ from memsim.sources.ptx.machine.codes import (
     Y,
 )
 from memsim.sources.ptx.machine.control import insert, next_stop, take_lowest
-from memsim.sources.ptx.machine.log import BARRIER_FLAG, LONGEST_GAP, charge, check_uses, log_no_access
+from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access
 from memsim.sources.ptx.machine.rare import rare
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
@@ -157,12 +157,9 @@ def _run_warp(m, w):
             if m.cursor[0] + ROOM > len(m.rows) or m.cursor[1] + ROOM * LANES > len(m.listed):
                 stop = np.int64(LOG_FULL)
                 break
-            if row[SEGMENT] >= 0:
-                if m.gaps[record[MIX], 0] > LONGEST_GAP:
-                    log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, mask, 0)
-                if not charge(m, record, row[SEGMENT]):
-                    stop = np.int64(NEW_MIX)
-                    break
+            if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
+                stop = np.int64(NEW_MIX)
+                break
             if row[N_USES] > 0:
                 check_uses(m, record, w, warp, row, mask)
         steps += 1
