@@ -23,6 +23,7 @@ from memsim.sources.ptx.machine.codes import (
     WARP_FIELDS,
 )
 from memsim.sources.ptx.machine.tables import Machine
+from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.program import Program
@@ -128,7 +129,9 @@ class Device:
             "committed": np.zeros((warps, MOST_GROUPS), np.int64),
             "barriers": np.zeros((self.team, 16, 4), np.int64),
             "left": np.zeros(LANES, np.bool_),
-            "numbers": np.zeros((4, 2 * LANES)),
+            "left_matrix": np.zeros((ROWS, MOST_DEPTH)),
+            "right_matrix": np.zeros((MOST_DEPTH, MOST_COLUMNS)),
+            "sums": np.zeros((ROWS, MOST_COLUMNS)),
             "cell": self._cell,
             "single": self._cell.view(np.float32),
             "double": self._cell.view(np.float64),

@@ -77,10 +77,11 @@ class _Slicing:
             return
         self._kept.add(id(one))
         self._need(effect.reads)
-        if effect.memory and effect.space not in ("param", "const") and one.name != "st":
+        space = read_space(one, effect)
+        if space:
             where = self._origins.of(one)
-            for store, stored in list(self._stores):
-                if may_meet(effect, where, stored, self._origins.of(store)):
+            for store, stored in self._stores:
+                if may_meet(space, where, stored.space, self._origins.of(store)):
                     self._keep(store, stored)
 
 
@@ -89,14 +90,25 @@ def steers(one: Instruction) -> bool:
     return one.name == "mbarrier" or (one.name == "ld" and one.has("volatile", "acquire", "mmio"))
 
 
-def may_meet(a: Effects, places_a: Places, b: Effects, places_b: Places) -> bool:
-    """Whether two accesses may be of the same memory."""
+def read_space(one: Instruction, effect: Effects) -> str:
+    """The space that an instruction reads values from, "" for none.
+
+    The objects of mbarrier are nobody's else; what arrives at them is always counted. A copy reads where it copies from.
+    """
+    if not effect.memory or one.name in ("st", "stmatrix", "mbarrier") or effect.space in ("param", "const"):
+        return ""
+    if one.name == "cp":
+        spaces = [part.split("::")[0] for part in one.parts if part.split("::")[0] in ("shared", "global")]
+        return spaces[-1] if spaces else ""
+    return effect.space
+
+
+def may_meet(a: str, places_a: Places, b: str, places_b: Places) -> bool:
+    """Whether accesses of two spaces may be of the same memory."""
     generic = "global"  # generic addresses, too
-    if a.space != b.space and generic not in (a.space, b.space):
+    if a != b and generic not in (a, b):
         return False
-    if a.space == b.space == "local" or not places_a or not places_b:
-        return True
-    return bool(places_a & places_b)
+    return not places_a or not places_b or bool(places_a & places_b)
 
 
 class Origins:
