@@ -27,6 +27,8 @@ STUDIES: tuple[str, ...] = (
     "volta_counters",
     "l1_size_study",
     "which_randomness",
+    "what_decides",
+    "scale",
 )
 
 
