@@ -28,6 +28,8 @@ STUDIES: tuple[str, ...] = (
     "gv100_launches",
     "l1_size_study",
     "which_randomness",
+    "what_decides",
+    "scale",
 )
 
 

@@ -118,7 +118,7 @@ def _dask(address: str, jobs: int) -> Iterator[Team]:
         raise InputError("--executor", "dask", problem) from None
     cluster = None
     if not address:
-        cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=40)
+        cluster = LocalCluster(n_workers=jobs, threads_per_worker=1, dashboard_address=None, silence_logs=50)
     try:
         client = Client(cluster or address, timeout=_PATIENCE, set_as_default=False)
     except (OSError, ValueError) as error:
