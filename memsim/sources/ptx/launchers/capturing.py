@@ -1,0 +1,133 @@
+"""Catches the launches of a Python program: the wanted ones are traced, and all run on the CPU for their results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from memsim.gpu.config import GPU
+from memsim.sources.capture.recorder import Wanted
+from memsim.sources.outputs import SUFFIX, is_folder
+from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx.launchers.arrays import DeviceArrays, is_array
+from memsim.sources.ptx.launchers.caught import Caught, Code, Extents, extents, user_line
+from memsim.support.errors import InputError
+from memsim.support.files import writing
+from memsim.trace.reader import Trace
+
+Progress = Callable[[int, int], None]
+
+
+class Capturing:
+    """One program's launches, from Triton, Numba-CUDA, NVRTC or plain PTX.
+
+    Args:
+        gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks to trace.
+        out: the trace file, or a folder for one trace a kernel.
+        wanted: which launch and blocks.
+        progress: told the blocks done and all.
+
+    Attributes:
+        launches: all that were caught, in their order.
+        traces: of those that were wanted.
+    """
+
+    def __init__(self, gpu: GPU, out: Path, wanted: Wanted | None = None, progress: Progress | None = None) -> None:
+        self.gpu, self.wanted = gpu, wanted or Wanted()
+        self.launches: list[Caught] = []
+        self.traces: list[Trace] = []
+        self.memory = Memory()
+        self.arrays = DeviceArrays(self.memory)
+        self._out, self._progress = out, progress
+        self._counts: Counter[str] = Counter()
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the launch that was captured first, often the only one.
+
+        Raises:
+            InputError: none was captured.
+        """
+        if not self.traces:
+            raise self.nothing()
+        return self.traces[0]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether one file was asked for, and it is written."""
+        return bool(self.traces) and not is_folder(self._out)
+
+    def nothing(self) -> InputError:
+        """The error that says why no launch was captured."""
+        seen = ", ".join(f"{kernel} ({count})" for kernel, count in self._counts.items())
+        if not seen:
+            return InputError("capture", "run", "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core or NVRTC")
+        if self.wanted.kernel is not None and self.wanted.kernel not in self._counts:
+            return InputError("--kernel", self.wanted.kernel, f"was never launched; launched were {seen}")
+        return InputError("--launch", str(self.wanted.launch), f"never came; launches, counted from 0: {seen}")
+
+    def launch(
+        self,
+        code: Code,
+        arguments: Sequence[Any],
+        grid: Any,
+        block: Any,
+        *,
+        names: Sequence[str] = (),
+        cluster: Extents = (1, 1, 1),
+        shared_bytes: int = 0,
+    ) -> Caught:
+        """Run a launch on the CPU, traced if it is a wanted one.
+
+        Args:
+            code: of the kernel.
+            arguments: one a parameter; arrays of the host become device addresses.
+            grid, block: extents, one to three.
+            names: of the parameters, which name their arrays.
+            cluster: extents in blocks.
+            shared_bytes: dynamic shared memory of a block.
+
+        Raises:
+            InputError: PTX that is not understood, or an access outside all arrays.
+        """
+        labels = [*names, *(f"argument{n}" for n in range(len(names), len(arguments)))]
+        passed = [self._passed(value, name) for value, name in zip(arguments, labels, strict=True)]
+        caught = Caught(
+            code.name, self._counts[code.name], extents(grid), extents(block), cluster, shared_bytes, user_line(), code, passed
+        )  # fmt: skip
+        self._counts[code.name] += 1
+        self.launches.append(caught)
+        self._run(caught)
+        return caught
+
+    def _passed(self, value: Any, name: str) -> Any:
+        return self.arrays.address(value, name) if is_array(value) else value
+
+    def _run(self, caught: Caught) -> None:
+        launch = Launch(
+            ptx=caught.code.ptx, kernel=caught.code.entry, grid=caught.grid, block=caught.block,
+            arguments=caught.arguments, shared_bytes=caught.shared_bytes, cluster=caught.cluster,
+            source=caught.code.source,
+        )  # fmt: skip
+        if self._is_wanted(caught):
+            self.traces.append(
+                trace_launch(launch, self.memory, self._place(caught), self.gpu, self.wanted.blocks, progress=self._progress)
+            )
+            if self.wanted.snapshot_only:
+                return
+        execute(launch, self.memory)
+
+    def _is_wanted(self, caught: Caught) -> bool:
+        if caught.index != self.wanted.launch or self.is_complete:
+            return False
+        return self.wanted.kernel in (None, caught.kernel)
+
+    def _place(self, caught: Caught) -> Path:
+        """The trace's file; its folder is made if need be."""
+        if not is_folder(self._out):
+            return self._out
+        with writing(self._out):
+            self._out.mkdir(exist_ok=True)
+        return self._out / f"{caught.kernel}{SUFFIX}"
