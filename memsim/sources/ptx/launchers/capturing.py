@@ -12,12 +12,16 @@ from memsim.sources.capture.recorder import Wanted
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.sources.ptx import Launch, Memory, execute, trace_launch
 from memsim.sources.ptx.launchers.arrays import DeviceArrays, is_array
-from memsim.sources.ptx.launchers.caught import Caught, Code, Extents, extents, user_line
+from memsim.sources.ptx.launchers.caught import Caught, Code, extents, user_line
 from memsim.support.errors import InputError
 from memsim.support.files import writing
 from memsim.trace.reader import Trace
 
 Progress = Callable[[int, int], None]
+
+
+class Enough(BaseException):
+    """All that was wanted is captured, and the program is to end; no error, so no program catches it by accident."""
 
 
 class Capturing:
@@ -32,12 +36,14 @@ class Capturing:
     Attributes:
         launches: all that were caught, in their order.
         traces: of those that were wanted.
+        notes: what the user should know, a line each.
     """
 
     def __init__(self, gpu: GPU, out: Path, wanted: Wanted | None = None, progress: Progress | None = None) -> None:
         self.gpu, self.wanted = gpu, wanted or Wanted()
         self.launches: list[Caught] = []
         self.traces: list[Trace] = []
+        self.notes: list[str] = []
         self.memory = Memory()
         self.arrays = DeviceArrays(self.memory)
         self._out, self._progress = out, progress
@@ -76,7 +82,7 @@ class Capturing:
         block: Any,
         *,
         names: Sequence[str] = (),
-        cluster: Extents = (1, 1, 1),
+        cluster: Any = 1,
         shared_bytes: int = 0,
     ) -> Caught:
         """Run a launch on the CPU, traced if it is a wanted one.
@@ -86,7 +92,7 @@ class Capturing:
             arguments: one a parameter; arrays of the host become device addresses.
             grid, block: extents, one to three.
             names: of the parameters, which name their arrays.
-            cluster: extents in blocks.
+            cluster: extents in blocks, one to three.
             shared_bytes: dynamic shared memory of a block.
 
         Raises:
@@ -95,7 +101,8 @@ class Capturing:
         labels = [*names, *(f"argument{n}" for n in range(len(names), len(arguments)))]
         passed = [self._passed(value, name) for value, name in zip(arguments, labels, strict=True)]
         caught = Caught(
-            code.name, self._counts[code.name], extents(grid), extents(block), cluster, shared_bytes, user_line(), code, passed
+            code.name, self._counts[code.name], extents(grid), extents(block), extents(cluster), shared_bytes,
+            user_line(), code, passed,
         )  # fmt: skip
         self._counts[code.name] += 1
         self.launches.append(caught)
@@ -112,12 +119,19 @@ class Capturing:
             source=caught.code.source,
         )  # fmt: skip
         if self._is_wanted(caught):
-            self.traces.append(
-                trace_launch(launch, self.memory, self._place(caught), self.gpu, self.wanted.blocks, progress=self._progress)
-            )
+            place = self._place(caught)
+            trace = trace_launch(launch, self.memory, place, self.gpu, self.wanted.blocks, progress=self._progress)
+            self.traces.append(trace)
+            if self.wanted.stop and self.is_complete:
+                raise Enough
             if self.wanted.snapshot_only:
+                self._note_spoilt(caught)
                 return
         execute(launch, self.memory)
+
+    def _note_spoilt(self, caught: Caught) -> None:
+        not_read = "what the program computes from it is wrong; --stop ends it there"
+        self.notes.append(f"not all blocks of {caught.kernel} ran for their results (--snapshot-only): {not_read}")
 
     def _is_wanted(self, caught: Caught) -> bool:
         if caught.index != self.wanted.launch or self.is_complete:

@@ -137,7 +137,17 @@ class Launcher:
         self._code = Code(_ptx(source, metadata), metadata.name, source.name, _file(source))
 
     def __call__(
-        self, x: int, y: int, z: int, stream: Any, function: Any, packed: Any, about: Any, enter: Any, leave: Any, *given: Any
+        self,
+        x: int,
+        y: int,
+        z: int,
+        stream: Any,
+        function: Any,
+        packed: Any,
+        about: Any,
+        enter: Any,
+        leave: Any,
+        *given: Any,
     ) -> None:
         values, names, self._described = [], [], 0
         for (key, kind), value in zip(self._signature.items(), given, strict=True):

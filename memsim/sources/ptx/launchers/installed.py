@@ -1,0 +1,29 @@
+"""All the launchers at once: inside a block, whatever a Python program launches is caught."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from contextlib import AbstractContextManager
+
+from memsim.sources.ptx.launchers.capturing import Capturing
+from memsim.sources.ptx.launchers.importing import on_import
+from memsim.sources.ptx.launchers.triton import triton_caught
+
+_LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {
+    "triton": triton_caught
+}  # by the package they stand in for
+
+
+@contextmanager
+def caught(capturing: Capturing) -> Iterator[Capturing]:
+    """Inside the block, launches of every known language go to ``capturing``."""
+    with ExitStack() as stack:
+        actions = {name: partial(_enter, stack, launcher, capturing) for name, launcher in _LAUNCHERS.items()}
+        stack.enter_context(on_import(actions))
+        yield capturing
+
+
+def _enter(stack: ExitStack, launcher: Callable[[Capturing], AbstractContextManager[None]], capturing: Capturing) -> None:
+    stack.enter_context(launcher(capturing))
