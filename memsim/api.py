@@ -81,6 +81,7 @@ def capture(
     libraries: Sequence[str] = (),
     standard: str = "c++17",
     target: str = "cpu",
+    by: str = "source",
     snapshot_only: bool = False,
     stop: bool = False,
     gaps: bool = False,
@@ -104,6 +105,7 @@ def capture(
         registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
+        by: what of a CUDA C++ kernel is traced: its ``"source"``, or the ``"ptx"`` that nvcc makes of it.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
         stop: end the program as soon as the trace is complete, that of the last kernel with a folder.
         gaps: estimate the instructions between accesses.
@@ -136,6 +138,11 @@ def capture(
         gpu=target == "gpu",
     )
     place = Path(keep) if keep is not None else None
+    if by == "ptx":
+        from memsim.sources.ptx.program import capture_by_ptx
+
+        machine = _gpu(gpu or CAPTURE_GPU)
+        return capture_by_ptx(sources, arguments, Path(_out(out)), machine, wanted, keep=place, progress=progress)
     return run_captured(sources, arguments, _out(out), _gpu(gpu or CAPTURE_GPU), wanted, keep=place, progress=progress)
 
 

@@ -21,6 +21,13 @@ class Target(StrEnum):
     gpu = "gpu"
 
 
+class By(StrEnum):
+    """What of a CUDA C++ kernel is traced."""
+
+    source = "source"
+    ptx = "ptx"
+
+
 class WithArguments(TyperCommand):
     """A command that runs another program: what stands after ``--`` is that program's."""
 
@@ -59,6 +66,9 @@ def capture(
     library: Annotated[list[str] | None, typer.Option("-l", help="Link a library.")] = None,
     std: Annotated[str, typer.Option("--std", help="The C++ standard.")] = "c++17",
     target: Annotated[Target, typer.Option(help="Run on this CPU, or on the GPU at hand (needs nvcc).")] = Target.cpu,
+    by: Annotated[
+        By, typer.Option(help="Trace a CUDA C++ kernel's source, or the PTX that nvcc makes of it.")
+    ] = By.source,
     snapshot_only: Annotated[
         bool, typer.Option("--snapshot-only", help="Run no other blocks of the launch; later launches see wrong data.")
     ] = False,
@@ -109,6 +119,7 @@ def capture(
                 libraries=library or [],
                 standard=std,
                 target=target.value,
+                by=by.value,
                 snapshot_only=snapshot_only,
                 stop=stop,
                 gaps=gaps,

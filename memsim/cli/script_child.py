@@ -18,7 +18,7 @@ INTERRUPTED = 130
 
 
 def main() -> None:
-    """Entry point: what to do, as JSON, and the descriptor to write messages to (``sources/ptx/launchers/script.py``)."""
+    """Entry point: what to do, as JSON, and the descriptor to write messages to (``launchers/script.py``)."""
     about = json.loads(sys.argv[1])
     out = os.fdopen(int(sys.argv[2]), "w", buffering=1)
 

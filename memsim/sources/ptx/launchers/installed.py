@@ -25,5 +25,7 @@ def caught(capturing: Capturing) -> Iterator[Capturing]:
         yield capturing
 
 
-def _enter(stack: ExitStack, launcher: Callable[[Capturing], AbstractContextManager[None]], capturing: Capturing) -> None:
+def _enter(
+    stack: ExitStack, launcher: Callable[[Capturing], AbstractContextManager[None]], capturing: Capturing
+) -> None:
     stack.enter_context(launcher(capturing))

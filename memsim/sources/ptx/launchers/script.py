@@ -19,9 +19,9 @@ from typing import Any
 
 from memsim.sources.capture import Captured
 from memsim.sources.capture.recorder import Progress, Wanted, check_place
-from memsim.sources.outputs import SUFFIX, is_folder
+from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
 from memsim.support.errors import InputError
-from memsim.support.files import check_replaceable, writing
+from memsim.support.files import writing
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
@@ -58,7 +58,7 @@ def capture_script(
         made = Path(folder, out.name if is_folder(out) else f"trace{SUFFIX}")
         about = {"script": str(script), "arguments": list(arguments), "out": str(made), "gpu": gpu}
         done = _run([*child, json.dumps(about | {"wanted": asdict(wanted)})], script, progress)
-        traces = [_moved(Path(path), out) for path in done["traces"]]
+        traces = [Trace.open(moved_trace(Path(path), out)) for path in done["traces"]]
     return Captured(traces, done["launches"], done["notes"])
 
 
@@ -76,16 +76,6 @@ def _run(command: list[str], script: Path, progress: Progress | None) -> dict[st
     if done is None:
         raise _failure(script, code)
     return done
-
-
-def _moved(made: Path, out: Path) -> Trace:
-    """A finished trace in its place."""
-    target = out / made.name if is_folder(out) else out
-    check_replaceable(target)
-    with writing(target):
-        target.parent.mkdir(exist_ok=True)
-        os.replace(made, target)
-    return Trace.open(target)
 
 
 def _listen(stream: Any, progress: Progress | None) -> dict[str, Any] | None:
