@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import site
 import sys
 import sysconfig
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 Extents = tuple[int, int, int]
+_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 _PACKAGE = str(Path(__file__).parents[3])
 
 
@@ -54,6 +56,15 @@ class Caught:
     where: str
     code: Code = field(repr=False)
     arguments: Sequence[Any] | bytes = field(repr=False)
+
+
+def entries(ptx: str) -> list[str]:
+    r"""Names of the kernels in a PTX text.
+
+    >>> entries(".visible .entry add(\n.param .u64 a)")
+    ['add']
+    """
+    return _ENTRY.findall(ptx)
 
 
 def extents(value: Any) -> Extents:

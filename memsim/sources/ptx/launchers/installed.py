@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
-from contextlib import AbstractContextManager
 
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.importing import on_import
+from memsim.sources.ptx.launchers.numba_cuda import numba_cuda_caught
 from memsim.sources.ptx.launchers.triton import triton_caught
 
-_LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {
-    "triton": triton_caught
-}  # by the package they stand in for
+_LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {  # by the module they stand in for
+    "triton": triton_caught,
+    "numba.cuda": numba_cuda_caught,
+}
 
 
 @contextmanager

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import runpy
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from memsim.sources.ptx.launchers.capturing import Capturing
-from memsim.sources.ptx.launchers.caught import Code
+from memsim.sources.ptx.launchers.caught import Code, entries
 from memsim.support.errors import InputError
-
-_ENTRY = re.compile(r"^\s*(?:\.visible\s+|\.weak\s+)?\.entry\s+([\w$]+)", re.MULTILINE)
 
 
 def launch_file(capturing: Capturing, ptx: Path, launch: Path, kernel: str | None = None) -> None:
@@ -67,7 +64,7 @@ def _given(launch: Path) -> dict[str, Any]:
 
 
 def _entry(ptx: Path, text: str, wanted: str | None) -> str:
-    found = _ENTRY.findall(text)
+    found = entries(text)
     if not found:
         raise InputError(ptx, "kernel", "has no .entry; give PTX with a kernel")
     if wanted is None and len(found) > 1:

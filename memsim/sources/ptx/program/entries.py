@@ -9,14 +9,8 @@ from functools import cache
 
 from memsim.sources.capture.lane_log import Argument
 from memsim.sources.capture.ptxas import kernel_name
+from memsim.sources.ptx.launchers.caught import entries
 from memsim.sources.ptx.program.parameters import packed, parameters
-
-_ENTRY = re.compile(r"\.entry\s+([\w$]+)")
-
-
-def entries(ptx: str) -> list[str]:
-    """Mangled names of the kernels in a PTX text."""
-    return _ENTRY.findall(ptx)
 
 
 def fitting(ptx: str, kernel: str, written: str, given: Sequence[Argument]) -> list[str]:
