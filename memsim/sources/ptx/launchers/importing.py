@@ -32,6 +32,49 @@ def on_import(actions: dict[str, Callable[[], None]]) -> Iterator[None]:
         sys.meta_path.remove(finder)
 
 
+@contextmanager
+def standing_in(modules: dict[str, Callable[[], ModuleType]], user: str) -> Iterator[None]:
+    """Inside the block, an import of one of these modules gives what stands in for it, whether it is installed or not.
+
+    Args:
+        modules: what makes each, by name.
+        user: a package that needs the real ones: once its import has begun, there is nothing in their place.
+
+    >>> with standing_in({"not_there": lambda: ModuleType("not_there", "a stand-in")}, user="numba.cuda"):
+    ...     import not_there
+    >>> not_there.__doc__
+    'a stand-in'
+    """
+    before = {name: sys.modules.pop(name) for name in modules if name in sys.modules}
+    finder = _StandIns(modules, user)
+    sys.meta_path.insert(0, finder)
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        for name in modules:
+            sys.modules.pop(name, None)
+        sys.modules.update(before)
+
+
+class _StandIns(MetaPathFinder, Loader):
+    def __init__(self, modules: dict[str, Callable[[], ModuleType]], user: str) -> None:
+        self._modules, self._user = modules, user
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name not in self._modules or self._user in sys.modules:
+            return None
+        return ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return self._modules[spec.name]()
+
+    def exec_module(self, module: ModuleType) -> None:
+        """It is whole already."""
+
+
 class _Finder(MetaPathFinder):
     """Finds what the others find, and has the loader tell when it is done."""
 
