@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from memsim.trace.reader import Trace
 
 
+TUNING_TRIALS = 4  # of each configuration that a program's own tuner times
+
+
 def trace(
     workload: Workload | str | Path,
     *,
@@ -238,8 +241,12 @@ def capturing(
     from memsim.sources.ptx.launchers.capturing import Capturing, Enough
     from memsim.sources.ptx.launchers.installed import caught
 
-    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, stop=stop)
-    with suppress(Enough), caught(Capturing(_gpu(gpu), Path(_out(out)), wanted, progress)) as captured:
+    wanted, machine = Wanted(kernel, launch, blocks, snapshot_only, registers, stop=stop), _gpu(gpu)
+
+    def clock(trace: Trace) -> float:
+        return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean
+
+    with suppress(Enough), caught(Capturing(machine, Path(_out(out)), wanted, progress, clock)) as captured:
         yield captured
 
 

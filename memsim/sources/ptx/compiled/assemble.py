@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from memsim.sources.capture.ptxas import Needs, parse_report
+from memsim.gpu.config import GPU
+from memsim.sources.capture.ptxas import Needs, architecture, parse_report
 from memsim.sources.ptx.compiled.tools import ask, places_of
 from memsim.support.scratch import Scratch
 
@@ -52,6 +53,17 @@ def assemble(ptx: str, architecture: int) -> Assembled:
                 break
             text = _VERSION.sub(rf"\g<1>{older[2]}", text, count=1)
     return Assembled(b"", {}, architecture, problem)
+
+
+def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
+    """What a kernel needs on a GPU, or why nobody knows.
+
+    Code that only a later architecture can run is assembled for the one that it was made for.
+    """
+    wanted = assemble(ptx, architecture(gpu))
+    if wanted.problem and (own := _TARGET.search(ptx)) and int(own[2]) != architecture(gpu):
+        wanted = assemble(ptx, int(own[2]))
+    return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
 
 
 def retarget(ptx: str, architecture: int) -> str:

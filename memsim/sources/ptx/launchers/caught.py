@@ -25,12 +25,14 @@ class Code:
         entry: the kernel's name in it.
         name: as its author wrote it.
         source: the file of the author's that it was compiled from, as results name it.
+        parameters: their names, where they are known; they name the arrays that are passed.
     """
 
     ptx: str
     entry: str
     name: str
     source: str
+    parameters: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

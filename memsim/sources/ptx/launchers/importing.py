@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
@@ -12,7 +12,7 @@ from types import ModuleType
 
 
 @contextmanager
-def on_import(actions: dict[str, Callable[[], None]]) -> Iterator[None]:
+def on_import(actions: Mapping[str, Callable[[], None]]) -> Iterator[None]:
     """Inside the block, call a package's action once it is imported; at once if it is there already.
 
     Args:
@@ -33,7 +33,7 @@ def on_import(actions: dict[str, Callable[[], None]]) -> Iterator[None]:
 
 
 @contextmanager
-def standing_in(modules: dict[str, Callable[[], ModuleType]], user: str) -> Iterator[None]:
+def standing_in(modules: Mapping[str, Callable[[], ModuleType]], user: str) -> Iterator[None]:
     """Inside the block, an import of one of these modules gives what stands in for it, whether it is installed or not.
 
     Args:
@@ -58,7 +58,7 @@ def standing_in(modules: dict[str, Callable[[], ModuleType]], user: str) -> Iter
 
 
 class _StandIns(MetaPathFinder, Loader):
-    def __init__(self, modules: dict[str, Callable[[], ModuleType]], user: str) -> None:
+    def __init__(self, modules: Mapping[str, Callable[[], ModuleType]], user: str) -> None:
         self._modules, self._user = modules, user
 
     def find_spec(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -81,8 +82,7 @@ def _host(value: Any) -> Any:
 
 def _parameters(kind: Any, value: Any) -> Iterator[Any]:
     """The kernel's parameters that an argument becomes, in the layout of Numba's arrays and scalars."""
-    from numba.cuda import types
-
+    types: Any = importlib.import_module("numba.cuda").types
     if isinstance(kind, types.Array):
         yield from (0, 0, value.size, value.itemsize, value, *value.shape, *value.strides)  # no owner, no parent
     elif isinstance(kind, types.BaseTuple):

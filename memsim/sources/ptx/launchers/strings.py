@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -58,7 +59,8 @@ class StringModule:
             if len(found) != 1:
                 raise InputError(self._file, name, f"is no kernel of this code; it has {', '.join(known) or 'none'}")
             entry = found[0]
-        return Code(self._text, entry, kernel_name(entry), self._file)
+        bare = kernel_name(entry)
+        return Code(self._text, entry, bare, self._file, tuple(parameter_names(self._code, bare)))
 
     def _compile(self, name: str) -> None:
         if self._is_ptx:
@@ -68,6 +70,29 @@ class StringModule:
         code = f'#line {self._line} "{self._file}"\n{self._code}'
         made = compile_string(code, self._capturing.gpu, self._options, expressions, self._file)
         self._text, self._names = made.ptx, made.names
+
+
+def parameter_names(code: str, kernel: str) -> list[str]:
+    """Names of a kernel's parameters as its source declares them; none where that cannot be told by its text.
+
+    >>> parameter_names("__global__ void k(const float* __restrict__ x, int n[4], T (*f)(T)) {", "k")
+    ['x', 'n', '']
+    """
+    found = re.search(
+        rf"__global__[^;{{}}()]*(?:__launch_bounds__\s*\([^)]*\)[^;{{}}()]*)?\b{re.escape(kernel)}\s*\(", code
+    )
+    if found is None:
+        return []
+    depth, parts, start = 1, [], found.end()
+    for at in range(found.end(), len(code)):
+        depth += {"(": 1, "<": 1, ")": -1, ">": -1}.get(code[at], 0)
+        if depth == 0 or (depth == 1 and code[at] == ","):
+            parts.append(code[start:at])
+            start = at + 1
+        if depth == 0:
+            break
+    names = (re.search(r"(\w+)\s*(?:\[[^\]]*\])?\s*$", part) for part in parts)
+    return [name[1] if name else "" for name in names]
 
 
 def _written(code: str, where: str) -> tuple[str, int]:

@@ -47,12 +47,12 @@ def triton_caught(capturing: Capturing) -> Iterator[None]:
     def tensor(value: Any) -> Any:
         return HostTensor(value, capturing.arrays) if isinstance(value, np.ndarray) else value
 
-    driver.set_active(Driver(capturing))  # type: ignore[arg-type]
-    KernelInterface.__getitem__ = with_numpy  # type: ignore[method-assign]
+    driver.set_active(Driver(capturing))
+    KernelInterface.__getitem__ = with_numpy
     try:
         yield
     finally:
-        KernelInterface.__getitem__ = subscript  # type: ignore[method-assign]
+        KernelInterface.__getitem__ = subscript
         driver._active = active
 
 

@@ -42,7 +42,7 @@ def image(process: int, arrays: Iterable[Array], program: str) -> Memory:
 def _read(source: int, array: Array) -> np.ndarray:
     width = array.element_bytes if array.element_bytes in _READABLE and array.bytes % array.element_bytes == 0 else 1
     values = np.empty(array.bytes // width, f"u{width}")
-    rest, at = memoryview(values.view(np.uint8)), array.base
+    rest, at = values.view(np.uint8).data, array.base
     while rest:
         got = os.preadv(source, [rest], at)
         rest, at = rest[got:], at + got

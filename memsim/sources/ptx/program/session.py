@@ -18,6 +18,7 @@ from memsim.sources.capture.session import notes_of_others
 from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
 from memsim.sources.ptx import Launch as PtxLaunch
 from memsim.sources.ptx import trace_launch
+from memsim.sources.ptx.compiled import needs_of
 from memsim.sources.ptx.program.entries import fitting
 from memsim.sources.ptx.program.image import image
 from memsim.sources.ptx.program.modules import Modules
@@ -130,11 +131,20 @@ class Listener:
         memory = image(self.process.number, self._arrays.values(), self.shown)
         run = PtxLaunch(
             ptx=ptx, kernel=entry, grid=launch.grid, block=launch.block, arguments=passed,
-            shared_bytes=launch.dynamic_shared, source=self.shown,
+            shared_bytes=launch.dynamic_shared, source=self.shown, registers=self._registers(ptx, entry),
         )  # fmt: skip
         trace_launch(run, memory, path, self.gpu, self.wanted.blocks, progress=self.progress)
         self.made.append(path)
         return "0 0 only" if self.wanted.snapshot_only else "0 0"
+
+    def _registers(self, ptx: str, entry: str) -> int:
+        """Registers of a thread: as given, else as the assembler says."""
+        if self.wanted.registers is not None:
+            return self.wanted.registers
+        needs = needs_of(ptx, entry, self.gpu)
+        if isinstance(needs, str):
+            raise InputError(self.shown, "registers", f"are not known ({needs}); give --registers N")
+        return needs.registers
 
     def _compiled(self, launch: Launch) -> tuple[str, str]:
         """The PTX with the launched kernel, and its name there."""
