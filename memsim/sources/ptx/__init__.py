@@ -1,0 +1,7 @@
+"""Kernels as PTX, run on the CPU for what their warps access: the front end of every language that compiles to it."""
+
+from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.trace import execute, trace_launch
+
+__all__ = ["Launch", "Memory", "execute", "trace_launch"]

@@ -1,0 +1,203 @@
+"""Makes the machine's arrays for a launch: registers with their constants, regions of memory, tables that grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from memsim.sources.batch_log import BatchLog
+from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.layout import Layout
+from memsim.sources.ptx.lowering.builder import LANE_SPECIALS, SINK, SPECIALS
+from memsim.sources.ptx.machine import tables
+from memsim.sources.ptx.machine.access import ORIGIN
+from memsim.sources.ptx.machine.codes import (
+    ALL_LANES,
+    LANES,
+    LOCAL_WINDOW,
+    MOST_GROUPS,
+    PARAMETER_WINDOW,
+    RANK_SHIFT,
+    SHARED_WINDOW,
+    WARP_FIELDS,
+)
+from memsim.sources.ptx.machine.tables import Machine
+from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.program import Program
+from memsim.sources.rows import STATE
+from memsim.support.errors import InputError
+from memsim.trace.schema import NO_OP, ArrayInfo, Space
+
+MOST_BYTES = 1 << 32  # of all registers and local memory of the blocks that run together
+MOST_STEPS = 1 << 28  # micro-ops of one warp
+HIGHEST = np.iinfo(np.int64).max
+_SPACES = {"global": Space.global_, "const": Space.constant}
+
+
+class _HostMemory:
+    """All memory of the host as elements of so many bytes; only addresses of living arrays may be looked at."""
+
+    def __init__(self, kind: str, width: int) -> None:
+        self.__array_interface__ = {
+            "data": (ORIGIN, False), "shape": ((1 << 47) // width,), "typestr": kind, "version": 3,
+        }  # fmt: skip
+
+
+class Device:
+    """The machine of a launch, and what the trace calls its arrays.
+
+    Args:
+        n_blocks_a_call: how many blocks' warps the log's states have room for.
+    """
+
+    def __init__(
+        self, launch: Launch, program: Program, layout: Layout, memory: Memory, log: BatchLog, batch: int, tracing: bool
+    ) -> None:
+        self.launch, self.layout, self._program = launch, layout, program
+        self.warps = -(-launch.threads // LANES)
+        self.team = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        self.log = log
+        self._check_size()
+        self._keep: list[np.ndarray] = []  # what the machine knows by address alone
+        regions, self.arrays, parts = self._regions(memory)
+        self._gaps = np.zeros((64, 2), np.int64)
+        self._next_mix = np.full((64, max(len(program.segments), 1)), -1, np.int32)
+        self.machine = self._machine(regions, parts, batch, tracing)
+        self._fill_registers()
+
+    def _check_size(self) -> None:
+        rows = self._program.builder.n_rows
+        needed = self.team * self.warps * LANES * (8 * rows + self.layout.local_bytes)
+        if needed > MOST_BYTES:
+            problem = f"needs {needed >> 20} MiB for {rows} registers and local memory; at most {MOST_BYTES >> 20}"
+            raise InputError(self.launch.source, self.launch.kernel, problem)
+
+    # -- memory
+
+    def _regions(self, memory: Memory) -> tuple[list[tuple[int, int, int, int, int]], list[ArrayInfo], np.ndarray]:
+        """Rows (start, stop, host, array, space) in order of address; arrays of the trace; shared arrays' places."""
+        rows, arrays = [], []
+        for one in memory.regions:
+            space = _SPACES[one.space]
+            rows.append((one.address, one.address + one.bytes, one.buffer.ctypes.data, len(arrays), int(Space.global_)))
+            arrays.append(ArrayInfo(one.name, space, one.address, one.bytes, one.element_bytes))
+        self._shared = np.zeros((self.team, max(self.layout.shared_bytes, 1)), np.uint8)
+        self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
+        self._parameters = self.layout.parameters.copy()
+        rows.append(
+            (PARAMETER_WINDOW, PARAMETER_WINDOW + len(self._parameters), self._parameters.ctypes.data, -1, int(Space.constant))
+        )
+        parts = []
+        for name, first, nbytes, element in self.layout.shared:
+            parts.append((first, len(arrays)))
+            arrays.append(ArrayInfo(name, Space.shared, first, nbytes, element))
+        self.shared_row = len(rows)
+        size = self.layout.shared_bytes
+        for rank in range(self.team + 1 if self.team > 1 else 1):
+            start = SHARED_WINDOW + (rank << RANK_SHIFT)
+            host = self._shared.ctypes.data + max(rank - 1, 0) * self._shared.shape[1]
+            rows.append((start, start + size, host, 0, int(Space.shared)))
+        self.local_row = len(rows)
+        local = len(arrays) if self.layout.local_bytes else -1
+        if self.layout.local_bytes:
+            arrays.append(ArrayInfo("local", Space.local, 0, self.layout.local_bytes, 4))
+        rows.append(
+            (LOCAL_WINDOW, LOCAL_WINDOW + self.layout.local_bytes, self._local.ctypes.data, local, int(Space.local))
+        )
+        return rows, arrays, np.array(parts, np.int64).reshape(-1, 2)
+
+    # -- arrays
+
+    def _machine(
+        self, regions: list[tuple[int, int, int, int, int]], parts: np.ndarray, batch: int, tracing: bool
+    ) -> Machine:
+        builder, n = self._program.builder, len(self._program.code)
+        warps = self.team * self.warps
+        columns = np.array([*regions, (HIGHEST, HIGHEST, 0, -1, -1)], np.int64).T
+        self._cell = np.zeros(1, np.int64)
+        named: dict[str, Any] = {
+            "code": self._program.code,
+            "lists": np.array([*builder.lists, 0], np.int64),
+            "uses": np.array([*builder.use_lists, 0], np.int64),
+            "registers": np.zeros((warps, builder.n_rows, LANES), np.int64),
+            "predicates": np.zeros((warps, builder.n_predicates), np.int64),
+            "pcs": np.zeros((warps, LANES + 1), np.int64),
+            "masks": np.zeros((warps, LANES + 1), np.int64),
+            "records": np.zeros((warps, WARP_FIELDS), np.int64),
+            "pending": np.zeros((warps, builder.n_rows), np.int64),
+            "committed": np.zeros((warps, MOST_GROUPS), np.int64),
+            "barriers": np.zeros((self.team, 16, 4), np.int64),
+            "left": np.zeros(LANES, np.bool_),
+            "numbers": np.zeros((4, 2 * LANES)),
+            "cell": self._cell,
+            "single": self._cell.view(np.float32),
+            "double": self._cell.view(np.float64),
+            "starts": columns[0].copy(),
+            "stops": columns[1].copy(),
+            "hosts": columns[2].copy(),
+            "arrays": columns[3].astype(np.int32),
+            "spaces": columns[4].astype(np.int32),
+            "recent": np.full(n, len(regions), np.int32),
+            "parts": parts,
+            "bytes1": np.asarray(_HostMemory("|u1", 1)),
+            "bytes2": np.asarray(_HostMemory("<u2", 2)),
+            "bytes4": np.asarray(_HostMemory("<u4", 4)),
+            "bytes8": np.asarray(_HostMemory("<i8", 8)),
+            "ids": np.zeros(batch * self.team, np.int64),
+            "grid": self._grid(tracing),
+            "special": np.array([builder.rows.get(name, SINK) for name in SPECIALS], np.int64),
+            "shared": self._shared,
+            "rows": self.log.rows,
+            "listed": self.log.addresses,
+            "cursor": self.log.cursor,
+            "state": np.zeros((batch * warps, STATE), np.int64),
+            "numbers_of_ops": np.full((n, len(self.arrays) + 1), -1, np.int32),
+            "made": np.zeros((NO_OP, 2), np.int32),
+            "n_made": np.zeros(1, np.int64),
+            "next_mix": self._next_mix,
+            "gaps": self._gaps,
+            "status": np.zeros(tables.STATUS_FIELDS, np.int64),
+        }
+        named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
+        return Machine(**named)
+
+    def _grid(self, tracing: bool) -> np.ndarray:
+        grid = np.zeros(tables.GRID_FIELDS, np.int64)
+        grid[[tables.GRID_X, tables.GRID_Y, tables.GRID_Z]] = self.launch.grid
+        grid[[tables.WARPS, tables.THREADS, tables.TEAM]] = self.warps, self.launch.threads, self.team
+        grid[[tables.LOCAL_BYTES, tables.LOCAL_HOST]] = self._local.shape[1], self._local.ctypes.data
+        grid[[tables.SHARED_BYTES, tables.SHARED_HOST]] = self._shared.shape[1], self._shared.ctypes.data
+        grid[[tables.SHARED_ROW, tables.LOCAL_ROW]] = self.shared_row, self.local_row
+        grid[[tables.TRACING, tables.MOST_STEPS]] = int(tracing), MOST_STEPS
+        return grid
+
+    def _fill_registers(self) -> None:
+        """Constants, and the special registers that say which thread a lane is."""
+        registers, builder = self.machine.registers, self._program.builder
+        for value, row in builder.constants.items():
+            registers[:, row] = value
+        self.machine.predicates[:, 0] = ALL_LANES
+        thread = np.arange(self.team * self.warps * LANES).reshape(-1, LANES) % (self.warps * LANES)
+        lane = np.arange(LANES)
+        x, y, _z = self.launch.block
+        values = {
+            "%tid.x": thread % x, "%tid.y": thread // x % y, "%tid.z": thread // (x * y), "%laneid": lane,
+            "%warpid": thread // LANES, "%lanemask_eq": 1 << lane, "%lanemask_lt": (1 << lane) - 1,
+            "%lanemask_le": (2 << lane) - 1, "%lanemask_gt": ALL_LANES & ~((2 << lane) - 1),
+            "%lanemask_ge": ALL_LANES & ~((1 << lane) - 1),
+        }  # fmt: skip
+        for name in LANE_SPECIALS:
+            if name in builder.rows and name in values:
+                registers[:, builder.rows[name]] = values[name]
+
+    # -- what grows
+
+    def grow_log(self, rows: int, addresses: int) -> None:
+        """Make room in the log; the machine gets the larger arrays."""
+        self.log.reserve(rows, addresses)
+        self.machine = self.machine._replace(rows=self.log.rows, listed=self.log.addresses)
+
+    def set_mixes(self, n_mixes: int, gaps: np.ndarray, next_mix: np.ndarray) -> None:
+        """Give the machine tables of mixes that grew."""
+        self.machine = self.machine._replace(gaps=gaps, next_mix=next_mix)

@@ -1,0 +1,94 @@
+"""Where variables lie: shared and local ones in their windows, module variables and parameters in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.sources.ptx.launch import MOST_SHARED, Launch, parameter_bytes, places
+from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.module import Function, Variable
+from memsim.support.errors import InputError
+
+MOST_LOCAL = 1 << 19  # bytes of a thread's local memory on every GPU (CUDA C++ Programming Guide, technical specifications)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where a launch's variables lie.
+
+    Attributes:
+        symbols: addresses by name; those of shared, local and parameter space count from their windows' start.
+        shared: arrays in shared memory: (name, first byte, bytes, bytes of an element), ascending.
+        shared_bytes, local_bytes: of a block, of a thread.
+        parameters: the buffer of the kernel's parameters.
+    """
+
+    symbols: dict[str, int]
+    shared: list[tuple[str, int, int, int]]
+    shared_bytes: int
+    local_bytes: int
+    parameters: np.ndarray
+
+
+def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
+    """Place all variables that a kernel may use.
+
+    Raises:
+        InputError: shared or local memory that no GPU has, arguments that do not fit.
+    """
+    buffer = parameter_bytes(launch, function)
+    names = [one.name for one in function.parameters]
+    symbols = dict(zip(names, places(function.parameters), strict=True))
+    variables = [*launch.module.variables.values(), *function.variables.values()]
+    shared, shared_bytes = _shared(launch, variables, symbols)
+    local_bytes = 0
+    for one in variables:
+        if one.space in ("local", "param"):
+            local_bytes = -(-local_bytes // one.align) * one.align
+            symbols[one.name] = local_bytes
+            local_bytes += one.bytes
+    if local_bytes > MOST_LOCAL:
+        raise InputError(launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}")
+    _place_variables(launch, variables, memory, symbols)
+    return Layout(symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, np.frombuffer(buffer.ljust(16, b"\0"), np.uint8))
+
+
+def _shared(
+    launch: Launch, variables: Iterable[Variable], symbols: dict[str, int]
+) -> tuple[list[tuple[str, int, int, int]], int]:
+    """Static arrays one after another, then the dynamic ones, which all begin at the same place."""
+    found, at = [], 0
+    ours = [one for one in variables if one.space == "shared"]
+    for one in ours:
+        if not one.extern:
+            at = -(-at // one.align) * one.align
+            symbols[one.name] = at
+            found.append((one.name, at, one.bytes, one.element_bytes))
+            at += one.bytes
+    dynamic = [one for one in ours if one.extern]
+    if dynamic:
+        align = max(one.align for one in dynamic)
+        at = -(-at // align) * align
+        symbols |= {one.name: at for one in dynamic}
+        found.append((dynamic[0].name, at, launch.shared_bytes, dynamic[0].element_bytes))
+        at += launch.shared_bytes
+    if at > MOST_SHARED:
+        raise InputError(launch.source, launch.kernel, f"takes {at} bytes of shared memory; at most {MOST_SHARED}")
+    return found, at
+
+
+def _place_variables(launch: Launch, variables: Iterable[Variable], memory: Memory, symbols: dict[str, int]) -> None:
+    """Give module variables memory, then fill in the addresses that they hold of each other."""
+    ours = [one for one in variables if one.space in ("global", "const")]
+    for one in ours:
+        data = np.zeros(one.bytes, np.uint8)
+        data[: len(one.values)] = np.frombuffer(one.values[: one.bytes], np.uint8)
+        symbols[one.name] = memory.variable((launch.key, one.name), data, one.element_bytes, one.space)
+    for one in ours:
+        for offset, name, added in one.addresses:
+            if name in symbols:
+                value = np.array([symbols[name] + added], np.uint64).view(np.uint8)
+                memory.array_at(symbols[one.name] + offset, 8)[:] = value

@@ -1,0 +1,1 @@
+"""From PTX instructions to the machine's micro-ops, a file a family of instructions."""

@@ -1,0 +1,125 @@
+"""Branches, barriers, and what lanes of a warp do together (PTX ISA 9.0, sections 9.7.12 and 9.7.13)."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.lowering.builder import SINK, ZERO, Builder, Lower, width_of
+from memsim.sources.ptx.lowering.integers import condition, destination, is_signed, mask_of
+from memsim.sources.ptx.machine import across, barriers
+from memsim.sources.ptx.machine.codes import Micro
+from memsim.sources.ptx.module import Instruction, Not, Register, Symbol, Vector
+
+_SHUFFLES = {"up": across.UP, "down": across.DOWN, "bfly": across.BUTTERFLY, "idx": across.INDEX}
+_VOTES = {"all": across.ALL, "any": across.ANY, "uni": across.UNIFORM, "ballot": across.BALLOT}
+_REDUCTIONS = {"add": across.R_ADD, "min": across.R_MINIMUM, "max": across.R_MAXIMUM, "and": across.R_AND,
+               "or": across.R_OR, "xor": across.R_XOR}  # fmt: skip
+_BARRIER_KINDS = {"and": barriers.RED_AND, "or": barriers.RED_OR, "popc": barriers.RED_POPC}
+
+
+def label_of(b: Builder, operand: object) -> str:
+    """The name of a label."""
+    if isinstance(operand, Symbol | Register):
+        return operand.name
+    raise b.error("names no label")
+
+
+def _branch(b: Builder, one: Instruction) -> None:
+    b.jump(label_of(b, one.operands[0]))
+
+
+def _exit(b: Builder, one: Instruction) -> None:
+    b.emit(Micro.exit)
+
+
+def _trap(b: Builder, one: Instruction) -> None:
+    b.emit(Micro.trap)
+
+
+def _barrier(b: Builder, one: Instruction) -> None:
+    """bar and barrier: sync, arrive, red; those of clusters apart."""
+    if one.has("cluster"):
+        return b.emit(Micro.cluster_barrier, x=int(one.has("wait")) + 2 * int(one.has("arrive")))
+    if one.has("warp"):
+        return None
+    reduces = one.has("red")
+    operands = list(one.operands)
+    fields = {"x": barriers.ARRIVE if one.has("arrive") else barriers.SYNC, "mask": 0}
+    if reduces:
+        what = next((part for part in one.parts if part in _BARRIER_KINDS), None)
+        if what is None or len(operands) < 3:
+            raise b.error("reduces in a way that memsim does not know")
+        to, by = operands.pop(0), operands.pop()
+        name = by.register.name if isinstance(by, Not) else getattr(by, "name", "")
+        assert isinstance(to, Register)
+        fields |= {"x": _BARRIER_KINDS[what], "c": b.predicate(name), "mask": int(isinstance(by, Not))}
+        fields["dst"] = b.row(to.name) if what == "popc" else b.predicate(to.name)
+    rows = [b.value(operand, "u32") for operand in operands[:2]]
+    given = len(rows) == 2
+    b.emit(Micro.barrier, a=rows[0] if rows else ZERO, b=rows[1] if given else ZERO, y=int(given), **fields)
+
+
+def _shuffle(b: Builder, one: Instruction) -> None:
+    mode = next((_SHUFFLES[part] for part in one.parts if part in _SHUFFLES), None)
+    if mode is None:
+        raise b.error("shuffles in a way that memsim does not know")
+    to = one.operands[0]
+    valid = to.parts[1] if isinstance(to, Vector) else None
+    rows = [b.value(operand, "b32") for operand in one.operands[1:4]]
+    second = b.predicate(valid.name) if isinstance(valid, Register) else -1
+    b.emit(Micro.shuffle, dst=destination(b, one), a=rows[0], b=rows[1], c=rows[2], x=mode, count=second)
+
+
+def _vote(b: Builder, one: Instruction) -> None:
+    mode = next((_VOTES[part] for part in one.parts if part in _VOTES), None)
+    if mode is None:
+        raise b.error("votes in a way that memsim does not know")
+    to = one.operands[0]
+    assert isinstance(to, Register)
+    result = b.row(to.name) if mode == across.BALLOT else b.predicate(to.name)
+    b.emit(Micro.vote, dst=result, a=condition(b, one.operands[1]), x=mode)
+
+
+def _match(b: Builder, one: Instruction) -> None:
+    to = one.operands[0]
+    second = b.predicate(to.parts[1].name) if isinstance(to, Vector) else -1  # type: ignore[union-attr]
+    b.emit(
+        Micro.match, dst=destination(b, one), a=b.value(one.operands[1], one.type), x=int(one.has("all")), count=second
+    )
+
+
+def _reduce(b: Builder, one: Instruction) -> None:
+    what = next((_REDUCTIONS[part] for part in one.parts if part in _REDUCTIONS), None)
+    if what is None or one.type == "f32":
+        raise b.error("reduces in a way that memsim does not know")
+    width = width_of(one.type)
+    fields = {"mask": mask_of(width), "shift": 64 - width, "x": what, "y": int(is_signed(one.type) or what == 0)}
+    b.emit(Micro.reduce, dst=destination(b, one), a=b.value(one.operands[1], one.type), **fields)
+
+
+def _elect(b: Builder, one: Instruction) -> None:
+    to = one.operands[0]
+    if not isinstance(to, Vector):
+        raise b.error("has no predicate for its result")
+    leader, predicate = to.parts
+    assert isinstance(leader, Register) and isinstance(predicate, Register)
+    b.emit(Micro.elect, dst=b.row(leader.name) if leader.name != "_" else SINK, count=b.predicate(predicate.name))
+
+
+def _active(b: Builder, one: Instruction) -> None:
+    b.emit(Micro.active, dst=destination(b, one))
+
+
+CONTROL: dict[str, Lower] = {
+    "bra": _branch,
+    "ret": _exit,
+    "exit": _exit,
+    "trap": _trap,
+    "brkpt": _trap,
+    "bar": _barrier,
+    "barrier": _barrier,
+    "shfl": _shuffle,
+    "vote": _vote,
+    "match": _match,
+    "redux": _reduce,
+    "elect": _elect,
+    "activemask": _active,
+}

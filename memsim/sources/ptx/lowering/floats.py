@@ -1,0 +1,90 @@
+"""Floating-point instructions and conversions (PTX ISA 9.0, sections 9.7.3 to 9.7.5 and 9.7.9)."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.lowering.builder import Builder, Lower, width_of
+from memsim.sources.ptx.lowering.integers import INTEGERS, convert_integers, destination
+from memsim.sources.ptx.lowering.types import FLOATS, flags, number_type, rounding
+from memsim.sources.ptx.machine import floats
+from memsim.sources.ptx.machine.codes import Float, Micro
+from memsim.sources.ptx.module import Instruction
+
+_OPERATIONS = {
+    "add": (Float.add, 2), "sub": (Float.subtract, 2), "mul": (Float.multiply, 2), "fma": (Float.fma, 3),
+    "mad": (Float.fma, 3), "div": (Float.divide, 2), "min": (Float.minimum, 2), "max": (Float.maximum, 2),
+    "neg": (Float.negate, 1), "abs": (Float.absolute, 1), "sqrt": (Float.square_root, 1), "rcp": (Float.reciprocal, 1),
+    "rsqrt": (Float.reciprocal_root, 1), "ex2": (Float.exponential, 1), "lg2": (Float.logarithm, 1),
+    "sin": (Float.sine, 1), "cos": (Float.cosine, 1), "tanh": (Float.tangent_hyperbolic, 1),
+    "copysign": (Float.copy_sign, 2),
+}  # fmt: skip
+_TESTS = {"finite": floats.FINITE, "infinite": floats.INFINITE, "number": floats.NUMBER, "notanumber": floats.NOT_A_NUMBER,
+          "normal": floats.NORMAL, "subnormal": floats.SUBNORMAL}  # fmt: skip
+
+
+def is_float(one: Instruction) -> bool:
+    """Whether an instruction's type is a floating-point one."""
+    return one.type in FLOATS
+
+
+def _operate(b: Builder, one: Instruction) -> None:
+    what, count = _OPERATIONS[one.name]
+    if len(one.operands) <= count:
+        raise b.error(f"has {len(one.operands)} operands; it takes {count + 1}")
+    mixed = len(one.parts) > 2 and one.parts[-2] in FLOATS and one.parts[-2] != one.type
+    if mixed:
+        raise b.error("mixes types in a way that memsim does not know")
+    rows = {name: b.value(operand, one.type) for name, operand in zip("abc", one.operands[1 : count + 1], strict=False)}
+    bits = flags(one) | (floats.KEEP_NAN if one.has("NaN") else 0)
+    fields = {"x": number_type(b, one.type), "y": what, "shift": rounding(one), "mask": bits}
+    b.emit(Micro.floating, dst=destination(b, one), **rows, **fields)
+
+
+def _test(b: Builder, one: Instruction) -> None:
+    test = next((code for name, code in _TESTS.items() if one.has(name)), None)
+    if test is None:
+        raise b.error("tests for what memsim does not know")
+    to = b.predicate(one.operands[0].name)  # type: ignore[union-attr]
+    value = b.value(one.operands[1], one.type)
+    fields = {"x": number_type(b, one.type), "y": Float.test, "list": test, "count": 0b1100}
+    b.emit(Micro.floating, dst=to, a=value, **fields)
+
+
+def _convert(b: Builder, one: Instruction) -> None:
+    """cvt: between integers, or with a floating-point type on a side; pairs of numbers into halves and back."""
+    to, of = one.parts[-2], one.parts[-1]
+    if len(one.parts) < 3 or "pack" in one.parts:
+        raise b.error("is a conversion that memsim does not know")
+    if to not in FLOATS and of not in FLOATS:
+        return convert_integers(b, one)
+    out, width = width_of(to), width_of(of)
+    fields = {"x": number_type(b, _element(to)), "y": number_type(b, _element(of))}
+    packs = to.endswith("x2") and not of.endswith("x2")
+    halves = 1 if packs else 2 if to.endswith("x2") else 0
+    if halves == 2:
+        width //= 2
+    if halves:
+        out //= 2
+    bits = flags(one) | (floats.WHOLE if one.has("rni", "rzi", "rmi", "rpi") else 0)
+    rows = {"a": b.value(one.operands[1], of)}
+    if packs:
+        rows["b"] = b.value(one.operands[2], of)
+    b.emit(
+        Micro.convert, dst=destination(b, one), shift=rounding(one), mask=bits, list=out | width << 8, count=halves,
+        **rows, **fields,
+    )  # fmt: skip
+
+
+
+def _element(kind: str) -> str:
+    return kind.removesuffix("x2")
+
+
+FLOATING: dict[str, Lower] = {name: _operate for name in _OPERATIONS} | {"testp": _test, "cvt": _convert}
+
+
+def arithmetic(b: Builder, one: Instruction) -> None:
+    """What has the same name for integers and floating-point numbers, by its type."""
+    table = FLOATING if is_float(one) or one.name not in INTEGERS else INTEGERS
+    if one.name in table:
+        return table[one.name](b, one)
+    raise b.error("is not known to memsim")

@@ -1,0 +1,134 @@
+"""Loads, stores, atomics and addresses (PTX ISA 9.0, sections 9.7.9 and 9.7.13)."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.effects import space_of
+from memsim.sources.ptx.lowering.builder import SINK, ZERO, Builder, Lower, width_of
+from memsim.sources.ptx.lowering.integers import AND_ONLY, destination, is_signed, mask_of
+from memsim.sources.ptx.lowering.types import FLOATS, number_type
+from memsim.sources.ptx.machine import access, atomics
+from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, Micro, Type
+from memsim.sources.ptx.module import Address, Instruction, Operand, Register, Symbol, Vector
+
+WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
+_ATOMICS = {
+    "add": atomics.ADD, "min": atomics.MINIMUM, "max": atomics.MAXIMUM, "and": atomics.AND, "or": atomics.OR,
+    "xor": atomics.XOR, "exch": atomics.EXCHANGE, "cas": atomics.SWAP, "inc": atomics.INCREMENT,
+    "dec": atomics.DECREMENT,
+}  # fmt: skip
+
+
+def address_of(b: Builder, operand: Operand, space: str) -> tuple[int, int]:
+    """The row of an address's base, and what is added to it: its offset, and where its window lies."""
+    if not isinstance(operand, Address):
+        raise b.error("has no address where one must be")
+    added = operand.offset + WINDOWS.get(space, 0)
+    if isinstance(operand.base, Register):
+        return b.row(operand.base.name), added
+    if isinstance(operand.base, Symbol):
+        return ZERO, b.symbol(operand.base) + added
+    return ZERO, operand.base.value + added
+
+
+def elements(b: Builder, one: Instruction, operand: Operand, kind: str) -> list[int]:
+    """The rows of what is loaded or stored."""
+    parts = operand.parts if isinstance(operand, Vector) else (operand,)
+    count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
+    if len(parts) != count:
+        raise b.error(f"has {len(parts)} elements; it takes {count}")
+    return [b.value(part, kind) for part in parts]
+
+
+def _check(b: Builder, one: Instruction, kind: str) -> int:
+    width = width_of(kind)
+    if width not in (8, 16, 32, 64):
+        raise b.error(f"has elements of {width} bits, which memsim does not know")
+    return width
+
+
+def _load(b: Builder, one: Instruction, values: bool) -> None:
+    kind, space = one.type, space_of(one)
+    width = _check(b, one, kind)
+    base, added = address_of(b, one.operands[1], space)
+    rows = elements(b, one, one.operands[0], kind)
+    first = one.operands[0].parts[0] if isinstance(one.operands[0], Vector) else one.operands[0]
+    full = width_of(b.types[first.name]) if isinstance(first, Register) and first.name in b.types else width
+    bits = access.VALUES * values | access.SIGNED * is_signed(kind)
+    if space != "param":
+        bits |= access.WAITED | access.LOGGED
+    b.emit(
+        Micro.load, a=base, x=added, y=bits, mask=width // 8, shift=64 - width, c=mask_of(full), list=b.listed(rows),
+        count=len(rows),
+    )  # fmt: skip
+
+
+def _store(b: Builder, one: Instruction, values: bool) -> None:
+    space = space_of(one)
+    width = _check(b, one, one.type)
+    base, added = address_of(b, one.operands[0], space)
+    rows = elements(b, one, one.operands[1], one.type) if values else [SINK] * _count(one)
+    bits = access.VALUES * values | (access.LOGGED if space != "param" else 0)
+    b.emit(Micro.store, a=base, x=added, y=bits, mask=width // 8, list=b.listed(rows), count=len(rows))
+
+
+def _count(one: Instruction) -> int:
+    return next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
+
+
+def _atomic(b: Builder, one: Instruction, values: bool) -> None:
+    """atom and red."""
+    kind, space, returns = one.type, space_of(one), one.name == "atom"
+    operands = one.operands[1:] if returns else one.operands
+    name = next((part for part in one.parts[1:] if part in _ATOMICS), None)
+    if name is None or one.has("v2", "v4", "v8") or width_of(kind) > 64:
+        raise b.error("is an atomic that memsim does not know")
+    base, added = address_of(b, operands[0], space)
+    width = width_of(kind)
+    swap = {"c": b.value(operands[2], kind)} if name == "cas" else {}
+    if kind in FLOATS:
+        number = number_type(b, kind)
+    else:
+        number = int(Type.signed if is_signed(kind) else Type.unsigned)
+    bits = access.VALUES * values | access.LOGGED | access.WAITED * returns
+    to = destination(b, one) if returns else SINK
+    value = b.value(operands[1], kind)
+    b.emit(
+        Micro.atomic, dst=to, a=base, b=value, x=added, y=bits, mask=width // 8, shift=64 - width, list=_ATOMICS[name],
+        count=number, **swap,
+    )  # fmt: skip
+
+
+def _to_generic(b: Builder, one: Instruction) -> None:
+    """cvta: an address of a space as a generic one, or back."""
+    space = next((part.split("::")[0] for part in one.parts if part.split("::")[0] in WINDOWS), "")
+    source, to = b.value(one.operands[1], one.type), destination(b, one)
+    if not space:
+        return b.emit(Micro.copy, dst=to, a=source)
+    op = Micro.subtract if one.has("to") else Micro.add
+    b.emit(op, dst=to, a=source, b=b.constant(WINDOWS[space]), mask=-1)
+
+
+def _is_space(b: Builder, one: Instruction) -> None:
+    """isspacep: whether a generic address lies in a space."""
+    space = one.parts[1].split("::")[0]
+    value = b.value(one.operands[1], "u64")
+    to = b.predicate(one.operands[0].name)  # type: ignore[union-attr]
+    high = b.temporary(0)
+    window = WINDOWS.get(space, 0)
+    b.emit(Micro.shift_right, dst=high, a=value, b=b.constant(58), x=64)
+    if space == "param":
+        b.emit(Micro.shift_right, dst=high, a=value, b=b.constant(59), x=64)
+    b.emit(Micro.equal, dst=to, a=high, b=b.constant(window >> (59 if space == "param" else 58)), x=AND_ONLY, count=-1)
+
+
+def _nothing(b: Builder, one: Instruction) -> None:
+    """Hints, fences and what has no effect on one block's values."""
+
+
+LOADS = {"ld": _load, "ldu": _load}
+STORES = {"st": _store}
+ATOMICS = {"atom": _atomic, "red": _atomic}
+ADDRESSES: dict[str, Lower] = {"cvta": _to_generic, "isspacep": _is_space}
+NOTHING: dict[str, Lower] = dict.fromkeys(
+    "prefetch prefetchu membar fence nanosleep applypriority discard griddepcontrol setmaxnreg pmevent".split(), _nothing
+)

@@ -1,0 +1,202 @@
+"""Loads, stores and atomics: addresses of lanes, regions, values."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.sources.ptx.machine.codes import (
+    COUNT,
+    DST,
+    LANES,
+    LIST,
+    LONG,
+    MASK,
+    REPEATED,
+    REPEATS,
+    SHIFT,
+    SHORT,
+    STATUS,
+    A,
+    B,
+    C,
+    Status,
+    Stop,
+    X,
+    Y,
+)
+from memsim.sources.ptx.machine.log import GLOBAL, LOCAL, SHARED, find, issued, log_access, array_at, log_lanes
+from memsim.sources.ptx.machine.tables import (
+    LOCAL_BYTES,
+    STOP_ADDRESS,
+    STOP_LANE,
+    TRACING,
+)
+from memsim.sources.rows import REACH
+from memsim.support.compiled import inlined, loop
+
+OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
+    int(Stop.outside), int(Stop.too_many_ops), int(Stop.misaligned), int(Stop.done), int(Stop.spinning)
+)  # fmt: skip
+YIELDED = int(Status.yielded)
+ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin
+# Bits of Y.
+VALUES, SIGNED, WAITED, PLAIN, LOGGED = 1, 2, 4, 8, 16
+MOST_REPEATS = 1 << 16  # of a lock or a flag that does not change: nobody will change it
+PATIENCE = 64  # repeats before other warps get their turn
+
+
+@inlined
+def read(m, host, width):
+    """The bits at an address of the host, in whichever pieces it is aligned to."""
+    at = host - ORIGIN
+    if width == 4 and at & 3 == 0:
+        return np.int64(m.bytes4[at >> 2])
+    if width == 8 and at & 7 == 0:
+        return np.int64(m.bytes8[at >> 3])
+    if width == 2 and at & 1 == 0:
+        return np.int64(m.bytes2[at >> 1])
+    value = np.int64(0)
+    for k in range(width):
+        value |= np.int64(m.bytes1[at + k]) << (8 * k)
+    return value
+
+
+@inlined
+def write(m, host, width, value):
+    at = host - ORIGIN
+    if width == 4 and at & 3 == 0:
+        m.bytes4[at >> 2] = np.uint32(value & 0xFFFFFFFF)
+    elif width == 8 and at & 7 == 0:
+        m.bytes8[at >> 3] = value
+    elif width == 2 and at & 1 == 0:
+        m.bytes2[at >> 1] = np.uint16(value & 0xFFFF)
+    else:
+        for k in range(width):
+            m.bytes1[at + k] = np.uint8((value >> (8 * k)) & 255)
+
+
+@inlined
+def collect(m, r, row, active, base):
+    """Put the active lanes and their addresses side by side; returns how many they are."""
+    count = np.int64(0)
+    addresses = r[row[A]]
+    for lane in range(LANES):
+        m.lanes[count] = lane
+        m.address[count] = addresses[lane] + base
+        count += (active >> lane) & 1
+        if count == LANES:
+            break
+    return count
+
+
+@inlined
+def host_of(m, w, region, lane, address):
+    """The host's address of what a lane accesses; each lane has local memory of its own."""
+    host = m.hosts[region] + address - m.starts[region]
+    if m.spaces[region] == LOCAL:
+        host += (w * LANES + lane) * m.grid[LOCAL_BYTES]
+    return host
+
+
+@inlined
+def stopped_at(m, lane, address, reason):
+    m.status[STOP_LANE], m.status[STOP_ADDRESS] = lane, address
+    return reason
+
+
+@inlined
+def locate(m, pc, count, width):
+    """Check that all lanes' accesses are aligned and in regions; the one region, or -1 for several, or -2 and why."""
+    low = high = m.address[0]
+    bits = np.int64(0)
+    for i in range(count):
+        low, high = min(low, m.address[i]), max(high, m.address[i])
+        bits |= m.address[i]
+    region = np.int64(m.recent[pc])
+    if not m.starts[region] <= low < m.stops[region]:
+        region = find(m, low)
+        m.recent[pc] = region
+    inside = high + width <= m.stops[region] and high >= low
+    if inside and bits & (min(width, 16) - 1) == 0:
+        return region
+    for i in range(count):
+        if m.address[i] & (min(width, 16) - 1):
+            return -2 - stopped_at(m, m.lanes[i], m.address[i], MISALIGNED)
+        at = find(m, m.address[i])
+        if m.address[i] + width > m.stops[at]:
+            return -2 - stopped_at(m, m.lanes[i], m.address[i], OUTSIDE)
+    return np.int64(-1)
+
+
+@inlined
+def log_located(m, record, warp, pc, count, width, region):
+    """Log an access whose regions are known; false when there are too many static ops."""
+    if region >= 0 and m.spaces[region] != LOCAL:
+        array = array_at(m, region, m.address[0] - m.starts[region])
+        if array < 0:
+            return True
+        offset = m.starts[region] if m.spaces[region] == SHARED else np.int64(0)
+        for i in range(count):
+            m.place[i] = m.address[i] - offset
+        if m.stops[region] - m.starts[region] < REACH:
+            return log_access(m, record, warp, pc, m.lanes, m.place, count, array)
+    return log_lanes(m, record, warp, pc, count, width)
+
+
+@inlined
+def access(m, record, w, warp, pc, r, row, active, stores):
+    """A load or a store of the active lanes; DONE, or why it cannot be."""
+    count = collect(m, r, row, active, row[X])
+    if count == 0:
+        return DONE
+    element, n_elements = row[MASK], row[COUNT]
+    region = locate(m, pc, count, element * n_elements)
+    if region < -1:
+        return -2 - region
+    flags = row[Y]
+    if m.grid[TRACING] and flags & LOGGED and not log_located(m, record, warp, pc, count, element * n_elements, region):
+        return TOO_MANY_OPS
+    if flags & VALUES:
+        for k in range(n_elements):
+            values = r[m.lists[row[LIST] + k]]
+            if stores:
+                _store(m, w, region, count, values, element, k * element)
+            else:
+                _load(m, w, region, count, values, element, k * element, row[SHIFT], row[C], flags)
+    if m.grid[TRACING] and not stores and flags & WAITED:
+        kind = LONG if region < 0 or m.spaces[region] != SHARED else SHORT
+        pending = issued(m, record, kind)
+        for k in range(n_elements):
+            m.pending[w, m.lists[row[LIST] + k]] = pending
+    return DONE
+
+
+@inlined
+def _load(m, w, region, count, values, width, offset, shift, mask, flags):
+    """Read one element of every active lane; ``mask`` cuts what SIGNED extends."""
+    host = np.int64(0)
+    if region >= 0:
+        host = m.hosts[region] - m.starts[region] + offset
+    plain = region >= 0 and m.spaces[region] != LOCAL
+    for i in range(count):
+        if not plain:
+            at = find(m, m.address[i])
+            host = host_of(m, w, at, m.lanes[i], m.address[i]) - m.address[i] + offset
+        value = read(m, host + m.address[i], width)
+        if flags & SIGNED:
+            value = ((value << shift) >> shift) & mask
+        values[m.lanes[i]] = value
+
+
+@inlined
+def _store(m, w, region, count, values, width, offset):
+    """Write one element of every active lane; of lanes that meet, the last one stays."""
+    host = np.int64(0)
+    if region >= 0:
+        host = m.hosts[region] - m.starts[region] + offset
+    plain = region >= 0 and m.spaces[region] != LOCAL
+    for i in range(count):
+        if not plain:
+            at = find(m, m.address[i])
+            host = host_of(m, w, at, m.lanes[i], m.address[i]) - m.address[i] + offset
+        write(m, host + m.address[i], width, values[m.lanes[i]])

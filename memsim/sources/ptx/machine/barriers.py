@@ -1,0 +1,98 @@
+"""Barriers of a block and of a cluster: who came, whether all did, what the predicates of all come to."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.sources.ptx.machine.codes import (
+    ALL_LANES,
+    BARRIER_DST,
+    BARRIER_ID,
+    BARRIER_KIND,
+    BLOCK,
+    LANES,
+    STATUS,
+    Status,
+)
+from memsim.sources.ptx.machine.tables import WARPS
+from memsim.support.compiled import inlined
+
+READY, AT_BARRIER, WARP_DONE, AT_CLUSTER = (
+    int(Status.ready), int(Status.at_barrier), int(Status.done), int(Status.at_cluster_barrier)
+)  # fmt: skip
+# Kinds of a barrier's micro-op.
+SYNC, ARRIVE, RED_AND, RED_OR, RED_POPC = range(5)
+SPECIFIC = 16  # added to the kind of a barrier with a given number of threads
+CAME, AND, OR, POPC = range(4)
+
+
+@inlined
+def popcount(bits):
+    count = np.int64(0)
+    while bits != 0:
+        bits &= bits - 1
+        count += 1
+    return count
+
+
+@inlined
+def arrive(m, record, number, kind, predicate, active):
+    """A warp comes to a barrier of its block; ``predicate`` has the bits of its lanes."""
+    barrier = m.barriers[record[BLOCK], number]
+    if barrier[CAME] == 0:
+        barrier[AND], barrier[OR], barrier[POPC] = 1, 0, 0
+    barrier[CAME] += LANES
+    if predicate & active != active:
+        barrier[AND] = 0
+    if predicate & active:
+        barrier[OR] = 1
+    barrier[POPC] += popcount(predicate & active)
+
+
+@inlined
+def expected(m, block, threads):
+    """Threads that a barrier of a block waits for: those given, or those of all its warps that still run."""
+    if threads >= 0:
+        return threads
+    count = np.int64(0)
+    for w in range(block * m.grid[WARPS], (block + 1) * m.grid[WARPS]):
+        if m.records[w, STATUS] != WARP_DONE:
+            count += LANES
+    return count
+
+
+@inlined
+def release(m, block, number):
+    """Let go on whoever waits at a barrier; tell them what the predicates came to."""
+    barrier = m.barriers[block, number]
+    for w in range(block * m.grid[WARPS], (block + 1) * m.grid[WARPS]):
+        record = m.records[w]
+        if record[STATUS] != AT_BARRIER or record[BARRIER_ID] != number:
+            continue
+        record[STATUS] = READY
+        kind, to = record[BARRIER_KIND] & (SPECIFIC - 1), record[BARRIER_DST]
+        if kind == RED_POPC:
+            for lane in range(LANES):
+                m.registers[w, to, lane] = barrier[POPC]
+        elif kind == RED_AND or kind == RED_OR:
+            m.predicates[w, to] = ALL_LANES if barrier[AND if kind == RED_AND else OR] else 0
+    barrier[CAME] = 0
+
+
+@inlined
+def release_after_exit(m, block):
+    """A warp has ended: barriers of whole blocks may wait for nobody now; returns whether any let go."""
+    for number in range(16):
+        came = m.barriers[block, number, CAME]
+        if came > 0 and came >= expected(m, block, np.int64(-1)) and waits_for_all(m, block, number):
+            release(m, block, number)
+
+
+@inlined
+def waits_for_all(m, block, number):
+    """Whether the warps at a barrier wait for all of the block (their threads were not given)."""
+    for w in range(block * m.grid[WARPS], (block + 1) * m.grid[WARPS]):
+        record = m.records[w]
+        if record[STATUS] == AT_BARRIER and record[BARRIER_ID] == number:
+            return record[BARRIER_KIND] < SPECIFIC
+    return False

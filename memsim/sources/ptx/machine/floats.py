@@ -1,0 +1,217 @@
+"""Floating-point operations of a whole warp, lane by lane, in float64; packed types half after half."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
+from memsim.sources.ptx.machine.numbers import NEAREST, ZERO, rounded, to_bits, to_number
+from memsim.support.compiled import inlined, loop
+
+(ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT, EXPONENTIAL,
+ LOGARITHM, SINE, COSINE, TANGENT, COPY_SIGN, TEST, COMPARE, SET, COPY) = (int(one) for one in Float)  # fmt: skip
+F16, BF16, F16X2, BF16X2, F32X2, F32, UNSIGNED, SIGNED = (
+    int(one)
+    for one in (
+        Type.f16, Type.bf16, Type.f16x2, Type.bf16x2, Type.f32x2, Type.f32, Type.unsigned, Type.signed
+    )
+)  # fmt: skip
+# Comparisons: ordered ones are false for NaN, those from UNORDERED on are true.
+EQ, NE, LT, LE, GT, GE = range(6)
+UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
+KEEP_NAN = 16  # a flag beside those of `numbers`: min.NaN, max.NaN
+FLIP_SIGNS = 1 << 31
+
+
+@loop
+def operate(registers, row, predicates, target, cell, single, double, n):
+    """One operation; results that are values go to ``target``, i8 [n]; returns the bits of one that is a predicate.
+
+    X is the type, Y the operation, SHIFT how to round, MASK flags, LIST which comparison or test.
+    """
+    a, b, c = registers[row[A]], registers[row[B]], registers[row[C]]
+    kind, what, rounding, flags = row[X], row[Y], row[SHIFT], row[MASK]
+    bits = np.int64(0)
+    halves, width, element = 1, np.int64(0), kind
+    if kind == F16X2 or kind == BF16X2:
+        halves, width, element = 2, np.int64(16), np.int64(F16 if kind == F16X2 else BF16)
+    elif kind == F32X2:
+        halves, width, element = 2, np.int64(32), np.int64(F32)
+    cut = (np.int64(1) << width) - 1 if width else np.int64(-1)
+    for lane in range(n):
+        result = np.int64(0)
+        for half in range(halves):
+            shift = half * width
+            x = to_number(cell, single, double, (a[lane] >> shift) & cut, element)
+            y = to_number(cell, single, double, (b[lane] >> shift) & cut, element)
+            if what == COMPARE or what == SET or what == TEST:
+                true = tested(row[LIST], x) if what == TEST else compared(row[LIST], x, y)
+                bits |= np.int64(true) << lane
+                continue
+            z = to_number(cell, single, double, (c[lane] >> shift) & cut, element) if what == FMA else 0.0
+            number = calculated(what, x, y, z, flags)
+            result |= (to_bits(cell, single, double, number, element, rounding, flags) & cut) << shift
+        target[lane] = result
+    return bits
+
+
+@inlined
+def calculated(what, x, y, z, flags):
+    if what == ADD:
+        return x + y
+    if what == SUBTRACT:
+        return x - y
+    if what == MULTIPLY:
+        return x * y
+    if what == FMA:
+        return x * y + z
+    if what == DIVIDE:
+        return x / y
+    if what == MINIMUM or what == MAXIMUM:
+        return _extreme(what, x, y, flags)
+    if what == NEGATE:
+        return -x
+    if what == ABSOLUTE:
+        return abs(x)
+    if what == COPY_SIGN:
+        return math.copysign(y, x)
+    if what == COPY:
+        return x
+    return _special(what, x)
+
+
+@inlined
+def _extreme(what, x, y, flags):
+    """PTX ISA, min and max: a NaN loses, but for .NaN; -0 is less than 0."""
+    if x != x or y != y:
+        if flags & KEEP_NAN or (x != x and y != y):
+            return math.nan
+        return y if x != x else x
+    if x == y:
+        negative = math.copysign(1.0, x) < 0
+        return x if negative == (what == MINIMUM) else y
+    return x if (x < y) == (what == MINIMUM) else y
+
+
+@inlined
+def _special(what, x):
+    if what == ROOT:
+        return math.sqrt(x) if x >= 0 else (x if x == 0 else math.nan)
+    if what == RECIPROCAL:
+        return 1.0 / x
+    if what == RECIPROCAL_ROOT:
+        return 1.0 / math.sqrt(x) if x >= 0 else math.nan
+    if what == EXPONENTIAL:
+        return 2.0**x if x < 2000.0 or x != x else math.inf
+    if what == LOGARITHM:
+        if x > 0:
+            return math.log2(x)
+        return -math.inf if x == 0 else math.nan
+    if math.isinf(x) and what != TANGENT:
+        return math.nan
+    if what == SINE:
+        return math.sin(x)
+    if what == COSINE:
+        return math.cos(x)
+    return math.tanh(x)
+
+
+@inlined
+def compared(how, x, y):
+    if how == IS_NUMBER:
+        return x == x and y == y
+    if how == IS_NAN:
+        return x != x or y != y
+    if x != x or y != y:
+        return how >= UNORDERED
+    how &= UNORDERED - 1
+    if how == EQ:
+        return x == y
+    if how == NE:
+        return x != y
+    if how == LT:
+        return x < y
+    if how == LE:
+        return x <= y
+    if how == GT:
+        return x > y
+    return x >= y
+
+
+FINITE, INFINITE, NUMBER, NOT_A_NUMBER, NORMAL, SUBNORMAL = range(6)
+
+
+@inlined
+def tested(what, x):
+    """PTX ISA, testp; of single precision where normal and subnormal are told apart."""
+    if what == FINITE:
+        return not (math.isinf(x) or x != x)
+    if what == INFINITE:
+        return math.isinf(x)
+    if what == NUMBER:
+        return x == x
+    if what == NOT_A_NUMBER:
+        return x != x
+    small = abs(x) < 1.1754943508222875e-38
+    return x != 0 and small if what == SUBNORMAL else not small and x == x and not math.isinf(x)
+
+
+@loop
+def convert(registers, row, target, cell, single, double, n):
+    """cvt: X and Y are the types of result and operand, SHIFT how to round, MASK flags, LIST the width of an integer.
+
+    COUNT is 1 for a result of two halves (A is the upper, B the lower), 2 for both halves of A.
+    """
+    to, of, rounding, flags = row[X], row[Y], row[SHIFT], row[MASK]
+    a, b = registers[row[A]], registers[row[B]]
+    out_bits, in_bits = row[LIST] & 255, row[LIST] >> 8
+    for lane in range(n):
+        if row[COUNT] == 0:
+            target[lane] = _converted(a[lane], to, of, rounding, flags, out_bits, in_bits, cell, single, double)
+            continue
+        cut = (np.int64(1) << in_bits) - 1
+        upper, lower = (a[lane], b[lane]) if row[COUNT] == 1 else ((a[lane] >> in_bits) & cut, a[lane] & cut)
+        high = _converted(upper, to, of, rounding, flags, out_bits, in_bits, cell, single, double)
+        low = _converted(lower, to, of, rounding, flags, out_bits, in_bits, cell, single, double)
+        target[lane] = (high << out_bits) | low
+
+
+@inlined
+def _converted(bits, to, of, rounding, flags, out_bits, in_bits, cell, single, double):
+    if of == SIGNED:
+        bits = (bits << (64 - in_bits)) >> (64 - in_bits)
+    number = to_number(cell, single, double, bits, of)
+    if to != UNSIGNED and to != SIGNED:
+        if flags & WHOLE:
+            number = rounded(number, rounding) if abs(number) < 2.0**60 else number
+            rounding = np.int64(NEAREST)
+        return to_bits(cell, single, double, number, to, rounding, flags)
+    return whole_bits(number, to == SIGNED, rounding, out_bits)
+
+
+WHOLE = 32  # a flag: .rni and the like from a floating-point type to one
+
+
+@inlined
+def whole_bits(number, signed, rounding, width):
+    """A number as an integer of so many bits; what is out of range becomes the nearest that is in it, NaN 0."""
+    if number != number:
+        return np.int64(0) if width < 64 else np.int64(-(1 << 63))
+    number = rounded(number, rounding) if abs(number) < 2.0**60 else number
+    if signed:
+        most = 2.0 ** (width - 1)
+        if number >= most:
+            return np.int64((np.uint64(1) << np.uint64(width - 1)) - np.uint64(1))
+        value = np.int64(-most) if number <= -most else np.int64(number)
+        return value if width == 64 else value & ((np.int64(1) << width) - 1)
+    if number <= 0:
+        return np.int64(0)
+    if number >= 2.0**width:
+        return np.int64(-1) if width == 64 else (np.int64(1) << width) - 1
+    if number >= 2.0**63:
+        return np.int64(np.uint64(number - 2.0**63)) | np.int64(-(1 << 63))
+    return np.int64(number)
+
+

@@ -1,0 +1,188 @@
+"""What warps do becomes rows of the log: gaps with their mixes, waits by class, accesses with their lanes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.sources.local_memory import local_address
+from memsim.sources.ptx.machine.codes import (
+    ANSWERED,
+    COPIES,
+    ISSUED,
+    LANES,
+    LONG,
+    MIX,
+    N_USES,
+    NUMBER,
+    SEGMENT,
+    USES,
+    WAIT,
+    WAIT_NONE,
+)
+from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
+from memsim.support.compiled import inlined, loop
+from memsim.trace.schema import NO_OP, Flag, Space
+
+LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
+GLOBAL, SHARED, LOCAL = int(Space.global_), int(Space.shared), int(Space.local)
+BARRIER_FLAG = int(Flag.barrier)
+
+
+@inlined
+def charge(m, record, segment):
+    """Add a segment's instructions to the warp's gap; false if their sum is no known mix yet."""
+    mix = m.next_mix[record[MIX], segment]
+    if mix < 0:
+        return False
+    record[MIX] = mix
+    return True
+
+
+@loop
+def fill(row, record, state, gaps, warp, active):
+    """What every row has: gap, waits, sequence; the warp's gap and waits begin anew."""
+    mix = record[MIX]
+    state[warp, GAP] = gaps[mix, 0]
+    state[warp, BESIDE] = gaps[mix, 0] - gaps[mix, 1]
+    begin_row(row, state, warp, -1, -1, 0, 1, active)
+    record[MIX] = 0
+    for kind in range(3):
+        record[WAIT + kind] = WAIT_NONE
+
+
+@loop
+def log_no_access(rows, cursor, record, state, gaps, warp, active, flags):
+    """Log a row without access: a gap before a wait, a barrier, or what a warp does last."""
+    row = rows[cursor[0]]
+    due = state[warp, START]
+    fill(row, record, state, gaps, warp, active)
+    row["flags"] = flags
+    row["op"] = NO_OP
+    row["base"] = 0
+    row["stride"] = 0
+    state[warp, START] = due
+    cursor[0] += 1
+
+
+@inlined
+def wait_for(m, record, warp, kind, number, active):
+    """Have the warp's next row wait for its load ``number`` of a class, and for those before it."""
+    if number <= record[ANSWERED + kind]:
+        return
+    if record[MIX] != 0:  # those instructions need no wait
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+    record[ANSWERED + kind] = number
+    record[WAIT + kind] = min(record[WAIT + kind], min(record[ISSUED + kind] - number, WAIT_NONE - 1))
+    m.state[warp, START] = 1
+
+
+@inlined
+def check_uses(m, record, w, warp, code, active):
+    """Wait for the loads whose registers a micro-op uses, if they may be under way."""
+    for u in range(code[USES], code[USES] + code[N_USES]):
+        pending = m.pending[w, m.uses[u]]
+        wait_for(m, record, warp, pending & 3, pending >> 2, active)
+
+
+@inlined
+def static_op(m, pc, array):
+    """The static op of a micro-op and an array, made when first met; -1 when there are too many."""
+    op = np.int64(m.numbers_of_ops[pc, array])
+    if op < 0:
+        op = m.n_made[0]
+        if op == NO_OP:
+            return np.int64(-1)
+        m.numbers_of_ops[pc, array] = op
+        m.made[op, 0], m.made[op, 1] = pc, array
+        m.n_made[0] += 1
+    return op
+
+
+@inlined
+def log_access(m, record, warp, pc, lanes, place, count, array):
+    """Log one access of ``count`` lanes at places in the trace's address space; false when there are too many ops."""
+    op = static_op(m, pc, array)
+    if op < 0:
+        return False
+    low, mask = place[0], np.int64(0)
+    for i in range(count):
+        low = min(low, place[i])
+        mask |= np.int64(1) << lanes[i]
+    row = m.rows[m.cursor[0]]
+    place_lanes(row, m.listed, m.cursor, lanes, place, count, low, np.int64(0), 1)
+    fill(row, record, m.state, m.gaps, warp, mask)
+    row["op"] = op
+    m.cursor[0] += 1
+    return True
+
+
+@inlined
+def array_at(m, region, offset):
+    """The trace's number of the array in a region; shared memory holds several."""
+    if m.spaces[region] != SHARED:
+        return np.int64(m.arrays[region])
+    found = np.int64(-1)
+    for k in range(len(m.parts)):
+        if m.parts[k, 0] <= offset:
+            found = m.parts[k, 1]
+    return found
+
+
+@inlined
+def place_of(m, record, region, lane, address, width):
+    """Where in the trace's address space a lane's access lies: shared memory from 0 on, local as it interleaves."""
+    if m.spaces[region] == GLOBAL:
+        return address
+    offset = address - m.starts[region]
+    if m.spaces[region] == LOCAL:
+        return local_address(record[NUMBER], lane, offset, np.int64(width))
+    return offset
+
+
+@inlined
+def log_lanes(m, record, warp, pc, count, width):
+    """Log an access of lanes that may lie in several regions: a row for each of them."""
+    m.left[:count] = True
+    for first in range(count):
+        if not m.left[first]:
+            continue
+        region, taken = find(m, m.address[first]), np.int64(0)
+        start = place_of(m, record, region, m.lanes[first], m.address[first], width)
+        for i in range(first, count):
+            if m.left[i] and m.starts[region] <= m.address[i] < m.stops[region]:
+                place = place_of(m, record, region, m.lanes[i], m.address[i], width)
+                if abs(place - start) < REACH // 2:
+                    m.some[taken], m.place[taken], m.left[i] = m.lanes[i], place, False
+                    taken += 1
+        array = array_at(m, region, m.address[first] - m.starts[region])
+        if array >= 0 and not log_access(m, record, warp, pc, m.some, m.place, taken, array):
+            return False
+    return True
+
+
+@loop
+def _search(starts, address):
+    low, high = 0, len(starts) - 1  # the first `low` regions start at the address or before
+    while low < high:
+        middle = (low + high) // 2
+        if starts[middle] <= address:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inlined
+def find(m, address):
+    """The region that an address lies in, or the last row: nowhere."""
+    at = _search(m.starts, address)
+    return at - 1 if at > 0 and address < m.stops[at - 1] else len(m.starts) - 1
+
+
+@inlined
+def issued(m, record, kind):
+    """Count a load of a class; what its registers hold from now on."""
+    record[ISSUED + kind] += 1
+    return (record[ISSUED + kind] << 2) | kind
+
+

@@ -1,0 +1,161 @@
+"""Bits as numbers and back: every floating-point type as float64, rounded once when it becomes bits again."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from memsim.sources.ptx.machine.codes import Type
+from memsim.support.compiled import inlined, loop
+
+F32, F64, F16, BF16, E4M3, E5M2, TF32, UNSIGNED, SIGNED = (
+    int(one)
+    for one in (
+        Type.f32, Type.f64, Type.f16, Type.bf16, Type.e4m3, Type.e5m2, Type.tf32, Type.unsigned, Type.signed
+    )
+)  # fmt: skip
+NEAREST, ZERO, DOWN, UP, AWAY = range(5)  # how to round: .rn, .rz, .rm, .rp, .rna
+# Bits of flags.
+SATURATE, FLUSH, RELU, FINITE = 1, 2, 4, 8
+
+
+@loop
+def to_number(cell, single, double, bits, kind):
+    """The number that bits stand for; ``cell``, ``single`` and ``double`` are one place in memory."""
+    if kind == F32 or kind == TF32:
+        cell[0] = bits
+        return np.float64(single[0])
+    if kind == F64:
+        cell[0] = bits
+        return double[0]
+    if kind == BF16:
+        cell[0] = (bits & 0xFFFF) << 16
+        return np.float64(single[0])
+    if kind == F16:
+        return small_number(bits, 5, 10)
+    if kind == E5M2:
+        return small_number(bits, 5, 2)
+    if kind == E4M3:
+        if bits & 0x7F == 0x7F:
+            return math.nan
+        exponent, fraction = (bits >> 3) & 15, bits & 7
+        size = math.ldexp(np.float64(fraction + (8 if exponent else 0)), max(exponent, 1) - 10)
+        return -size if bits & 0x80 else size
+    if kind == UNSIGNED and bits < 0:
+        return np.float64(np.uint64(bits))
+    return np.float64(bits)
+
+
+@inlined
+def small_number(bits, exponent_bits, fraction_bits):
+    """A number of an IEEE type with so many bits."""
+    fraction = bits & ((1 << fraction_bits) - 1)
+    exponent = (bits >> fraction_bits) & ((1 << exponent_bits) - 1)
+    bias = (1 << (exponent_bits - 1)) - 1
+    if exponent == (1 << exponent_bits) - 1:
+        size = math.nan if fraction else math.inf
+    else:
+        whole = fraction + ((1 << fraction_bits) if exponent else 0)
+        size = math.ldexp(np.float64(whole), max(exponent, 1) - bias - fraction_bits)
+    return -size if (bits >> (exponent_bits + fraction_bits)) & 1 else size
+
+
+@loop
+def to_bits(cell, single, double, number, kind, rounding, flags):
+    """The bits of a number in a type, rounded as asked."""
+    if flags & SATURATE:
+        number = min(max(number, 0.0), 1.0) if number == number else 0.0
+    if flags & RELU and not number > 0:
+        number = 0.0 if number == number else number
+    if kind == F64:
+        double[0] = number
+        return cell[0]
+    if kind == F32:
+        return _single_bits(cell, single, number, rounding, flags)
+    if kind == F16:
+        return small_bits(number, 5, 10, rounding, flags & FINITE)
+    if kind == BF16:
+        return small_bits(number, 8, 7, rounding, flags & FINITE)
+    if kind == TF32:
+        return small_bits(number, 8, 10, rounding, 0) << 13
+    if kind == E5M2:
+        return small_bits(number, 5, 2, rounding, flags & FINITE)
+    return _e4m3_bits(number, rounding)
+
+
+@inlined
+def _single_bits(cell, single, number, rounding, flags):
+    cell[0] = 0
+    single[0] = np.float32(number)
+    if rounding != NEAREST and number == number and np.float64(single[0]) != number and not math.isinf(number):
+        rounded = np.float64(single[0])
+        away = rounding == UP or rounding == ZERO and number < 0  # towards plus infinity
+        if away and rounded < number or not away and rounded > number:
+            step = 1 if (rounded < number) == (rounded > 0 or rounded == 0 and number > 0) else -1
+            cell[0] = (cell[0] + step) & 0xFFFFFFFF
+    if flags & FLUSH and abs(single[0]) < 1.1754943508222875e-38:
+        cell[0] &= 0x80000000
+    if number != number:
+        cell[0] = 0x7FFFFFFF
+    return cell[0]
+
+
+@inlined
+def rounded(value, rounding):
+    """A number as a whole one."""
+    if rounding == ZERO:
+        return math.trunc(value)
+    if rounding == DOWN:
+        return math.floor(value)
+    if rounding == UP:
+        return math.ceil(value)
+    if rounding == AWAY:
+        return math.floor(value + 0.5)
+    low = math.floor(value)
+    rest = value - low
+    if rest > 0.5 or rest == 0.5 and low - 2.0 * math.floor(low / 2.0) == 1.0:
+        return low + 1.0
+    return low
+
+
+@inlined
+def small_bits(number, exponent_bits, fraction_bits, rounding, finite):
+    """The bits of a number in an IEEE type with so many; ``finite``: the largest number stands for what is larger."""
+    bias = (1 << (exponent_bits - 1)) - 1
+    infinity = ((1 << exponent_bits) - 1) << fraction_bits
+    if number != number:
+        return np.int64(infinity | ((1 << fraction_bits) - 1))
+    sign = np.int64(0)
+    if math.copysign(1.0, number) < 0:
+        sign, number = np.int64(1) << (exponent_bits + fraction_bits), -number
+        rounding = UP if rounding == DOWN else DOWN if rounding == UP else rounding
+    if number == 0:
+        return sign
+    if math.isinf(number):
+        return sign | np.int64(infinity - 1 if finite else infinity)
+    mantissa, exponent = math.frexp(number)  # number = mantissa * 2 ** exponent, mantissa from 0.5 to 1
+    lowest = max(exponent - 1, 1 - bias) - fraction_bits  # exponent of the last bit
+    whole = np.int64(rounded(math.ldexp(number, -lowest), rounding))
+    bits = whole + (np.int64(max(exponent - 1, 1 - bias) + bias - 1) << fraction_bits)
+    if bits >= infinity:
+        bits = np.int64(infinity - 1 if finite or rounding == ZERO or rounding == DOWN else infinity)
+    return sign | bits
+
+
+@inlined
+def _e4m3_bits(number, rounding):
+    """OCP's FP8 E4M3: no infinities, 448 is the largest; what is larger becomes it."""
+    if number != number:
+        return np.int64(0x7F)
+    sign = np.int64(0)
+    if math.copysign(1.0, number) < 0:
+        sign, number = np.int64(0x80), -number
+    if number >= 464.0 or math.isinf(number):
+        return sign | 0x7E
+    if number == 0:
+        return sign
+    _mantissa, exponent = math.frexp(number)
+    lowest = max(exponent - 1, -6) - 3
+    whole = np.int64(rounded(math.ldexp(number, -lowest), rounding))
+    return sign | min(whole + (np.int64(max(exponent - 1, -6) + 6) << 3), np.int64(0x7E))

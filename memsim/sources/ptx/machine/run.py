@@ -1,0 +1,349 @@
+"""The loop that runs warps: one micro-op of one warp at a time, the lanes of a group together."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.sources.ptx.machine import integers as lanes
+from memsim.sources.ptx.machine.access import DONE, access
+from memsim.sources.ptx.machine.barriers import (
+    AT_BARRIER,
+    CAME,
+    SPECIFIC,
+    ARRIVE,
+    arrive,
+    expected,
+    release,
+    release_after_exit,
+)
+from memsim.sources.ptx.machine.codes import (
+    ALL_LANES,
+    BARRIER_DST,
+    BARRIER_ID,
+    BARRIER_KIND,
+    BLOCK,
+    COUNT,
+    DST,
+    GUARD,
+    LANES,
+    MASK,
+    MIX,
+    N_GROUPS,
+    N_USES,
+    NEGATED,
+    OP,
+    SEGMENT,
+    SHIFT,
+    STATUS,
+    STEPS,
+    A,
+    B,
+    C,
+    Micro,
+    Status,
+    Stop,
+    X,
+    Y,
+)
+from memsim.sources.ptx.machine.control import insert, next_stop, take_lowest
+from memsim.sources.ptx.machine.log import BARRIER_FLAG, LONGEST_GAP, charge, check_uses, log_no_access
+from memsim.sources.ptx.machine.rare import rare
+from memsim.sources.ptx.machine.start import start_team
+from memsim.sources.ptx.machine.tables import (
+    BASE_WARP,
+    EXECUTED,
+    IDLE,
+    LAST_TEAM,
+    MOST_STEPS,
+    RUNNING,
+    SHARED_BYTES,
+    SHARED_HOST,
+    SHARED_ROW,
+    STOP_PC,
+    TEAM,
+    TEAM_NUMBER,
+    TRACING,
+    WARP_NOW,
+    WARPS,
+)
+from memsim.sources.rows import START
+from memsim.support.compiled import inlined, loop
+
+READY, WARP_DONE, YIELDED = int(Status.ready), int(Status.done), int(Status.yielded)
+LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, PARTED, TRAPPED = (
+    int(Stop.log_full), int(Stop.new_mix), int(Stop.endless), int(Stop.deadlock), int(Stop.parted), int(Stop.trapped)
+)  # fmt: skip
+ROOM = 1 << 10  # rows that one micro-op may log
+TURN = 1 << 16  # micro-ops of a warp's turn: after them others get theirs
+MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
+(NOTHING, COPY, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD, AND, OR, XOR, NOT, LEFT, RIGHT, RIGHT_SIGNED, EXTEND,
+ MULTIPLY_SIGNED, MULTIPLY_ADD_SIGNED, SELECT, MINIMUM, MAXIMUM, MINIMUM_SIGNED, MAXIMUM_SIGNED, SHIFT_ADD) = range(22)  # fmt: skip
+EQUAL, UNEQUAL, LESS, LESS_EQUAL, LESS_SIGNED, LESS_EQUAL_SIGNED = range(24, 30)
+PREDICATE, BRANCH, TABLE, EXIT = int(Micro.predicate), int(Micro.branch), int(Micro.branch_table), int(Micro.exit)
+BARRIER, TRAP, LOAD, STORE = int(Micro.barrier), int(Micro.trap), int(Micro.load), int(Micro.store)
+
+
+@loop
+def run(m):
+    """Run teams of blocks until all are done, or something must be seen to; returns a Stop, and can be called again."""
+    status = m.status
+    while status[TEAM_NUMBER] < status[LAST_TEAM]:
+        if status[RUNNING] == 0:
+            start_team(m)
+            status[RUNNING] = 1
+        stop = _run_team(m)
+        if stop != DONE:
+            return stop
+        status[RUNNING] = 0
+        status[TEAM_NUMBER] += 1
+        status[BASE_WARP] += m.grid[TEAM] * m.grid[WARPS]
+    return np.int64(DONE)
+
+
+@inlined
+def _run_team(m):
+    """Run all warps of a team to their end, each as far as it gets alone."""
+    status = m.status
+    n_warps = m.grid[TEAM] * m.grid[WARPS]
+    while True:
+        if status[WARP_NOW] == n_warps:
+            status[WARP_NOW] = 0
+            n_done = n_yielded = 0
+            for w in range(n_warps):
+                n_done += np.int64(m.records[w, STATUS] == WARP_DONE)
+                if m.records[w, STATUS] == YIELDED:
+                    m.records[w, STATUS] = READY
+                    n_yielded += 1
+            if n_done == n_warps:
+                return np.int64(DONE)
+            if status[IDLE] > 0 and n_yielded == 0 or status[IDLE] > MOST_IDLE:
+                return np.int64(DEADLOCK)
+            status[IDLE] += 1
+        w = status[WARP_NOW]
+        if m.records[w, STATUS] == READY:
+            stop = _run_warp(m, w)
+            if stop != DONE:
+                return stop
+        status[WARP_NOW] += 1
+
+
+@inlined
+def _run_warp(m, w):
+    """Run a warp until it waits, ends, or has had its turn."""
+    status, record, r, predicates = m.status, m.records[w], m.registers[w], m.predicates[w]
+    pcs, masks = m.pcs[w], m.masks[w]
+    warp = status[BASE_WARP] + w
+    m.hosts[m.grid[SHARED_ROW]] = m.grid[SHARED_HOST] + record[BLOCK] * m.grid[SHARED_BYTES]
+    tracing = m.grid[TRACING] != 0
+    pc, mask = pcs[0], masks[0]
+    take_lowest(pcs, masks, record)
+    limit = next_stop(pcs, record)
+    steps = np.int64(0)
+    stop = np.int64(DONE)
+    n = np.int64(m.row.shape[0])
+    while True:
+        if pc >= limit:
+            insert(pcs, masks, record, pc, mask)
+            pc, mask = pcs[0], masks[0]
+            take_lowest(pcs, masks, record)
+            limit = next_stop(pcs, record)
+        row = m.code[pc]
+        active = mask
+        if row[GUARD] >= 0:
+            bits = predicates[row[GUARD]]
+            active = mask & ~bits if row[NEGATED] else mask & bits
+        if tracing:
+            if m.cursor[0] + ROOM > len(m.rows) or m.cursor[1] + ROOM * LANES > len(m.listed):
+                stop = np.int64(LOG_FULL)
+                break
+            if row[SEGMENT] >= 0:
+                if m.gaps[record[MIX], 0] > LONGEST_GAP:
+                    log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, mask, 0)
+                if not charge(m, record, row[SEGMENT]):
+                    stop = np.int64(NEW_MIX)
+                    break
+            if row[N_USES] > 0:
+                check_uses(m, record, w, warp, row, mask)
+        steps += 1
+        op = row[OP]
+        if op < EQUAL:
+            if active != 0 and op != NOTHING:
+                whole = active == ALL_LANES and row[COUNT] == 0  # COUNT: the result is an operand, too
+                target = r[row[DST]] if whole else m.row
+                _integer(op, target, row, r, predicates, n)
+                if not whole:
+                    lanes.blend(r[row[DST]], m.row, active, n)
+            pc += 1
+        elif op < PREDICATE:
+            if active != 0:
+                _compare(op, row, r, predicates, active, n)
+            pc += 1
+        elif op == PREDICATE:
+            bits = lanes.truth(row[X], predicates[row[A]], predicates[row[B]])
+            predicates[row[DST]] = (predicates[row[DST]] & ~active) | (bits & active)
+            pc += 1
+        elif op == BRANCH:
+            if active == mask:
+                pc = row[X]
+            elif active == 0:
+                pc += 1
+            else:
+                insert(pcs, masks, record, row[X], active)
+                mask &= ~active
+                pc += 1
+                limit = next_stop(pcs, record)
+        elif op == LOAD or op == STORE:
+            stop = access(m, record, w, warp, pc, r, row, active, op == STORE)
+            if stop != DONE:
+                break
+            pc += 1
+        elif op == EXIT:
+            mask &= ~active
+            if mask != 0:
+                pc += 1
+            elif record[N_GROUPS] > 0:
+                pc, mask = pcs[0], masks[0]
+                take_lowest(pcs, masks, record)
+                limit = next_stop(pcs, record)
+            else:
+                if tracing and record[MIX] != 0:
+                    log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, 0)
+                record[STATUS] = WARP_DONE
+                release_after_exit(m, record[BLOCK])
+                break
+        elif op == BARRIER:
+            if active != 0:
+                if record[N_GROUPS] > 0:
+                    stop = np.int64(PARTED)
+                    break
+                if _barrier(m, record, warp, row, r, predicates, active, tracing):
+                    pc += 1
+                    break
+            pc += 1
+        elif op == TRAP:
+            if active != 0:
+                stop = np.int64(TRAPPED)
+                break
+            pc += 1
+        else:
+            stop = rare(m, record, w, warp, pc, r, row, predicates, active, mask, n)
+            if stop != DONE:
+                break
+            pc += 1
+        if record[STATUS] != READY:
+            break
+        if steps > TURN:
+            record[STATUS] = YIELDED
+            break
+    record[STEPS] += steps
+    status[EXECUTED] += steps
+    if steps > 1 and record[STATUS] != YIELDED or steps > TURN:
+        status[IDLE] = 0
+    if record[STEPS] > m.grid[MOST_STEPS] and stop == DONE:
+        stop = np.int64(ENDLESS)
+    if record[STATUS] != WARP_DONE:
+        insert(pcs, masks, record, pc, mask)
+    status[STOP_PC] = pc
+    return stop
+
+
+@inlined
+def _integer(op, target, row, r, predicates, n):
+    """The results of an integer operation in all lanes."""
+    a, b = r[row[A]], r[row[B]]
+    if op == ADD:
+        lanes.add(target, a, b, row[MASK], n)
+    elif op == COPY:
+        lanes.copy(target, a, n)
+    elif op == AND:
+        lanes.bit_and(target, a, b, n)
+    elif op == OR:
+        lanes.bit_or(target, a, b, n)
+    elif op == XOR:
+        lanes.bit_xor(target, a, b, n)
+    elif op == LEFT:
+        lanes.shift_left(target, a, b, row[X], row[MASK], n)
+    elif op == RIGHT:
+        lanes.shift_right(target, a, b, row[X], n)
+    elif op == MULTIPLY:
+        lanes.multiply(target, a, b, row[MASK], n)
+    elif op == MULTIPLY_ADD:
+        lanes.multiply_add(target, a, b, r[row[C]], row[MASK], n)
+    elif op == MULTIPLY_SIGNED:
+        lanes.multiply_signed(target, a, b, row[SHIFT], row[MASK], n)
+    elif op == MULTIPLY_ADD_SIGNED:
+        lanes.multiply_add_signed(target, a, b, r[row[C]], row[SHIFT], row[MASK], n)
+    elif op == SUBTRACT:
+        lanes.subtract(target, a, b, row[MASK], n)
+    elif op == NOT:
+        lanes.bit_not(target, a, row[MASK], n)
+    elif op == RIGHT_SIGNED:
+        lanes.shift_right_signed(target, a, b, row[X], row[SHIFT], row[MASK], n)
+    elif op == EXTEND:
+        lanes.extend(target, a, row[SHIFT], row[MASK], n)
+    elif op == SELECT:
+        lanes.select(target, a, b, predicates[row[X]], n)
+    elif op == MINIMUM_SIGNED:
+        lanes.minimum(target, a, b, row[SHIFT], n)
+    elif op == MAXIMUM_SIGNED:
+        lanes.maximum(target, a, b, row[SHIFT], n)
+    elif op == MINIMUM:
+        lanes.minimum_unsigned(target, a, b, n)
+    elif op == MAXIMUM:
+        lanes.maximum_unsigned(target, a, b, n)
+    else:
+        lanes.multiply_high(target, a, b, row[SHIFT], row[X], row[MASK], n)
+
+
+@inlined
+def _compare(op, row, r, predicates, active, n):
+    """Compare lanes: a predicate, joined with another if there is one, and its complement if that is wanted.
+
+    X is the truth table that joins the comparison with predicate C, Y the table of the complement; the second result's
+    predicate is COUNT, -1 for none.
+    """
+    a, b = r[row[A]], r[row[B]]
+    if op == EQUAL:
+        bits = lanes.equal(a, b, n)
+    elif op == UNEQUAL:
+        bits = ~lanes.equal(a, b, n)
+    elif op == LESS_SIGNED:
+        bits = lanes.less_signed(a, b, row[SHIFT], n)
+    elif op == LESS_EQUAL_SIGNED:
+        bits = lanes.less_equal_signed(a, b, row[SHIFT], n)
+    elif op == LESS:
+        bits = lanes.less(a, b, n)
+    else:
+        bits = lanes.less_equal(a, b, n)
+    other = predicates[row[C]]
+    predicates[row[DST]] = (predicates[row[DST]] & ~active) | (lanes.truth(row[X], bits, other) & active)
+    if row[COUNT] >= 0:
+        complement = lanes.truth(row[Y], bits, other)
+        predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | (complement & active)
+
+
+@inlined
+def _barrier(m, record, warp, row, r, predicates, active, tracing):
+    """A warp comes to a barrier; whether it must wait there."""
+    block = record[BLOCK]
+    number = r[row[A], 0] & 15
+    threads = r[row[B], 0] if row[Y] else np.int64(-1)
+    kind = row[X]
+    whole = threads < 0 or threads >= expected(m, block, np.int64(-1))
+    if tracing and kind != ARRIVE:
+        log_no_access(
+            m.rows, m.cursor, record, m.state, m.gaps, warp, active, BARRIER_FLAG if whole else 0
+        )
+        m.state[warp, START] = 1
+    predicate = np.int64(0)
+    if kind > ARRIVE:
+        bits = predicates[row[C]]
+        predicate = ~bits & active if row[MASK] else bits & active
+    arrive(m, record, number, kind, predicate, active)
+    record[BARRIER_ID], record[BARRIER_DST] = number, row[DST]
+    record[BARRIER_KIND] = kind + (0 if threads < 0 else SPECIFIC)
+    if kind != ARRIVE:
+        record[STATUS] = AT_BARRIER
+    if m.barriers[block, number, CAME] >= expected(m, block, threads):
+        release(m, block, number)
+    return kind != ARRIVE and record[STATUS] != READY

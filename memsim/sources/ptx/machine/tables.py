@@ -1,0 +1,71 @@
+"""The arrays that the machine's loops work on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Machine(NamedTuple):
+    """All state of the blocks that run together (a team: one block, or the blocks of a cluster), and what they run.
+
+    W warps of the team, R rows of registers, P predicates, N micro-ops, B blocks of the team.
+    """
+
+    code: np.ndarray  # i8 [N, FIELDS]
+    lists: np.ndarray  # i8, operands of which a micro-op has many
+    uses: np.ndarray  # i8, registers whose loads a micro-op waits for
+    registers: np.ndarray  # i8 [W, R, LANES], bit patterns
+    predicates: np.ndarray  # i8 [W, P], a bit a lane
+    pcs: np.ndarray  # i8 [W, LANES + 1], of groups of lanes, ascending
+    masks: np.ndarray  # i8 [W, LANES + 1]
+    records: np.ndarray  # i8 [W, WARP_FIELDS]
+    pending: np.ndarray  # i8 [W, R], number and class of the load that last wrote a register
+    committed: np.ndarray  # i8 [W, MOST_GROUPS], copies issued when a group was committed
+    barriers: np.ndarray  # i8 [B, 16, 4], lanes that came; and, or, count of their predicates
+    row: np.ndarray  # i8 [LANES], results before inactive lanes are left out
+    lanes: np.ndarray  # i8 [LANES], active lanes of an access
+    address: np.ndarray  # i8 [LANES], theirs
+    some: np.ndarray  # i8 [LANES], lanes of one of several rows
+    place: np.ndarray  # i8 [LANES], theirs in the trace
+    left: np.ndarray  # bool [LANES]
+    numbers: np.ndarray  # f8 [4, 2 * LANES], operands and result as numbers
+    cell: np.ndarray  # i8 [1], a place to read bits as numbers
+    single: np.ndarray  # f4 [2], the same place
+    double: np.ndarray  # f8 [1], the same place
+    starts: np.ndarray  # i8, of regions of memory, ascending; the last row stands for nowhere
+    stops: np.ndarray  # i8
+    hosts: np.ndarray  # i8, addresses in the host's memory
+    arrays: np.ndarray  # i4, number in the trace, -1 for none
+    spaces: np.ndarray  # i4
+    recent: np.ndarray  # i4 [N], the region where a micro-op last was
+    parts: np.ndarray  # i8 [shared arrays, 2], first byte and number in the trace
+    bytes1: np.ndarray  # u1, u2, u4, i8: all memory of the host, as elements from its first address on
+    bytes2: np.ndarray
+    bytes4: np.ndarray
+    bytes8: np.ndarray
+    ids: np.ndarray  # i8, of the blocks to run
+    grid: np.ndarray  # i8 [GRID_FIELDS]
+    special: np.ndarray  # i8 [7], registers that change with the block
+    shared: np.ndarray  # u1 [B, shared bytes]
+    rows: np.ndarray  # the log
+    listed: np.ndarray  # u4, its explicit addresses
+    cursor: np.ndarray  # i8 [2]
+    state: np.ndarray  # i8 [warps of the batch, STATE]
+    numbers_of_ops: np.ndarray  # i4 [N, arrays + 1], -1 for none
+    made: np.ndarray  # i4 [NO_OP, 2], micro-op and array of each static op
+    n_made: np.ndarray  # i8 [1]
+    next_mix: np.ndarray  # i4 [mixes, segments], -1 for one that is not known yet
+    gaps: np.ndarray  # i8 [mixes, 2], instructions and those on the longest chain
+    status: np.ndarray  # i8 [STATUS_FIELDS]
+
+
+# Columns of `grid`.
+(GRID_X, GRID_Y, GRID_Z, WARPS, THREADS, TEAM, LOCAL_BYTES, LOCAL_HOST, SHARED_BYTES, SHARED_HOST, SHARED_ROW, LOCAL_ROW,
+ TRACING, MOST_STEPS, MOST_ROWS, TEAMS_SEEN) = range(16)  # fmt: skip
+GRID_FIELDS = 16
+# Columns of `status`: where the loop is, and what stopped it.
+(TEAM_NUMBER, LAST_TEAM, RUNNING, WARP_NOW, STOP_PC, STOP_LANE, STOP_ADDRESS, EXECUTED, IDLE, BASE_WARP, CLUSTER_ARRIVED,
+ CLUSTER_PHASE_NOW) = range(12)  # fmt: skip
+STATUS_FIELDS = 12

@@ -1,0 +1,113 @@
+"""Device memory: regions that lie in host buffers, at addresses that are the same in every run."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.support.errors import InputError
+
+FIRST_ADDRESS = 1 << 28  # not 0, where nothing lies on a real GPU
+ALIGNMENT = 512  # cudaMalloc gives so much (CUDA C++ Programming Guide, "Device Memory Accesses")
+
+
+@dataclass(frozen=True)
+class Region:
+    """A stretch of device memory.
+
+    Attributes:
+        name: of its array, in the trace.
+        address, bytes: where it is on the device.
+        buffer: u1 [bytes], the host's memory that it lies in.
+        element_bytes: of the array.
+        space: ``global`` or ``const``.
+    """
+
+    name: str
+    address: int
+    bytes: int
+    buffer: np.ndarray
+    element_bytes: int
+    space: str = "global"
+
+
+class Memory:
+    """Device memory whose regions are numpy arrays of the caller's, shared and not copied.
+
+    >>> memory = Memory()
+    >>> x = np.zeros(100, np.float32)
+    >>> hex(memory.add(x, name="x")), hex(memory.add(x[10:], name="tail"))
+    ('0x10000000', '0x10000028')
+    """
+
+    def __init__(self) -> None:
+        self.regions: list[Region] = []
+        self._next = FIRST_ADDRESS
+        self._hosts: list[tuple[int, int, Region]] = []  # (first byte on the host, behind the last, region), ascending
+        self._symbols: dict[tuple[str, str], int] = {}  # variables of modules, by (module's key, name)
+
+    def add(self, array: np.ndarray, name: str | None = None, *, space: str = "global") -> int:
+        """Place an array; one that lies within another that was added before is a part of that.
+
+        Args:
+            array: any dtype; its memory must be one stretch (C or Fortran order, also transposed).
+            name: in the trace; by default ``array`` and a number.
+
+        Returns:
+            The device address of its first element.
+
+        Raises:
+            InputError: the array has gaps, or overlaps one that was added.
+        """
+        if not isinstance(array, np.ndarray) or array.dtype.hasobject:
+            raise InputError("memory", "array", f"is {type(array).__name__}; give a numpy array of numbers")
+        name = name or f"array{len(self.regions)}"
+        first, nbytes = array.ctypes.data, array.nbytes
+        for start, stop, region in self._hosts:
+            if start <= first and first + nbytes <= stop:
+                return region.address + first - start
+            if first < stop and start < first + nbytes:
+                raise InputError("memory", name, f"overlaps {region.name}; add the array that holds both first")
+        order = array.reshape(-1, order="A") if array.flags.forc else None
+        if order is None or order.ctypes.data != first:
+            raise InputError("memory", name, "has gaps between its elements; give an array that is one stretch")
+        buffer = order.view(np.uint8) if array.size else np.zeros(0, np.uint8)
+        return self._place(name, buffer, array.dtype.itemsize, space)
+
+    def reserve(self, nbytes: int, name: str | None = None, element_bytes: int = 1) -> int:
+        """Place so many bytes of memory that is nobody's else, all 0; returns their address."""
+        return self._place(name or f"array{len(self.regions)}", np.zeros(nbytes, np.uint8), element_bytes, "global")
+
+    def variable(self, key: tuple[str, str], data: np.ndarray, element_bytes: int, space: str) -> int:
+        """Place a module's variable once; launches of the same module share it."""
+        if key not in self._symbols:
+            self._symbols[key] = self._place(key[1], data, element_bytes, space)
+        return self._symbols[key]
+
+    def region_at(self, address: int) -> Region | None:
+        """The region that an address lies in."""
+        at = bisect_right(self.regions, address, key=lambda region: region.address) - 1
+        found = self.regions[at] if at >= 0 else None
+        return found if found is not None and address < found.address + max(found.bytes, 1) else None
+
+    def array_at(self, address: int, nbytes: int) -> np.ndarray:
+        """The bytes from an address on, u1 [nbytes], shared.
+
+        Raises:
+            InputError: they do not lie in one region.
+        """
+        region = self.region_at(address)
+        if region is None or address + nbytes > region.address + region.bytes:
+            raise InputError("memory", hex(address), f"and {nbytes} bytes from there lie in no array")
+        return region.buffer[address - region.address :][:nbytes]
+
+    def _place(self, name: str, buffer: np.ndarray, element_bytes: int, space: str) -> int:
+        region = Region(name, self._next, len(buffer), buffer, element_bytes, space)
+        self._next += -(-max(len(buffer), 1) // ALIGNMENT) * ALIGNMENT
+        self.regions.append(region)
+        first = buffer.ctypes.data
+        if len(buffer):
+            self._hosts.append((first, first + len(buffer), region))
+        return region.address

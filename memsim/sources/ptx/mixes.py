@@ -1,0 +1,32 @@
+"""Sums of segments, each distinct one a number: what the gaps of rows are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from memsim.sources.ptx.classes import Segment
+
+
+class Mixes:
+    """Mixes by number; 0 is the empty one. The machine walks from one to the next by a table [mix, segment]."""
+
+    def __init__(self, segments: Sequence[Segment]) -> None:
+        self._segments = segments
+        self.mixes: list[Segment] = [Segment()]
+        self._numbers = {self.mixes[0]: 0}
+        self.next = np.full((64, max(len(segments), 1)), -1, np.int32)
+        self.gaps = np.zeros((64, 2), np.int64)
+
+    def learn(self, mix: int, segment: int) -> None:
+        """What a mix and a segment make together."""
+        whole = self.mixes[mix] + self._segments[segment]
+        if whole not in self._numbers:
+            self._numbers[whole] = len(self.mixes)
+            self.mixes.append(whole)
+            if len(self.mixes) > len(self.gaps):
+                self.gaps = np.concatenate([self.gaps, np.zeros_like(self.gaps)])
+                self.next = np.concatenate([self.next, np.full_like(self.next, -1)])
+            self.gaps[self._numbers[whole]] = whole.gap, whole.chain
+        self.next[mix, segment] = self._numbers[whole]

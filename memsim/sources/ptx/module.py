@@ -1,0 +1,158 @@
+"""What a PTX module is made of, as data: its functions, their instructions with operands, registers and variables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Register:
+    """A register, special registers (``%tid.x``) and predicates too; unique in its function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Immediate:
+    """A constant: an integer, or the bits of a floating-point number with so many bits (0: an integer)."""
+
+    value: int
+    float_bits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """The address of a variable, plus an offset; or a label, or a function."""
+
+    name: str
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """``[base + offset]``, for tensors with coordinates: ``[base, {x, y}]``."""
+
+    base: Register | Symbol | Immediate
+    offset: int = 0
+    coordinates: tuple[Operand, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Vector:
+    """``{a, b}``, also the lists of a call; and ``a|b``, whose second result is a predicate."""
+
+    parts: tuple[Operand, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Not:
+    """``!%p``, a predicate turned round."""
+
+    register: Register
+
+
+Operand = Register | Immediate | Symbol | Address | Vector | Not
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where in the source: file, line and column from 1, 0 for not known; after inlining, where the innermost call is."""
+
+    file: str = ""
+    line: int = 0
+    column: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    """One instruction.
+
+    Attributes:
+        parts: of the opcode: ``ld.global.v4.b32`` is ``("ld", "global", "v4", "b32")``.
+        operands: in the order of the text.
+        guard: the predicate it runs under, None for always.
+        line: in the PTX text.
+        position: in the source.
+    """
+
+    parts: tuple[str, ...]
+    operands: tuple[Operand, ...]
+    guard: Register | Not | None
+    line: int
+    position: Position
+
+    @property
+    def name(self) -> str:
+        return self.parts[0]
+
+    @property
+    def text(self) -> str:
+        """The opcode with its modifiers."""
+        return ".".join(self.parts)
+
+    @property
+    def type(self) -> str:
+        """The last modifier, of most instructions their type."""
+        return self.parts[-1]
+
+    def has(self, *modifiers: str) -> bool:
+        """Whether the opcode has any of these modifiers."""
+        return any(one in self.parts for one in modifiers)
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """A place to branch to."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class Variable:
+    """A variable: of a module or a function, or a parameter.
+
+    Attributes:
+        space: ``global``, ``const``, ``shared``, ``local`` or ``param``.
+        align, bytes: of the whole.
+        values: its first bytes, the rest are 0; addresses of other variables as (offset, name, added).
+        kind: the type of its elements.
+    """
+
+    name: str
+    space: str
+    align: int
+    bytes: int
+    element_bytes: int
+    values: bytes = b""
+    addresses: tuple[tuple[int, str, int], ...] = ()
+    extern: bool = False
+    kind: str = "b8"
+
+
+@dataclass
+class Function:
+    """A kernel (``entry``) or a function with its body; without one it is declared only."""
+
+    name: str
+    entry: bool
+    line: int
+    results: list[Variable] = field(default_factory=list)
+    parameters: list[Variable] = field(default_factory=list)
+    registers: dict[str, str] = field(default_factory=dict)  # name -> type
+    variables: dict[str, Variable] = field(default_factory=dict)
+    body: list[Instruction | Label] = field(default_factory=list)
+    tables: dict[str, list[str]] = field(default_factory=dict)  # of .branchtargets, by label
+    block: tuple[int, int, int] | None = None  # .reqntid
+    cluster: tuple[int, int, int] | None = None  # .reqnctapercluster
+    declared_only: bool = False
+
+
+@dataclass
+class Module:
+    """A PTX text, parsed."""
+
+    where: str
+    target: str = ""
+    functions: dict[str, Function] = field(default_factory=dict)
+    variables: dict[str, Variable] = field(default_factory=dict)
+    files: dict[int, str] = field(default_factory=dict)

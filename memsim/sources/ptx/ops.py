@@ -1,0 +1,72 @@
+"""Static ops of a trace: an instruction with the array it accesses, where it stands in the source."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.device import Device
+from memsim.sources.ptx.effects import effects
+from memsim.sources.ptx.module import Instruction
+from memsim.sources.ptx.program import Program
+from memsim.sources.ptx.text import type_bytes
+from memsim.trace.schema import Kind, Space, StaticOp
+
+_BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
+
+
+def static_ops(device: Device, program: Program) -> list[StaticOp]:
+    """The ops that the machine has met, in the order of their numbers."""
+    machine = device.machine
+    found = []
+    for number, array in machine.made[: int(machine.n_made[0])].tolist():
+        one = program.origin[number]
+        info = device.arrays[array]
+        place = one.position
+        space = Space.texture if info.space is Space.global_ and one.has("nc") else info.space
+        found.append(
+            StaticOp(
+                kind_of(one), space, width_of_access(one), array, place.line, place.column, place.file, text_of(one),
+                bypasses(one),
+            )  # fmt: skip
+        )
+    return found
+
+
+def kind_of(one: Instruction) -> Kind:
+    """What an access does."""
+    if one.name == "atom":
+        return Kind.atomic
+    if one.name in ("red", "multimem"):
+        return Kind.reduction
+    if one.name in ("st", "stmatrix"):
+        return Kind.store
+    if one.name == "cp" and "global" in one.parts and any("shared" in part for part in one.parts):
+        first = next(part for part in one.parts if part == "global" or part.startswith("shared"))
+        return Kind.store if first == "global" else Kind.load
+    return Kind.load
+
+
+def width_of_access(one: Instruction) -> int:
+    """Bytes of a lane's access."""
+    if one.name in ("ldmatrix", "stmatrix"):
+        return 16
+    if one.name == "cp":
+        return copy_bytes(one)
+    count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
+    return count * type_bytes(one.type)
+
+
+def copy_bytes(one: Instruction) -> int:
+    """Bytes of a lane's asynchronous copy; bulk copies are logged as pieces of 16."""
+    size = one.operands[2] if len(one.operands) > 2 and not one.has("bulk") else None
+    return int(getattr(size, "value", 16))
+
+
+def bypasses(one: Instruction) -> bool:
+    """Whether L1 is passed by: .cg, .cv and volatile loads, and bulk copies (PTX ISA 9.0, cache operators)."""
+    if one.name == "cp":
+        return one.has("cg", "bulk")
+    return kind_of(one) is Kind.load and effects(one).space == "global" and one.has(*_BYPASSING)
+
+
+def text_of(one: Instruction) -> str:
+    """The instruction as PTX, without registers."""
+    return one.text

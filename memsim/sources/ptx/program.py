@@ -1,0 +1,170 @@
+"""From a kernel to what the machine runs: micro-ops, what they charge, what they wait for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.sources.ptx.classes import Counter, Segment
+from memsim.sources.ptx.effects import effects
+from memsim.sources.ptx.flow import BasicBlock, basic_blocks
+from memsim.sources.ptx.inline import inlined_body
+from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.layout import Layout
+from memsim.sources.ptx.lowering.builder import Builder
+from memsim.sources.ptx.lowering.dispatch import lower
+from memsim.sources.ptx.machine.codes import Micro
+from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.module import Function, Instruction, Position
+from memsim.sources.ptx.schedule import scheduled
+from memsim.sources.ptx.slice import Slice, everything, needed
+from memsim.sources.ptx.waits import brings, handed, hands_on
+
+
+
+END = Instruction(("ret",), (), None, 0, Position())  # of a body that has none
+LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
+ENDING = ("bra", "brx", "ret", "exit", "trap")
+
+
+@dataclass(frozen=True)
+class Program:
+    """What the machine runs.
+
+    Attributes:
+        code: i8 [n, FIELDS].
+        origin: the instruction of each micro-op.
+        segments: what is charged, by number.
+        builder: rows of registers, constants and predicates; lists.
+    """
+
+    code: np.ndarray
+    origin: list[Instruction]
+    segments: list[Segment]
+    builder: Builder
+
+
+def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *, check: bool, tracing: bool) -> Program:
+    """Lower a kernel.
+
+    Args:
+        check: compute all values, not only what feeds addresses and branches.
+        tracing: reorder as the assembler would, charge instructions and wait for loads.
+
+    Raises:
+        InputError: an instruction that memsim does not know, by its line.
+    """
+    fixed = fixed_registers(launch)
+    body, registers, tables = inlined_body(launch.module, function)
+    builder = Builder(launch.source, registers, fixed, layout.symbols)
+    blocks = basic_blocks(body)
+    if tracing:
+        for block in blocks:
+            block.instructions = scheduled(block.instructions)
+    every = [one for block in blocks for one in block.instructions]
+    kept = everything(every) if check else needed(every, registers, layout, memory, fixed)
+    lowering = _Lowering(builder, tables, kept, tracing)
+    lowering.run(blocks)
+    return Program(builder.finish(), builder.origin, lowering.segments, builder)
+
+
+def fixed_registers(launch: Launch) -> dict[str, int]:
+    """Special registers that are the same in every thread of a launch."""
+    found = {}
+    for axis, name in enumerate("xyz"):
+        found[f"%ntid.{name}"] = launch.block[axis]
+        found[f"%nctaid.{name}"] = launch.grid[axis]
+        found[f"%cluster_nctaid.{name}"] = launch.cluster[axis]
+        found[f"%nclusterid.{name}"] = launch.grid[axis] // launch.cluster[axis]
+    x, y, z = launch.cluster
+    warps = -(-launch.threads // 32)
+    return found | {
+        "%cluster_nctarank": x * y * z, "%nwarpid": warps, "%nsmid": 1, "%smid": 0, "%gridid": 1,
+        "%is_explicit_cluster": int(x * y * z > 1), "%dynamic_smem_size": launch.shared_bytes,
+        "%total_smem_size": launch.shared_bytes, "%aggr_smem_size": launch.shared_bytes,
+    }  # fmt: skip
+
+
+class _Lowering:
+    """Lowers basic blocks, and charges between what may log a row."""
+
+    def __init__(self, builder: Builder, tables: dict[str, list[str]], kept: Slice, tracing: bool) -> None:
+        self._b, self._tables, self._kept, self._tracing = builder, tables, kept, tracing
+        self._counter = Counter()
+        self.segments = self._counter.segments
+        self._loaded: set[str] = set()
+
+    def run(self, blocks: list[BasicBlock]) -> None:
+        """Lower all blocks; those that run into the end of the body return."""
+        if self._tracing:
+            self._find_loaded(blocks)
+        for block in blocks:
+            for label in block.labels:
+                self._b.labels[label] = len(self._b.code)
+            self._block(block.instructions)
+        self._b.begin(END, -1, [])
+        self._b.emit(Micro.exit, guard=-1)
+
+    def _find_loaded(self, blocks: list[BasicBlock]) -> None:
+        """Registers that may hold what a load brings: results of loads, and copies of them."""
+        every = [one for block in blocks for one in block.instructions]
+        self._loaded = {name for one in every if brings(one) for name in effects(one).writes}
+        before = -1
+        while before != len(self._loaded):
+            before = len(self._loaded)
+            self._loaded |= {to for one in every if hands_on(one) for to, of in handed(one) if of in self._loaded}
+
+    def _block(self, instructions: list[Instruction]) -> None:
+        """Lower one block: what charges or waits first, then what computes."""
+        checked: set[str] = set()
+        if self._tracing:
+            self._counter.begin(instructions)
+        for one in instructions:
+            uses = self._uses(one, checked)
+            logs = effects(one).memory or one.name in LOGGING
+            ends = one.name in ENDING
+            values = self._kept.values(one)
+            if self._tracing and ends:
+                self._counter.add(one)
+            segment = self._counter.take() if self._tracing and (uses or logs or ends) else -1
+            self._b.begin(one, segment, uses)
+            if one.name == "brx":
+                self._branch_by_table(one)
+            else:
+                lower(self._b, one, values)
+            self._b.flush()
+            self._share(one)
+            if self._tracing and not ends:
+                self._counter.add(one)
+            checked -= set(effects(one).writes)
+        if self._tracing and instructions:
+            self._b.begin(instructions[-1], self._counter.take(), [])
+            self._b.flush()
+
+    def _uses(self, one: Instruction, checked: set[str]) -> list[str]:
+        """Registers whose loads the instruction waits for, each once a block."""
+        if not self._tracing or hands_on(one):
+            return []
+        uses = [name for name in dict.fromkeys(effects(one).reads) if name in self._loaded and name not in checked]
+        checked.update(uses)
+        return uses
+
+    def _share(self, one: Instruction) -> None:
+        """A copy of a loaded register waits where it is used."""
+        if not self._tracing or not hands_on(one):
+            return
+        pairs = [(to, of) for to, of in handed(one) if of in self._loaded and to != of]
+        if pairs:
+            rows = [self._b.row(name) for pair in pairs for name in pair]
+            self._b.begin(one, -1, [])
+            self._b.emit(Micro.alias, list=self._b.listed(rows), count=len(pairs))
+
+    def _branch_by_table(self, one: Instruction) -> None:
+        index, table = one.operands[0], one.operands[1]
+        name = getattr(table, "name", "")
+        if name not in self._tables:
+            raise self._b.error("branches by a table that is not declared")
+        self._b.jump_by(self._b.value(index, "u32"), self._tables[name])
+
+

@@ -1,0 +1,463 @@
+"""From a PTX text to a module: a recursive descent over its tokens (PTX ISA 9.0, chapters 4, 5 and 11)."""
+
+from __future__ import annotations
+
+import re
+import struct
+
+from memsim.sources.ptx.module import (
+    Address,
+    Function,
+    Immediate,
+    Instruction,
+    Label,
+    Module,
+    Not,
+    Operand,
+    Position,
+    Register,
+    Symbol,
+    Variable,
+    Vector,
+)
+from memsim.sources.ptx.tokens import Token, integer, tokens_of
+from memsim.support.errors import InputError
+
+MOST_REGISTERS = 1 << 16  # of one function; a GPU's thread has 255
+MOST_BYTES = 1 << 31  # of one variable
+_SPACES = (".global", ".const", ".shared", ".local", ".param", ".tex")
+_TYPE = re.compile(r"\.(pred|([bsuf]|bf)(\d+)(x2)?|[fe]\d+\w*|texref|samplerref|surfref)$")
+_LINE_DIRECTIVES = (".version", ".target", ".address_size", ".file", ".loc")
+_LIMITS = (".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".maxnreg", ".reqnctapercluster",
+           ".maxclusterrank")  # fmt: skip
+
+
+def type_bytes(kind: str) -> int:
+    """Bytes of a PTX type, by its name without the dot.
+
+    >>> type_bytes("f16x2"), type_bytes("u8"), type_bytes("b128")
+    (4, 1, 16)
+    """
+    found = re.search(r"(\d+)(x(\d))?$", kind)
+    return int(found[1]) * int(found[3] or 1) // 8 if found else 1
+
+
+def parse(text: str, where: str) -> Module:
+    """Parse a module.
+
+    Raises:
+        InputError: the text is cut or is no PTX; one line that names the line of the text.
+    """
+    return _Parser(text, where).module()
+
+
+class _Parser:
+    """The state of parsing: where in the tokens, which scopes of registers are open."""
+
+    def __init__(self, text: str, where: str) -> None:
+        self._tokens = tokens_of(text, where)
+        self._at = 0
+        self._module = Module(where)
+        self._position = Position()
+        self._scopes: list[dict[str, str]] = []  # names in `{ }` of a body -> their unique names
+        self._n_scopes = 0
+        self._declared_registers: dict[str, str] = {}  # of the function that is being parsed
+
+    # -- tokens
+
+    def _peek(self) -> Token:
+        return self._tokens[self._at]
+
+    def _next(self) -> Token:
+        token = self._tokens[self._at]
+        if token.kind == "end":
+            raise self._error(token, "ends too early; give the whole text")
+        self._at += 1
+        return token
+
+    def _take(self, text: str) -> bool:
+        if self._peek().text != text:
+            return False
+        self._at += 1
+        return True
+
+    def _expect(self, text: str) -> Token:
+        token = self._next()
+        if token.text != text:
+            raise self._error(token, f"has {token.text!r} where {text!r} must be")
+        return token
+
+    def _error(self, token: Token, problem: str) -> InputError:
+        return InputError(f"{self._module.where}:{token.line}", "PTX", problem)
+
+    def _integer(self) -> int:
+        negative = self._take("-")
+        token = self._next()
+        if token.kind != "number" or token.text[:2] in ("0f", "0F", "0d", "0D") or "." in token.text:
+            raise self._error(token, f"has {token.text!r} where a whole number must be")
+        return -integer(token.text) if negative else integer(token.text)
+
+    def _skip_line(self, line: int) -> None:
+        while self._peek().kind != "end" and self._peek().line == line:
+            self._at += 1
+
+    def _skip_braces(self) -> None:
+        while self._next().text != "{":
+            pass
+        depth = 1
+        while depth:
+            depth += {"{": 1, "}": -1}.get(self._next().text, 0)
+
+    # -- the module
+
+    def module(self) -> Module:
+        """All of the text; what comes before any function first, as files are named at its end."""
+        self._find_files()
+        while self._peek().kind != "end":
+            self._top()
+        if not self._module.functions:
+            raise self._error(self._peek(), "defines no function; give the text of a module")
+        return self._module
+
+    def _find_files(self) -> None:
+        for at, token in enumerate(self._tokens[:-2]):
+            if token.text == ".file" and self._tokens[at + 2].kind == "string":
+                self._module.files[int(self._tokens[at + 1].text)] = self._tokens[at + 2].text.strip('"')
+
+    def _top(self) -> None:
+        token = self._next()
+        if token.text == ".target":
+            self._module.target = self._next().text
+        if token.text in _LINE_DIRECTIVES:
+            self._skip_line(token.line)
+        elif token.text == ".section":
+            self._skip_braces()
+        elif token.text in (".visible", ".extern", ".weak", ".common", ";", ".noreturn"):
+            if token.text == ".extern" and self._peek().text in _SPACES:
+                self._variable(self._next().text, self._module.variables, extern=True)
+        elif token.text in (".entry", ".func"):
+            self._function(token)
+        elif token.text in _SPACES:
+            self._variable(token.text, self._module.variables)
+        elif token.text in (".alias", ".pragma"):
+            while self._next().text != ";":
+                pass
+        else:
+            raise self._error(token, f"has {token.text!r} where a function or a variable must begin")
+
+    def _variable(self, space: str, into: dict[str, Variable], *, extern: bool = False) -> None:
+        """One or several variables of a space, up to the semicolon."""
+        while True:
+            variable = self._declared(space, extern=extern)
+            into[variable.name] = variable
+            if not self._take(","):
+                break
+        self._expect(";")
+
+    def _declared(self, space: str, *, extern: bool = False) -> Variable:
+        """A variable after its space: alignment, type, name, extents, values."""
+        align, vector, kind = 0, 1, ""
+        while self._peek().text.startswith("."):
+            token = self._next()
+            if token.text == ".align":
+                align = self._integer()
+            elif token.text in (".v2", ".v4"):
+                vector = int(token.text[2:])
+            elif token.text in (".ptr", ".unified", ".managed", *_SPACES):
+                pass
+            elif _TYPE.match(token.text):
+                kind = token.text[1:]
+            else:
+                raise self._error(token, f"has {token.text!r} in a declaration")
+        name = self._next()
+        if name.kind != "word" or not kind:
+            raise self._error(name, f"declares {name.text!r} without a type or a name")
+        element = type_bytes(kind) * vector
+        count, extern = self._extents(extern)
+        if count * element > MOST_BYTES:
+            raise self._error(name, f"declares {name.text} of {count * element} bytes; at most {MOST_BYTES}")
+        values, addresses = self._values(kind) if self._take("=") else (b"", ())
+        return Variable(
+            self._renamed(name.text), space[1:], align or element, count * element, element, values, addresses, extern, kind
+        )
+
+    def _extents(self, extern: bool) -> tuple[int, bool]:
+        count = 1
+        while self._take("["):
+            if self._take("]"):
+                extern = True
+                continue
+            count *= self._integer()
+            self._expect("]")
+        return count, extern
+
+    def _values(self, kind: str) -> tuple[bytes, tuple[tuple[int, str, int], ...]]:
+        """Initial values: their bytes, and where addresses of variables stand in them."""
+        data, addresses = bytearray(), []
+        width = type_bytes(kind)
+        while True:
+            token = self._peek()
+            if token.text in ("{", "}", ",", "(", ")"):
+                self._at += 1
+            elif token.text == ";" or token.kind == "end":
+                return bytes(data), tuple(addresses)
+            elif token.kind == "word" and self._next().text != "generic":
+                added = self._integer() if self._take("+") else 0
+                addresses.append((len(data), token.text, added))
+                data += bytes(width)
+            elif token.kind != "word":
+                one = self._constant()
+                value = one.value if not one.float_bits else _float_bits(one, width * 8)
+                data += (value & ((1 << 8 * width) - 1)).to_bytes(width, "little")
+
+    # -- functions
+
+    def _function(self, first: Token) -> None:
+        results = self._parameters() if self._peek().text == "(" else []
+        name = self._next()
+        function = Function(name.text, first.text == ".entry", name.line, results)
+        if self._peek().text == "(":
+            function.parameters = self._parameters()
+        while self._peek().text.startswith("."):
+            self._limit(function)
+        if self._take(";"):
+            function.declared_only = True
+            self._module.functions.setdefault(function.name, function)
+            return
+        self._expect("{")
+        self._position = Position()
+        self._scopes, self._declared_registers = [{}], function.registers
+        self._body(function)
+        self._module.functions[function.name] = function
+
+    def _parameters(self) -> list[Variable]:
+        self._expect("(")
+        found = []
+        while not self._take(")"):
+            space = self._next()
+            if space.text not in (".param", ".reg"):
+                raise self._error(space, f"has {space.text!r} where a parameter must be")
+            found.append(self._declared(".param"))
+            self._take(",")
+        return found
+
+    def _limit(self, function: Function) -> None:
+        token = self._next()
+        if token.text in _LIMITS:
+            numbers = [self._integer()]
+            while self._take(","):
+                numbers.append(self._integer())
+            x, y, z = (numbers + [1, 1, 1])[:3]
+            if token.text == ".reqntid":
+                function.block = (x, y, z)
+            elif token.text == ".reqnctapercluster":
+                function.cluster = (x, y, z)
+        elif token.text not in (".noreturn", ".explicitcluster", ".blocksareclusters"):
+            raise self._error(token, f"has {token.text!r} before a function's body")
+
+    def _body(self, function: Function) -> None:
+        """Statements up to the closing brace."""
+        while True:
+            token = self._next()
+            if token.text == "}":
+                self._scopes.pop()
+                if not self._scopes:
+                    return
+            elif token.text == "{":
+                self._n_scopes += 1
+                self._scopes.append({})
+                self._find_labels()
+            elif token.text.startswith("."):
+                self._directive(function, token)
+            elif token.kind == "word" and self._peek().text == ":":
+                self._label(function, token)
+            elif token.text != ";":
+                self._at -= 1
+                function.body.append(self._instruction())
+
+    def _find_labels(self) -> None:
+        """Labels of a scope may be branched to before they stand."""
+        depth, at = 1, self._at
+        while depth and self._tokens[at].kind != "end":
+            depth += {"{": 1, "}": -1}.get(self._tokens[at].text, 0)
+            if depth == 1 and self._tokens[at + 1].text == ":" and self._tokens[at].kind == "word":
+                self._declare(self._tokens[at].text)
+            at += 1
+
+    def _declare(self, name: str) -> str:
+        """The unique name of what the innermost scope declares."""
+        if len(self._scopes) > 1:
+            self._scopes[-1][name] = f"{name}#{self._n_scopes}"
+        return self._renamed(name)
+
+    def _renamed(self, name: str) -> str:
+        for scope in reversed(self._scopes):
+            if name in scope:
+                return scope[name]
+        return name
+
+    def _label(self, function: Function, token: Token) -> None:
+        self._expect(":")
+        name = self._renamed(token.text)
+        if self._peek().text == ".branchtargets":
+            self._at += 1
+            function.tables[name] = []
+            while not self._take(";"):
+                function.tables[name].append(self._renamed(self._next().text))
+                self._take(",")
+        elif self._peek().text in (".callprototype", ".calltargets"):
+            while self._next().text != ";":
+                pass
+        else:
+            function.body.append(Label(name))
+
+    def _directive(self, function: Function, token: Token) -> None:
+        if token.text == ".loc":
+            self._loc(token.line)
+        elif token.text == ".reg":
+            self._registers(function)
+        elif token.text in _SPACES:
+            while True:
+                if len(self._scopes) > 1:
+                    self._declare(self._name_ahead())
+                variable = self._declared(token.text)
+                function.variables[variable.name] = variable
+                if not self._take(","):
+                    break
+            self._expect(";")
+        elif token.text == ".pragma":
+            while self._next().text != ";":
+                pass
+        elif token.text in _LINE_DIRECTIVES:
+            self._skip_line(token.line)
+        elif token.text in (".b8", ".b16", ".b32", ".b64"):
+            self._skip_line(token.line)
+        else:
+            raise self._error(token, f"has the directive {token.text}, which memsim does not know")
+
+    def _name_ahead(self) -> str:
+        at = self._at
+        while self._tokens[at].text.startswith(".") or self._tokens[at].kind == "number":
+            at += 1
+        return self._tokens[at].text
+
+    def _loc(self, line: int) -> None:
+        """``.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]``: the innermost call counts."""
+        file, row, column = self._integer(), self._integer(), self._integer()
+        self._position = Position(self._module.files.get(file, ""), row, column)
+        self._skip_line(line)
+
+    def _registers(self, function: Function) -> None:
+        while (token := self._next()).text in (".v2", ".v4"):
+            pass
+        if not _TYPE.match(token.text):
+            raise self._error(token, f"declares registers of type {token.text!r}")
+        kind = token.text[1:]
+        while True:
+            name = self._next()
+            names = [name.text]
+            if self._take("<"):
+                count = self._integer()
+                if not 0 <= count <= MOST_REGISTERS:
+                    raise self._error(name, f"declares {count} registers; at most {MOST_REGISTERS}")
+                names = [f"{name.text}{i}" for i in range(count)]
+                self._expect(">")
+            for one in names:
+                function.registers[self._declare(one)] = kind
+            if len(function.registers) > MOST_REGISTERS:
+                raise self._error(name, f"declares over {MOST_REGISTERS} registers")
+            if not self._take(","):
+                break
+        self._expect(";")
+
+    # -- instructions
+
+    def _instruction(self) -> Instruction:
+        line, guard = self._peek().line, None
+        if self._take("@"):
+            negated = self._take("!")
+            register = Register(self._renamed(self._next().text))
+            guard = Not(register) if negated else register
+        opcode = self._next()
+        if opcode.kind != "word" or opcode.text[0] in "%$.":
+            raise self._error(opcode, f"has {opcode.text!r} where an instruction must be")
+        operands: list[Operand] = []
+        if self._peek().text != ";":
+            operands.append(self._operand())
+            while self._take(","):
+                operands.append(self._operand())
+        self._expect(";")
+        return Instruction(tuple(opcode.text.split(".")), tuple(operands), guard, line, self._position)
+
+    def _operand(self) -> Operand:
+        token = self._peek()
+        if token.text == "[":
+            return self._address()
+        if token.text in ("{", "("):
+            self._at += 1
+            end, parts = "}" if token.text == "{" else ")", []
+            while not self._take(end):
+                parts.append(self._operand())
+                self._take(",")
+            return Vector(tuple(parts))
+        if self._take("!"):
+            return Not(Register(self._renamed(self._next().text)))
+        if token.kind == "number" or token.text == "-":
+            return self._constant()
+        first = self._named()
+        if self._take("|"):
+            return Vector((first, self._named()))
+        return first
+
+    def _named(self) -> Register | Symbol:
+        token = self._next()
+        if token.kind != "word":
+            raise self._error(token, f"has {token.text!r} where an operand must be")
+        name = self._renamed(token.text)
+        if name[0] == "%" or name in ("_", "WARP_SZ") or name in self._declared_registers:
+            return Register(name)
+        if self._take("+"):
+            return Symbol(name, self._integer())
+        return Symbol(name)
+
+    def _address(self) -> Address:
+        self._expect("[")
+        token = self._peek()
+        base: Operand = self._constant() if token.kind == "number" else self._named()
+        offset, coordinates = 0, ()
+        while self._peek().text in ("+", "-"):
+            sign = -1 if self._next().text == "-" else 1
+            offset += sign * self._integer()
+        if self._take(","):
+            vector = self._operand()
+            coordinates = vector.parts if isinstance(vector, Vector) else (vector,)
+            if self._take(","):
+                self._operand()
+        self._expect("]")
+        if isinstance(base, Symbol):
+            base, offset = Symbol(base.name), offset + base.offset
+        assert isinstance(base, Register | Symbol | Immediate)
+        return Address(base, offset, coordinates)
+
+    def _constant(self) -> Immediate:
+        negative = self._take("-")
+        token = self._next()
+        if token.kind != "number":
+            raise self._error(token, f"has {token.text!r} where a constant must be")
+        prefix = token.text[:2].lower()
+        if prefix in ("0f", "0d"):
+            bits = 32 if prefix == "0f" else 64
+            value = int(token.text[2:], 16) ^ (1 << (bits - 1) if negative else 0)
+            return Immediate(value, bits)
+        if re.fullmatch(r"\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+", token.text):
+            value = float(token.text) * (-1 if negative else 1)
+            return Immediate(struct.unpack("<Q", struct.pack("<d", value))[0], 64)
+        return Immediate(-integer(token.text) if negative else integer(token.text))
+
+
+def _float_bits(constant: Immediate, bits: int) -> int:
+    """The bits of a floating-point constant in a type of so many bits."""
+    if constant.float_bits == bits:
+        return constant.value
+    value = struct.unpack("<d" if constant.float_bits == 64 else "<f", constant.value.to_bytes(constant.float_bits // 8, "little"))[0]
+    return int.from_bytes(struct.pack({16: "<e", 32: "<f", 64: "<d"}[bits], value), "little")

@@ -1,0 +1,167 @@
+"""Runs a launch: for its trace, or for its results alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.sources import snapshot
+from memsim.sources.batch_log import BatchLog
+from memsim.sources.ptx.device import Device
+from memsim.sources.ptx.failures import failure
+from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.layout import Layout, lay_out
+from memsim.sources.ptx.machine import tables
+from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop
+from memsim.sources.ptx.machine.run import ROOM, run
+from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.mixes import Mixes
+from memsim.sources.ptx.ops import static_ops
+from memsim.sources.ptx.program import Program, build
+from memsim.support.compiled import loading_loops
+from memsim.trace.info import lane_bytes
+from memsim.trace.reader import Trace
+from memsim.trace.schema import Chunk, LaunchShape
+from memsim.trace.writer import TraceWriter
+
+Progress = Callable[[int, int], None]  # blocks done, blocks in all
+BATCH_BYTES = 64 << 20  # of the log: then its rows are written
+MOST_BATCH = 1 << 12  # blocks of one call
+DEFAULT_REGISTERS = 32  # of a thread, where no compiler told them
+
+
+class _Run:
+    """A kernel that is ready to run, in batches of blocks."""
+
+    def __init__(self, launch: Launch, memory: Memory, *, check: bool, tracing: bool) -> None:
+        launch.check()
+        function = launch.function
+        self.launch, self._tracing = launch, tracing
+        self.layout: Layout = lay_out(launch, function, memory)
+        self.program: Program = build(launch, function, self.layout, memory, check=check, tracing=tracing)
+        self.mixes = Mixes(self.program.segments)
+        team = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        batch = max(1, min(MOST_BATCH, launch.n_blocks) // team)
+        self.device = Device(launch, self.program, self.layout, memory, BatchLog(), batch, tracing)
+        self.device.grow_log(2 * ROOM, 64 * ROOM)
+        self.batch = batch * team
+        self.executed = 0
+
+    def blocks(self, ids: np.ndarray) -> None:
+        """Run blocks; their rows are in the log afterwards.
+
+        Raises:
+            InputError: the kernel does what it must not; one line that names the PTX's line and the source's.
+        """
+        device, status = self.device, self.device.machine.status
+        device.log.clear()
+        device.machine.ids[: len(ids)] = ids
+        status[:] = 0
+        status[tables.LAST_TEAM] = len(ids) // device.team
+        device.machine = device.machine._replace(next_mix=self.mixes.next, gaps=self.mixes.gaps)
+        with loading_loops():
+            while (stop := Stop(run(device.machine))) != Stop.done:
+                self._attend(stop)
+        self.executed += int(status[tables.EXECUTED])
+
+    def _attend(self, stop: Stop) -> None:
+        """See to what stopped the loop."""
+        device = self.device
+        if stop == Stop.log_full:
+            device.grow_log(2 * len(device.log.rows), 2 * len(device.log.addresses))
+        elif stop == Stop.new_mix:
+            status = device.machine.status
+            mix = int(device.machine.records[status[tables.WARP_NOW], MIX])
+            self.mixes.learn(mix, int(device.machine.code[status[tables.STOP_PC], SEGMENT]))
+            device.machine = device.machine._replace(next_mix=self.mixes.next, gaps=self.mixes.gaps)
+        else:
+            raise failure(stop, self.launch, self.program, device.machine.status)
+
+    def chunk(self, n_blocks: int, first_warp: int) -> Chunk:
+        """The rows of the blocks that ran last."""
+        return self.device.log.sorted_by_warp(n_blocks * self.device.warps, first_warp)
+
+    def shape(self, registers: int | None) -> LaunchShape:
+        launch = self.launch
+        known = registers or DEFAULT_REGISTERS
+        return LaunchShape(launch.grid, launch.block, 32, known, self.layout.shared_bytes)
+
+
+def execute(launch: Launch, memory: Memory, progress: Progress | None = None) -> None:
+    """Run all blocks of a launch, with all values, for what they leave in memory.
+
+    Raises:
+        InputError: the PTX is not understood, or the kernel does what it must not.
+    """
+    ready = _Run(launch, memory, check=True, tracing=False)
+    for first in range(0, launch.n_blocks, ready.batch):
+        ids = np.arange(first, min(first + ready.batch, launch.n_blocks))
+        ready.blocks(ids)
+        if progress:
+            progress(int(ids[-1]) + 1, launch.n_blocks)
+
+
+def trace_launch(
+    launch: Launch,
+    memory: Memory,
+    out: str | Path,
+    gpu: GPU,
+    blocks: str | None = None,
+    check: bool = False,
+    progress: Progress | None = None,
+) -> Trace:
+    """Run a launch's snapshot and write what its warps access.
+
+    Args:
+        launch: what is launched; ``registers`` of it, where known, count for occupancy.
+        memory: where its arrays lie; what the kernel stores that feeds no address is not computed without ``check``.
+        out: the trace file.
+        gpu: whose occupancy and L2 size choose the snapshot.
+        blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: as section 3.1 of Baghsorkhi 2012.
+        check: compute all values, those of tensor cores too.
+        progress: told the blocks done and all, after every batch.
+
+    Raises:
+        InputError: an instruction that memsim does not know, an access outside all arrays, a kernel that never ends, blocks
+            outside the grid, a file that cannot be written. Nothing is left behind.
+    """
+    ready = _Run(launch, memory, check=check, tracing=True)
+    shape = ready.shape(launch.registers)
+    with TraceWriter(out, kernel=launch.kernel, source=launch.source, parameters=dict(launch.parameters)) as writer:
+        warps = 0
+        for ids, chunk, total, done in _chunks(ready, shape, gpu, blocks):
+            writer.append(ids, chunk)
+            warps = chunk.warps.stop
+            if progress:
+                progress(done, total)
+        writer.finish(shape, static_ops(ready.device, ready.program), ready.device.arrays)
+    assert warps
+    return Trace.open(out)
+
+
+def _chunks(
+    ready: _Run, shape: LaunchShape, gpu: GPU, blocks: str | None
+) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
+    """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be."""
+    team, warps = ready.device.team, ready.device.warps
+    wanted = snapshot.given_blocks(blocks, shape, gpu) if blocks is not None else None
+    start = 0 if wanted is None else wanted.start // team * team
+    ids = np.arange(start, start + team)
+    ready.blocks(ids)
+    chunk = ready.chunk(team, 0)
+    if wanted is None:
+        accessed = lane_bytes(chunk, static_ops(ready.device, ready.program)) / team
+        wanted = snapshot.default_blocks(shape, gpu, None, accessed)
+    stop = -(-wanted.stop // team) * team
+    yield ids, chunk, stop - start, team
+    done, step = start + team, team
+    while done < stop:
+        ids = np.arange(done, min(done + step, stop))
+        ready.blocks(ids)
+        yield ids, ready.chunk(len(ids), (done - start) * warps), stop - start, int(ids[-1]) + 1 - start
+        done += len(ids)
+        per_block = max(ready.device.log.n_bytes // len(ids), 1)
+        step = max(team, min(ready.batch, BATCH_BYTES // per_block) // team * team)
