@@ -142,7 +142,7 @@ def capture(
     )
     place = Path(keep) if keep is not None else None
     if by == "ptx":
-        from memsim.sources.ptx.program import capture_by_ptx
+        from memsim.sources.ptx.cpp import capture_by_ptx
 
         machine = _gpu(gpu or CAPTURE_GPU)
         return capture_by_ptx(sources, arguments, Path(_out(out)), machine, wanted, keep=place, progress=progress)

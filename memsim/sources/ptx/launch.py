@@ -35,6 +35,8 @@ class Launch:
         cluster: blocks of a cluster (x, y, z).
         source: what errors call the PTX.
         registers: of a thread, where a compiler told them.
+        parameters: what the trace was made from, shown with it.
+        name: what the trace calls the kernel; empty: its name in PTX.
     """
 
     ptx: str
@@ -47,6 +49,7 @@ class Launch:
     source: str = "ptx"
     registers: int | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
 
     @property
     def module(self) -> Module:
@@ -60,7 +63,9 @@ class Launch:
             InputError: no kernel, or several, have the name.
         """
         kernels = [one for one in self.module.functions.values() if one.entry]
-        named = [one for one in kernels if one.name == self.kernel] or [one for one in kernels if self.kernel in one.name]
+        named = [one for one in kernels if one.name == self.kernel] or [
+            one for one in kernels if self.kernel in one.name
+        ]
         if len(named) != 1:
             known = ", ".join(one.name for one in kernels) or "none"
             problem = "is no kernel there" if not named else "names several kernels"

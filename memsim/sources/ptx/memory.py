@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from dataclasses import dataclass
+from bisect import bisect_right, insort
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -48,12 +48,15 @@ class Memory:
         self._hosts: list[tuple[int, int, Region]] = []  # (first byte on the host, behind the last, region), ascending
         self._symbols: dict[tuple[str, str], int] = {}  # variables of modules, by (module's key, name)
 
-    def add(self, array: np.ndarray, name: str | None = None, *, space: str = "global") -> int:
+    def add(
+        self, array: np.ndarray, name: str | None = None, *, space: str = "global", address: int | None = None
+    ) -> int:
         """Place an array; one that lies within another that was added before is a part of that.
 
         Args:
             array: any dtype; its memory must be one stretch (C or Fortran order, also transposed).
             name: in the trace; by default ``array`` and a number.
+            address: where nothing lies yet; None: behind all that was placed.
 
         Returns:
             The device address of its first element.
@@ -74,7 +77,16 @@ class Memory:
         if order is None or order.ctypes.data != first:
             raise InputError("memory", name, "has gaps between its elements; give an array that is one stretch")
         buffer = order.view(np.uint8) if array.size else np.zeros(0, np.uint8)
-        return self._place(name, buffer, array.dtype.itemsize, space)
+        return self._place(name, buffer, array.dtype.itemsize, space, address)
+
+    def rename(self, address: int, name: str) -> None:
+        """Call the array at an address so from now on."""
+        at = bisect_right(self.regions, address, key=lambda region: region.address) - 1
+        self.regions[at] = replace(self.regions[at], name=name)
+
+    def bind(self, key: str, name: str, address: int) -> None:
+        """Have a module's variable lie at an address where an array was added, with what that holds."""
+        self._symbols[key, name] = address
 
     def reserve(self, nbytes: int, name: str | None = None, element_bytes: int = 1) -> int:
         """Place so many bytes of memory that is nobody's else, all 0; returns their address."""
@@ -103,10 +115,11 @@ class Memory:
             raise InputError("memory", hex(address), f"and {nbytes} bytes from there lie in no array")
         return region.buffer[address - region.address :][:nbytes]
 
-    def _place(self, name: str, buffer: np.ndarray, element_bytes: int, space: str) -> int:
-        region = Region(name, self._next, len(buffer), buffer, element_bytes, space)
-        self._next += -(-max(len(buffer), 1) // ALIGNMENT) * ALIGNMENT
-        self.regions.append(region)
+    def _place(self, name: str, buffer: np.ndarray, element_bytes: int, space: str, address: int | None = None) -> int:
+        place = self._next if address is None else address
+        region = Region(name, place, len(buffer), buffer, element_bytes, space)
+        self._next = max(self._next, place + -(-max(len(buffer), 1) // ALIGNMENT) * ALIGNMENT)
+        insort(self.regions, region, key=lambda one: one.address)
         first = buffer.ctypes.data
         if len(buffer):
             self._hosts.append((first, first + len(buffer), region))

@@ -130,7 +130,9 @@ def trace_launch(
     """
     ready = _Run(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
-    with TraceWriter(out, kernel=launch.kernel, source=launch.source, parameters=dict(launch.parameters)) as writer:
+    with TraceWriter(
+        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters
+    ) as writer:
         warps = 0
         for ids, chunk, total, done in _chunks(ready, shape, gpu, blocks):
             writer.append(ids, chunk)

@@ -66,6 +66,16 @@ def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
     return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
 
 
+def target(ptx: str) -> str:
+    """The architecture that a PTX text is for; empty where it does not say.
+
+    >>> target(".version 8.0\n.target sm_90a, debug\n")
+    'sm_90a'
+    """
+    found = _TARGET.search(ptx)
+    return found[0].split()[-1] if found else ""
+
+
 def retarget(ptx: str, architecture: int) -> str:
     r"""PTX for another architecture, where its own cannot be assembled for it.
 

@@ -33,7 +33,7 @@ class DeviceArrays:
 
         Args:
             array: of numpy, or a tensor of torch that lies in the host's memory.
-            name: that the array's buffer gets if it has none yet.
+            name: what the array's buffer is called from now on; None: what it was.
         """
         if isinstance(array, np.ndarray):
             owner: Any = _owner(array)
@@ -44,8 +44,11 @@ class DeviceArrays:
             start, values = owner.data_ptr(), _tensor_elements(owner, array.element_size())
             first = start + array.storage_offset() * array.element_size()
         if start not in self._known:
-            self._known[start] = self._memory.add(values, name=name or f"array{len(self._known)}"), owner
-        return self._known[start][0] + first - start
+            self._known[start] = self._memory.add(values), owner
+        address = self._known[start][0]
+        if name is not None:
+            self._memory.rename(address, name)
+        return address + first - start
 
 
 def is_array(value: Any) -> bool:

@@ -9,8 +9,8 @@ from functools import cache
 
 from memsim.sources.capture.lane_log import Argument
 from memsim.sources.capture.ptxas import kernel_name
+from memsim.sources.ptx.cpp.parameters import packed, parameters
 from memsim.sources.ptx.launchers.caught import entries
-from memsim.sources.ptx.program.parameters import packed, parameters
 
 
 def fitting(ptx: str, kernel: str, written: str, given: Sequence[Argument]) -> list[str]:

@@ -13,16 +13,17 @@ from memsim.sources.capture import Captured, Sources, Wanted
 from memsim.sources.capture.build import build
 from memsim.sources.capture.lane_log import Argument, Arguments, Array, Failed, Free, Launch, Message
 from memsim.sources.capture.process import Process
+from memsim.sources.capture.ptxas import kernel_name
 from memsim.sources.capture.recorder import Progress, check_place, nothing_captured, without_probes
 from memsim.sources.capture.session import notes_of_others
 from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
 from memsim.sources.ptx import Launch as PtxLaunch
-from memsim.sources.ptx import trace_launch
-from memsim.sources.ptx.compiled import needs_of
-from memsim.sources.ptx.program.entries import fitting
-from memsim.sources.ptx.program.image import image
-from memsim.sources.ptx.program.modules import Modules
-from memsim.sources.ptx.program.parameters import packed, parameters
+from memsim.sources.ptx import Memory, trace_launch
+from memsim.sources.ptx.compiled import needs_of, target
+from memsim.sources.ptx.cpp.entries import fitting
+from memsim.sources.ptx.cpp.image import image
+from memsim.sources.ptx.cpp.modules import Modules
+from memsim.sources.ptx.cpp.parameters import packed, parameters
 from memsim.support.errors import InputError
 from memsim.support.files import writing
 from memsim.support.scratch import HIDDEN, Scratch
@@ -127,15 +128,31 @@ class Listener:
         path = self.folder / f"{launch.kernel}{SUFFIX}"
         ptx, entry = self._compiled(launch)
         passed = packed(self._given, parameters(ptx, entry))
-        assert passed is not None  # as it fits
+        assert passed is not None  # as the entry fits
         memory = image(self.process.number, self._arrays.values(), self.shown)
         run = PtxLaunch(
-            ptx=ptx, kernel=entry, grid=launch.grid, block=launch.block, arguments=passed,
-            shared_bytes=launch.dynamic_shared, source=self.shown, registers=self._registers(ptx, entry),
-        )  # fmt: skip
+            ptx=ptx,
+            kernel=entry,
+            grid=launch.grid,
+            block=launch.block,
+            arguments=passed,
+            shared_bytes=launch.dynamic_shared,
+            source=self.shown,
+            registers=self._registers(ptx, entry),
+            parameters={"launch": index, "by": "ptx", "compiled_for": target(ptx)},
+            name=launch.kernel,
+        )
+        self._bind_variables(run, memory)
         trace_launch(run, memory, path, self.gpu, self.wanted.blocks, progress=self.progress)
         self.made.append(path)
         return "0 0 only" if self.wanted.snapshot_only else "0 0"
+
+    def _bind_variables(self, run: PtxLaunch, memory: Memory) -> None:
+        """Have the module's variables lie where the program has its own of the same name."""
+        places = {array.name: array.base for array in self._arrays.values()}
+        for name in run.module.variables:
+            if (bare := kernel_name(name)) in places:
+                memory.bind(run.key, name, places[bare])
 
     def _registers(self, ptx: str, entry: str) -> int:
         """Registers of a thread: as given, else as the assembler says."""

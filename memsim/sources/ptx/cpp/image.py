@@ -10,6 +10,7 @@ import numpy as np
 from memsim.sources.capture.lane_log import Array
 from memsim.sources.ptx import Memory
 from memsim.support.errors import InputError
+from memsim.trace.schema import Space
 
 _READABLE = (1, 2, 4, 8)  # bytes of elements that are integers of numpy; others are copied as bytes
 
@@ -30,7 +31,8 @@ def image(process: int, arrays: Iterable[Array], program: str) -> Memory:
         source = os.open(f"/proc/{process}/mem", os.O_RDONLY)
         try:
             for array in arrays:
-                memory.add(_read(source, array), name=array.name, address=array.base)
+                space = "const" if array.space is Space.constant else "global"
+                memory.add(_read(source, array), array.name, space=space, address=array.base)
         finally:
             os.close(source)
     except OSError as error:
