@@ -73,7 +73,7 @@ def test_capturing_in_python_catches_every_launch_of_the_block(tmp_path, gpu):
     assert [(one.kernel, one.grid, one.block) for one in captured.launches] == [
         ("add", (6, 1, 1), (128, 1, 1)), ("add", (1, 1, 1), (128, 1, 1))
     ]  # fmt: skip
-    assert captured.launches[1].where.endswith("program.py:16")
+    assert captured.launches[1].where.endswith("program.py:15")
     assert captured.trace.launch.grid == (1, 1, 1)
 
 
@@ -188,7 +188,7 @@ PTX = """
     ("launch", "message"),
     [
         ("block, arguments = 1, []", "grid is not set"),
-        ("grid, block, arguments = 0, 1, []", "grid is 0; give one to three whole numbers"),
+        ("grid, block, arguments, kernel = 0, 1, [], 'one'", "grid is 0; give one to three whole numbers"),
         ("grid, block, arguments, kernel = 1, 1, [], 'three'", "three is not in it; give one of one, two"),
         ("grid, block, arguments = 1, 1, []", "choose with --kernel"),
         ("grid = 1 / 0", r"launch.py:1: code fails: ZeroDivisionError"),
