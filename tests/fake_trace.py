@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from memsim.gpu.presets import load_gpu, override
-from memsim.trace.schema import EXPLICIT, Chunk, Flag, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.schema import EXPLICIT, NO_WAIT, Chunk, Flag, Issue, Kind, LaunchShape, Space, StaticOp
 
 ALL = 0xFFFFFFFF
 
@@ -30,6 +30,7 @@ class FakeTrace:
     strided: dict[int, tuple[int, int]] = field(default_factory=dict)  # row -> (base, stride)
     launch: LaunchShape = LaunchShape((1, 1, 1), (32, 1, 1))
     path: Path = Path("fake.h5")
+    issue: Issue = field(default_factory=Issue)
 
     @property
     def first_instruction(self):
@@ -56,7 +57,7 @@ class FakeTrace:
             n = len(op)
             columns = (np.array(op, "u2"), np.full(n, int(Flag.sequence), "u1"), np.array(rows, "u4"),
                        np.array(mask, "u4"), np.array(base, "u8"), np.array(stride, "i4"),
-                       np.zeros(n, "u4"))  # fmt: skip
+                       np.zeros(n, "u4"), *np.full((3, n), NO_WAIT, "u1"), np.zeros(n, "u2"))  # fmt: skip
             ends = np.array([0, n]), np.array([0, len(offsets)])
             yield Chunk(range(0, 1), *ends, *columns, np.array(offsets, "u4"))
 

@@ -5,7 +5,10 @@ from hypothesis import strategies as st
 
 from memsim.trace.schema import (
     EXPLICIT,
+    INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
     NO_OP,
+    WAIT_COLUMNS,
     ArrayInfo,
     Chunk,
     Flag,
@@ -24,29 +27,29 @@ OPS = [
 
 @st.composite
 def instructions(draw):
-    """One instruction: (op, flags, gap, mask, base, stride, beside, addresses)."""
+    """One instruction: (op, flags, gap, mask, base, stride, beside, addresses, three waits, mix)."""
+    more = (*(draw(st.just(255) | st.integers(0, 255)) for _ in WAIT_COLUMNS), 0)
     gap = draw(st.integers(0, 2**32 - 1))
     beside = draw(st.just(0) | st.integers(0, gap))
     if draw(st.integers(0, 9)) == 0:
-        return NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, beside, []
+        return NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, beside, [], *more
     mask = draw(st.integers(1, 2**32 - 1))
     stride = draw(st.sampled_from([0, 4, -8, 2**31 - 1, int(EXPLICIT)]))
     lanes = mask.bit_count() if stride == EXPLICIT else 0
     addresses = draw(st.lists(st.integers(0, 2**32 - 1), min_size=lanes, max_size=lanes))
     op, flags, base = draw(st.integers(0, 1)), draw(st.integers(0, 1)), draw(st.integers(0, 2**63))
-    return op, flags, gap, mask, base, stride, beside, addresses
+    return op, flags, gap, mask, base, stride, beside, addresses, *more
 
 
 PROGRAMS = st.lists(st.lists(instructions(), max_size=5), min_size=2, max_size=8).filter(lambda p: len(p) % 2 == 0)
 
 
 def chunk(programs, first_warp=0):
-    """Warps' programs as columns."""
-    rows = [row for program in programs for row in program]
-    columns = list(zip(*rows, strict=True)) if rows else [()] * 8
-    names = ("op", "flags", "gap", "mask", "base", "stride", "beside")
-    dtypes = ("u2", "u1", "u4", "u4", "u8", "i4", "u4")
-    data = {n: np.array(c, d) for n, c, d in zip(names, columns, dtypes, strict=False)}
+    """Warps' programs as columns; what comes behind the addresses of a row may be left out."""
+    plain = tuple(INSTRUCTION_DEFAULTS[name] for name in (*WAIT_COLUMNS, "mix"))
+    rows = [row if len(row) > 8 else (*row, *plain) for program in programs for row in program]
+    columns = [[row[at] for row in rows] for at in range(12) if at != 7]
+    data = {n: np.array(c, d) for (n, d), c in zip(INSTRUCTION_COLUMNS.items(), columns, strict=True)}
     addresses = [address for row in rows for address in row[7]]
     return Chunk(
         range(first_warp, first_warp + len(programs)),

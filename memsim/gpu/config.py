@@ -26,6 +26,13 @@ class WarpScheduler(StrEnum):
     random = "random"
 
 
+class Dependence(StrEnum):
+    """What a warp's instruction waits for."""
+
+    sequence = "sequence"  # all loads of the sequence before it (bulk scheduling: Baghsorkhi 2012, section 2)
+    scoreboard = "scoreboard"  # the loads whose values it uses: issue in order, a stall at the first use
+
+
 class Replacement(StrEnum):
     lru = "lru"
     fifo = "fifo"

@@ -1,6 +1,6 @@
 """Instructions of warps as rows of a log: starting sequences, encoding addresses, sorting by warp; for every source.
 
-The state of each warp is i8 [n_warps, STATE], columns SEQUENCE to SPARE.
+The state of each warp is i8 [n_warps, STATE]: columns SEQUENCE to SPARE, then those of :mod:`memsim.sources.waits`.
 """
 
 from __future__ import annotations
@@ -8,14 +8,15 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from memsim.sources.waits import FIRST, WAIT_STATE, take_waits, wait_for_none
 from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 
 # Sequences started; non-memory instructions since the last row; whether a new sequence is due; how many of those
 # instructions are beside the longest chain of dependent ones; instructions that make no chain longer yet.
-SEQUENCE, GAP, START, BESIDE, SPARE = range(5)
-STATE = 5
+SEQUENCE, GAP, START, BESIDE, SPARE = range(FIRST)
+STATE = FIRST + WAIT_STATE
 
 # One line of the log: an instruction of one warp, in the order of execution.
 ROW = np.dtype([("warp", "<i4"), *INSTRUCTION_COLUMNS.items()])
@@ -75,7 +76,10 @@ def charge(state, warp, count, chains):
 
 @loop
 def begin_row(row, state, warp, since, data, issued, chains, active):
-    """Fill what every row has, and start a sequence when one is due or the access waits for the current one."""
+    """Fill what every row has, and start a sequence when one is due or the access waits for the current one.
+
+    It waits for the loads that were needed since the warp's last row; its mix is not known.
+    """
     flags = 0
     if state[warp, START] or since == state[warp, SEQUENCE]:
         state[warp, SEQUENCE] += 1
@@ -89,6 +93,8 @@ def begin_row(row, state, warp, since, data, issued, chains, active):
     row["gap"] = state[warp, GAP]
     row["beside"] = state[warp, BESIDE]
     row["mask"] = active
+    row["mix"] = 0
+    take_waits(row, state, warp)
     state[warp, GAP] = 0
     state[warp, BESIDE] = 0
 
@@ -125,6 +131,7 @@ def log_compute(rows, cursor, bits, warps, count, chain):
         row["op"] = NO_OP
         row["base"] = 0
         row["stride"] = 0
+        wait_for_none(row)
         cursor[0] += 1
 
 
@@ -156,8 +163,9 @@ def count_rows(rows, first_instruction, first_address):
 
 
 @njit(cache=True)
-def sort_rows(rows, first_instruction, op, flags, gap, mask, base, stride, beside):
-    """Copy the log's rows to columns, warp after warp, each in the order of execution."""
+def sort_rows(rows, first_instruction, columns):
+    """Copy the log's rows to columns, those of INSTRUCTION_COLUMNS, warp after warp, each in the order of execution."""
+    op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix = columns
     target = first_instruction.copy()
     for i in range(len(rows)):
         row = rows[i]
@@ -170,6 +178,10 @@ def sort_rows(rows, first_instruction, op, flags, gap, mask, base, stride, besid
         base[to] = row["base"]
         stride[to] = row["stride"]
         beside[to] = row["beside"]
+        wait_long[to] = row["wait_long"]
+        wait_short[to] = row["wait_short"]
+        wait_copies[to] = row["wait_copies"]
+        mix[to] = row["mix"]
 
 
 @njit(cache=True)

@@ -12,19 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.config import GPU
+from memsim.gpu.config import GPU, Dependence
 from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.columns import Column, MemoryColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk
+from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Chunk, Flag
 from memsim.trace.transactions import COLUMNS, INSTRUCTION, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
 _BUFFER = 1 << 16  # transactions of one call of the compiled loop
 _WIDTHS = (1, 2, 4, 8, 16)
+_WAITS = int(Flag.sequence | Flag.barrier | Flag.data)
 
 
 def coalesce(
@@ -66,6 +67,7 @@ def coalesce(
 def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, Column], progress: Callable[[int], None] | None) -> None:
     columns["first_instruction"].append(trace.first_instruction)
     columns["first_warp"].append(trace.first_warp)
+    columns["mixes"].append(trace.issue.mixes)
     coalescer = _Coalescer(trace, gpu, columns)
     for chunk in trace.chunks(CHUNK_INSTRUCTIONS):
         coalescer.take(chunk)
@@ -118,4 +120,13 @@ class _Coalescer:
             self._columns["lines"].append(lines)
             self._columns["masks"].append(self._masks[:buffered])
             self._columns["line_address"].append(new_lines)
+        self._add_waits(chunk, out)
         self._columns["instructions"].append(out)
+
+    def _add_waits(self, chunk: Chunk, out: np.ndarray) -> None:
+        """Say what each instruction waits for: all loads at sequences' starts, where the trace knows no better."""
+        out["mix"] = chunk.mix
+        scoreboard = self._trace.issue.dependence is Dependence.scoreboard
+        at_starts = np.where(chunk.flags & _WAITS, 0, NO_WAIT)
+        for name in WAIT_COLUMNS:
+            out[name] = getattr(chunk, name) if scoreboard else at_starts

@@ -10,6 +10,7 @@ import numpy as np
 from memsim.support.compiled import loop
 from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT, IN_ORDER
 from memsim.trace.schema import EXPLICIT, NO_OP
+from memsim.trace.transactions import NOTHING
 
 LANES = 32
 MOST_TRANSACTIONS = 2 * LANES  # of one instruction
@@ -257,11 +258,13 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
         record.flags = flags[i]
         record.gap = gap[i]
         record.chain = gap[i] - beside[i]
+        record.answers = NOTHING
         if op[i] == NO_OP:
             continue
         number = np.int64(op[i])
         rule, like = rules[number], last[0][number]
         record.kind = rule.kind
+        record.answers = rule.answers
         record.flags |= rule.flags
         active, lowest, step = np.int64(mask[i]), np.int64(base[i]), np.int64(stride[i])
         if is_moved(like, active, lowest, step, offsets, position.address, rule.rule, line_shift):

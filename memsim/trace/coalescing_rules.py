@@ -36,7 +36,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU, L1Serves
 from memsim.trace.schema import Kind, Space, StaticOp
-from memsim.trace.transactions import BYPASS_FLAG
+from memsim.trace.transactions import BYPASS_FLAG, NOTHING
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
 
@@ -47,6 +47,7 @@ RULE = np.dtype(
         ("rule", "u1"),
         ("kind", "u1"),
         ("flags", "u1"),  # of every instruction of the op: BYPASS_FLAG
+        ("answers", "u1"),  # class of loads, or NOTHING
         ("lanes", "u1"),  # log2 of the lanes of a group
         ("pairs", "u1"),  # whether a group has twice as many lanes when they share addresses in pairs
         ("width", "u1"),  # bytes of one lane's access
@@ -61,6 +62,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
         rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else BYPASS_FLAG
+        rule["answers"] = NOTHING if op.load_class is None else op.load_class
         if op.space == Space.shared:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:

@@ -16,6 +16,7 @@ from memsim.trace.schema import (
     INSTRUCTION_DEFAULTS,
     OP_DEFAULTS,
     ArrayInfo,
+    Issue,
     LaunchShape,
     StaticOp,
 )
@@ -51,6 +52,7 @@ class ContentDigest:
         launch: LaunchShape,
         ops: Sequence[StaticOp],
         arrays: Sequence[ArrayInfo],
+        issue: Issue,
     ) -> str:
         """The digest, hexadecimal.
 
@@ -58,9 +60,11 @@ class ContentDigest:
             about: kernel, source and parameters (JSON text).
         """
         op_rows = [{k: v for k, v in asdict(op).items() if k not in OP_DEFAULTS or v != OP_DEFAULTS[k]} for op in ops]
-        tables = [{**about, **asdict(launch)}, op_rows, [asdict(array) for array in arrays]]
+        tables = [{**about, **asdict(launch), **issue.stated}, op_rows, [asdict(array) for array in arrays]]
         total = sha256(json.dumps(tables, sort_keys=True).encode())
         for name, stream in self._hashes.items():
             if name not in self._plain:
                 total.update(stream.digest())
+        if len(issue.mixes) > 1:
+            total.update(np.ascontiguousarray(issue.mixes).data)
         return total.hexdigest()

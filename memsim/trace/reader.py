@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,10 +30,11 @@ from memsim.trace.schema import (
     VERSION,
     ArrayInfo,
     Chunk,
+    Issue,
     LaunchShape,
     StaticOp,
 )
-from memsim.trace.tables import check_lengths, read_launch, read_parameters, read_table, read_text
+from memsim.trace.tables import check_lengths, read_issue, read_launch, read_parameters, read_table, read_text
 
 CHUNK_INSTRUCTIONS = 1 << 20
 LARGEST_TABLES = 1 << 31  # bytes of the tables of blocks and warps, which are held in memory
@@ -59,6 +60,7 @@ class Trace:
         kernel, source, parameters: what was traced, from which file, built from what.
         launch: grid, block, warp size, registers, shared bytes.
         ops, arrays: the static ops and the arrays.
+        issue: what is known of waits and of mixes of instructions.
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
@@ -78,6 +80,7 @@ class Trace:
     first_warp: np.ndarray
     first_instruction: np.ndarray
     first_address: np.ndarray
+    issue: Issue = field(default_factory=Issue)
     unproven: _Unproven | None = None
 
     @classmethod
@@ -117,6 +120,7 @@ class Trace:
                 first_warp=tables["blocks/first_warp"],
                 first_instruction=tables["warps/first_instruction"],
                 first_address=tables["warps/first_address"],
+                issue=read_issue(path, file),
                 unproven=None if hdf5.is_sealed(file) else _Unproven(about, ops, arrays),
             )
             trace._check_index(len(hdf5.dataset(path, file, "instructions/op", "<u2", (None,))), n_addresses)
@@ -197,6 +201,11 @@ class Trace:
             raise self._bad("instructions/mask", f"must name some of the warp's {self.launch.warp_size} lanes")
         if (chunk.beside > chunk.gap).any():
             raise self._bad("instructions/beside", "must not be more than the gap's instructions")
+        mixes = self.issue.mixes
+        if (chunk.mix >= len(mixes)).any():
+            raise self._bad("instructions/mix", f"names a mix beyond the table of {len(mixes)}")
+        if ((chunk.mix > 0) & (self.issue.issued[chunk.mix] != chunk.gap)).any():
+            raise self._bad("instructions/mix", "must count as many instructions as the gap")
         wrong = first_wrong_warp(chunk.first_instruction, chunk.first_address, chunk.stride, chunk.mask)
         if wrong >= 0:
             raise self._bad("warps/first_address", f"of warp {warps[wrong]} does not fit its explicit instructions")
@@ -212,7 +221,8 @@ class Trace:
             ("warps/first_address", self.first_address),
         ):
             digest.take(name, values)
-        if digest.whole(self.unproven.about, self.launch, self.unproven.ops, self.unproven.arrays) != self.digest:
+        tables = self.unproven
+        if digest.whole(tables.about, self.launch, tables.ops, tables.arrays, self.issue) != self.digest:
             raise self._bad("digest", "is not that of the content; the file is damaged or was changed: make it anew")
 
     def _check_index(self, n_rows: int, n_addresses: int) -> None:

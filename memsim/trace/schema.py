@@ -4,34 +4,57 @@
 
     bytes 0 to 511   the seal: SHA-256 of the rest, in text (from 1.3 on, see support.seal)
     /                attributes: schema, version, created_by, digest, kernel, source, parameters (JSON),
-                     grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block)
-    /ops/*           one row a static op: kind, space, width, array, line, column, file, text, bypass_l1 (from 1.1 on)
+                     grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block),
+                     dependence and instructions (from 1.4 on)
+    /ops/*           one row a static op: kind, space, width, array, line, column, file, text, bypass_l1 (from 1.1 on),
+                     async_copy (from 1.4 on)
     /arrays/*        one row an array: name, space, base, bytes, element_bytes
     /blocks/id       linear block number in the grid, of every traced block
     /blocks/first_warp       index of its first warp in /warps (n_blocks + 1 entries)
     /warps/first_instruction (n_warps + 1 entries)
     /warps/first_address     (n_warps + 1 entries) index into /addresses
     /instructions/*  one row a memory instruction, warp after warp, in program order
+    /mixes/*         one row a distinct mix of instructions (from 1.4 on); row 0 is all zeros: not known
     /addresses       byte offsets from the instruction's base, one an active lane, of explicit instructions
 
 ``kernel`` is the kernel function's name, ``source`` the file that describes it. Lines and columns count from 1; 0 is
 not known.
 ``gap`` counts the non-memory instructions issued before an instruction; ``beside`` (from 1.2 on) those of them that are
-not on their longest chain of dependent ones.
+not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by class, 0
+where only their number is known.
+
+What an instruction waits for (from 1.4 on): ``wait_long``, ``wait_short`` and ``wait_copies`` are how many of the
+warp's most recent loads of a class may still be unanswered when it issues; all older ones must have answered. 0 waits
+for all, NO_WAIT for none. Loads of a class answer in order, as the scoreboards (NVIDIA) and counters (AMD: vmcnt,
+lgkmcnt) of hardware have it. Long are loads and atomics with a result from global, local and texture memory; short are
+those from shared and constant memory; copies go from global to shared memory past the registers (cp.async, bulk copies:
+static ops with ``async_copy``). The wait comes before the row's gap, the gap before its access; a source that knows a
+part of a gap to need no wait gives that part a row of its own before (NO_OP, its gap, no wait).
+
+``dependence`` says what a source knows: "scoreboard", or "sequence" where waits are not written and the flags alone
+say where a warp waits, for everything. Flags are always written. ``instructions`` says where gaps come from: "compiled"
+(counted in compiled code), "estimated" (from source code), or "none" (no gap is known).
+
+A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) and ``chain_CLASS`` (those of them on the
+longest dependent chain); ``count_tensor`` matrix instructions, and for each of TENSOR_TYPES ``count_TYPE`` their
+multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add up to the gap.
 Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest).
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, field
+from enum import IntEnum, StrEnum
+from functools import cached_property
 from math import prod
 
 import numpy as np
 
+from memsim.gpu.config import Dependence
+
 SCHEMA = "memsim-trace"
-VERSION = (1, 3)
+VERSION = (1, 4)
 
 
 class Kind(IntEnum):
@@ -61,7 +84,24 @@ class Flag(IntEnum):
     data = 4  # a store, in its sequence, of what the sequence's loads bring: it waits for them
 
 
+class Instructions(StrEnum):
+    """Where a trace's non-memory instructions come from."""
+
+    none = "none"
+    estimated = "estimated"
+    compiled = "compiled"
+
+
+class LoadClass(IntEnum):
+    """Loads that answer in order among each other; each has a count of its own in what waits for them."""
+
+    long = 0
+    short = 1
+    copies = 2
+
+
 NO_OP = 0xFFFF  # `op` of an instruction without memory access (a barrier, or trailing compute that only has a gap)
+NO_WAIT = 255  # in a column of waits: for none of the class
 EXPLICIT = np.int32(-(2**31))  # `stride` of an instruction whose addresses are listed
 
 # Column name -> dtype of /instructions. `base` is the byte address of the lowest-numbered active lane when strided,
@@ -74,8 +114,14 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "base": "<u8",
     "stride": "<i4",
     "beside": "<u4",
+    "wait_long": "u1",
+    "wait_short": "u1",
+    "wait_copies": "u1",
+    "mix": "<u2",
 }
-INSTRUCTION_DEFAULTS: dict[str, int] = {"beside": 0}  # columns that a file of an older minor version lacks
+WAIT_COLUMNS = tuple(f"wait_{each.name}" for each in LoadClass)
+# Columns that a file of an older minor version lacks.
+INSTRUCTION_DEFAULTS: dict[str, int] = {"beside": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0}
 ADDRESS_DTYPE = "<u4"
 INDEX_COLUMNS: dict[str, str] = {  # dataset -> dtype of what finds blocks and warps
     "blocks/id": "<i8",
@@ -93,9 +139,23 @@ OP_COLUMNS: dict[str, str] = {
     "file": "str",
     "text": "str",
     "bypass_l1": "u1",
+    "async_copy": "u1",
 }
-OP_DEFAULTS: dict[str, int] = {"bypass_l1": 0}  # columns that a file of an older minor version lacks
+OP_DEFAULTS: dict[str, int] = {"bypass_l1": 0, "async_copy": 0}  # columns that a file of an older minor version lacks
 ARRAY_COLUMNS: dict[str, str] = {"name": "str", "space": "u1", "base": "<u8", "bytes": "<u8", "element_bytes": "<u2"}
+
+# Of instructions without memory access, after the table of arithmetic throughput in the CUDA C++ Programming Guide.
+INSTRUCTION_CLASSES = ("integer", "fp32", "half", "fp64", "special", "conversion", "control", "shuffle")
+TENSOR_TYPES = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
+MIX = np.dtype(
+    [
+        *((f"{what}_{each}", "<u4") for each in INSTRUCTION_CLASSES for what in ("count", "chain")),
+        ("count_tensor", "<u4"),
+        *((f"count_{each}", "<u4") for each in TENSOR_TYPES),
+    ]
+)
+ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a gap
+MOST_MIXES = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -133,7 +193,10 @@ class LaunchShape:
 
 @dataclass(frozen=True)
 class StaticOp:
-    """One load, store or atomic at one source position: a row of /ops. L1 does not serve a load with `bypass_l1`."""
+    """One load, store or atomic at one source position: a row of /ops.
+
+    L1 does not serve a load with `bypass_l1`; one with `async_copy` fills shared memory past the registers.
+    """
 
     kind: Kind
     space: Space
@@ -144,6 +207,20 @@ class StaticOp:
     file: str
     text: str
     bypass_l1: bool = False
+    async_copy: bool = False
+
+    @property
+    def load_class(self) -> LoadClass | None:
+        """Among which loads it answers in order; None for what answers nothing.
+
+        >>> StaticOp(Kind.load, Space.shared, 4, 0, 1, 1, "k.py", "s[i]").load_class.name
+        'short'
+        """
+        if self.kind not in (Kind.load, Kind.atomic):
+            return None
+        if self.async_copy:
+            return LoadClass.copies
+        return LoadClass.short if self.space in (Space.shared, Space.constant) else LoadClass.long
 
 
 @dataclass(frozen=True)
@@ -157,6 +234,37 @@ class ArrayInfo:
     element_bytes: int
 
 
+@dataclass(frozen=True, eq=False)
+class Issue:
+    """What a trace knows of how its warps issue instructions.
+
+    Attributes:
+        dependence: whether the columns of waits are written.
+        instructions: where the gaps come from.
+        mixes: MIX, the rows of /mixes; the first is all zeros.
+    """
+
+    dependence: Dependence = Dependence.sequence
+    instructions: Instructions = Instructions.none
+    mixes: np.ndarray = field(default_factory=lambda: np.zeros(1, MIX))
+
+    @cached_property
+    def issued(self) -> np.ndarray:
+        """Instructions of each mix, i8 [n_mixes].
+
+        >>> Issue().issued.tolist()
+        [0]
+        """
+        return np.array([self.mixes[name] for name in ISSUED], np.int64).sum(axis=0)
+
+    @property
+    def stated(self) -> dict[str, str]:
+        """What attributes say of it, where that is not what an older file means by having none."""
+        texts = {"dependence": self.dependence.value, "instructions": self.instructions.value}
+        old = {"dependence": Dependence.sequence.value, "instructions": Instructions.none.value}
+        return {name: text for name, text in texts.items() if text != old[name]}
+
+
 @dataclass(frozen=True)
 class Chunk:
     """Whole warps of a trace, as columns.
@@ -165,7 +273,8 @@ class Chunk:
         warps: range of the warps' numbers in the trace.
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
-        op, flags, gap, mask, base, stride, beside: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
+        op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix: [n_instructions], dtypes of
+            INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
     """
 
@@ -179,4 +288,8 @@ class Chunk:
     base: np.ndarray
     stride: np.ndarray
     beside: np.ndarray
+    wait_long: np.ndarray
+    wait_short: np.ndarray
+    wait_copies: np.ndarray
+    mix: np.ndarray
     addresses: np.ndarray

@@ -5,15 +5,27 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import h5py
 import numpy as np
 
+from memsim.gpu.config import Dependence
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.text import all_printable
-from memsim.trace.schema import INSTRUCTION_COLUMNS, INSTRUCTION_DEFAULTS, Kind, LaunchShape, Space
+from memsim.trace.schema import (
+    INSTRUCTION_CLASSES,
+    INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
+    MIX,
+    MOST_MIXES,
+    Instructions,
+    Issue,
+    Kind,
+    LaunchShape,
+    Space,
+)
 
 
 def check_lengths(path: Path, file: h5py.File, launch: LaunchShape, lengths: Mapping[str, int]) -> None:
@@ -91,6 +103,36 @@ def _count(path: Path, file: h5py.File, name: str) -> int:
     return number
 
 
+def read_issue(path: Path, file: h5py.File) -> Issue:
+    """What is known of waits and mixes; in a file of before 1.4, neither."""
+    if "dependence" not in file.attrs:
+        return Issue()
+    dependence = _named(path, file, "dependence", Dependence)
+    instructions = _named(path, file, "instructions", Instructions)
+    length = len(hdf5.dataset(path, file, "mixes/count_integer", "<u4", (None,)))
+    if not 1 <= length <= MOST_MIXES:
+        raise InputError(path, "mixes", f"has {length} rows; a trace has 1 to {MOST_MIXES}")
+    mixes = np.zeros(length, MIX)
+    for name in mixes.dtype.names or ():
+        mixes[name] = hdf5.dataset(path, file, f"mixes/{name}", "<u4", (length,))[:]
+    if mixes[0] != np.zeros((), MIX):
+        raise InputError(path, "mixes", "must begin with a row of zeros, which stands for what is not known")
+    for each in INSTRUCTION_CLASSES:
+        if (mixes[f"chain_{each}"] > mixes[f"count_{each}"]).any():
+            raise InputError(path, f"mixes/chain_{each}", "must not be more than its count")
+    return Issue(dependence, instructions, mixes)
+
+
+_Named = TypeVar("_Named", Dependence, Instructions)
+
+
+def _named(path: Path, file: h5py.File, name: str, enum: type[_Named]) -> _Named:
+    text = read_text(path, file, name)
+    if text not in enum.__members__:
+        raise InputError(path, name, f"is {text!r:.60}; known are {', '.join(enum.__members__)}")
+    return enum(text)
+
+
 def read_table(
     path: Path,
     file: h5py.File,
@@ -112,8 +154,9 @@ def read_table(
         if n_rows > most_rows:
             raise InputError(path, group, f"has {n_rows} rows; a trace has at most {most_rows}")
         values[name] = [hdf5.as_text(text) for text in dataset[:]] if dtype == "str" else dataset[:].tolist()
-    if "bypass_l1" in values:
-        values["bypass_l1"] = [bool(value) for value in values["bypass_l1"]]
+    for name in ("bypass_l1", "async_copy"):
+        if name in values:
+            values[name] = [bool(value) for value in values[name]]
     for name, enum in (("kind", Kind), ("space", Space)):
         if name in values:
             values[name] = [_member(path, f"{group}/{name}", enum, value) for value in values[name]]

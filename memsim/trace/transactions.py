@@ -6,14 +6,17 @@ Lines are numbered densely in order of first use, so caches compare small intege
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
+from memsim.trace.schema import MIX, LoadClass
+
 # One warp instruction, ready to replay. `first` indexes lines/masks; `slots` are the load-store unit's passes of an
 # access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses. `chain` is the
-# longest chain of dependent instructions within its gap.
+# longest chain of dependent instructions within its gap. The waits are a scoreboard's; of a trace that has none, they
+# say what its flags say. `answers` is the class of loads (LoadClass) that it answers among, or NOTHING.
 INSTRUCTION = np.dtype(
     [
         ("first", "<i8"),
@@ -24,8 +27,15 @@ INSTRUCTION = np.dtype(
         ("slots", "<u2"),
         ("gap", "<u4"),
         ("chain", "<u4"),
+        ("wait_long", "u1"),
+        ("wait_short", "u1"),
+        ("wait_copies", "u1"),
+        ("answers", "u1"),
+        ("mix", "<u2"),
+        ("pad", "u1", 2),  # two to a cache line of the host
     ]
 )
+NOTHING = len(LoadClass)
 
 BYPASS_FLAG = 8  # a bit of `flags` beside those of schema.Flag: a load that L1 does not serve
 
@@ -37,6 +47,7 @@ COLUMNS: dict[str, np.dtype] = {
     "line_address": np.dtype("<u8"),
     "first_instruction": np.dtype("<i8"),
     "first_warp": np.dtype("<i8"),
+    "mixes": MIX,
     "n_ops": np.dtype("<i8"),
 }
 
@@ -53,6 +64,7 @@ class Transactions:
         first_instruction: i8, n_warps + 1.
         first_warp: i8, n_blocks + 1.
         n_ops: static ops of the trace.
+        mixes: MIX, the classes of instructions in gaps.
     """
 
     instructions: np.ndarray
@@ -62,6 +74,7 @@ class Transactions:
     first_instruction: np.ndarray
     first_warp: np.ndarray
     n_ops: int
+    mixes: np.ndarray = field(default_factory=lambda: np.zeros(1, MIX))
 
     @property
     def warps_per_block(self) -> int:

@@ -20,11 +20,13 @@ from memsim.trace.digest import STREAMS, ContentDigest
 from memsim.trace.schema import (
     ARRAY_COLUMNS,
     INSTRUCTION_COLUMNS,
+    MIX,
     OP_COLUMNS,
     SCHEMA,
     VERSION,
     ArrayInfo,
     Chunk,
+    Issue,
     LaunchShape,
     StaticOp,
 )
@@ -115,19 +117,28 @@ class TraceWriter:
         self._n_addresses += int(batch.first_address[-1])
         self._early = [0, 0]
 
-    def finish(self, launch: LaunchShape, ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo]) -> str:
+    def finish(
+        self, launch: LaunchShape, ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo], issue: Issue | None = None
+    ) -> str:
         """Complete the file and return its digest.
+
+        Args:
+            issue: what is known of waits and mixes; None: neither is.
 
         The digest covers everything but the writer's version; compression and batching do not change it.
         """
         self._extend("blocks/first_warp", np.array([self._n_warps]))
         self._extend("warps/first_instruction", np.array([self._n_instructions]))
         self._extend("warps/first_address", np.array([self._n_addresses]))
-        digest = self._digest.whole(self._about, launch, ops, arrays)
+        issue = issue or Issue()
+        digest = self._digest.whole(self._about, launch, ops, arrays, issue)
+        about = self._about | {"dependence": issue.dependence.value, "instructions": issue.instructions.value}
         with writing(self.path):
             _write_table(self._file, "ops", OP_COLUMNS, ops)
             _write_table(self._file, "arrays", ARRAY_COLUMNS, arrays)
-            for name, text in {**self._about, "created_by": f"memsim {__version__}", "digest": digest}.items():
+            for name in MIX.fields or ():
+                self._file.create_dataset(f"mixes/{name}", data=issue.mixes[name])
+            for name, text in {**about, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 hdf5.put_text(self._file, name, text)
             for name, value in asdict(launch).items():
                 self._file.attrs[name] = value

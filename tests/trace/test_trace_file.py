@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import h5py
 import numpy as np
@@ -13,13 +13,19 @@ from hypothesis import strategies as st
 from places import ROOT
 
 from experiments.robustness.damage import damaged
+from memsim.gpu.config import Dependence
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import (
     EXPLICIT,
     INSTRUCTION_COLUMNS,
+    MIX,
+    NO_WAIT,
+    WAIT_COLUMNS,
     ArrayInfo,
     Chunk,
+    Instructions,
+    Issue,
     Kind,
     LaunchShape,
     Space,
@@ -101,6 +107,59 @@ def test_an_older_file_has_no_chains_side_by_side(tmp_path):
     assert found.beside.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
 
 
+MIXES = np.zeros(2, MIX)
+MIXES[1]["count_fp32"], MIXES[1]["chain_fp32"] = 4, 2
+MIXES[1]["count_tensor"], MIXES[1]["count_tensor_f16"] = 1, 4096
+SCOREBOARD = Issue(Dependence.scoreboard, Instructions.compiled, MIXES)
+
+
+def write_waits(path, issue=SCOREBOARD, waits=(0, 255, 3)):
+    rows = [[(0, 1, 5, 1, 512, 4, 0, [], *waits, 1)], [(0, 1, 5, 1, 512, 4, 2, [])]]
+    copy = replace(OPS[0], async_copy=True)
+    with TraceWriter(path, kernel="k", source="kernel.py", parameters={}) as writer:
+        writer.append(np.arange(1), chunk(rows))
+        return writer.finish(shape(rows), [copy, OPS[1]], ARRAYS, issue)
+
+
+def test_waits_and_mixes_are_read_as_written(tmp_path):
+    digest = write_waits(tmp_path / "t.h5")
+    trace = Trace.open(tmp_path / "t.h5")
+    (found,) = trace.chunks()
+    assert [found.wait_long.tolist(), found.wait_short.tolist(), found.wait_copies.tolist()] == [
+        [0, 255], [255, 255], [3, 255]]  # fmt: skip
+    assert found.mix.tolist() == [1, 0] and trace.issue.issued.tolist() == [0, 5]
+    assert np.array_equal(trace.issue.mixes, MIXES) and trace.ops[0].async_copy and not trace.ops[1].async_copy
+    assert (trace.issue.dependence, trace.issue.instructions) == (Dependence.scoreboard, Instructions.compiled)
+    others = [replace(SCOREBOARD, dependence=Dependence.sequence), replace(SCOREBOARD, instructions=Instructions.none)]
+    more = np.concatenate([MIXES, MIXES[:1]])
+    digests = {write_waits(tmp_path / "u.h5", issue) for issue in (*others, replace(SCOREBOARD, mixes=more))}
+    assert len(digests | {digest, write_waits(tmp_path / "u.h5", waits=(0, 255, 4))}) == 5
+
+
+OLDER = {0: ("beside", "bypass_l1"), 1: ("beside",), 2: (), 3: ()}  # minor version -> what it lacks beside 1.4's
+
+
+@pytest.mark.parametrize("minor", OLDER)
+def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor):
+    plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
+    digest = write(tmp_path / "t.h5", plain)
+    with changed(tmp_path / "t.h5") as file:
+        file.attrs["version"] = [1, minor]
+        for name in ("dependence", "instructions"):
+            del file.attrs[name]
+        del file["mixes"], file["ops/async_copy"]
+        for name in (*WAIT_COLUMNS, "mix"):
+            del file[f"instructions/{name}"]
+        for name in OLDER[minor]:
+            del file["instructions/beside" if name == "beside" else f"ops/{name}"]
+    unsealed(tmp_path / "t.h5")  # so that the digest is compared
+    trace = Trace.open(tmp_path / "t.h5")
+    (found,) = trace.chunks()
+    assert {v for name in WAIT_COLUMNS for v in getattr(found, name).tolist()} == {NO_WAIT} and not found.mix.any()
+    assert (trace.issue.dependence, trace.issue.instructions) == (Dependence.sequence, Instructions.none)
+    assert trace.digest == digest and len(trace.issue.mixes) == 1
+
+
 def replaced(name, change):
     def damage(file):
         values = change(file[name][:])
@@ -124,6 +183,18 @@ def attribute(name, value):
 def link(file):
     del file["addresses"]
     file["addresses"] = h5py.ExternalLink("other.h5", "x")
+
+
+def two_mixes(file):
+    for name in MIX.names:
+        replaced(f"mixes/{name}", lambda v: np.append(v, v))(file)
+    file["mixes/count_half"][1] = 4
+    file["instructions/mix"][0] = 1
+
+
+def longer_chain(file):
+    two_mixes(file)
+    file["mixes/chain_half"][1] = 5
 
 
 DAMAGE = {
@@ -161,6 +232,14 @@ DAMAGE = {
     "op": (element("instructions/op", 0, 2), "instructions/op"),
     "mask": (element("instructions/mask", 0, 0), "instructions/mask"),
     "explicit": (element("instructions/stride", 0, EXPLICIT), "warps/first_address"),
+    "dependence": (attribute("dependence", "neither"), "dependence"),
+    "instructions": (attribute("instructions", 3), "instructions"),
+    "mix beyond the table": (element("instructions/mix", 0, 1), "instructions/mix"),
+    "mix of another gap": (two_mixes, "instructions/mix"),
+    "mixes without a first row": (element("mixes/count_fp32", 0, 1), "mixes"),
+    "longer chain than there is": (longer_chain, "mixes/chain_half"),
+    "no mixes": (lambda file: file.__delitem__("mixes"), "mixes/count_integer"),
+    "short mixes": (replaced("mixes/chain_fp32", lambda v: v[:0]), "mixes/chain_fp32"),
 }
 
 

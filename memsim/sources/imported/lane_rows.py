@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.rows import REACH, place_lanes
+from memsim.sources.waits import wait_for_none
 from memsim.support.compiled import loop
 from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP
 
@@ -68,4 +69,5 @@ def _fill(rows, cursor, op, flags, gap, mask):
     row["gap"] = min(gap, MOST_GAP)
     row["mask"] = mask
     row["beside"] = 0
+    wait_for_none(row)
     cursor[0] += 1

@@ -1,14 +1,32 @@
-"""Instructions by class, as the compiled code will have them: what is counted between accesses."""
+"""Instructions by class, as the compiled code will have them: what is counted between accesses.
+
+PTX is no machine code. These rules say what its instructions become, each a fact of SASS that anybody can read in a
+disassembly: moves and conversions of addresses vanish, pairs of logical operations become one LOP3, a multiplication whose
+product is added to becomes one IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++ Programming Guide's
+table of throughputs ("Arithmetic Instructions").
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memsim.sources.ptx.effects import effects
-from memsim.sources.ptx.module import Instruction
+from memsim.sources.ptx.module import Immediate, Instruction, Register
+from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
 
-CLASSES = ("integer", "fp32", "half", "fp64", "special", "conversion", "control", "shuffle")
-TENSORS = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
+CLASSES, TENSORS = INSTRUCTION_CLASSES, TENSOR_TYPES
+INTEGER, FP32, HALF, FP64, SPECIAL, CONVERSION, CONTROL, SHUFFLE = range(len(CLASSES))
+_TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4": 2, "e4m3": 3, "e5m2": 3, "f64": 4}
+_FREE = frozenset("cvta isspacep ret exit prefetchu pmevent".split())
+_LOGIC = frozenset("and or xor not".split())
+_CONTROL = frozenset("bra brx vote activemask elect fence membar nanosleep setmaxnreg trap call".split())
+# What a function that is no one instruction becomes, by class: read in SASS of sm_80 to sm_90 (division by Newton's method).
+_DIVISIONS = {
+    "f32": {FP32: 8, SPECIAL: 1}, "full": {FP32: 4, SPECIAL: 1}, "approx": {FP32: 2, SPECIAL: 1},
+    "f64": {FP64: 10, SPECIAL: 1}, 32: {INTEGER: 14, CONVERSION: 2, SPECIAL: 1}, 64: {INTEGER: 60, CONVERSION: 4, SPECIAL: 1},
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -48,22 +66,26 @@ class Segment:
 class Counter:
     """Counts instructions into segments; equal ones are one."""
 
-    def __init__(self) -> None:
+    def __init__(self, instructions: Sequence[Instruction]) -> None:
         self.segments: list[Segment] = []
         self._numbers: dict[Segment, int] = {}
         self._now: list[Instruction] = []
-
-    def begin(self, instructions: list[Instruction]) -> None:
-        """A basic block begins."""
+        self._uses: dict[str, list[Instruction]] = {}
+        self._writers: dict[str, list[Instruction]] = {}
+        for one in instructions:
+            for name in effects(one).reads:
+                self._uses.setdefault(name, []).append(one)
+            for name in effects(one).writes:
+                self._writers.setdefault(name, []).append(one)
 
     def add(self, one: Instruction) -> None:
         """Count an instruction that is no access."""
-        if not effects(one).memory:
+        if not effects(one).memory or one.name == "wgmma":
             self._now.append(one)
 
     def take(self) -> int:
         """The number of the segment since the last call, -1 if there was nothing."""
-        segment = Segment((len(self._now), 0, 0, 0, 0, 0, 0, 0), (len(self._now), 0, 0, 0, 0, 0, 0, 0))
+        segment = self._segment(self._now)
         self._now = []
         if segment.gap == 0:
             return -1
@@ -71,3 +93,134 @@ class Counter:
             self._numbers[segment] = len(self.segments)
             self.segments.append(segment)
         return self._numbers[segment]
+
+    def _segment(self, instructions: Sequence[Instruction]) -> Segment:
+        counts, macs, tensors = [0] * len(CLASSES), [0] * len(TENSORS), 0
+        chains: dict[str, tuple[int, tuple[int, ...]]] = {}
+        longest: tuple[int, tuple[int, ...]] = (0, (0,) * len(CLASSES))
+        for one in instructions:
+            becomes = self.becomes(one)
+            reads = [chains[name] for name in effects(one).reads if name in chains]
+            length, chain = max(reads, default=(0, (0,) * len(CLASSES)))
+            chain = tuple(have + becomes.get(k, 0) for k, have in enumerate(chain))
+            length += sum(becomes.values())
+            for k, count in becomes.items():
+                counts[k] += count
+            if (tensor := tensor_work(one)) is not None:
+                tensors, length = tensors + 1, length + 1
+                macs[tensor[0]] += tensor[1]
+            for name in effects(one).writes:
+                chains[name] = length, chain
+            longest = max(longest, (length, chain))
+        return Segment(tuple(counts), longest[1], tensors, tuple(macs))
+
+    def becomes(self, one: Instruction) -> dict[int, int]:
+        """Instructions of the machine that one of PTX becomes, by class."""
+        name, kind = one.name, one.type
+        if name in _FREE or tensor_work(one) is not None or one.has("uni") and name == "bra":
+            return {}
+        if name == "mov":
+            return self._move(one)
+        if name in _CONTROL or name in ("bar", "barrier"):
+            return {CONTROL: 1} if name in _CONTROL else {}
+        if name in ("shfl", "match", "redux"):
+            return {SHUFFLE: 1}
+        if name == "setp" or kind == "pred":
+            return self._predicate(one)
+        if name == "cvt":
+            return self._convert(one)
+        if name in ("div", "rem"):
+            return self._division(one)
+        if name in ("ex2", "lg2", "sin", "cos", "tanh", "rcp", "rsqrt", "sqrt"):
+            return {SPECIAL: 1} if one.has("ftz") or name in ("sin", "cos", "tanh") else {SPECIAL: 1, FP32: 2}
+        if kind in ("f16", "bf16", "f16x2", "bf16x2"):
+            return {HALF: 1}
+        if kind in ("f32", "f64", "f32x2"):
+            return {FP64 if kind == "f64" else FP32: 1}
+        return self._integer(one)
+
+    def _move(self, one: Instruction) -> dict[int, int]:
+        """Moves of registers and constants vanish; packing of halves and special registers take one instruction."""
+        source = one.operands[1]
+        if isinstance(source, Register) and re.match(r"%(tid|ctaid|laneid|warpid|clock|globaltimer|smid)", source.name):
+            return {CONTROL: 1}
+        parts = getattr(source, "parts", ())
+        return {INTEGER: 1} if parts and one.type == "b32" else {}
+
+    def _predicate(self, one: Instruction) -> dict[int, int]:
+        """A comparison is one instruction; joining predicates is part of the comparison that alone feeds it."""
+        if one.name != "setp":
+            return {} if one.name == "mov" or any(self._sole(one, name, "setp") for name in effects(one).reads) else {INTEGER: 1}
+        wide = one.type.endswith("64")
+        group = FP64 if one.type == "f64" else FP32 if one.type == "f32" else HALF if "f16" in one.type else INTEGER
+        return {group: 2 if wide and group == INTEGER else 1}
+
+    def _convert(self, one: Instruction) -> dict[int, int]:
+        """Widening without a sign is free; with one it is a shift; pairs into halves are one F2F or I2F."""
+        to, of = one.parts[-2], one.parts[-1]
+        if "f" not in to and "f" not in of and not to.startswith("e") and not of.startswith("e"):
+            signed = of.startswith("s") and to.endswith("64")
+            return {INTEGER: 1} if signed or to.endswith(("8", "16")) else {}
+        if to in ("f16x2", "bf16x2") or (of in ("f16", "bf16") and to == "f32"):
+            return {HALF: 1}
+        return {CONVERSION: 1}
+
+    def _division(self, one: Instruction) -> dict[int, int]:
+        kind = one.type
+        if kind in ("f16", "bf16", "f32"):
+            return _DIVISIONS[next((part for part in one.parts if part in ("full", "approx")), "f32")]
+        if kind == "f64":
+            return _DIVISIONS["f64"]
+        if isinstance(one.operands[2], Immediate):
+            power = one.operands[2].value & (one.operands[2].value - 1) == 0
+            return {INTEGER: 2 if power else 4}
+        return _DIVISIONS[64 if kind.endswith("64") else 32]
+
+    def _integer(self, one: Instruction) -> dict[int, int]:
+        """Logic in pairs, products with sums, 64 bits in halves; offsets of accesses are part of the access."""
+        name, wide = one.name, one.type.endswith("64")
+        if name in _LOGIC and not wide and self._feeds(one, _LOGIC):
+            return {}
+        if name in ("mul", "shl") and self._feeds(one, frozenset(("add",))):
+            return {}  # IMAD, LEA, IMAD.WIDE
+        if name == "add" and wide:
+            if isinstance(one.operands[2], Immediate) and self._only_addresses(one):
+                return {}
+            fused = any(self._sole(one, of, "mul", "shl") for of in effects(one).reads)
+            return {INTEGER: 1 if fused else 2}
+        if name in ("popc", "clz", "bfind", "brev"):
+            return {CONVERSION: 1}
+        if name in ("mul", "mad") and wide:
+            return {INTEGER: 4}
+        if name == "bfe":
+            return {INTEGER: 2}
+        return {INTEGER: 2 if wide else 1}
+
+    def _feeds(self, one: Instruction, names: frozenset[str]) -> bool:
+        """Whether the result is used once, by one of these."""
+        uses = [use for name in effects(one).writes for use in self._uses.get(name, ())]
+        return len(uses) == 1 and uses[0].name in names and uses[0].type[-2:] == one.type[-2:] or (
+            len(uses) == 1 and uses[0].name in names and one.has("wide")
+        )
+
+    def _sole(self, one: Instruction, name: str, *writers: str) -> bool:
+        """Whether only this instruction uses a register, which one of these wrote."""
+        wrote = self._writers.get(name, [])
+        return len(self._uses.get(name, ())) == 1 and len(wrote) == 1 and wrote[0].name in writers
+
+    def _only_addresses(self, one: Instruction) -> bool:
+        uses = [use for name in effects(one).writes for use in self._uses.get(name, ())]
+        return bool(uses) and all(effects(use).memory for use in uses)
+
+
+def tensor_work(one: Instruction) -> tuple[int, int] | None:
+    """Of an instruction for tensor cores: its type's number in TENSORS, and multiply-accumulates a warp."""
+    if one.name not in ("mma", "wgmma") or one.name == "wgmma" and not one.has("mma_async"):
+        return None
+    shape = next((found for part in one.parts if (found := re.fullmatch(r"m(\d+)n(\d+)k(\d+)", part))), None)
+    if shape is None:
+        return None
+    types = [part for part in one.parts if part in _TENSOR_TYPES]
+    kind = _TENSOR_TYPES[types[-1] if one.name == "wgmma" or len(types) < 3 else types[1]]
+    work = int(shape[1]) * int(shape[2]) * int(shape[3])
+    return kind, work // 4 if one.name == "wgmma" else work  # of a warpgroup each warp does a quarter

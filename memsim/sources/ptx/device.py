@@ -23,7 +23,9 @@ from memsim.sources.ptx.machine.codes import (
     WARP_FIELDS,
 )
 from memsim.sources.ptx.machine.tables import Machine
+from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
 from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.program import Program
 from memsim.sources.rows import STATE
 from memsim.support.errors import InputError
@@ -48,21 +50,19 @@ class Device:
     """The machine of a launch, and what the trace calls its arrays.
 
     Args:
-        n_blocks_a_call: how many blocks' warps the log's states have room for.
+        batch: teams of blocks that one call of the loop runs at most.
     """
 
     def __init__(
-        self, launch: Launch, program: Program, layout: Layout, memory: Memory, log: BatchLog, batch: int, tracing: bool
+        self, launch: Launch, program: Program, layout: Layout, memory: Memory, mixes: Mixes, batch: int, tracing: bool
     ) -> None:
         self.launch, self.layout, self._program = launch, layout, program
         self.warps = -(-launch.threads // LANES)
         self.team = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
-        self.log = log
+        self.log = BatchLog()
         self._check_size()
-        self._keep: list[np.ndarray] = []  # what the machine knows by address alone
         regions, self.arrays, parts = self._regions(memory)
-        self._gaps = np.zeros((64, 2), np.int64)
-        self._next_mix = np.full((64, max(len(program.segments), 1)), -1, np.int32)
+        self._mixes = mixes
         self.machine = self._machine(regions, parts, batch, tracing)
         self._fill_registers()
 
@@ -80,7 +80,7 @@ class Device:
         rows, arrays = [], []
         for one in memory.regions:
             space = _SPACES[one.space]
-            rows.append((one.address, one.address + one.bytes, one.buffer.ctypes.data, len(arrays), int(Space.global_)))
+            rows.append((one.address, one.address + one.bytes, one.buffer.ctypes.data, len(arrays), int(space)))
             arrays.append(ArrayInfo(one.name, space, one.address, one.bytes, one.element_bytes))
         self._shared = np.zeros((self.team, max(self.layout.shared_bytes, 1)), np.uint8)
         self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
@@ -129,7 +129,9 @@ class Device:
             "committed": np.zeros((warps, MOST_GROUPS), np.int64),
             "barriers": np.zeros((self.team, 16, 4), np.int64),
             "left": np.zeros(LANES, np.bool_),
-            "numbers": np.zeros((4, 2 * LANES)),
+            "left_matrix": np.zeros((ROWS, MOST_DEPTH)),
+            "right_matrix": np.zeros((MOST_DEPTH, MOST_COLUMNS)),
+            "sums": np.zeros((ROWS, MOST_COLUMNS)),
             "cell": self._cell,
             "single": self._cell.view(np.float32),
             "double": self._cell.view(np.float64),
@@ -155,8 +157,8 @@ class Device:
             "numbers_of_ops": np.full((n, len(self.arrays) + 1), -1, np.int32),
             "made": np.zeros((NO_OP, 2), np.int32),
             "n_made": np.zeros(1, np.int64),
-            "next_mix": self._next_mix,
-            "gaps": self._gaps,
+            "next_mix": self._mixes.next,
+            "gaps": self._mixes.gaps,
             "status": np.zeros(tables.STATUS_FIELDS, np.int64),
         }
         named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
@@ -198,6 +200,6 @@ class Device:
         self.log.reserve(rows, addresses)
         self.machine = self.machine._replace(rows=self.log.rows, listed=self.log.addresses)
 
-    def set_mixes(self, n_mixes: int, gaps: np.ndarray, next_mix: np.ndarray) -> None:
-        """Give the machine tables of mixes that grew."""
-        self.machine = self.machine._replace(gaps=gaps, next_mix=next_mix)
+    def grow_mixes(self) -> None:
+        """Give the machine the tables of mixes, which may have grown."""
+        self.machine = self.machine._replace(gaps=self._mixes.gaps, next_mix=self._mixes.next)

@@ -68,7 +68,10 @@ def has_result(one: Instruction) -> bool:
 
 
 def space_of(one: Instruction) -> str:
-    """Where an access goes, as its modifiers say."""
+    """Where an access goes, as its modifiers say; of a copy, where it copies to."""
+    if one.name == "cp":
+        spaces = [part.split("::")[0] for part in one.parts if part.split("::")[0] in ("shared", "global")]
+        return spaces[0] if spaces else "shared"
     for space in ("shared", "local", "param", "const"):
         if any(part == space or part.startswith(f"{space}::") for part in one.parts):
             return space

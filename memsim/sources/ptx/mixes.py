@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from memsim.sources.ptx.classes import Segment
+from memsim.sources.ptx.machine.log import FULL
+from memsim.trace.schema import INSTRUCTION_CLASSES, MIX, MOST_MIXES, TENSOR_TYPES
 
 
 class Mixes:
@@ -18,10 +20,15 @@ class Mixes:
         self._numbers = {self.mixes[0]: 0}
         self.next = np.full((64, max(len(segments), 1)), -1, np.int32)
         self.gaps = np.zeros((64, 2), np.int64)
+        for segment in range(len(segments)):
+            self.learn(0, segment)
 
     def learn(self, mix: int, segment: int) -> None:
         """What a mix and a segment make together."""
         whole = self.mixes[mix] + self._segments[segment]
+        if whole not in self._numbers and len(self.mixes) == MOST_MIXES:
+            self.next[mix, segment] = FULL
+            return
         if whole not in self._numbers:
             self._numbers[whole] = len(self.mixes)
             self.mixes.append(whole)
@@ -30,3 +37,14 @@ class Mixes:
                 self.next = np.concatenate([self.next, np.full_like(self.next, -1)])
             self.gaps[self._numbers[whole]] = whole.gap, whole.chain
         self.next[mix, segment] = self._numbers[whole]
+
+    def table(self) -> np.ndarray:
+        """MIX records, for the writer."""
+        table = np.zeros(len(self.mixes), MIX)
+        for row, mix in zip(table, self.mixes, strict=True):
+            for name, count, chain in zip(INSTRUCTION_CLASSES, mix.counts, mix.chains, strict=True):
+                row[f"count_{name}"], row[f"chain_{name}"] = count, chain
+            row["count_tensor"] = mix.tensors
+            for name, macs in zip(TENSOR_TYPES, mix.macs, strict=True):
+                row[f"count_{name}"] = macs
+        return table

@@ -24,7 +24,7 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
         found.append(
             StaticOp(
                 kind_of(one), space, width_of_access(one), array, place.line, place.column, place.file, text_of(one),
-                bypasses(one),
+                bypasses(one), one.name == "cp" and kind_of(one) is Kind.load,
             )  # fmt: skip
         )
     return found

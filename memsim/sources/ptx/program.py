@@ -63,8 +63,8 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
         for block in blocks:
             block.instructions = scheduled(block.instructions)
     every = [one for block in blocks for one in block.instructions]
-    kept = everything(every) if check else needed(every, registers, layout, memory, fixed)
-    lowering = _Lowering(builder, tables, kept, tracing)
+    kept = everything(every) if check else needed(every, layout, memory)
+    lowering = _Lowering(builder, tables, kept, tracing, every)
     lowering.run(blocks)
     return Program(builder.finish(), builder.origin, lowering.segments, builder)
 
@@ -89,9 +89,11 @@ def fixed_registers(launch: Launch) -> dict[str, int]:
 class _Lowering:
     """Lowers basic blocks, and charges between what may log a row."""
 
-    def __init__(self, builder: Builder, tables: dict[str, list[str]], kept: Slice, tracing: bool) -> None:
+    def __init__(
+        self, builder: Builder, tables: dict[str, list[str]], kept: Slice, tracing: bool, every: list[Instruction]
+    ) -> None:
         self._b, self._tables, self._kept, self._tracing = builder, tables, kept, tracing
-        self._counter = Counter()
+        self._counter = Counter(every)
         self.segments = self._counter.segments
         self._loaded: set[str] = set()
 
@@ -118,8 +120,6 @@ class _Lowering:
     def _block(self, instructions: list[Instruction]) -> None:
         """Lower one block: what charges or waits first, then what computes."""
         checked: set[str] = set()
-        if self._tracing:
-            self._counter.begin(instructions)
         for one in instructions:
             uses = self._uses(one, checked)
             logs = effects(one).memory or one.name in LOGGING

@@ -1,10 +1,103 @@
-"""In which order the assembler issues the instructions of a basic block."""
+"""In which order the assembler issues the instructions of a basic block: an estimate, where SASS does not tell.
+
+PTX says nothing of order but dependence: LLVM writes a load where its value is used, and ptxas moves independent loads of a
+block up, so that one wait covers them all. This is list scheduling (Gibbons and Muchnick 1986) with one priority: what loads
+wait for first, then loads, in the order of the text; all else as late as the text has it. No access moves over a barrier, a
+fence, an atomic or a volatile access, and no load over a store that may write what it reads.
+"""
 
 from __future__ import annotations
 
+import heapq
+from collections.abc import Sequence
+
+from memsim.sources.ptx.effects import Effects, effects
+from memsim.sources.ptx.flow import ENDS
 from memsim.sources.ptx.module import Instruction
+from memsim.sources.ptx.waits import brings
+
+WINDOW = 32  # loads that are moved over others: as many registers or more would hold what they bring
 
 
-def scheduled(instructions: list[Instruction]) -> list[Instruction]:
-    """The instructions of a basic block in the order in which they are issued."""
-    return instructions
+def scheduled(instructions: Sequence[Instruction]) -> list[Instruction]:
+    """The instructions of a basic block in the order in which they are issued.
+
+    Returns:
+        The same instructions: whatever depends on another by registers or memory comes behind it.
+    """
+    effect = [effects(one) for one in instructions]
+    if sum(brings(one) for one in instructions) < 2:
+        return list(instructions)
+    before = _dependences(instructions, effect)
+    early = _early(instructions, before)
+    waiting = [len(others) for others in before]
+    after: list[list[int]] = [[] for _ in instructions]
+    for i, others in enumerate(before):
+        for j in others:
+            after[j].append(i)
+    ready = [(not early[i], i) for i, count in enumerate(waiting) if count == 0]
+    heapq.heapify(ready)
+    order = []
+    while ready:
+        _, i = heapq.heappop(ready)
+        order.append(instructions[i])
+        for j in after[i]:
+            waiting[j] -= 1
+            if waiting[j] == 0:
+                heapq.heappush(ready, (not early[j], j))
+    return order
+
+
+def _early(instructions: Sequence[Instruction], before: list[set[int]]) -> list[bool]:
+    """Loads, up to WINDOW of them, and all that they wait for: what is issued as soon as it can be."""
+    early = [False] * len(instructions)
+    loads = [i for i, one in enumerate(instructions) if brings(one) and one.name != "atom"][:WINDOW]
+    work = list(loads)
+    while work:
+        i = work.pop()
+        if not early[i]:
+            early[i] = True
+            work += before[i]
+    return early
+
+
+def _dependences(instructions: Sequence[Instruction], effect: Sequence[Effects]) -> list[set[int]]:
+    """For each instruction those that must come before it: by registers, by memory, by order."""
+    before: list[set[int]] = []
+    writer: dict[str, int] = {}
+    readers: dict[str, list[int]] = {}
+    stores: list[int] = []
+    loads: list[int] = []
+    fence = -1
+    for i, (one, does) in enumerate(zip(instructions, effect, strict=True)):
+        needs = {writer[name] for name in does.reads if name in writer}
+        for name in does.writes:
+            needs.update(readers.pop(name, ()))
+            if name in writer:
+                needs.add(writer[name])
+        if does.ordered or one.name in ENDS or i == len(instructions) - 1 and does.stores:
+            needs.update(loads, stores)
+            if one.name in ENDS:
+                needs.update(range(i))
+            loads, stores = [], []
+        elif does.memory and does.space not in ("param", "const"):
+            needs.update(k for k in stores if _same_space(effect[k], does))
+            if does.stores:
+                needs.update(k for k in loads if _same_space(effect[k], does))
+            (stores if does.stores else loads).append(i)
+        if fence >= 0 and (does.memory or does.ordered):
+            needs.add(fence)
+        if does.ordered:
+            fence = i
+        for name in does.reads:
+            readers.setdefault(name, []).append(i)
+        for name in does.writes:
+            writer[name] = i
+        needs.discard(i)
+        before.append(needs)
+    return before
+
+
+def _same_space(a: Effects, b: Effects) -> bool:
+    """Whether two accesses may meet: of one space, or one of them by a generic address."""
+    return a.space == b.space or "global" in (a.space, b.space)

@@ -61,6 +61,7 @@ class _Parser:
         self._position = Position()
         self._scopes: list[dict[str, str]] = []  # names in `{ }` of a body -> their unique names
         self._n_scopes = 0
+        self._in_assembly = 0  # `.loc`s seen in inline assembly: LLVM counts lines on there, so the first alone holds
         self._declared_registers: dict[str, str] = {}  # of the function that is being parsed
 
     # -- tokens
@@ -259,7 +260,9 @@ class _Parser:
         """Statements up to the closing brace."""
         while True:
             token = self._next()
-            if token.text == "}":
+            if token.kind == "assembly":
+                self._in_assembly = int(token.text == "begin")
+            elif token.text == "}":
                 self._scopes.pop()
                 if not self._scopes:
                     return
@@ -344,7 +347,9 @@ class _Parser:
     def _loc(self, line: int) -> None:
         """``.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]``: the innermost call counts."""
         file, row, column = self._integer(), self._integer(), self._integer()
-        self._position = Position(self._module.files.get(file, ""), row, column)
+        if self._in_assembly < 2:
+            self._position = Position(self._module.files.get(file, ""), row, column)
+        self._in_assembly += bool(self._in_assembly)
         self._skip_line(line)
 
     def _registers(self, function: Function) -> None:

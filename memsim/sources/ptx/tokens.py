@@ -18,10 +18,13 @@ _TOKEN = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 
+_ASSEMBLY = re.compile(r"// (begin|end) inline asm")  # what LLVM writes around text that it only hands on
+
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: its kind (``word``, ``number``, ``string``, ``punctuation``, ``end``), its text and its line, from 1."""
+    """One token: its kind (``word``, ``number``, ``string``, ``punctuation``, ``assembly``,
+    ``end``), its text and its line, from 1."""
 
     kind: str
     text: str
@@ -50,6 +53,8 @@ def tokens_of(text: str, where: str) -> list[Token]:
         if matched is None:
             raise InputError(f"{where}:{line}", "text", f"holds {text[at : at + 12]!r}, which PTX does not know")
         part = matched.group()
+        if part.startswith("//") and (mark := _ASSEMBLY.match(part)):
+            found.append(Token("assembly", mark[1], line))
         if matched.lastgroup != "space":
             found.append(Token(str(matched.lastgroup), part, line))
         line += part.count("\n")

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.config import GPU
+from memsim.gpu.config import GPU, Dependence
 from memsim.sources import snapshot
-from memsim.sources.batch_log import BatchLog
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.failures import failure
 from memsim.sources.ptx.launch import Launch
@@ -24,7 +23,7 @@ from memsim.sources.ptx.program import Program, build
 from memsim.support.compiled import loading_loops
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk, LaunchShape
+from memsim.trace.schema import Chunk, Instructions, Issue, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -45,7 +44,7 @@ class _Run:
         self.mixes = Mixes(self.program.segments)
         team = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
         batch = max(1, min(MOST_BATCH, launch.n_blocks) // team)
-        self.device = Device(launch, self.program, self.layout, memory, BatchLog(), batch, tracing)
+        self.device = Device(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
         self.device.grow_log(2 * ROOM, 64 * ROOM)
         self.batch = batch * team
         self.executed = 0
@@ -61,7 +60,7 @@ class _Run:
         device.machine.ids[: len(ids)] = ids
         status[:] = 0
         status[tables.LAST_TEAM] = len(ids) // device.team
-        device.machine = device.machine._replace(next_mix=self.mixes.next, gaps=self.mixes.gaps)
+        device.grow_mixes()
         with loading_loops():
             while (stop := Stop(run(device.machine))) != Stop.done:
                 self._attend(stop)
@@ -76,7 +75,7 @@ class _Run:
             status = device.machine.status
             mix = int(device.machine.records[status[tables.WARP_NOW], MIX])
             self.mixes.learn(mix, int(device.machine.code[status[tables.STOP_PC], SEGMENT]))
-            device.machine = device.machine._replace(next_mix=self.mixes.next, gaps=self.mixes.gaps)
+            device.grow_mixes()
         else:
             raise failure(stop, self.launch, self.program, device.machine.status)
 
@@ -139,7 +138,8 @@ def trace_launch(
             warps = chunk.warps.stop
             if progress:
                 progress(done, total)
-        writer.finish(shape, static_ops(ready.device, ready.program), ready.device.arrays)
+        issue = Issue(Dependence.scoreboard, Instructions.estimated, ready.mixes.table())
+        writer.finish(shape, static_ops(ready.device, ready.program), ready.device.arrays, issue)
     assert warps
     return Trace.open(out)
 

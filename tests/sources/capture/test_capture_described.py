@@ -9,7 +9,7 @@ from memsim.sources.capture.merge import load_loops
 from memsim.sources.capture.merge_loop import merge_warps
 from memsim.support import library
 from memsim.trace.reader import Trace
-from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, ArrayInfo, Chunk, StaticOp
+from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, INSTRUCTION_DEFAULTS, NO_OP, ArrayInfo, Chunk, StaticOp
 from memsim.trace.writer import TraceWriter
 
 pytestmark = needs_gxx
@@ -57,10 +57,14 @@ def comparable(trace, bases, out):
         name: np.array(column, INSTRUCTION_COLUMNS[name])
         for name, column in zip(("op", "flags", "mask", "base", "stride"), zip(*rows, strict=True), strict=True)
     }
-    none = np.zeros(len(rows), np.uint32)
+    none = {
+        name: np.full(len(rows), INSTRUCTION_DEFAULTS.get(name, 0), dtype)
+        for name, dtype in INSTRUCTION_COLUMNS.items()
+        if name not in columns
+    }
     index = np.array(first_instruction), np.array(first_address)
-    whole = Chunk(range(trace.n_warps), *index, gap=none, beside=none, addresses=np.array(addresses, np.uint32),
-                  **columns)  # fmt: skip
+    listed = np.array(addresses, np.uint32)
+    whole = Chunk(range(trace.n_warps), *index, addresses=listed, **none, **columns)
     with TraceWriter(out, kernel="k", source="both", parameters={}) as writer:
         writer.append(trace.block_ids, whole)
         infos = [ArrayInfo(a.name, a.space, bases[a.name], a.bytes, a.element_bytes) for a in arrays]

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from memsim.sources.ptx.lowering.builder import Builder
+from memsim.sources.ptx.lowering.bulk import CLUSTERS, lower_copy, lower_mbarrier
 from memsim.sources.ptx.lowering.compare import COMPARISONS
 from memsim.sources.ptx.lowering.control import CONTROL
 from memsim.sources.ptx.lowering.floats import FLOATING, arithmetic
 from memsim.sources.ptx.lowering.integers import INTEGERS
 from memsim.sources.ptx.lowering.memory import ADDRESSES, ATOMICS, LOADS, NOTHING, STORES
+from memsim.sources.ptx.lowering.tensors import lower_mma, lower_wgmma
 from memsim.sources.ptx.module import Instruction
 
-_PLAIN = COMPARISONS | CONTROL | ADDRESSES | NOTHING
-_VALUED = LOADS | STORES | ATOMICS
+_PLAIN = COMPARISONS | CONTROL | ADDRESSES | NOTHING | CLUSTERS
+_VALUED = LOADS | STORES | ATOMICS | {"mbarrier": lower_mbarrier, "mma": lower_mma, "wgmma": lower_wgmma}
 _ARITHMETIC = INTEGERS.keys() | FLOATING.keys()
 
 
@@ -24,7 +26,9 @@ def lower(b: Builder, one: Instruction, values: bool) -> None:
     Raises:
         InputError: memsim does not know it; the line of the PTX is named.
     """
-    if one.name in _VALUED:
+    if one.name == "cp" and one.has("bulk", "mbarrier"):
+        lower_copy(b, one, values)
+    elif one.name in _VALUED:
         _VALUED[one.name](b, one, values)
     elif one.name in _PLAIN:
         _PLAIN[one.name](b, one)

@@ -82,9 +82,12 @@ def _element(kind: str) -> str:
 FLOATING: dict[str, Lower] = {name: _operate for name in _OPERATIONS} | {"testp": _test, "cvt": _convert}
 
 
+BITS = ("mov", "selp", "slct")  # what moves bits, whatever their type
+
+
 def arithmetic(b: Builder, one: Instruction) -> None:
     """What has the same name for integers and floating-point numbers, by its type."""
-    table = FLOATING if is_float(one) or one.name not in INTEGERS else INTEGERS
+    table = FLOATING if one.name not in INTEGERS or is_float(one) and one.name not in BITS else INTEGERS
     if one.name in table:
         return table[one.name](b, one)
     raise b.error("is not known to memsim")

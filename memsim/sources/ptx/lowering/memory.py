@@ -6,9 +6,9 @@ from memsim.sources.ptx.effects import space_of
 from memsim.sources.ptx.lowering.builder import SINK, ZERO, Builder, Lower, width_of
 from memsim.sources.ptx.lowering.integers import AND_ONLY, destination, is_signed, mask_of
 from memsim.sources.ptx.lowering.types import FLOATS, number_type
-from memsim.sources.ptx.machine import access, atomics
+from memsim.sources.ptx.machine import access, atomics, copies
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, PARAMETER_WINDOW, SHARED_WINDOW, Micro, Type
-from memsim.sources.ptx.module import Address, Instruction, Operand, Register, Symbol, Vector
+from memsim.sources.ptx.module import Address, Immediate, Instruction, Operand, Register, Symbol, Vector
 
 WINDOWS = {"shared": SHARED_WINDOW, "local": LOCAL_WINDOW, "param": PARAMETER_WINDOW}
 _ATOMICS = {
@@ -36,7 +36,7 @@ def elements(b: Builder, one: Instruction, operand: Operand, kind: str) -> list[
     count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
     if len(parts) != count:
         raise b.error(f"has {len(parts)} elements; it takes {count}")
-    return [b.value(part, kind) for part in parts]
+    return [b.row(part.name) if isinstance(part, Register) else b.value(part, kind) for part in parts]
 
 
 def _check(b: Builder, one: Instruction, kind: str) -> int:
@@ -125,8 +125,43 @@ def _nothing(b: Builder, one: Instruction) -> None:
     """Hints, fences and what has no effect on one block's values."""
 
 
-LOADS = {"ld": _load, "ldu": _load}
-STORES = {"st": _store}
+def _matrix(b: Builder, one: Instruction, values: bool) -> None:
+    """ldmatrix and stmatrix of 8 x 8 elements of 16 bits."""
+    stores = one.name == "stmatrix"
+    operand, listed = (one.operands[0], one.operands[1]) if stores else (one.operands[1], one.operands[0])
+    if not one.has("m8n8") or one.type != "b16" or not isinstance(listed, Vector):
+        raise b.error("moves matrices in a way that memsim does not know")
+    base, added = address_of(b, operand, space_of(one))
+    rows = [b.value(part, "b32") for part in listed.parts] if values or not stores else [SINK] * len(listed.parts)
+    bits = access.VALUES * values | access.LOGGED | access.WAITED * (not stores)
+    op = Micro.matrix_store if stores else Micro.matrix_load
+    fields = {"mask": int(one.has("trans")), "list": b.listed(rows), "count": len(rows)}
+    b.emit(op, a=base, x=added, y=bits, **fields)
+
+
+def _copy(b: Builder, one: Instruction, values: bool) -> None:
+    """cp.async: 4, 8 or 16 bytes a lane, commits and waits."""
+    if one.has("commit_group"):
+        return b.emit(Micro.commit)
+    if one.has("wait_group", "wait_all"):
+        number = one.operands[0] if one.operands else None
+        return b.emit(Micro.wait_group, x=number.value if isinstance(number, Immediate) else copies.ALL)
+    if one.parts[1:2] != ("async",) or one.has("bulk", "mbarrier") or len(one.operands) < 3:
+        raise b.error("is a copy that memsim does not know")
+    target, to_added = address_of(b, one.operands[0], "shared")
+    source, added = address_of(b, one.operands[1], "global")
+    width = one.operands[2]
+    if not isinstance(width, Immediate) or width.value not in (4, 8, 16):
+        raise b.error("copies another number of bytes than 4, 8 or 16")
+    bits, size = access.VALUES * values, ZERO
+    if len(one.operands) > 3:
+        size = b.value(one.operands[3], "u32")
+        bits |= copies.SIZED
+    b.emit(Micro.copy_async, a=source, x=added, b=target, list=to_added, c=size, mask=width.value, y=bits)
+
+
+LOADS = {"ld": _load, "ldu": _load, "ldmatrix": _matrix}
+STORES = {"st": _store, "stmatrix": _matrix, "cp": _copy}
 ATOMICS = {"atom": _atomic, "red": _atomic}
 ADDRESSES: dict[str, Lower] = {"cvta": _to_generic, "isspacep": _is_space}
 NOTHING: dict[str, Lower] = dict.fromkeys(

@@ -4,27 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine.codes import (
-    COUNT,
-    DST,
-    LANES,
-    LIST,
-    LONG,
-    MASK,
-    REPEATED,
-    REPEATS,
-    SHIFT,
-    SHORT,
-    STATUS,
-    A,
-    B,
-    C,
-    Status,
-    Stop,
-    X,
-    Y,
-)
-from memsim.sources.ptx.machine.log import GLOBAL, LOCAL, SHARED, find, issued, log_access, array_at, log_lanes
+from memsim.sources.ptx.machine.codes import BROUGHT, COUNT, LANES, LIST, MASK, SHIFT, A, C, Status, Stop, X, Y
+from memsim.sources.ptx.machine.log import LOCAL, SHARED, WAITED, array_at, find, log_access, log_lanes
 from memsim.sources.ptx.machine.tables import (
     LOCAL_BYTES,
     STOP_ADDRESS,
@@ -40,7 +21,7 @@ OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
 YIELDED = int(Status.yielded)
 ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin
 # Bits of Y.
-VALUES, SIGNED, WAITED, PLAIN, LOGGED = 1, 2, 4, 8, 16
+VALUES, SIGNED, LOGGED = 1, 2, 16
 MOST_REPEATS = 1 << 16  # of a lock or a flag that does not change: nobody will change it
 PATIENCE = 64  # repeats before other warps get their turn
 
@@ -139,13 +120,14 @@ def log_located(m, record, warp, pc, count, width, region):
         for i in range(count):
             m.place[i] = m.address[i] - offset
         if m.stops[region] - m.starts[region] < REACH:
-            return log_access(m, record, warp, pc, m.lanes, m.place, count, array)
+            return log_access(m, record, warp, pc, m.lanes, m.place, count, array, m.spaces[region])
     return log_lanes(m, record, warp, pc, count, width)
 
 
 @inlined
 def access(m, record, w, warp, pc, r, row, active, stores):
     """A load or a store of the active lanes; DONE, or why it cannot be."""
+    record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
     if count == 0:
         return DONE
@@ -164,10 +146,8 @@ def access(m, record, w, warp, pc, r, row, active, stores):
             else:
                 _load(m, w, region, count, values, element, k * element, row[SHIFT], row[C], flags)
     if m.grid[TRACING] and not stores and flags & WAITED:
-        kind = LONG if region < 0 or m.spaces[region] != SHARED else SHORT
-        pending = issued(m, record, kind)
         for k in range(n_elements):
-            m.pending[w, m.lists[row[LIST] + k]] = pending
+            m.pending[w, m.lists[row[LIST] + k]] = record[BROUGHT]
     return DONE
 
 

@@ -12,7 +12,6 @@ from memsim.sources.ptx.machine.access import (
     SPINNING,
     TOO_MANY_OPS,
     VALUES,
-    WAITED,
     YIELDED,
     collect,
     host_of,
@@ -22,15 +21,14 @@ from memsim.sources.ptx.machine.access import (
     write,
 )
 from memsim.sources.ptx.machine.codes import (
+    BROUGHT,
     COUNT,
     DST,
     LIST,
-    LONG,
     MASK,
     REPEATED,
     REPEATS,
     SHIFT,
-    SHORT,
     STATUS,
     A,
     B,
@@ -40,7 +38,7 @@ from memsim.sources.ptx.machine.codes import (
     Y,
 )
 from memsim.sources.ptx.machine.floats import F16X2, BF16X2
-from memsim.sources.ptx.machine.log import SHARED, find, issued
+from memsim.sources.ptx.machine.log import WAITED, find
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.support.compiled import inlined
@@ -57,6 +55,7 @@ def atomic(m, record, w, warp, pc, r, row, active):
     A lock or flag that a warp asks for again and again without a change gets other warps their turn, and ends the run when
     nobody changes it: blocks run one after another, so another block will not.
     """
+    record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
     if count == 0:
         return DONE
@@ -80,8 +79,7 @@ def atomic(m, record, w, warp, pc, r, row, active):
         if wait_in_vain(m, record, pc, changed):
             return SPINNING
     if m.grid[TRACING] and flags & WAITED:
-        kind = SHORT if region >= 0 and m.spaces[region] == SHARED else LONG
-        m.pending[w, row[DST]] = issued(m, record, kind)
+        m.pending[w, row[DST]] = record[BROUGHT]
     return DONE
 
 

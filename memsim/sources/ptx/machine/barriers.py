@@ -10,11 +10,13 @@ from memsim.sources.ptx.machine.codes import (
     BARRIER_ID,
     BARRIER_KIND,
     BLOCK,
+    CLUSTER_PHASE,
     LANES,
     STATUS,
     Status,
+    X,
 )
-from memsim.sources.ptx.machine.tables import WARPS
+from memsim.sources.ptx.machine.tables import CLUSTER_ARRIVED, CLUSTER_PHASE_NOW, TEAM, WARPS
 from memsim.support.compiled import inlined
 
 READY, AT_BARRIER, WARP_DONE, AT_CLUSTER = (
@@ -96,3 +98,28 @@ def waits_for_all(m, block, number):
         if record[STATUS] == AT_BARRIER and record[BARRIER_ID] == number:
             return record[BARRIER_KIND] < SPECIFIC
     return False
+
+
+ARRIVE_CLUSTER, WAIT_CLUSTER = 2, 1  # bits: barrier.cluster.arrive, barrier.cluster.wait
+
+
+@inlined
+def cluster_barrier(m, record, row):
+    """barrier.cluster: a warp arrives, or waits until all warps of the cluster have; the last one lets all go on."""
+    status = m.status
+    n_warps = m.grid[TEAM] * m.grid[WARPS]
+    if row[X] & ARRIVE_CLUSTER:
+        record[CLUSTER_PHASE] = status[CLUSTER_PHASE_NOW]
+        status[CLUSTER_ARRIVED] += 1
+        n_done = np.int64(0)
+        for w in range(n_warps):
+            n_done += np.int64(m.records[w, STATUS] == WARP_DONE)
+        if status[CLUSTER_ARRIVED] + n_done >= n_warps:
+            status[CLUSTER_ARRIVED] = 0
+            status[CLUSTER_PHASE_NOW] += 1
+            for w in range(n_warps):
+                if m.records[w, STATUS] == AT_CLUSTER:
+                    m.records[w, STATUS] = READY
+    elif record[CLUSTER_PHASE] == status[CLUSTER_PHASE_NOW]:
+        record[STATUS] = AT_CLUSTER
+    return np.int64(0)

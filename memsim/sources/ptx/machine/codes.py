@@ -202,12 +202,8 @@ class Stop(IntEnum):
 
 # Columns of a warp's record.
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND, BARRIER_ID,
- COMMITTED, CLUSTER_PHASE, CLOCK, ISSUED, ANSWERED, WAIT) = (*range(16), 16, 20, 24)  # fmt: skip
-# From ISSUED, ANSWERED and WAIT on one number a class: of loads issued, of the last known to be answered, and how many may
-# be under way when the warp's next row issues.
-LONG, SHORT, COPIES = range(3)
-WAIT_NONE = 255
-WARP_FIELDS = 28
+ COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT) = range(17)  # fmt: skip
+WARP_FIELDS = 17
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for
 
 # Windows of generic addresses (PTX ISA, "Generic Addressing"): where they lie is ours to choose.

@@ -5,33 +5,32 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.local_memory import local_address
-from memsim.sources.ptx.machine.codes import (
-    ANSWERED,
-    COPIES,
-    ISSUED,
-    LANES,
-    LONG,
-    MIX,
-    N_USES,
-    NUMBER,
-    SEGMENT,
-    USES,
-    WAIT,
-    WAIT_NONE,
-)
+from memsim.sources.ptx.machine.codes import BROUGHT, MIX, N_USES, NUMBER, OP, USES, Micro, Y
 from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
+from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.support.compiled import inlined, loop
 from memsim.trace.schema import NO_OP, Flag, Space
 
 LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
-GLOBAL, SHARED, LOCAL = int(Space.global_), int(Space.shared), int(Space.local)
+FULL = -2  # in the table of mixes: no more can be told apart
+GLOBAL, SHARED, LOCAL, CONSTANT = int(Space.global_), int(Space.shared), int(Space.local), int(Space.constant)
+COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC = (
+    int(one) for one in (Micro.copy_async, Micro.bulk, Micro.tensor, Micro.load, Micro.matrix_load, Micro.atomic)
+)
+WAITED, STORES = 4, 64  # bits of Y: something may wait for what is brought; a bulk copy goes to global memory
 BARRIER_FLAG = int(Flag.barrier)
 
 
 @inlined
-def charge(m, record, segment):
-    """Add a segment's instructions to the warp's gap; false if their sum is no known mix yet."""
+def charge(m, record, warp, active, segment):
+    """Add a segment's instructions to the warp's gap; false if their sum is no known mix yet.
+
+    Where no more mixes can be told apart, what the warp has issued so far becomes a row of its own.
+    """
     mix = m.next_mix[record[MIX], segment]
+    if mix == FULL or m.gaps[record[MIX], 0] > LONGEST_GAP:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+        mix = m.next_mix[0, segment]
     if mix < 0:
         return False
     record[MIX] = mix
@@ -40,14 +39,13 @@ def charge(m, record, segment):
 
 @loop
 def fill(row, record, state, gaps, warp, active):
-    """What every row has: gap, waits, sequence; the warp's gap and waits begin anew."""
+    """What every row has: gap, mix, waits, sequence; the warp's gap and needs begin anew."""
     mix = record[MIX]
     state[warp, GAP] = gaps[mix, 0]
     state[warp, BESIDE] = gaps[mix, 0] - gaps[mix, 1]
     begin_row(row, state, warp, -1, -1, 0, 1, active)
+    row["mix"] = mix
     record[MIX] = 0
-    for kind in range(3):
-        record[WAIT + kind] = WAIT_NONE
 
 
 @loop
@@ -67,12 +65,11 @@ def log_no_access(rows, cursor, record, state, gaps, warp, active, flags):
 @inlined
 def wait_for(m, record, warp, kind, number, active):
     """Have the warp's next row wait for its load ``number`` of a class, and for those before it."""
-    if number <= record[ANSWERED + kind]:
+    if number <= m.state[warp, ANSWERED + kind] or number <= m.state[warp, NEEDED + kind]:
         return
     if record[MIX] != 0:  # those instructions need no wait
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
-    record[ANSWERED + kind] = number
-    record[WAIT + kind] = min(record[WAIT + kind], min(record[ISSUED + kind] - number, WAIT_NONE - 1))
+    need(m.state, warp, kind, number)
     m.state[warp, START] = 1
 
 
@@ -99,8 +96,11 @@ def static_op(m, pc, array):
 
 
 @inlined
-def log_access(m, record, warp, pc, lanes, place, count, array):
-    """Log one access of ``count`` lanes at places in the trace's address space; false when there are too many ops."""
+def log_access(m, record, warp, pc, lanes, place, count, array, space):
+    """Log one access of ``count`` lanes at places in the trace's address space; false when there are too many ops.
+
+    What registers hold that it brings is in the warp's record then: number and class of the load.
+    """
     op = static_op(m, pc, array)
     if op < 0:
         return False
@@ -113,6 +113,12 @@ def log_access(m, record, warp, pc, lanes, place, count, array):
     fill(row, record, m.state, m.gaps, warp, mask)
     row["op"] = op
     m.cursor[0] += 1
+    micro = m.code[pc, OP]
+    if micro == COPY_ASYNC or (micro == BULK or micro == TENSOR) and m.code[pc, Y] & STORES == 0:
+        issue_load(m.state, warp, COPIES)
+    elif micro == LOAD or micro == MATRIX_LOAD or micro == ATOMIC and m.code[pc, Y] & WAITED:
+        kind = SHORT if space == SHARED or space == CONSTANT else LONG
+        record[BROUGHT] = issue_load(m.state, warp, kind) << 2 | kind
     return True
 
 
@@ -131,7 +137,7 @@ def array_at(m, region, offset):
 @inlined
 def place_of(m, record, region, lane, address, width):
     """Where in the trace's address space a lane's access lies: shared memory from 0 on, local as it interleaves."""
-    if m.spaces[region] == GLOBAL:
+    if m.spaces[region] == GLOBAL or m.spaces[region] == CONSTANT:
         return address
     offset = address - m.starts[region]
     if m.spaces[region] == LOCAL:
@@ -155,7 +161,9 @@ def log_lanes(m, record, warp, pc, count, width):
                     m.some[taken], m.place[taken], m.left[i] = m.lanes[i], place, False
                     taken += 1
         array = array_at(m, region, m.address[first] - m.starts[region])
-        if array >= 0 and not log_access(m, record, warp, pc, m.some, m.place, taken, array):
+        if array >= 0 and not log_access(
+            m, record, warp, pc, m.some, m.place, taken, array, m.spaces[region]
+        ):
             return False
     return True
 
@@ -177,12 +185,3 @@ def find(m, address):
     """The region that an address lies in, or the last row: nowhere."""
     at = _search(m.starts, address)
     return at - 1 if at > 0 and address < m.stops[at - 1] else len(m.starts) - 1
-
-
-@inlined
-def issued(m, record, kind):
-    """Count a load of a class; what its registers hold from now on."""
-    record[ISSUED + kind] += 1
-    return (record[ISSUED + kind] << 2) | kind
-
-

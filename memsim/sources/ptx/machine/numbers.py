@@ -20,6 +20,12 @@ NEAREST, ZERO, DOWN, UP, AWAY = range(5)  # how to round: .rn, .rz, .rm, .rp, .r
 SATURATE, FLUSH, RELU, FINITE = 1, 2, 4, 8
 
 
+@inlined
+def scaled(number, exponent):
+    """A number times a power of two, which float64 has."""
+    return number * 2.0 ** np.float64(exponent)
+
+
 @loop
 def to_number(cell, single, double, bits, kind):
     """The number that bits stand for; ``cell``, ``single`` and ``double`` are one place in memory."""
@@ -40,7 +46,7 @@ def to_number(cell, single, double, bits, kind):
         if bits & 0x7F == 0x7F:
             return math.nan
         exponent, fraction = (bits >> 3) & 15, bits & 7
-        size = math.ldexp(np.float64(fraction + (8 if exponent else 0)), max(exponent, 1) - 10)
+        size = scaled(np.float64(fraction + (8 if exponent else 0)), max(exponent, 1) - 10)
         return -size if bits & 0x80 else size
     if kind == UNSIGNED and bits < 0:
         return np.float64(np.uint64(bits))
@@ -57,7 +63,7 @@ def small_number(bits, exponent_bits, fraction_bits):
         size = math.nan if fraction else math.inf
     else:
         whole = fraction + ((1 << fraction_bits) if exponent else 0)
-        size = math.ldexp(np.float64(whole), max(exponent, 1) - bias - fraction_bits)
+        size = scaled(np.float64(whole), max(exponent, 1) - bias - fraction_bits)
     return -size if (bits >> (exponent_bits + fraction_bits)) & 1 else size
 
 
@@ -136,7 +142,7 @@ def small_bits(number, exponent_bits, fraction_bits, rounding, finite):
         return sign | np.int64(infinity - 1 if finite else infinity)
     mantissa, exponent = math.frexp(number)  # number = mantissa * 2 ** exponent, mantissa from 0.5 to 1
     lowest = max(exponent - 1, 1 - bias) - fraction_bits  # exponent of the last bit
-    whole = np.int64(rounded(math.ldexp(number, -lowest), rounding))
+    whole = np.int64(rounded(scaled(number, -lowest), rounding))
     bits = whole + (np.int64(max(exponent - 1, 1 - bias) + bias - 1) << fraction_bits)
     if bits >= infinity:
         bits = np.int64(infinity - 1 if finite or rounding == ZERO or rounding == DOWN else infinity)
@@ -157,5 +163,5 @@ def _e4m3_bits(number, rounding):
         return sign
     _mantissa, exponent = math.frexp(number)
     lowest = max(exponent - 1, -6) - 3
-    whole = np.int64(rounded(math.ldexp(number, -lowest), rounding))
+    whole = np.int64(rounded(scaled(number, -lowest), rounding))
     return sign | min(whole + (np.int64(max(exponent - 1, -6) + 6) << 3), np.int64(0x7E))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine import across, floats, rare_integers
+from memsim.sources.ptx.machine import across, floats, rare_integers, tensors
 from memsim.sources.ptx.machine import integers as lanes
-from memsim.sources.ptx.machine.access import DONE
+from memsim.sources.ptx.machine.access import DONE, ORIGIN, OUTSIDE
 from memsim.sources.ptx.machine.atomics import atomic
+from memsim.sources.ptx.machine.barriers import cluster_barrier
+from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
 from memsim.sources.ptx.machine.codes import (
     CLOCK,
     COUNT,
@@ -15,6 +17,7 @@ from memsim.sources.ptx.machine.codes import (
     LANES,
     LIST,
     OP,
+    SHIFT,
     STEPS,
     A,
     C,
@@ -22,8 +25,20 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
+from memsim.sources.ptx.machine.copies import commit, copy_async, matrix, wait_group
+from memsim.sources.ptx.machine.mbarriers import mbarrier
+from memsim.sources.ptx.machine.tables import SHARED_BYTES, SHARED_ROW, TRACING, WARPS
 from memsim.support.compiled import inlined
 
+COPY_ASYNC, COMMIT, WAIT_GROUP, MATRIX_LOAD, MATRIX_STORE = (
+    int(one)
+    for one in (
+        Micro.copy_async, Micro.commit, Micro.wait_group, Micro.matrix_load, Micro.matrix_store
+    )
+)  # fmt: skip
+MBARRIER, MMA, WGMMA, BULK, TENSOR, CLUSTER = (
+    int(one) for one in (Micro.mbarrier, Micro.mma, Micro.wgmma, Micro.bulk, Micro.tensor, Micro.cluster_barrier)
+)
 INTEGER, FLOATING, CONVERT, ATOMIC, ALIAS, SHUFFLE, VOTE, MATCH, REDUCE, ELECT, ACTIVE, CLOCK_READ = (
     int(one)
     for one in (
@@ -43,6 +58,26 @@ def rare(m, record, w, warp, pc, r, row, predicates, active, mask, n):
         return np.int64(DONE)
     if active == 0:
         return np.int64(DONE)
+    if op == MBARRIER:
+        return mbarrier(m, record, w, warp, pc, r, row, predicates, active)
+    if op == MMA or op == WGMMA:
+        return _tensor(m, record, w, r, row, predicates, op == MMA)
+    if op == BULK:
+        return copy_bulk(m, record, w, warp, pc, r, row, active)
+    if op == TENSOR:
+        return copy_tensor(m, record, w, warp, pc, r, row, active)
+    if op == CLUSTER:
+        return cluster_barrier(m, record, row)
+    if op == COPY_ASYNC:
+        return copy_async(m, record, w, warp, pc, r, row, active)
+    if op == COMMIT or op == WAIT_GROUP:
+        if op == COMMIT:
+            commit(m, record, w, warp)
+        elif m.grid[TRACING]:
+            wait_group(m, record, w, warp, row[X], active)
+        return np.int64(DONE)
+    if op == MATRIX_LOAD or op == MATRIX_STORE:
+        return matrix(m, record, w, warp, pc, r, row, active, op == MATRIX_STORE)
     if op == ATOMIC:
         return atomic(m, record, w, warp, pc, r, row, active)
     if op == INTEGER:
@@ -78,6 +113,21 @@ def rare(m, record, w, warp, pc, r, row, predicates, active, mask, n):
     return np.int64(DONE)
 
 
+
+
+@inlined
+def _tensor(m, record, w, r, row, predicates, whole):
+    """A matrix product: mma of the warp, or its part of wgmma's."""
+    if whole:
+        tensors.multiply(r, row, m.lists, m.cell, m.single, m.double, m.left_matrix, m.right_matrix, m.sums)
+        return np.int64(DONE)
+    shared = m.hosts[m.grid[SHARED_ROW]] - ORIGIN
+    added = predicates[row[SHIFT]] != 0
+    done = tensors.multiply_shared(
+        r, row, m.lists, m.bytes1, shared, m.grid[SHARED_BYTES], (w % m.grid[WARPS]) & 3, added, m.cell, m.single,
+        m.double, m.left_matrix, m.right_matrix, m.sums,
+    )  # fmt: skip
+    return np.int64(DONE if done else OUTSIDE)
 
 
 @inlined

@@ -26,6 +26,7 @@ from memsim.sources.ptx.machine.codes import (
     DST,
     GUARD,
     LANES,
+    LIST,
     MASK,
     MIX,
     N_GROUPS,
@@ -46,7 +47,7 @@ from memsim.sources.ptx.machine.codes import (
     Y,
 )
 from memsim.sources.ptx.machine.control import insert, next_stop, take_lowest
-from memsim.sources.ptx.machine.log import BARRIER_FLAG, LONGEST_GAP, charge, check_uses, log_no_access
+from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access
 from memsim.sources.ptx.machine.rare import rare
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
@@ -156,12 +157,9 @@ def _run_warp(m, w):
             if m.cursor[0] + ROOM > len(m.rows) or m.cursor[1] + ROOM * LANES > len(m.listed):
                 stop = np.int64(LOG_FULL)
                 break
-            if row[SEGMENT] >= 0:
-                if m.gaps[record[MIX], 0] > LONGEST_GAP:
-                    log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, mask, 0)
-                if not charge(m, record, row[SEGMENT]):
-                    stop = np.int64(NEW_MIX)
-                    break
+            if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
+                stop = np.int64(NEW_MIX)
+                break
             if row[N_USES] > 0:
                 check_uses(m, record, w, warp, row, mask)
         steps += 1
@@ -220,6 +218,9 @@ def _run_warp(m, w):
                     pc += 1
                     break
             pc += 1
+        elif op == TABLE:
+            pc, mask = _by_table(m, record, row, r, pcs, masks, pc, mask, active)
+            limit = next_stop(pcs, record)
         elif op == TRAP:
             if active != 0:
                 stop = np.int64(TRAPPED)
@@ -245,6 +246,20 @@ def _run_warp(m, w):
         insert(pcs, masks, record, pc, mask)
     status[STOP_PC] = pc
     return stop
+
+
+@inlined
+def _by_table(m, record, row, r, pcs, masks, pc, mask, active):
+    """brx.idx: every active lane goes where its index says; returns the lowest group."""
+    if active != mask:
+        insert(pcs, masks, record, pc + 1, mask & ~active)
+    for lane in range(LANES):
+        if (active >> lane) & 1:
+            index = min(max(r[row[A], lane], 0), row[COUNT] - 1)
+            insert(pcs, masks, record, m.lists[row[LIST] + index], np.int64(1) << lane)
+    lowest, group = pcs[0], masks[0]
+    take_lowest(pcs, masks, record)
+    return lowest, group
 
 
 @inlined

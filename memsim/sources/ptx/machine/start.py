@@ -8,8 +8,6 @@ from memsim.sources.ptx.machine.codes import (
     LANES,
     N_GROUPS,
     NUMBER,
-    WAIT,
-    WAIT_NONE,
     WARP_FIELDS,
 )
 from memsim.sources.ptx.machine.tables import (
@@ -42,8 +40,6 @@ def start_team(m):
         record = m.records[w]
         for k in range(WARP_FIELDS):
             record[k] = 0
-        for kind in range(3):
-            record[WAIT + kind] = WAIT_NONE
         warp = w - block * grid[WARPS]
         record[BLOCK], record[NUMBER] = block, number * grid[WARPS] + warp
         rest = grid[THREADS] - warp * LANES

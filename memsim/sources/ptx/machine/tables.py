@@ -30,7 +30,9 @@ class Machine(NamedTuple):
     some: np.ndarray  # i8 [LANES], lanes of one of several rows
     place: np.ndarray  # i8 [LANES], theirs in the trace
     left: np.ndarray  # bool [LANES]
-    numbers: np.ndarray  # f8 [4, 2 * LANES], operands and result as numbers
+    left_matrix: np.ndarray  # f8 [16, 64], operands and sums of a matrix product
+    right_matrix: np.ndarray  # f8 [64, 256]
+    sums: np.ndarray  # f8 [16, 256]
     cell: np.ndarray  # i8 [1], a place to read bits as numbers
     single: np.ndarray  # f4 [2], the same place
     double: np.ndarray  # f8 [1], the same place

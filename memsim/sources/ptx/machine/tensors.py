@@ -1,0 +1,187 @@
+"""Matrix products of a warp (mma) and of a warp's part of a warpgroup (wgmma), with their values.
+
+Fragments as PTX ISA 9.0 has them, sections 9.7.14 and 9.7.15. With g = lane / 4 and t = lane % 4 and E elements in a 32-bit
+register, register i of the left matrix holds row g + 8 (i % 2) and the columns from 4 E (i / 2) + E t on; register i of the
+right one column g and the rows from 4 E i + E t on; element i of the sum row g + 8 (i / 2 % 2) and column
+8 (i / 4) + 2 t + i % 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, A, B, C, Type, X, Y
+from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
+from memsim.support.compiled import inlined, loop
+
+F16, F64, SIGNED = int(Type.f16), int(Type.f64), int(Type.signed)
+MOST_COLUMNS, MOST_DEPTH, ROWS = 256, 64, 16
+
+
+@inlined
+def element(cell, single, double, word, number, bits, kind):
+    """Element ``number`` of a register as a number."""
+    part = word if bits == 64 else (word >> (number * bits)) & ((np.int64(1) << bits) - 1)
+    if kind == SIGNED:
+        part = (part << (64 - bits)) >> (64 - bits)
+    return to_number(cell, single, double, part, kind)
+
+
+@loop
+def multiply(registers, row, lists, cell, single, double, left, right, total):
+    """mma.sync: d = a * b + c, of the whole warp.
+
+    LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k and the bits
+    of an element, Y the types of a, b, c and d; ``left`` f8 [16, 64], ``right`` f8 [64, 256], ``total`` f8 [16, 256].
+    """
+    n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
+    n_d, n_a, n_b, n_c = row[COUNT] & 255, (row[COUNT] >> 8) & 255, (row[COUNT] >> 16) & 255, row[COUNT] >> 24
+    of_d = row[LIST]
+    of_a = of_d + n_d
+    of_b, of_c = of_a + n_a, of_a + n_a + n_b
+    kind_a, kind_b, kind_c, kind_d = row[Y] & 255, (row[Y] >> 8) & 255, (row[Y] >> 16) & 255, row[Y] >> 24
+    per = max(32 // bits, 1)
+    for lane in range(LANES):
+        g, t = lane >> 2, lane & 3
+        for i in range(n_a):
+            word = registers[lists[of_a + i], lane]
+            for j in range(per):
+                at = (i >> 1) * 4 * per + t * per + j
+                left[g + 8 * (i & 1), at] = element(cell, single, double, word, j, bits, kind_a)
+        for i in range(n_b):
+            word = registers[lists[of_b + i], lane]
+            for j in range(per):
+                right[i * 4 * per + t * per + j, g] = element(cell, single, double, word, j, bits, kind_b)
+    _sums(registers, lists, of_c, n_c, kind_c, cell, single, double, total, n, True)
+    _products(left, right, total, n, depth)
+    _results(registers, lists, of_d, n_d, kind_d, cell, single, double, total)
+
+
+@inlined
+def _sums(registers, lists, first, count, kind, cell, single, double, total, n, given):
+    """Read what is added to: halves in pairs, all else one a register."""
+    halves = kind == F16
+    for lane in range(LANES):
+        g, t = lane >> 2, lane & 3
+        for k in range(count * (2 if halves else 1)):
+            word = registers[lists[first + (k >> 1 if halves else k)], lane] if given else np.int64(0)
+            bits = 16 if halves else 64 if kind == F64 else 32
+            number = element(cell, single, double, word, k & 1 if halves else 0, bits, kind)
+            total[g + 8 * ((k >> 1) & 1), 8 * (k >> 2) + 2 * t + (k & 1)] = number
+
+
+@inlined
+def _products(left, right, total, n, depth):
+    for i in range(ROWS):
+        for k in range(depth):
+            factor = left[i, k]
+            for j in range(n):
+                total[i, j] += factor * right[k, j]
+
+
+@inlined
+def _results(registers, lists, first, count, kind, cell, single, double, total):
+    halves = kind == F16
+    for lane in range(LANES):
+        g, t = lane >> 2, lane & 3
+        for i in range(count):
+            value = np.int64(0)
+            for half in range(2 if halves else 1):
+                k = 2 * i + half if halves else i
+                number = total[g + 8 * ((k >> 1) & 1), 8 * (k >> 2) + 2 * t + (k & 1)]
+                if kind == SIGNED:
+                    value = np.int64(number) & 0xFFFFFFFF
+                else:
+                    value |= to_bits(cell, single, double, number, kind, NEAREST, 0) << (16 * half)
+            registers[lists[first + i], lane] = value
+
+
+@loop
+def multiply_shared(
+    registers, row, lists, bytes1, shared, limit, warp, scaled, cell, single, double, left, right, total
+):  # fmt: skip
+    """wgmma.mma_async: a warp's 16 rows of d = a * b + d; b, and a without registers, by descriptors of shared memory.
+
+    As `multiply`; n_b is 0, A and B are the rows of the descriptors, C is 1 with a in registers, MASK says whether a and b
+    are transposed (bits 0 and 1) and the signs of a and b (bits 2 and 3); SHIFT is 0 where d is overwritten.
+
+    Args:
+        shared, limit: the host's address of the block's shared memory in ``bytes1``, and its bytes.
+        warp: in its group of four.
+
+    Returns:
+        Whether all of the matrices lay in shared memory.
+    """
+    n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
+    n_d, n_a = row[COUNT] & 255, (row[COUNT] >> 8) & 255
+    kind_a, kind_b, kind_d = row[Y] & 255, (row[Y] >> 8) & 255, row[Y] >> 24
+    per, width = 32 // bits, bits // 8
+    sign_a, sign_b = 1.0 - 2.0 * ((row[MASK] >> 2) & 1), 1.0 - 2.0 * ((row[MASK] >> 3) & 1)
+    if row[C]:
+        for lane in range(LANES):
+            for i in range(n_a):
+                word = registers[lists[row[LIST] + n_d + i], lane]
+                for j in range(per):
+                    at = (i >> 1) * 4 * per + (lane & 3) * per + j
+                    left[(lane >> 2) + 8 * (i & 1), at] = sign_a * element(
+                        cell, single, double, word, j, bits, kind_a
+                    )
+    else:
+        descriptor = registers[row[A], 0]
+        for i in range(ROWS):
+            for k in range(depth):
+                at = _place(descriptor, 16 * warp + i, k, width, row[MASK] & 1)
+                if at + width > limit:
+                    return False
+                left[i, k] = sign_a * _shared_element(bytes1, shared + at, width, kind_a, cell, single, double)
+    descriptor = registers[row[B], 0]
+    for j in range(n):
+        for k in range(depth):
+            at = _place(descriptor, j, k, width, (row[MASK] >> 1) & 1)
+            if at + width > limit:
+                return False
+            right[k, j] = sign_b * _shared_element(bytes1, shared + at, width, kind_b, cell, single, double)
+    _sums(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total, n, scaled)
+    _products(left, right, total, n, depth)
+    _results(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total)
+    return True
+
+
+@inlined
+def _shared_element(bytes1, at, width, kind, cell, single, double):
+    word = np.int64(0)
+    for k in range(width):
+        word |= np.int64(bytes1[at + k]) << (8 * k)
+    if kind == SIGNED:
+        word = (word << (64 - 8 * width)) >> (64 - 8 * width)
+    return to_number(cell, single, double, word, kind)
+
+
+@inlined
+def _place(descriptor, i, k, width, transposed):
+    """Where element (i, k) of a matrix lies in shared memory (PTX ISA 9.0, 9.7.15.5.1: matrix descriptors, swizzling).
+
+    ``i`` counts rows of a or columns of b, ``k`` the depth; not transposed, k is contiguous.
+    """
+    start = (descriptor & 0x3FFF) << 4
+    leading, stride = ((descriptor >> 16) & 0x3FFF) << 4, ((descriptor >> 32) & 0x3FFF) << 4
+    mode = (descriptor >> 62) & 3
+    line = 16 if mode == 0 else 256 >> mode  # bytes of a line of the pattern
+    along, across = (i, k) if transposed else (k, i)
+    inner = along * width
+    if mode == 0:
+        at = start + (inner // 16) * leading + (across >> 3) * stride + (across & 7) * 16 + inner % 16
+        if transposed:
+            at = start + (inner // 16) * stride + (across >> 3) * leading + (across & 7) * 16 + inner % 16
+        return at
+    at = start + (inner // line) * leading + (across >> 3) * stride + (across & 7) * line + inner % line
+    return swizzled(at, mode)
+
+
+@inlined
+def swizzled(at, mode):
+    """An address in shared memory under a swizzle of 128, 64 or 32 bytes (1, 2, 3): its 16-byte chunks change places."""
+    chunks = (8 >> (mode - 1)) - 1
+    return at ^ (((at >> 7) & chunks) << 4)
+
+
