@@ -19,6 +19,8 @@ import memsim.trace  # noqa: F401  isort: skip
 from memsim.api import (
     capacity,
     capture,
+    capture_ptx,
+    capturing,
     compare,
     estimate,
     explore,
@@ -41,9 +43,9 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "workload", "Launch", "Thread", "trace", "open_trace", "capture", "import_accelsim", "import_nvbit",
-    "export_accelsim", "load_gpu", "simulate", "estimate", "explore", "Result", "Study", "StudyResult",
-    "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
+    "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "capturing", "import_accelsim",
+    "import_nvbit", "export_accelsim", "load_gpu", "simulate", "estimate", "explore", "Result", "Study",
+    "StudyResult", "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
 ]  # fmt: skip
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not

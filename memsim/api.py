@@ -7,14 +7,16 @@ The command line is a thin layer on these functions. What they need is imported 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memsim.gpu.defaults import CAPTURE_GPU, DEFAULT_GPU
+from memsim.gpu.defaults import CAPTURE_GPU, DEFAULT_GPU, PYTHON_GPU
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
@@ -24,12 +26,16 @@ if TYPE_CHECKING:
     from memsim.interactive import Comparison, Result
     from memsim.models.estimate import Estimate
     from memsim.montecarlo.trials import Trials
-    from memsim.sources.capture import Captured
+    from memsim.sources.capture import Captured, Wanted
     from memsim.sources.describe.workload import Workload
+    from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.studies.capacity import Capacity
     from memsim.studies.sources import BySource
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
+
+
+TUNING_TRIALS = 4  # of each configuration that a program's own tuner times
 
 
 def trace(
@@ -70,13 +76,14 @@ def capture(
     kernel: str | None = None,
     launch: int = 0,
     blocks: str | None = None,
-    gpu: GPU | str | Path = CAPTURE_GPU,
+    gpu: GPU | str | Path | None = None,
     registers: int | None = None,
     includes: Sequence[str | Path] = (),
     definitions: Sequence[str] = (),
     libraries: Sequence[str] = (),
     standard: str = "c++17",
     target: str = "cpu",
+    by: str = "source",
     snapshot_only: bool = False,
     stop: bool = False,
     gaps: bool = False,
@@ -84,19 +91,23 @@ def capture(
     keep: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
-    """Build a CUDA C++ program with probes, run it, and record the memory trace of a kernel; see docs/capture.md.
+    """Run a program without a GPU, and record the memory trace of a kernel; see docs/capture.md.
+
+    A CUDA C++ program is built with probes. A Python program runs as it is: see docs/python_kernels.md.
 
     Args:
-        files: the program's CUDA C++ files.
+        files: the program's CUDA C++ files; or one Python file.
         arguments: of the program.
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
         kernel: which one; None: the first that is launched.
         launch: which of its launches, from 0.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
-        gpu: whose occupancy and L2 size choose the blocks to trace; the trace fits any GPU.
+        gpu: whose occupancy and L2 size choose the blocks to trace, and for which kernels of Python are compiled; the
+            trace fits any GPU. None: ``"tesla-v100"``, or ``"a100"`` for Python.
         registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
+        by: what of a CUDA C++ kernel is traced: its ``"source"``, or the ``"ptx"`` that nvcc makes of it.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
         stop: end the program as soon as the trace is complete, that of the last kernel with a folder.
         gaps: estimate the instructions between accesses.
@@ -117,6 +128,9 @@ def capture(
     from memsim.sources.capture import capture as run_captured
 
     names = [files] if isinstance(files, str | Path) else files
+    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps, unroll, stop)
+    if len(names) == 1 and Path(names[0]).suffix == ".py":
+        return _capture_script(Path(names[0]), arguments, Path(_out(out)), gpu, wanted, progress)
     sources = Sources(
         tuple(Path(one) for one in names),
         tuple(Path(one) for one in includes),
@@ -125,9 +139,114 @@ def capture(
         tuple(libraries),
         gpu=target == "gpu",
     )
-    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps, unroll, stop)
     place = Path(keep) if keep is not None else None
-    return run_captured(sources, arguments, _out(out), _gpu(gpu), wanted, keep=place, progress=progress)
+    if by == "ptx":
+        from memsim.sources.ptx.cpp import capture_by_ptx
+
+        machine = _gpu(gpu or CAPTURE_GPU)
+        return capture_by_ptx(sources, arguments, Path(_out(out)), machine, wanted, keep=place, progress=progress)
+    return run_captured(sources, arguments, _out(out), _gpu(gpu or CAPTURE_GPU), wanted, keep=place, progress=progress)
+
+
+def _capture_script(
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU | str | Path | None, wanted: Wanted,
+    progress: Callable[[int, int], None] | None,
+) -> Captured:  # fmt: skip
+    from memsim.gpu.presets import load_gpu
+    from memsim.sources.ptx.launchers.script import capture_script
+
+    preset = PYTHON_GPU if gpu is None else gpu
+    if not isinstance(preset, str | Path):
+        raise InputError("capture", "gpu", "is an object; give a Python program's GPU by its name or file")
+    load_gpu(preset)  # a name that is wrong is told before a program starts
+    child = [sys.executable, "-m", "memsim.cli.script_child"]
+    return capture_script(child, script, arguments, out, str(preset), wanted, progress)
+
+
+def capture_ptx(
+    ptx: str | Path,
+    launch: str | Path,
+    *,
+    out: str | Path | None = None,
+    kernel: str | None = None,
+    blocks: str | None = None,
+    gpu: GPU | str | Path = PYTHON_GPU,
+    registers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Captured:
+    """Run a kernel of a PTX file and record its memory trace; see docs/python_kernels.md.
+
+    Args:
+        ptx: the file.
+        launch: a Python file that sets ``grid``, ``block`` and ``arguments``, and may set ``kernel``,
+            ``shared_bytes`` and ``cluster``.
+        out: the trace file; None: a temporary file, removed when Python ends.
+        kernel: which one of the file's.
+        blocks, gpu, registers, progress: as for :func:`capture`.
+
+    Raises:
+        InputError: PTX that is not understood, a Python file that fails, an access outside all arrays.
+    """
+    from memsim.sources.capture import Captured, Wanted
+    from memsim.sources.ptx.launchers.capturing import Capturing, Enough
+    from memsim.sources.ptx.launchers.ptx_file import launch_file
+
+    wanted = Wanted(None, 0, blocks, registers=registers, stop=True)
+    capturing = Capturing(_gpu(gpu), Path(_out(out)), wanted, progress)
+    with suppress(Enough):  # nobody asks for the results of the blocks that are not traced
+        launch_file(capturing, Path(ptx), Path(launch), kernel)
+    return Captured(capturing.traces, {capturing.launches[0].kernel: 1}, capturing.notes)
+
+
+@contextmanager
+def capturing(
+    gpu: GPU | str | Path = PYTHON_GPU,
+    *,
+    out: str | Path | None = None,
+    kernel: str | None = None,
+    launch: int = 0,
+    blocks: str | None = None,
+    registers: int | None = None,
+    snapshot_only: bool = False,
+    stop: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[Capturing]:
+    """Catch what a Python program launches: Triton, Numba-CUDA, CuPy, cuda.core; see docs/python_kernels.md.
+
+    Inside the block no GPU is asked for: kernels are compiled for `gpu`, run on the CPU on numpy's arrays (and torch's
+    CPU tensors) as they are, and the wanted launch is traced.
+
+    Args:
+        gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks to trace.
+        out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
+        kernel: which one; None: the first that is launched.
+        launch: which of its launches, from 0.
+        blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
+        registers: of a thread; None: as the assembler reports, where there is one.
+        snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
+        stop: leave the block as soon as the trace is complete.
+        progress: told the blocks done, and all.
+
+    Raises:
+        InputError: a kernel that is not understood, an access outside all arrays, a package that is not installed.
+
+    ::
+
+        with memsim.capturing(gpu="h100") as captured:
+            kernel[grid](x, y, n)
+        memsim.simulate(captured.trace, gpu="h100")
+    """
+    from memsim.sources.capture import Wanted
+    from memsim.sources.ptx.launchers.capturing import Capturing, Enough
+    from memsim.sources.ptx.launchers.installed import caught
+
+    wanted, machine = Wanted(kernel, launch, blocks, snapshot_only, registers, stop=stop), _gpu(gpu)
+
+    def clock(trace: Trace) -> float:
+        return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean
+
+    with suppress(Enough), caught(Capturing(machine, Path(_out(out)), wanted, progress, clock)) as captured:
+        yield captured
 
 
 def open_trace(

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, GpuToFill, QuietTables
-from memsim.gpu.defaults import CAPTURE_GPU
+from memsim.cli.options import Force, QuietTables
+from memsim.gpu.defaults import CAPTURE_GPU, PYTHON_GPU
+from memsim.support.errors import InputError
 
 
 class Target(StrEnum):
@@ -18,6 +19,13 @@ class Target(StrEnum):
 
     cpu = "cpu"
     gpu = "gpu"
+
+
+class By(StrEnum):
+    """What of a CUDA C++ kernel is traced."""
+
+    source = "source"
+    ptx = "ptx"
 
 
 class WithArguments(TyperCommand):
@@ -32,22 +40,35 @@ class WithArguments(TyperCommand):
 
 def capture(
     ctx: typer.Context,
-    files: Annotated[list[Path], typer.Argument(metavar="APP.cu... [-- ARGS]", help="CUDA C++ files of one program.")],
     out: Annotated[
         Path, typer.Option("--out", "-o", help="The trace to write, FILE.h5; or a folder, for one of every kernel.")
     ],
+    files: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="[PROGRAM...] [-- ARGS]", help="CUDA C++ files of one program, or a Python file."),
+    ] = None,
+    ptx: Annotated[Path | None, typer.Option(help="In the place of a program: a file of PTX.")] = None,
+    arguments: Annotated[
+        Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")
+    ] = None,
     kernel: Annotated[str | None, typer.Option(help="Which kernel, not the first that is launched.")] = None,
     launch: Annotated[int, typer.Option(min=0, help="Which of its launches, counted from 0.")] = 0,
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
     ] = None,
-    gpu: GpuToFill = CAPTURE_GPU,
+    gpu: Annotated[
+        str | None,
+        typer.Option(help=f"To compile for, and to fill with blocks. [{CAPTURE_GPU}; of Python and PTX {PYTHON_GPU}]"),
+    ] = None,
     registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else nvcc's for the GPU, else 32.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of include files.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,
     library: Annotated[list[str] | None, typer.Option("-l", help="Link a library.")] = None,
     std: Annotated[str, typer.Option("--std", help="The C++ standard.")] = "c++17",
     target: Annotated[Target, typer.Option(help="Run on this CPU, or on the GPU at hand (needs nvcc).")] = Target.cpu,
+    by: Annotated[
+        By, typer.Option(help="Trace a CUDA C++ kernel's source, or the PTX that nvcc makes of it.")
+    ] = By.source,
     snapshot_only: Annotated[
         bool, typer.Option("--snapshot-only", help="Run no other blocks of the launch; later launches see wrong data.")
     ] = False,
@@ -58,43 +79,65 @@ def capture(
     force: Force = False,
     quiet: QuietTables = False,
 ) -> None:
-    """Run a CUDA program, without a GPU, and store the memory trace of a kernel.
+    """Run a program, without a GPU, and store the memory trace of a kernel.
 
-    The program runs whole, on real data; its output and exit code are its own.
+    The program runs whole, on real data; its output and exit code are its own. A Python program's kernels are those of
+    Triton, Numba-CUDA, CuPy, cuda.core and NVRTC (docs/python_kernels.md).
 
     \b
     memsim capture app.cu -o app.h5
     memsim capture app.cu -I inc -D N=512 -o app.h5 --kernel spmv --launch 2 -- matrix.mtx
     memsim capture main.cu kernels.cu -o traces/
+    memsim capture script.py -o t.h5 --gpu h100 --kernel matmul
+    memsim capture --ptx kernel.ptx --arguments launch.py -o t.h5
     """
     from memsim.api import capture as run_captured
+    from memsim.api import capture_ptx
     from memsim.report.inputs import trace_text
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar
 
+    _check(files, ptx, arguments)
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
-        captured = run_captured(
-            files,
-            arguments=ctx.obj or [],
-            out=out,
-            kernel=kernel,
-            launch=launch,
-            blocks=blocks,
-            gpu=gpu,
-            registers=registers,
-            includes=include or [],
-            definitions=define or [],
-            libraries=library or [],
-            standard=std,
-            target=target.value,
-            snapshot_only=snapshot_only,
-            stop=stop,
-            gaps=gaps,
-            unroll=unroll,
-            keep=keep,
-            progress=advance,
-        )
+        if ptx is not None and arguments is not None:
+            captured = capture_ptx(
+                ptx, arguments, out=out, kernel=kernel, blocks=blocks, gpu=gpu or PYTHON_GPU, registers=registers,
+                progress=advance,
+            )  # fmt: skip
+        else:
+            captured = run_captured(
+                files or [],
+                arguments=ctx.obj or [],
+                out=out,
+                kernel=kernel,
+                launch=launch,
+                blocks=blocks,
+                gpu=gpu,
+                registers=registers,
+                includes=include or [],
+                definitions=define or [],
+                libraries=library or [],
+                standard=std,
+                target=target.value,
+                by=by.value,
+                snapshot_only=snapshot_only,
+                stop=stop,
+                gaps=gaps,
+                unroll=unroll,
+                keep=keep,
+                progress=advance,
+            )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     for recorded in () if quiet else captured.traces:
         typer.echo(trace_text(recorded))
+
+
+def _check(files: list[Path] | None, ptx: Path | None, arguments: Path | None) -> None:
+    """Refuse what is no program, or two."""
+    if bool(files) == (ptx is not None):
+        raise InputError(
+            "capture", "PROGRAM", "is missing or one too many; give CUDA C++ files, a Python file, or --ptx"
+        )
+    if (ptx is None) != (arguments is None):
+        raise InputError("capture", "--arguments", "goes with --ptx; give both or none")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
 from memsim.support.errors import InputError
-from memsim.support.files import check_writable, writing
+from memsim.support.files import check_replaceable, check_writable, writing
 
 SUFFIX = ".h5"
 
@@ -14,6 +15,24 @@ SUFFIX = ".h5"
 def is_folder(path: Path) -> bool:
     """Whether a place for traces is meant as a folder: it is one, or does not end with ``.h5``."""
     return path.suffix != SUFFIX or path.is_dir()
+
+
+def moved_trace(made: Path, out: Path) -> Path:
+    """Put a finished trace in its place; returns that.
+
+    Args:
+        made: the file, in the same file system.
+        out: where it goes: a file, or a folder, which is made if need be.
+
+    Raises:
+        InputError: the place cannot be written, or a file stands there that must stay.
+    """
+    target = out / made.name if is_folder(out) else out
+    check_replaceable(target)
+    with writing(target):
+        target.parent.mkdir(exist_ok=True)
+        os.replace(made, target)
+    return target
 
 
 def trace_paths(out: str | Path | None, names: Sequence[str]) -> list[Path]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import IO, Any
 
@@ -41,12 +41,14 @@ class MessageKind(IntEnum):
     failed = 7
     records = 8
     part = 9
+    arguments = 10
 
 
 @dataclass(frozen=True)
 class Launch:
     """A kernel is about to run; the program waits for an answer.
 
+    ``kernel`` is its name alone, ``written`` that with namespaces and template arguments, as the launch has it.
     ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow.
     """
 
@@ -58,6 +60,27 @@ class Launch:
     block: tuple[int, int, int]
     dynamic_shared: int = 0
     gpu: bool = False
+    written: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One of a launch's, as the program gave it.
+
+    Attributes:
+        kind: of its type: ``i`` signed, ``u`` unsigned, ``f`` floating, ``p`` a pointer, ``s`` a structure.
+        data: its bytes, little-endian.
+    """
+
+    kind: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Arguments:
+    """Those of the launch that comes next, where they were asked for."""
+
+    values: tuple[Argument, ...]
 
 
 @dataclass(frozen=True)
@@ -135,7 +158,7 @@ class Failed:
     text: str
 
 
-Message = Launch | Array | Free | Variant | Part | Blocks | Records | End | Failed
+Message = Launch | Arguments | Array | Free | Variant | Part | Blocks | Records | End | Failed
 
 
 def read_log(file: IO[bytes], program: str) -> Iterator[Message]:
@@ -282,7 +305,8 @@ def _launch(payload: memoryview) -> Launch:
     grid, block = (tuple(map(int, fields.pop(name))) for name in ("grid", "block"))
     if len(grid) != 3 or len(block) != 3 or min(*grid, *block) < 1:
         raise ValueError(f"a grid of {grid} blocks of {block} threads")
-    return Launch(**fields | {"kernel": bare_name(fields["kernel"])}, grid=grid, block=block)
+    written = fields.pop("kernel")
+    return Launch(bare_name(written), **fields, grid=grid, block=block, written=written)
 
 
 def _array(payload: memoryview) -> Array:
@@ -291,6 +315,18 @@ def _array(payload: memoryview) -> Array:
     if array.base < 0 or array.bytes < 0 or array.base + array.bytes > 1 << ADDRESS_BITS:
         raise ValueError(f"array {array.name} at {array.base}, {array.bytes} bytes long")
     return array
+
+
+def _arguments(payload: memoryview) -> Arguments:
+    values, at = [], 0
+    while at < len(payload):
+        kind, size = struct.unpack_from("<cI", payload, at)
+        data = bytes(payload[at + 5 : at + 5 + size])
+        if len(data) != size or kind not in b"iufps":
+            raise ValueError(f"an argument of kind {kind!r}, {size} bytes long")
+        values.append(Argument(kind.decode(), data))
+        at += 5 + size
+    return Arguments(tuple(values))
 
 
 def _fields(payload: memoryview) -> dict[str, Any]:
@@ -308,6 +344,7 @@ def _variant(payload: memoryview) -> Variant:
 
 _PARSERS: dict[MessageKind, Callable[[memoryview], Message]] = {
     MessageKind.launch: _launch,
+    MessageKind.arguments: _arguments,
     MessageKind.array: _array,
     MessageKind.free: lambda payload: Free(int(_fields(payload)["base"])),
     MessageKind.variant: _variant,

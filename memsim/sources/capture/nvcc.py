@@ -58,8 +58,8 @@ def ask_nvcc(sources: Sources, gpu: GPU, folder: Path, run: Run) -> Report:
     compiler = shutil.which("nvcc")
     if compiler is None:
         return Report({}, architecture(gpu), "nvcc is not installed here")
-    number = nearest(gpu, _known(run([compiler, "--list-gpu-arch"])[1]))
-    asked = _Question(sources, [compiler, "-w", "--resource-usage", "-cubin", f"-arch=sm_{number}"], folder, run)
+    number = nearest(gpu, known_architectures(compiler, run))
+    asked = Question(sources, [compiler, "-w", "--resource-usage", "-cubin", f"-arch=sm_{number}"], folder, run)
     files = [file.absolute() for file in sources.files if file.suffix in CUDA_SUFFIXES]
     answers = [asked.of(str(file)) for file in files]
     if any(_OTHER_FILE in told for _, told in answers):
@@ -69,10 +69,10 @@ def ask_nvcc(sources: Sources, gpu: GPU, folder: Path, run: Run) -> Report:
     for _, told in answers:
         needs |= parse_report(told, f"nvcc for sm_{number}")
     failed = next((told for code, told in answers if code), None)
-    return Report(needs, number, None if failed is None else f"nvcc failed ({_complaint(failed, sources)})")
+    return Report(needs, number, None if failed is None else f"nvcc failed ({complaint(failed, sources)})")
 
 
-class _Question:
+class Question:
     """A command that learns from nvcc's complaints: declarations and options once added stay for the files to come."""
 
     def __init__(self, sources: Sources, command: list[str], folder: Path, run: Run) -> None:
@@ -113,12 +113,14 @@ def _declarations(told: str) -> list[str]:
     return list(dict.fromkeys(lines)) + [line for name, line in _CHANGED.items() if f"{name}(" in told]
 
 
-def _known(told: str) -> list[int]:
+def known_architectures(compiler: str, run: Run) -> list[int]:
     """What ``nvcc --list-gpu-arch`` lists; nothing, where it is too old to know the question."""
-    return [int(number) for number in re.findall(r"^compute_(\d+)$", told, re.MULTILINE)]
+    return [
+        int(number) for number in re.findall(r"^compute_(\d+)$", run([compiler, "--list-gpu-arch"])[1], re.MULTILINE)
+    ]
 
 
-def _complaint(told: str, sources: Sources) -> str:
+def complaint(told: str, sources: Sources) -> str:
     """The first line that says what is wrong, with files as the user named them."""
     found = _COMPLAINT.search(told)
     line = " ".join((found[0] if found else (told.strip().splitlines() or ["no reason given"])[-1]).split())

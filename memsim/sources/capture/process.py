@@ -25,17 +25,19 @@ class Process:
         path: the program.
         arguments: of its command line.
         shown: how messages name it.
+        tells_arguments: whether it tells the arguments of launches.
     """
 
-    def __init__(self, path: Path, arguments: Sequence[str], shown: str) -> None:
+    def __init__(self, path: Path, arguments: Sequence[str], shown: str, tells_arguments: bool = False) -> None:
         self._path, self._arguments, self._shown = path, arguments, shown
+        self._asked = {"MEMSIM_ARGUMENTS": "1"} if tells_arguments else {}
 
     def __enter__(self) -> Process:
         log, log_end = os.pipe()
         reply_end, reply = os.pipe()
         fcntl.fcntl(log, fcntl.F_SETPIPE_SZ, PIPE_BYTES)
         self._log, self._reply = open(log, "rb", buffering=0), open(reply, "w")  # noqa: SIM115
-        environment = {**os.environ, "MEMSIM_LOG_FD": str(log_end), "MEMSIM_REPLY_FD": str(reply_end)}
+        environment = {**os.environ, "MEMSIM_LOG_FD": str(log_end), "MEMSIM_REPLY_FD": str(reply_end)} | self._asked
         sys.stdout.flush()
         self._process = subprocess.Popen(
             [str(self._path), *self._arguments], pass_fds=(log_end, reply_end), env=environment
@@ -53,6 +55,11 @@ class Process:
         self._log.close()
         with suppress(BrokenPipeError):  # it ended before it read an answer
             self._reply.close()
+
+    @property
+    def number(self) -> int:
+        """The system's, of the process."""
+        return self._process.pid
 
     def messages(self) -> Iterator[Message]:
         """What the program says, until it ends.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -121,21 +121,8 @@ class Recorder:
         if self._launch is not None:
             raise InputError(self.program, "run", f"ended inside kernel {self._launch.kernel}; no trace was kept")
         if not self.written:
-            raise self._nothing()
+            raise nothing_captured(self.program, self.kernels, self.launches, self.wanted)
         self.writers.close()
-
-    def _nothing(self) -> InputError:
-        """The error that says why no launch was captured."""
-        kernel, seen = self.wanted.kernel, ", ".join(f"{one} ({n})" for one, n in self.launches.items())
-        if not self.kernels.defined:
-            return InputError(self.program, "program", "defines no kernel; give all its CUDA C++ files")
-        if not self.launches:
-            known = ", ".join(self.kernels.defined)
-            problem = f"launched no kernel ({known}); give arguments after -- if it needs some"
-            return InputError(self.program, "run", problem)
-        if kernel is not None and kernel not in self.launches:
-            return InputError("--kernel", kernel, f"was never launched; launched were {seen}")
-        return InputError("--launch", str(self.wanted.launch), f"never came; launches, counted from 0: {seen}")
 
     def _begin(self, launch: Launch) -> str:
         """A launch is about to run: which of its blocks to log."""
@@ -233,6 +220,26 @@ class Recorder:
             ran = f"{len(self._blocks)} of {shape.n_blocks} blocks of {self._launch.kernel} ran"
             self.spoilt += f", {ran}" if self.spoilt else ran
         self._launch = self._writer = None
+
+
+def nothing_captured(program: str, kernels: Kernels, launches: Mapping[str, int], wanted: Wanted) -> InputError:
+    """The error that says why no launch of a program was captured.
+
+    Args:
+        program: named in the message.
+        kernels: that it defines.
+        launches: how often each was launched.
+        wanted: the launch that never came.
+    """
+    kernel, seen = wanted.kernel, ", ".join(f"{one} ({n})" for one, n in launches.items())
+    if not kernels.defined:
+        return InputError(program, "program", "defines no kernel; give all its CUDA C++ files")
+    if not launches:
+        known = ", ".join(kernels.defined)
+        return InputError(program, "run", f"launched no kernel ({known}); give arguments after -- if it needs some")
+    if kernel is not None and kernel not in launches:
+        return InputError("--kernel", kernel, f"was never launched; launched were {seen}")
+    return InputError("--launch", str(wanted.launch), f"never came; launches, counted from 0: {seen}")
 
 
 def check_place(out: Path) -> None:

@@ -33,7 +33,7 @@ class Resources:
 
     def __init__(self, sources: Sources, gpu: GPU, ask: bool = True) -> None:
         self._folder = Scratch()
-        self._commands = _Commands(Path(self._folder.name))
+        self._commands = Commands(Path(self._folder.name))
         self._wanted = architecture(gpu)
         self._thread = ThreadPoolExecutor(1)
         self._asked: Future[Report] | None = None
@@ -80,7 +80,7 @@ class Resources:
             return Report({}, self._wanted, f"nvcc was not done after {LONGEST_SECONDS} seconds")
 
 
-class _Commands:
+class Commands:
     """Runs commands, one at a time, in a folder; another thread may stop them for good."""
 
     def __init__(self, folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,13 +106,17 @@ def _listen(process: Process, recorder: Recorder) -> bool:
 
 
 def _notes(recorder: Recorder, traces: Sequence[Trace], stopped: bool) -> list[str]:
-    notes = list(recorder.notes)
-    captured, wanted = {one.kernel for one in traces}, recorder.wanted
-    others = {kernel: count for kernel, count in recorder.launches.items() if kernel not in captured}
-    if others and wanted.kernel is None:
-        seen = ", ".join(f"{kernel} ({count})" for kernel, count in others.items())
-        notes.append(f"captured {traces[0].kernel}, launch {wanted.launch}; launched too: {seen}; choose with --kernel")
+    notes = [*recorder.notes, *notes_of_others(recorder.launches, [one.kernel for one in traces], recorder.wanted)]
     if recorder.spoilt and not stopped:
         not_read = "what the program printed or wrote after that is wrong and not to be read"
         notes.append(f"{recorder.spoilt} (--snapshot-only): {not_read}; --stop ends it there")
     return notes
+
+
+def notes_of_others(launches: Mapping[str, int], captured: Sequence[str], wanted: Wanted) -> list[str]:
+    """What to say of kernels that were launched too, where none was chosen."""
+    others = {kernel: count for kernel, count in launches.items() if kernel not in captured}
+    if not others or wanted.kernel is not None:
+        return []
+    seen = ", ".join(f"{kernel} ({count})" for kernel, count in others.items())
+    return [f"captured {captured[0]}, launch {wanted.launch}; launched too: {seen}; choose with --kernel"]

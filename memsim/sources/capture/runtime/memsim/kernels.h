@@ -70,6 +70,7 @@ void launch_from(const Place& at, const Shape& shape, void (*kernel)(P...), void
     (void)arguments;
     auto body = [=](std::remove_const_t<P>... values) {
         auto each = [&] { kernel(values...); };
+        arguments_given.take(values...);
         run_grid(at, shape, each);
     };
     body(*static_cast<std::remove_const_t<P>*>(arguments[I])...);

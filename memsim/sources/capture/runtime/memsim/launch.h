@@ -1,6 +1,7 @@
 // Kernel launches: the blocks of a grid one after another, those in the window logged.
 #pragma once
 
+#include "arguments.h"
 #include "fault.h"
 #include "lock.h"
 #include "variables.h"
@@ -94,6 +95,7 @@ class Grid {
             "\"dynamic_shared\":%zu}",
             kernel, file, place.line, n_launches, shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x,
             shape.block.y, shape.block.z, shape.shared_bytes);
+        arguments_given.announce();
         stream.text(Message::launch, json);
     }
 
@@ -161,6 +163,7 @@ inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* s
 template <class Kernel, class... Arguments>
 void launch(const char* name, const char* file, int line, Kernel kernel, const Shape& shape, Arguments... arguments) {
     auto body = [&] { kernel(arguments...); };
+    arguments_given.take(arguments...);
     run_grid({name, file, line}, shape, body);
 }
 

@@ -12,7 +12,7 @@
 
 namespace memsim_probe {
 
-enum class Message : uint32_t { launch = 1, array, free, variant, block, end, failed, records, part };
+enum class Message : uint32_t { launch = 1, array, free, variant, block, end, failed, records, part, arguments };
 
 inline char stream_buffer[1 << 18];
 

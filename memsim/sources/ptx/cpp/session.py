@@ -1,0 +1,177 @@
+"""One capture of a CUDA C++ program by its compiled code: the host's part runs, a wanted launch's kernel as PTX too."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from memsim.gpu.config import GPU
+from memsim.sources.capture import Captured, Sources, Wanted
+from memsim.sources.capture.build import build
+from memsim.sources.capture.lane_log import Argument, Arguments, Array, Failed, Free, Launch, Message
+from memsim.sources.capture.process import Process
+from memsim.sources.capture.ptxas import kernel_name
+from memsim.sources.capture.recorder import Progress, check_place, nothing_captured, without_probes
+from memsim.sources.capture.session import notes_of_others
+from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
+from memsim.sources.ptx import Launch as PtxLaunch
+from memsim.sources.ptx import Memory, trace_launch
+from memsim.sources.ptx.compiled import needs_of, target
+from memsim.sources.ptx.cpp.entries import fitting
+from memsim.sources.ptx.cpp.image import image
+from memsim.sources.ptx.cpp.modules import Modules
+from memsim.sources.ptx.cpp.parameters import packed, parameters
+from memsim.support.errors import InputError
+from memsim.support.files import writing
+from memsim.support.scratch import HIDDEN, Scratch
+from memsim.trace.reader import Trace
+from memsim.trace.schema import Space
+
+
+def capture_by_ptx(
+    sources: Sources,
+    arguments: Sequence[str],
+    out: Path,
+    gpu: GPU,
+    wanted: Wanted,
+    *,
+    keep: Path | None = None,
+    progress: Progress | None = None,
+) -> Captured:
+    """Build a program, run it here, and write the memory trace that the compiled code of a launch makes.
+
+    The host's part runs as in :func:`memsim.sources.capture.capture`. When a wanted launch comes, the program waits
+    while the PTX that nvcc makes of the kernel runs on a copy of its memory; then the kernel's source runs, unlogged,
+    for its results.
+
+    Args: see :func:`memsim.sources.capture.capture`.
+
+    Raises:
+        InputError: as there; also nvcc is not installed, or a kernel's PTX cannot be told or run.
+    """
+    check_place(out)
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(Scratch())) if keep is None else keep
+        folder.mkdir(parents=True, exist_ok=True)
+        with writing(out):
+            hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
+        modules = Modules(sources, gpu)
+        stack.callback(modules.close)
+        program = build(sources, folder)
+        if wanted.kernel is not None:
+            program.kernels.check(wanted.kernel)
+        shown = str(sources.files[0])
+        process = stack.enter_context(Process(program.path, arguments, shown, tells_arguments=True))
+        listener = Listener(shown, process, modules, gpu, wanted, hidden, is_folder(out), progress)
+        _listen(process, listener)
+        if not listener.made:
+            raise nothing_captured(shown, program.kernels, listener.launches, wanted)
+        traces = [Trace.open(moved_trace(path, out)) for path in listener.made]
+    notes = notes_of_others(listener.launches, [one.kernel for one in traces], wanted)
+    return Captured(traces, dict(listener.launches), notes)
+
+
+def _listen(process: Process, listener: Listener) -> None:
+    for message in process.messages():
+        if answer := listener.take(message):
+            process.answer(answer)
+        if listener.wanted.stop and listener.is_complete:
+            return
+    process.check()
+
+
+@dataclass
+class Listener:
+    """Takes a program's messages, and runs a wanted launch's PTX while the program waits for an answer."""
+
+    shown: str
+    process: Process
+    modules: Modules
+    gpu: GPU
+    wanted: Wanted
+    folder: Path
+    every: bool  # kernel, not the first alone
+    progress: Progress | None = None
+    launches: Counter[str] = field(default_factory=Counter)
+    made: list[Path] = field(default_factory=list)
+    _arrays: dict[int, Array] = field(default_factory=dict)
+    _given: tuple[Argument, ...] = ()
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the one trace is made that was asked for."""
+        return bool(self.made) and not self.every
+
+    def take(self, message: Message) -> str:
+        """Use a message; returns the answer that the program waits for, if it does."""
+        match message:
+            case Failed():
+                raise InputError(self.shown, "run", f"failed: {without_probes(message.text)}")
+            case Array() if message.space in (Space.global_, Space.constant):
+                self._arrays[message.base] = message
+            case Free():
+                self._arrays.pop(message.base, None)
+            case Arguments():
+                self._given = message.values
+            case Launch():
+                return self._begin(message)
+        return ""
+
+    def _begin(self, launch: Launch) -> str:
+        index = self.launches[launch.kernel]
+        self.launches[launch.kernel] += 1
+        if index != self.wanted.launch or self.is_complete or self.wanted.kernel not in (None, launch.kernel):
+            return "0 0"
+        path = self.folder / f"{launch.kernel}{SUFFIX}"
+        ptx, entry = self._compiled(launch)
+        passed = packed(self._given, parameters(ptx, entry))
+        assert passed is not None  # as the entry fits
+        memory = image(self.process.number, self._arrays.values(), self.shown)
+        run = PtxLaunch(
+            ptx=ptx,
+            kernel=entry,
+            grid=launch.grid,
+            block=launch.block,
+            arguments=passed,
+            shared_bytes=launch.dynamic_shared,
+            source=self.shown,
+            registers=self._registers(ptx, entry),
+            parameters={"launch": index, "by": "ptx", "compiled_for": target(ptx)},
+            name=launch.kernel,
+        )
+        self._bind_variables(run, memory)
+        trace_launch(run, memory, path, self.gpu, self.wanted.blocks, progress=self.progress)
+        self.made.append(path)
+        return "0 0 only" if self.wanted.snapshot_only else "0 0"
+
+    def _bind_variables(self, run: PtxLaunch, memory: Memory) -> None:
+        """Have the module's variables lie where the program has its own of the same name."""
+        places = {array.name: array.base for array in self._arrays.values()}
+        for name in run.module.variables:
+            if (bare := kernel_name(name)) in places:
+                memory.bind(run.key, name, places[bare])
+
+    def _registers(self, ptx: str, entry: str) -> int:
+        """Registers of a thread: as given, else as the assembler says."""
+        if self.wanted.registers is not None:
+            return self.wanted.registers
+        needs = needs_of(ptx, entry, self.gpu)
+        if isinstance(needs, str):
+            raise InputError(self.shown, "registers", f"are not known ({needs}); give --registers N")
+        return needs.registers
+
+    def _compiled(self, launch: Launch) -> tuple[str, str]:
+        """The PTX with the launched kernel, and its name there."""
+        found = [
+            (text, entry)
+            for text in self.modules.texts().values()
+            for entry in fitting(text, launch.kernel, launch.written, self._given)
+        ]
+        if len(found) != 1:
+            seen = ", ".join(entry for _, entry in found) or "nothing"
+            problem = f"of PTX cannot be told for {launch.written}: {seen} fits; capture it without --by ptx"
+            raise InputError(f"{launch.file}:{launch.line}", "kernel", problem)
+        return found[0]

@@ -1,0 +1,237 @@
+"""Catches the launches of a Python program: the wanted ones are traced, and all run on the CPU for their results."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memsim.gpu.config import GPU
+from memsim.sources.capture.recorder import Wanted
+from memsim.sources.capture.resources import DEFAULT_REGISTERS
+from memsim.sources.outputs import SUFFIX, is_folder
+from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx.compiled import needs_of, target
+from memsim.sources.ptx.launchers.arrays import DeviceArrays, is_array
+from memsim.sources.ptx.launchers.caught import Caught, Code, extents, user_line
+from memsim.support.errors import InputError
+from memsim.support.files import writing
+from memsim.support.scratch import Scratch
+from memsim.trace.reader import Trace
+
+Progress = Callable[[int, int], None]
+TUNED_BLOCKS = "2x"  # what a tuner's launches are simulated on, as versions are in `memsim explore`
+
+
+class Enough(BaseException):
+    """All that was wanted is captured, and the program is to end; no error, so no program catches it by accident."""
+
+
+Clock = Callable[[Trace], float]  # milliseconds of a launch
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A launch that a tuner timed: its trace, and the milliseconds that it was told."""
+
+    caught: Caught
+    trace: Trace
+    milliseconds: float
+
+
+class Capturing:
+    """One program's launches, from Triton, Numba-CUDA, NVRTC or plain PTX.
+
+    Args:
+        gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks to trace.
+        out: the trace file, or a folder for one trace a kernel.
+        wanted: which launch and blocks.
+        progress: told the blocks done and all.
+        clock: how long a traced launch takes, for tuners that measure.
+
+    Attributes:
+        launches: all that were caught, in their order, but for those that a tuner timed.
+        tried: those that a tuner timed.
+        traces: of those that were wanted.
+        notes: what the user should know, a line each.
+    """
+
+    def __init__(
+        self,
+        gpu: GPU,
+        out: Path,
+        wanted: Wanted | None = None,
+        progress: Progress | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        self.gpu, self.wanted = gpu, wanted or Wanted()
+        self.tried: list[Tried] = []
+        self.launches: list[Caught] = []
+        self.traces: list[Trace] = []
+        self.notes: list[str] = []
+        self.memory = Memory()
+        self.arrays = DeviceArrays(self.memory)
+        self._out, self._progress, self._clock = out, progress, clock
+        self._timing = False  # inside a tuner's measurement
+        self._counts: Counter[str] = Counter()
+        self._scratch: Scratch | None = None
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the launch that was captured first, often the only one.
+
+        Raises:
+            InputError: none was captured.
+        """
+        if not self.traces:
+            raise self.nothing()
+        return self.traces[0]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether one file was asked for, and it is written."""
+        return bool(self.traces) and not is_folder(self._out)
+
+    def nothing(self) -> InputError:
+        """The error that says why no launch was captured."""
+        seen = ", ".join(f"{kernel} ({count})" for kernel, count in self._counts.items())
+        if not seen:
+            return InputError("capture", "run", "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core or NVRTC")
+        if self.wanted.kernel is not None and self.wanted.kernel not in self._counts:
+            return InputError("--kernel", self.wanted.kernel, f"was never launched; launched were {seen}")
+        return InputError("--launch", str(self.wanted.launch), f"never came; launches, counted from 0: {seen}")
+
+    def launch(
+        self,
+        code: Code,
+        arguments: Sequence[Any],
+        grid: Any,
+        block: Any,
+        *,
+        names: Sequence[str] = (),
+        cluster: Any = 1,
+        shared_bytes: int = 0,
+    ) -> Caught:
+        """Run a launch on the CPU, traced if it is a wanted one.
+
+        Args:
+            code: of the kernel.
+            arguments: one a parameter; arrays of the host become device addresses.
+            grid, block: extents, one to three.
+            names: of the arguments, which name their arrays; else those of the code's parameters.
+            cluster: extents in blocks, one to three.
+            shared_bytes: dynamic shared memory of a block.
+
+        Raises:
+            InputError: PTX that is not understood, or an access outside all arrays.
+        """
+        known = [*(names or code.parameters), *[""] * len(arguments)]
+        labels = [name or f"argument{number}" for number, name in enumerate(known[: len(arguments)])]
+        passed = [self._passed(value, name) for value, name in zip(arguments, labels, strict=True)]
+        caught = Caught(
+            code.name, self._counts[code.name], extents(grid), extents(block), extents(cluster), shared_bytes,
+            user_line(), code, passed,
+        )  # fmt: skip
+        if self._timing:
+            self._time(caught)
+            return caught
+        self._counts[code.name] += 1
+        self.launches.append(caught)
+        self._run(caught)
+        return caught
+
+    def benchmark(self, call: Callable[[], Any], **_: Any) -> list[float]:
+        """What a tuner calls to time a launch: the simulated milliseconds, three times, as of three quantiles.
+
+        The launch is traced and simulated; its blocks do not all run for their results, which no tuner reads.
+
+        Raises:
+            InputError: the call launches nothing, or no clock was given.
+        """
+        before, self._timing = len(self.tried), True
+        try:
+            call()
+        finally:
+            self._timing = False
+        if len(self.tried) == before:
+            raise InputError("capture", "tuner", "times a call that launches no kernel; give it one that does")
+        return [sum(one.milliseconds for one in self.tried[before:])] * 3
+
+    def _time(self, caught: Caught) -> None:
+        if self._clock is None:
+            raise InputError("capture", "tuner", "times launches, and nobody simulates them here")
+        trace = trace_launch(
+            self._launch_of(caught),
+            self.memory,
+            self._folder_of_tried() / f"{len(self.tried)}.h5",
+            self.gpu,
+            TUNED_BLOCKS,
+        )
+        self.tried.append(Tried(caught, trace, self._clock(trace)))
+
+    def _folder_of_tried(self) -> Path:
+        """A folder for the traces of timed launches, which goes with this."""
+        if self._scratch is None:
+            self._scratch = Scratch()
+        return Path(self._scratch.name)
+
+    def _passed(self, value: Any, name: str) -> Any:
+        return self.arrays.address(value, name) if is_array(value) else value
+
+    def _run(self, caught: Caught) -> None:
+        launch = self._launch_of(caught)
+        if self._is_wanted(caught):
+            place = self._place(caught)
+            trace = trace_launch(launch, self.memory, place, self.gpu, self.wanted.blocks, progress=self._progress)
+            self.traces.append(trace)
+            if self.wanted.stop and self.is_complete:
+                raise Enough
+            if self.wanted.snapshot_only:
+                self._note_spoilt(caught)
+                return
+        execute(launch, self.memory)
+
+    def _launch_of(self, caught: Caught) -> Launch:
+        return Launch(
+            ptx=caught.code.ptx,
+            kernel=caught.code.entry,
+            grid=caught.grid,
+            block=caught.block,
+            arguments=caught.arguments,
+            shared_bytes=caught.shared_bytes,
+            cluster=caught.cluster,
+            source=caught.code.source,
+            registers=self._registers(caught.code),
+            parameters={"launch": caught.index, "compiled_for": target(caught.code.ptx)},
+            name=caught.code.name,
+        )
+
+    def _registers(self, code: Code) -> int:
+        """Registers of a thread: as given, else as the assembler says, where there is one."""
+        if self.wanted.registers is not None:
+            return self.wanted.registers
+        needs = needs_of(code.ptx, code.entry, self.gpu)
+        if isinstance(needs, str):
+            assumed = f"{code.name}: {DEFAULT_REGISTERS} registers a thread are assumed, as {needs}; give --registers N"
+            self.notes += [assumed] if assumed not in self.notes else []
+            return DEFAULT_REGISTERS
+        return needs.registers
+
+    def _note_spoilt(self, caught: Caught) -> None:
+        not_read = "what the program computes from it is wrong; --stop ends it there"
+        self.notes.append(f"not all blocks of {caught.kernel} ran for their results (--snapshot-only): {not_read}")
+
+    def _is_wanted(self, caught: Caught) -> bool:
+        if caught.index != self.wanted.launch or self.is_complete:
+            return False
+        return self.wanted.kernel in (None, caught.kernel)
+
+    def _place(self, caught: Caught) -> Path:
+        """The trace's file; its folder is made if need be."""
+        if not is_folder(self._out):
+            return self._out
+        with writing(self._out):
+            self._out.mkdir(exist_ok=True)
+        return self._out / f"{caught.kernel}{SUFFIX}"

@@ -1,0 +1,33 @@
+"""What a launcher needs and is not installed: one line that says how to get it."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType
+
+from memsim.support.errors import InputError
+
+
+def needed(module: str, extra: str) -> ModuleType:
+    """Import a module of an extra.
+
+    Raises:
+        InputError: it is not installed.
+
+    >>> needed("no_such_module", "triton")
+    Traceback (most recent call last):
+    ...
+    memsim.support.errors.InputError: memsim: no_such_module is not installed; give it: pip install 'memsim[triton]'
+    """
+    if not is_installed(module):
+        raise InputError("memsim", module, f"is not installed; give it: pip install 'memsim[{extra}]'")
+    return importlib.import_module(module)
+
+
+def is_installed(module: str) -> bool:
+    """Whether a module can be imported, without importing it."""
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # its package is not there
+        return False

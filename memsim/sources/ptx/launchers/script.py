@@ -1,0 +1,105 @@
+"""A Python program as it is: run in a process of its own with its launches caught; what it says comes by a pipe.
+
+A message is a line of JSON with one member: ``progress`` [done, all], ``error`` [where, field, problem], or ``done``
+{traces, launches, notes}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from memsim.sources.capture import Captured
+from memsim.sources.capture.recorder import Progress, Wanted, check_place
+from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
+from memsim.support.errors import InputError
+from memsim.support.files import writing
+from memsim.support.scratch import HIDDEN, Scratch
+from memsim.trace.reader import Trace
+
+
+def capture_script(
+    child: Sequence[str],
+    script: Path,
+    arguments: Sequence[str],
+    out: Path,
+    gpu: str,
+    wanted: Wanted,
+    progress: Progress | None = None,
+) -> Captured:
+    """Run a Python program and write the trace of one of its launches, or of each kernel.
+
+    Args:
+        child: the command that runs a script with its launches caught.
+        script: the program, as its user would run it.
+        arguments: of its command line.
+        out: the trace file, or a folder.
+        gpu: a preset's name, or a file.
+        wanted: which launch and blocks.
+        progress: told the blocks done and all.
+
+    Raises:
+        InputError: the program fails, or launches nothing that is wanted. Nothing is left behind.
+    """
+    if not script.is_file():
+        raise InputError(script, "file", "does not exist; give a Python program")
+    check_place(out)
+    with writing(out):
+        hidden = Scratch(out.absolute().parent, HIDDEN)
+    with hidden as folder:
+        made = Path(folder, out.name if is_folder(out) else f"trace{SUFFIX}")
+        about = {"script": str(script), "arguments": list(arguments), "out": str(made), "gpu": gpu}
+        done = _run([*child, json.dumps(about | {"wanted": asdict(wanted)})], script, progress)
+        traces = [Trace.open(moved_trace(Path(path), out)) for path in done["traces"]]
+    return Captured(traces, done["launches"], done["notes"])
+
+
+def _run(command: list[str], script: Path, progress: Progress | None) -> dict[str, Any]:
+    """Start the program and wait for its end; what it left."""
+    messages, end = os.pipe()
+    sys.stdout.flush()
+    with open(messages, "rb") as stream:
+        process = subprocess.Popen([*command, str(end)], pass_fds=(end,))
+        os.close(end)
+        try:
+            done = _listen(stream, progress)
+        finally:
+            code = _ended(process)
+    if done is None:
+        raise _failure(script, code)
+    return done
+
+
+def _listen(stream: Any, progress: Progress | None) -> dict[str, Any] | None:
+    """What the program left, once it is done; None if it came to no good end."""
+    for line in stream:
+        ((kind, value),) = json.loads(line).items()
+        if kind == "progress" and progress:
+            progress(*value)
+        elif kind == "error":
+            raise InputError(*value)
+        elif kind == "done":
+            return value
+    return None
+
+
+def _ended(process: subprocess.Popen[bytes]) -> int:
+    """Wait for the process; after Ctrl-C, which it got too, no longer than it takes to clean up."""
+    with suppress(KeyboardInterrupt):
+        return process.wait(None if sys.exc_info()[0] is not KeyboardInterrupt else 10)
+    process.kill()
+    return process.wait()
+
+
+def _failure(script: Path, code: int) -> InputError:
+    if code < 0:
+        return InputError(script, "run", f"was ended by {signal.Signals(-code).name}; no trace was kept")
+    return InputError(script, "run", f"ended with exit code {code}; no trace was kept")
