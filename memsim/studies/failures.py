@@ -13,4 +13,5 @@ def is_lost_worker(error: BaseException) -> bool:
     >>> is_lost_worker(BrokenExecutor()), is_lost_worker(MemoryError()), is_lost_worker(ValueError())
     (True, True, False)
     """
-    return isinstance(error, BrokenExecutor | CancelledError | TimeoutError | MemoryError) or type(error).__name__ in _LOST
+    lost = BrokenExecutor | CancelledError | TimeoutError | MemoryError
+    return isinstance(error, lost) or type(error).__name__ in _LOST

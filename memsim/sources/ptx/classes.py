@@ -150,7 +150,11 @@ class Counter:
     def _predicate(self, one: Instruction) -> dict[int, int]:
         """A comparison is one instruction; joining predicates is part of the comparison that alone feeds it."""
         if one.name != "setp":
-            return {} if one.name == "mov" or any(self._sole(one, name, "setp") for name in effects(one).reads) else {INTEGER: 1}
+            return (
+                {}
+                if one.name == "mov" or any(self._sole(one, name, "setp") for name in effects(one).reads)
+                else {INTEGER: 1}
+            )
         wide = one.type.endswith("64")
         group = FP64 if one.type == "f64" else FP32 if one.type == "f32" else HALF if "f16" in one.type else INTEGER
         return {group: 2 if wide and group == INTEGER else 1}
@@ -199,8 +203,11 @@ class Counter:
     def _feeds(self, one: Instruction, names: frozenset[str]) -> bool:
         """Whether the result is used once, by one of these."""
         uses = [use for name in effects(one).writes for use in self._uses.get(name, ())]
-        return len(uses) == 1 and uses[0].name in names and uses[0].type[-2:] == one.type[-2:] or (
-            len(uses) == 1 and uses[0].name in names and one.has("wide")
+        return (
+            len(uses) == 1
+            and uses[0].name in names
+            and uses[0].type[-2:] == one.type[-2:]
+            or (len(uses) == 1 and uses[0].name in names and one.has("wide"))
         )
 
     def _sole(self, one: Instruction, name: str, *writers: str) -> bool:

@@ -86,7 +86,13 @@ class Device:
         self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
         self._parameters = self.layout.parameters.copy()
         rows.append(
-            (PARAMETER_WINDOW, PARAMETER_WINDOW + len(self._parameters), self._parameters.ctypes.data, -1, int(Space.constant))
+            (
+                PARAMETER_WINDOW,
+                PARAMETER_WINDOW + len(self._parameters),
+                self._parameters.ctypes.data,
+                -1,
+                int(Space.constant),
+            )
         )
         parts = []
         for name, first, nbytes, element in self.layout.shared:

@@ -101,6 +101,8 @@ def effects(one: Instruction) -> Effects:
         steers = reads
     stores = one.name in ("st", "red", "atom", "stmatrix", "cp", "mbarrier", "multimem")
     fence = one.name in ("bar", "barrier", "membar", "fence", "call", "griddepcontrol", "wgmma", "nanosleep", "trap")
-    ordered = fence or one.name in ("atom", "red", "mbarrier") or one.name == "cp" or one.has("volatile", "acquire", "mmio")
+    ordered = (
+        fence or one.name in ("atom", "red", "mbarrier") or one.name == "cp" or one.has("volatile", "acquire", "mmio")
+    )
     ordered = ordered or one.has("release", "relaxed") and memory
     return Effects(tuple(writes), tuple(reads), tuple(steers), memory, stores, ordered, space_of(one) if memory else "")

@@ -12,7 +12,9 @@ from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.module import Function, Variable
 from memsim.support.errors import InputError
 
-MOST_LOCAL = 1 << 19  # bytes of a thread's local memory on every GPU (CUDA C++ Programming Guide, technical specifications)
+MOST_LOCAL = (
+    1 << 19
+)  # bytes of a thread's local memory on every GPU (CUDA C++ Programming Guide, technical specifications)
 
 
 @dataclass(frozen=True)
@@ -51,9 +53,13 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
             symbols[one.name] = local_bytes
             local_bytes += one.bytes
     if local_bytes > MOST_LOCAL:
-        raise InputError(launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}")
+        raise InputError(
+            launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}"
+        )
     _place_variables(launch, variables, memory, symbols)
-    return Layout(symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, np.frombuffer(buffer.ljust(16, b"\0"), np.uint8))
+    return Layout(
+        symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
+    )
 
 
 def _shared(

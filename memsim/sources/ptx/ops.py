@@ -23,8 +23,16 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
         space = Space.texture if info.space is Space.global_ and one.has("nc") else info.space
         found.append(
             StaticOp(
-                kind_of(one), space, width_of_access(one), array, place.line, place.column, place.file, text_of(one),
-                bypasses(one), one.name == "cp" and kind_of(one) is Kind.load,
+                kind_of(one),
+                space,
+                width_of_access(one),
+                array,
+                place.line,
+                place.column,
+                place.file,
+                text_of(one),
+                bypasses(one),
+                one.name == "cp" and kind_of(one) is Kind.load,
             )  # fmt: skip
         )
     return found

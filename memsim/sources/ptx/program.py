@@ -22,7 +22,6 @@ from memsim.sources.ptx.slice import Slice, everything, needed
 from memsim.sources.ptx.waits import brings, handed, hands_on
 
 
-
 END = Instruction(("ret",), (), None, 0, Position())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
 ENDING = ("bra", "brx", "ret", "exit", "trap")
@@ -166,5 +165,3 @@ class _Lowering:
         if name not in self._tables:
             raise self._b.error("branches by a table that is not declared")
         self._b.jump_by(self._b.value(index, "u32"), self._tables[name])
-
-

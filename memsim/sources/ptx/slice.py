@@ -135,7 +135,9 @@ class Origins:
             if isinstance(operand, Address):
                 found |= self._operand(operand.base)
         known = effects(one).space == "shared" or found and ANYWHERE not in found
-        return (found | {f"#{effects(one).space}"} if effects(one).space == "shared" else found) if known else frozenset()
+        return (
+            (found | {f"#{effects(one).space}"} if effects(one).space == "shared" else found) if known else frozenset()
+        )
 
     def _operand(self, operand: Operand) -> Places:
         if isinstance(operand, Register):

@@ -42,7 +42,9 @@ def tensor_map(
     if not all(1 <= one <= 256 for one in box):
         raise InputError("tensor map", "box", f"is {tuple(box)}; each extent is 1 to 256")
     if swizzle not in SWIZZLES or element_bytes not in (1, 2, 4, 8):
-        raise InputError("tensor map", "swizzle", f"is {swizzle} for {element_bytes}-byte elements; memsim has 0, 32, 64, 128")
+        raise InputError(
+            "tensor map", "swizzle", f"is {swizzle} for {element_bytes}-byte elements; memsim has 0, 32, 64, 128"
+        )
     padding = [0] * (MOST_RANK - rank)
     boxes = sum(extent << 9 * d for d, extent in enumerate(box))
     words = [

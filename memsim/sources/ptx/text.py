@@ -179,7 +179,15 @@ class _Parser:
             raise self._error(name, f"declares {name.text} of {count * element} bytes; at most {MOST_BYTES}")
         values, addresses = self._values(kind) if self._take("=") else (b"", ())
         return Variable(
-            self._renamed(name.text), space[1:], align or element, count * element, element, values, addresses, extern, kind
+            self._renamed(name.text),
+            space[1:],
+            align or element,
+            count * element,
+            element,
+            values,
+            addresses,
+            extern,
+            kind,
         )
 
     def _extents(self, extern: bool) -> tuple[int, bool]:
@@ -464,5 +472,7 @@ def _float_bits(constant: Immediate, bits: int) -> int:
     """The bits of a floating-point constant in a type of so many bits."""
     if constant.float_bits == bits:
         return constant.value
-    value = struct.unpack("<d" if constant.float_bits == 64 else "<f", constant.value.to_bytes(constant.float_bits // 8, "little"))[0]
+    value = struct.unpack(
+        "<d" if constant.float_bits == 64 else "<f", constant.value.to_bytes(constant.float_bits // 8, "little")
+    )[0]
     return int.from_bytes(struct.pack({16: "<e", 32: "<f", 64: "<d"}[bits], value), "little")

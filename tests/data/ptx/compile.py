@@ -40,7 +40,10 @@ def compile_triton(name: str, capability: int) -> str:
     kernels = importlib.import_module("triton_kernels")
     types, constants, warps = (TRITON | TENSORS)[name]
     function = getattr(kernels, name)
-    signature = {**dict(zip(function.arg_names, (one.split(":")[0] for one in types))), **dict.fromkeys(constants, "constexpr")}
+    signature = {
+        **dict(zip(function.arg_names, (one.split(":")[0] for one in types))),
+        **dict.fromkeys(constants, "constexpr"),
+    }
     aligned = {(i,): [["tt.divisibility", 16]] for i, one in enumerate(types) if one[0] == "*" or one == "i32"}
     source = ASTSource(function, signature, {(function.arg_names.index(k),): v for k, v in constants.items()}, aligned)
     return triton.compile(source, target=GPUTarget("cuda", capability, 32), options={"num_warps": warps}).asm["ptx"]

@@ -74,7 +74,6 @@ def _convert(b: Builder, one: Instruction) -> None:
     )  # fmt: skip
 
 
-
 def _element(kind: str) -> str:
     return kind.removesuffix("x2")
 

@@ -140,7 +140,13 @@ def _multiply_24(b: Builder, one: Instruction) -> None:
 
 def _shift(b: Builder, one: Instruction) -> None:
     width = width_of(one.type)
-    op = Micro.shift_left if one.name == "shl" else Micro.shift_right_signed if is_signed(one.type) else Micro.shift_right
+    op = (
+        Micro.shift_left
+        if one.name == "shl"
+        else Micro.shift_right_signed
+        if is_signed(one.type)
+        else Micro.shift_right
+    )
     left, right = _operands(b, one, one.type, "u32")
     b.emit(op, dst=destination(b, one), a=left, b=right, mask=mask_of(width), shift=64 - width, x=width)
 
@@ -185,7 +191,12 @@ def _extreme(b: Builder, one: Instruction) -> None:
     packed = one.type in ("u16x2", "s16x2")
     least, signed = one.name == "min", is_signed(one.type)
     if packed:
-        ops = (Integer.packed_maximum, Integer.packed_maximum_signed, Integer.packed_minimum, Integer.packed_minimum_signed)
+        ops = (
+            Integer.packed_maximum,
+            Integer.packed_maximum_signed,
+            Integer.packed_minimum,
+            Integer.packed_minimum_signed,
+        )
         return _rare(ops[2 * least + signed], 2)(b, one)
     plain = (Micro.maximum, Micro.maximum_signed, Micro.minimum, Micro.minimum_signed)
     return _plain(plain[2 * least + signed])(b, one)
@@ -209,7 +220,12 @@ def _extract(b: Builder, one: Instruction) -> None:
     """bfe; with constant places, as compilers write it, two shifts."""
     width, signed = width_of(one.type), is_signed(one.type)
     at, length = one.operands[2], one.operands[3]
-    if isinstance(at, Immediate) and isinstance(length, Immediate) and 0 < at.value + length.value <= width and length.value:
+    if (
+        isinstance(at, Immediate)
+        and isinstance(length, Immediate)
+        and 0 < at.value + length.value <= width
+        and length.value
+    ):
         value, to = b.value(one.operands[1], one.type), destination(b, one)
         up, down = width - at.value - length.value, width - length.value
         shifted = b.temporary(0)
@@ -264,7 +280,9 @@ def _lookup(b: Builder, one: Instruction) -> None:
     table = one.operands[4]
     if not isinstance(table, Immediate):
         raise b.error("needs a constant table")
-    b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.lookup, x=table.value, **fields)
+    b.emit(
+        Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.lookup, x=table.value, **fields
+    )
 
 
 def _dot(b: Builder, one: Instruction) -> None:

@@ -165,5 +165,6 @@ STORES = {"st": _store, "stmatrix": _matrix, "cp": _copy}
 ATOMICS = {"atom": _atomic, "red": _atomic}
 ADDRESSES: dict[str, Lower] = {"cvta": _to_generic, "isspacep": _is_space}
 NOTHING: dict[str, Lower] = dict.fromkeys(
-    "prefetch prefetchu membar fence nanosleep applypriority discard griddepcontrol setmaxnreg pmevent".split(), _nothing
+    "prefetch prefetchu membar fence nanosleep applypriority discard griddepcontrol setmaxnreg pmevent".split(),
+    _nothing,
 )

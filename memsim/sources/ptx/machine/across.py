@@ -22,7 +22,11 @@ def shuffle(registers, row, predicates, target, active):
     mode = row[X]
     inside = np.int64(0)
     for lane in range(LANES):
-        b, clamp, segment = registers[row[B], lane] & 31, registers[row[C], lane] & 31, (registers[row[C], lane] >> 8) & 31
+        b, clamp, segment = (
+            registers[row[B], lane] & 31,
+            registers[row[C], lane] & 31,
+            (registers[row[C], lane] >> 8) & 31,
+        )
         most = (lane & segment) | (clamp & ~segment)
         if mode == UP:
             source = lane - b

@@ -7,7 +7,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine.access import DONE, OUTSIDE, TOO_MANY_OPS, VALUES, host_of, locate, log_located, read, write
+from memsim.sources.ptx.machine.access import (
+    DONE,
+    OUTSIDE,
+    TOO_MANY_OPS,
+    VALUES,
+    host_of,
+    locate,
+    log_located,
+    read,
+    write,
+)
 from memsim.sources.ptx.machine.codes import (
     COUNT,
     LANES,
@@ -104,7 +114,10 @@ def copy_tensor(m, record, w, warp, pc, r, row, active):
         if r[row[A], lane] + 128 > m.stops[at]:
             return OUTSIDE
         words = host_of(m, w, at, lane, r[row[A], lane])
-        if _word(m, words, np.int64(MAGIC_WORD)) != MAGIC or (_word(m, words, np.int64(SHAPE)) >> 8) & 255 != row[COUNT]:
+        if (
+            _word(m, words, np.int64(MAGIC_WORD)) != MAGIC
+            or (_word(m, words, np.int64(SHAPE)) >> 8) & 255 != row[COUNT]
+        ):
             return UNKNOWN_TENSOR
         stop = _box(m, record, w, warp, pc, r, row, lane, words)
         if stop != DONE:
@@ -145,7 +158,9 @@ def _box(m, record, w, warp, pc, r, row, lane, words):
                     count = np.int64(0)
         if row[Y] & VALUES:
             line = target + number * first * width
-            if not _row_values(m, w, row, address if inside else np.int64(-1), line, start, low, high, first, width, mode):
+            if not _row_values(
+                m, w, row, address if inside else np.int64(-1), line, start, low, high, first, width, mode
+            ):
                 return np.int64(OUTSIDE)
     stop = _logged(m, record, w, warp, pc, count)
     if stop == DONE and row[Y] & ARRIVES:
@@ -212,5 +227,3 @@ def _row_values(m, w, row, address, line, start, low, high, first, width, mode):
                 value = read(m, host_of(m, w, region, np.int64(0), there), width)
             write(m, host, width, value)
     return True
-
-

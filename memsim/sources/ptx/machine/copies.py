@@ -149,5 +149,3 @@ def _matrix_values(m, w, r, row, i, stores):
                 loaded |= read(m, host, np.int64(2)) << (16 * half)
         if not stores:
             values[lane] = loaded
-
-

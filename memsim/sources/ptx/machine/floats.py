@@ -213,5 +213,3 @@ def whole_bits(number, signed, rounding, width):
     if number >= 2.0**63:
         return np.int64(np.uint64(number - 2.0**63)) | np.int64(-(1 << 63))
     return np.int64(number)
-
-

@@ -161,9 +161,7 @@ def log_lanes(m, record, warp, pc, count, width):
                     m.some[taken], m.place[taken], m.left[i] = m.lanes[i], place, False
                     taken += 1
         array = array_at(m, region, m.address[first] - m.starts[region])
-        if array >= 0 and not log_access(
-            m, record, warp, pc, m.some, m.place, taken, array, m.spaces[region]
-        ):
+        if array >= 0 and not log_access(m, record, warp, pc, m.some, m.place, taken, array, m.spaces[region]):
             return False
     return True
 

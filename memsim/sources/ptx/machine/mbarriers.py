@@ -114,5 +114,3 @@ def _wait(m, record, w, warp, host, active):
     slot = (host >> 3) % (MOST_GROUPS // 2)
     if m.committed[w, 2 * slot] == host:
         wait_for(m, record, warp, np.int64(COPIES), m.committed[w, 2 * slot + 1], active)
-
-

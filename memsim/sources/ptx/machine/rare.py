@@ -113,8 +113,6 @@ def rare(m, record, w, warp, pc, r, row, predicates, active, mask, n):
     return np.int64(DONE)
 
 
-
-
 @inlined
 def _tensor(m, record, w, r, row, predicates, whole):
     """A matrix product: mma of the warp, or its part of wgmma's."""

@@ -346,9 +346,7 @@ def _barrier(m, record, warp, row, r, predicates, active, tracing):
     kind = row[X]
     whole = threads < 0 or threads >= expected(m, block, np.int64(-1))
     if tracing and kind != ARRIVE:
-        log_no_access(
-            m.rows, m.cursor, record, m.state, m.gaps, warp, active, BARRIER_FLAG if whole else 0
-        )
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, BARRIER_FLAG if whole else 0)
         m.state[warp, START] = 1
     predicate = np.int64(0)
     if kind > ARRIVE:

@@ -123,9 +123,7 @@ def multiply_shared(
                 word = registers[lists[row[LIST] + n_d + i], lane]
                 for j in range(per):
                     at = (i >> 1) * 4 * per + (lane & 3) * per + j
-                    left[(lane >> 2) + 8 * (i & 1), at] = sign_a * element(
-                        cell, single, double, word, j, bits, kind_a
-                    )
+                    left[(lane >> 2) + 8 * (i & 1), at] = sign_a * element(cell, single, double, word, j, bits, kind_a)
     else:
         descriptor = registers[row[A], 0]
         for i in range(ROWS):
@@ -183,5 +181,3 @@ def swizzled(at, mode):
     """An address in shared memory under a swizzle of 128, 64 or 32 bytes (1, 2, 3): its 16-byte chunks change places."""
     chunks = (8 >> (mode - 1)) - 1
     return at ^ (((at >> 7) & chunks) << 4)
-
-
