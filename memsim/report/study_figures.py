@@ -123,12 +123,12 @@ def tornado(study: StudyResult) -> Figure:
         fields = sorted(ends, key=lambda field: abs(ends[field][1][1] - ends[field][0][1]))
         middle = float(np.nanmean(times))
         for row, field in enumerate(fields):
-            for (named, time), color in zip(ends[field], (style.BLUE, style.VERMILION), strict=True):
-                change = 100 * (time / middle - 1)
-                axis.barh(row, change, 0.6, color=color)
-                away = 3 if change >= 0 else -3
-                axis.annotate(named, (change, row), xytext=(away, 0), textcoords="offset points", va="center",
-                              ha="left" if change >= 0 else "right", fontsize=7)  # fmt: skip
+            for end, (named, time) in enumerate(ends[field]):
+                change = round(100 * (time / middle - 1), 3)
+                axis.barh(row, change, 0.6, color=(style.BLUE, style.VERMILION)[end])
+                left = change < 0 or (change == 0 and end == 0)
+                axis.annotate(named, (change, row), xytext=(-3 if left else 3, 0), textcoords="offset points",
+                              va="center", ha="right" if left else "left", fontsize=7)  # fmt: skip
         axis.axvline(0, color=style.INK, lw=0.8)
         axis.set_yticks(range(len(fields)), fields)
         axis.margins(x=0.3)
