@@ -80,19 +80,28 @@ def test_a_part_that_never_fills_the_gpu_is_counted_in_waves(traced):
     assert result.launch_time.cycles.mean == pytest.approx(CYCLES * 3360 / max(traced, WAVE))
 
 
-# Whole launches that replay in seconds, of many waves, of a few, and of less than two.
+# Whole launches that replay in seconds: of many waves, of a few, and of less than two.
 LAUNCHES = [
-    ("saxpy", {"n": 1 << 20}, "tesla-v100"),
-    ("saxpy", {"n": 1 << 20}, "tesla-c2050"),
-    ("saxpy", {"n": 1 << 22}, "a100"),
-    ("saxpy", {"n": 1 << 20}, "rtx3080"),
-    ("transpose", {"n": 1024}, "tesla-c2050"),
-    ("transpose", {"n": 1024}, "tesla-v100"),
+    ("backprop", {}, "rtx3080"),
+    ("conv2d", {}, "tesla-c2050"),
+    ("fast_walsh", {}, "tesla-v100"),
+    ("gather_scatter", {}, "tesla-v100"),
+    ("histogram", {}, "tesla-c2050"),
     ("matrix_add", {}, "tesla-c2050"),
     ("matrix_add", {}, "tesla-v100"),
+    ("reduction", {}, "tesla-c2050"),
+    ("reduction", {}, "tesla-v100"),
+    ("saxpy", {"n": 1 << 20}, "rtx3080"),
+    ("saxpy", {"n": 1 << 20}, "tesla-c2050"),
+    ("saxpy", {"n": 1 << 20}, "tesla-v100"),
+    ("saxpy", {"n": 1 << 22}, "a100"),
     ("spmv", {"rows": 86016, "nnz_per_row": 16}, "tesla-c2050"),
-    ("stencil", {}, "tesla-c2050"),
     ("srad", {}, "tesla-c2050"),
+    ("stencil", {}, "tesla-c2050"),
+    ("texture_add", {}, "tesla-v100"),
+    ("transpose", {"n": 1024}, "tesla-c2050"),
+    ("transpose", {"n": 1024}, "tesla-v100"),
+    ("transpose", {"n": 2048, "variant": "naive"}, "a100"),
 ]
 
 
@@ -105,7 +114,7 @@ def _replayed(workload, parameters, gpu, blocks):
 @pytest.mark.parametrize(("workload", "parameters", "gpu"), LAUNCHES)
 def test_the_interval_holds_the_whole_launch(workload, parameters, gpu):
     whole = _replayed(workload, parameters, gpu, "all")
-    for blocks, off in (("1x", 0.75), ("2x", 0.25), ("4x", 0.12), (None, 0.05)):
+    for blocks, off in (("1x", 1.0), ("2x", 0.4), ("4x", 0.2), (None, 0.2)):
         part = _replayed(workload, parameters, gpu, blocks)
         its, time = part.kernel_time_interval, whole.kernel_time.mean
         assert its.low <= time <= its.high, (blocks, its, time)

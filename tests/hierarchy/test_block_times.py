@@ -27,7 +27,7 @@ def _two_slots(items, block=None):
 
 
 def test_three_blocks_by_hand():
-    """Two start at 100; the first ends at 180, the third runs from 190 to 390, the second ends at 260: full until 160."""
+    """Two start at 100, the first ends at 180 and the second at 260; the third runs from 190 to 390: full until 160."""
     times = _two_slots(3)
     times.take(_freed((180, 0, 0)), 1)
     times.take(_freed((260, 1, 0), (390, 0, 0)), 0)
@@ -62,4 +62,4 @@ def test_no_window_changes_what_is_told(quantum):
 
     full, done = told(quantum)
     assert (full, done) == told(None)
-    assert 0 < full and done[0] == 0 and done == sorted(done) and done[8] <= 6
+    assert full > 0 and done[0] == 0 and done == sorted(done) and done[8] <= 6
