@@ -120,7 +120,7 @@ class Device:
     ) -> Machine:
         builder, n = self._program.builder, len(self._program.code)
         warps = self.team * self.warps
-        columns = np.array([*regions, (HIGHEST, HIGHEST, 0, -1, -1)], np.int64).T
+        columns = np.array([*regions, (HIGHEST, -1, 0, -1, -1)], np.int64).T
         self._cell = np.zeros(1, np.int64)
         named: dict[str, Any] = {
             "code": self._program.code,

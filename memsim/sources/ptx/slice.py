@@ -129,15 +129,19 @@ class Origins:
                         changed = True
 
     def of(self, one: Instruction) -> Places:
-        """Where an access may go; unknown if any part of its address is a pointer that was loaded."""
+        """Where an access may go; unknown if any part of its address is a pointer that was loaded, or none is known."""
         found: Places = frozenset()
-        for operand in one.operands:
-            if isinstance(operand, Address):
-                found |= self._operand(operand.base)
-        known = effects(one).space == "shared" or found and ANYWHERE not in found
-        return (
-            (found | {f"#{effects(one).space}"} if effects(one).space == "shared" else found) if known else frozenset()
-        )
+        space = effects(one).space
+        for number, operand in enumerate(one.operands):
+            copies = one.name == "cp"
+            if not isinstance(operand, Address) or copies and number > 1:
+                continue
+            shared = (space == "shared") == (number == 0) if copies else space == "shared"
+            places = frozenset(["#shared"]) if shared else self._operand(operand.base)
+            if not places or ANYWHERE in places:
+                return frozenset()
+            found |= places
+        return found
 
     def _operand(self, operand: Operand) -> Places:
         if isinstance(operand, Register):

@@ -62,6 +62,9 @@ class Machine(NamedTuple):
     gaps: np.ndarray  # i8 [mixes, 2], instructions and those on the longest chain
     status: np.ndarray  # i8 [STATUS_FIELDS]
 
+    def __repr__(self) -> str:
+        return "Machine(...)"  # who prints `bytes1` reads memory that is nobody's
+
 
 # Columns of `grid`.
 (GRID_X, GRID_Y, GRID_Z, WARPS, THREADS, TEAM, LOCAL_BYTES, LOCAL_HOST, SHARED_BYTES, SHARED_HOST, SHARED_ROW, LOCAL_ROW,

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.sources.ptx.machine.access import read
 from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, A, B, C, Type, X, Y
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
 from memsim.support.compiled import inlined, loop
@@ -96,22 +97,23 @@ def _results(registers, lists, first, count, kind, cell, single, double, total):
             registers[lists[first + i], lane] = value
 
 
-@loop
-def multiply_shared(
-    registers, row, lists, bytes1, shared, limit, warp, scaled, cell, single, double, left, right, total
-):  # fmt: skip
+@inlined
+def multiply_shared(m, registers, row, shared, limit, warp, scaled):
     """wgmma.mma_async: a warp's 16 rows of d = a * b + d; b, and a without registers, by descriptors of shared memory.
 
     As `multiply`; n_b is 0, A and B are the rows of the descriptors, C is 1 with a in registers, MASK says whether a and b
     are transposed (bits 0 and 1) and the signs of a and b (bits 2 and 3); SHIFT is 0 where d is overwritten.
 
     Args:
-        shared, limit: the host's address of the block's shared memory in ``bytes1``, and its bytes.
+        shared, limit: the host's address of the block's shared memory, and its bytes.
         warp: in its group of four.
+        scaled: whether d is added to.
 
     Returns:
         Whether all of the matrices lay in shared memory.
     """
+    lists, cell, single, double = m.lists, m.cell, m.single, m.double
+    left, right, total = m.left_matrix, m.right_matrix, m.sums
     n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
     n_d, n_a = row[COUNT] & 255, (row[COUNT] >> 8) & 255
     kind_a, kind_b, kind_d = row[Y] & 255, (row[Y] >> 8) & 255, row[Y] >> 24
@@ -131,14 +133,14 @@ def multiply_shared(
                 at = _place(descriptor, 16 * warp + i, k, width, row[MASK] & 1)
                 if at + width > limit:
                     return False
-                left[i, k] = sign_a * _shared_element(bytes1, shared + at, width, kind_a, cell, single, double)
+                left[i, k] = sign_a * _shared_element(m, shared + at, width, kind_a, cell, single, double)
     descriptor = registers[row[B], 0]
     for j in range(n):
         for k in range(depth):
             at = _place(descriptor, j, k, width, (row[MASK] >> 1) & 1)
             if at + width > limit:
                 return False
-            right[k, j] = sign_b * _shared_element(bytes1, shared + at, width, kind_b, cell, single, double)
+            right[k, j] = sign_b * _shared_element(m, shared + at, width, kind_b, cell, single, double)
     _sums(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total, n, scaled)
     _products(left, right, total, n, depth)
     _results(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total)
@@ -146,10 +148,8 @@ def multiply_shared(
 
 
 @inlined
-def _shared_element(bytes1, at, width, kind, cell, single, double):
-    word = np.int64(0)
-    for k in range(width):
-        word |= np.int64(bytes1[at + k]) << (8 * k)
+def _shared_element(m, at, width, kind, cell, single, double):
+    word = read(m, at, np.int64(width))
     if kind == SIGNED:
         word = (word << (64 - 8 * width)) >> (64 - 8 * width)
     return to_number(cell, single, double, word, kind)
