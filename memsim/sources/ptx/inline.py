@@ -1,7 +1,7 @@
 """Calls of functions become their bodies, with registers, labels and local variables of their own.
 
-Parameters of calls (PTX ISA 9.0, section 7.1) become registers, as compilers pass them; so what is passed must be read in
-the same pieces in which it was written.
+Parameters of calls (PTX ISA 9.0, section 7.1) become registers, as compilers pass them; so what is passed must be
+read in the same pieces in which it was written.
 """
 
 from __future__ import annotations
@@ -190,5 +190,3 @@ class _Inliner:
 
     def _error(self, one: Instruction, problem: str) -> InputError:
         return InputError(f"{self._module.where}:{one.line}", one.text, problem)
-
-

@@ -56,7 +56,10 @@ Operand = Register | Immediate | Symbol | Address | Vector | Not
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where in the source: file, line and column from 1, 0 for not known; after inlining, where the innermost call is."""
+    """Where in the source: file, line and column from 1, 0 for not known.
+
+    After inlining, where the innermost call is.
+    """
 
     file: str = ""
     line: int = 0

@@ -339,9 +339,7 @@ class _Parser:
         elif token.text == ".pragma":
             while self._next().text != ";":
                 pass
-        elif token.text in _LINE_DIRECTIVES:
-            self._skip_line(token.line)
-        elif token.text in (".b8", ".b16", ".b32", ".b64"):
+        elif token.text in _LINE_DIRECTIVES or token.text in (".b8", ".b16", ".b32", ".b64"):
             self._skip_line(token.line)
         else:
             raise self._error(token, f"has the directive {token.text}, which memsim does not know")

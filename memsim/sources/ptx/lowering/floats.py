@@ -17,7 +17,8 @@ _OPERATIONS = {
     "sin": (Float.sine, 1), "cos": (Float.cosine, 1), "tanh": (Float.tangent_hyperbolic, 1),
     "copysign": (Float.copy_sign, 2),
 }  # fmt: skip
-_TESTS = {"finite": floats.FINITE, "infinite": floats.INFINITE, "number": floats.NUMBER, "notanumber": floats.NOT_A_NUMBER,
+_TESTS = {"finite": floats.FINITE, "infinite": floats.INFINITE, "number": floats.NUMBER, "notanumber":
+floats.NOT_A_NUMBER,
           "normal": floats.NORMAL, "subnormal": floats.SUBNORMAL}  # fmt: skip
 
 
