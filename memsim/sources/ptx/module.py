@@ -126,7 +126,7 @@ class Variable:
     align: int
     bytes: int
     element_bytes: int
-    values: bytes = b""
+    values: tuple[int, ...] = ()
     addresses: tuple[tuple[int, str, int], ...] = ()
     extern: bool = False
     kind: str = "b8"

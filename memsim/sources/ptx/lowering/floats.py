@@ -79,7 +79,8 @@ def _element(kind: str) -> str:
     return kind.removesuffix("x2")
 
 
-FLOATING: dict[str, Lower] = {name: _operate for name in _OPERATIONS} | {"testp": _test, "cvt": _convert}
+FLOATING: dict[str, Lower] = dict.fromkeys(_OPERATIONS, _operate)
+FLOATING |= {"testp": _test, "cvt": _convert}
 
 
 BITS = ("mov", "selp", "slct")  # what moves bits, whatever their type

@@ -112,7 +112,7 @@ def _run_team(m):
     while True:
         if status[WARP_NOW] == n_warps:
             status[WARP_NOW] = 0
-            n_done = n_yielded = 0
+            n_done = n_yielded = np.int64(0)
             for w in range(n_warps):
                 n_done += np.int64(m.records[w, STATUS] == WARP_DONE)
                 if m.records[w, STATUS] == YIELDED:
