@@ -99,7 +99,10 @@ class Program:
         self._add(f"@%p{20 + self._counters} bra {again};")
 
     def _memory(self) -> None:
-        """A load from anywhere in the first half of global memory, which nobody writes; or a store to one's own place."""
+        """A load from anywhere in the first half of global memory, which nobody writes.
+
+        Or a store to one's own place.
+        """
         register = self._random.choice(_REGISTERS)
         guard = f"@{self._predicate()} " if self._random.random() < 0.3 else ""
         if self._random.random() < 0.7:

@@ -1,4 +1,5 @@
-"""Runs small PTX programs one thread at a time, from their text, with Python's integers: for comparing with memsim's machine.
+"""Runs small PTX programs one thread at a time, from their text, with Python's integers: for comparing with memsim's
+machine.
 
 It knows what :mod:`ptx_programs` writes and nothing more: 32-bit registers, predicates, branches, barriers, shared and
 global memory of 32-bit words.

@@ -77,7 +77,8 @@ class Device:
 
     def _regions(self, memory: Memory) -> tuple[list[tuple[int, int, int, int, int]], list[ArrayInfo], np.ndarray]:
         """Rows (start, stop, host, array, space) in order of address; arrays of the trace; shared arrays' places."""
-        rows, arrays = [], []
+        rows: list[tuple[int, int, int, int, int]] = []
+        arrays: list[ArrayInfo] = []
         for one in memory.regions:
             space = _SPACES[one.space]
             rows.append((one.address, one.address + one.bytes, one.buffer.ctypes.data, len(arrays), int(space)))

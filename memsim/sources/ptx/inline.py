@@ -1,7 +1,7 @@
 """Calls of functions become their bodies, with registers, labels and local variables of their own.
 
-Parameters of calls (PTX ISA 9.0, section 7.1) become registers, as compilers pass them; so what is passed must be read in
-the same pieces in which it was written.
+Parameters of calls (PTX ISA 9.0, section 7.1) become registers, as compilers pass them; so what is passed must be
+read in the same pieces in which it was written.
 """
 
 from __future__ import annotations
@@ -71,10 +71,10 @@ class _Inliner:
         own = set(function.variables) | set(function.tables)
         own |= {one.name for one in function.body if isinstance(one, Label)}
         names.passed |= {name for name, one in function.variables.items() if one.space == "param"}
-        for name, one in function.variables.items():
-            if one.space != "param":
+        for name, variable in function.variables.items():
+            if variable.space != "param":
                 new = self._name(name, names, own)
-                self.whole.variables[new] = replace(one, name=new)
+                self.whole.variables[new] = replace(variable, name=new)
         for name, kind in function.registers.items():
             self.whole.registers[name + names.suffix] = kind
         for name, labels in function.tables.items():
@@ -153,7 +153,10 @@ class _Inliner:
     def _call(self, one: Instruction, names: _Names, depth: int) -> None:
         """``call (results), function, (arguments)``."""
         operands = list(one.operands)
-        results = operands.pop(0) if isinstance(operands[0], Vector) else Vector(())
+        results = Vector(())
+        if isinstance(operands[0], Vector):
+            results = operands[0]
+            operands = operands[1:]
         target = operands.pop(0)
         arguments = operands[0] if operands and isinstance(operands[0], Vector) else Vector(())
         callee = self._module.functions.get(getattr(target, "name", ""))
@@ -190,5 +193,3 @@ class _Inliner:
 
     def _error(self, one: Instruction, problem: str) -> InputError:
         return InputError(f"{self._module.where}:{one.line}", one.text, problem)
-
-

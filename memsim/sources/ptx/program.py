@@ -20,7 +20,6 @@ from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.slice import Slice, everything, needed
 from memsim.sources.ptx.waits import brings, handed, hands_on
 
-
 END = Instruction(("ret",), (), None, 0, Position())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
 ENDING = ("bra", "brx", "ret", "exit", "trap")

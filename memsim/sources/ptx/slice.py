@@ -1,7 +1,7 @@
 """What must be computed: whatever feeds addresses, predicates of accesses and branches, through registers and memory.
 
-A backward slice (Weiser 1984) that asks neither for the order of instructions nor for paths: a register is needed or it is
-not. Memory is told apart by space, and global memory by the arrays that an address may point into.
+A backward slice (Weiser 1984) that asks neither for the order of instructions nor for paths: a register is needed or
+it is not. Memory is told apart by space, and global memory by the arrays that an address may point into.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def steers(one: Instruction) -> bool:
 def read_space(one: Instruction, effect: Effects) -> str:
     """The space that an instruction reads values from, "" for none.
 
-    The objects of mbarrier are nobody's else; what arrives at them is always counted. A copy reads where it copies from.
+    The objects of mbarrier are nobody's else; what arrives at them is always counted. A copy reads where it copies
+    from.
     """
     if not effect.memory or one.name in ("st", "stmatrix", "mbarrier") or effect.space in ("param", "const"):
         return ""

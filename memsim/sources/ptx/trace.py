@@ -125,7 +125,8 @@ def trace_launch(
         progress: told the blocks done and all, after every batch.
 
     Raises:
-        InputError: an instruction that memsim does not know, an access outside all arrays, a kernel that never ends, blocks
+        InputError: an instruction that memsim does not know, an access outside all arrays, a kernel that never ends,
+        blocks
             outside the grid, a file that cannot be written. Nothing is left behind.
     """
     ready = _Run(launch, memory, check=check, tracing=True)

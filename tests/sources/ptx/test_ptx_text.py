@@ -41,7 +41,10 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
         ("trap;", "the kernel ends itself here"),
         ("setp.frob.s32 %p1, %r1, 0;", "compares in a way"),
         ("mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bar.sync 0; @!%p1 bra E; E: ret;", None),
-        ("mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; bar.sync 0; ret; A: bar.sync 0;", "all must meet it"),
+        (
+            "mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; bar.sync 0; ret; A: bar.sync 0;",
+            "all must meet it",
+        ),
         ("call f, ();", "calls f, which is not in the text"),
         ("{ .reg .b32 %r77; ", "ends too early"),
         (".reg .b32 %x<99999999>;", "declares 99999999 registers"),

@@ -122,10 +122,11 @@ class Utils:
         self, address: int, swizzle: int, element_bytes: int, element_type: int,
         box: Sequence[int], shape: Sequence[int], strides: Sequence[int], padding: int,
     ) -> bytes:  # fmt: skip
-        from memsim.sources.ptx.tensor_map import TensorMap
+        from memsim.sources.ptx.tensor_map import tensor_map
 
-        steps = tuple(step * element_bytes for step in strides)
-        return TensorMap(address, element_bytes, tuple(box), tuple(shape), steps, swizzle, bool(padding)).pack()
+        steps = [step * element_bytes for step in strides[:-1]]  # Triton's dimensions begin with the outermost
+        pattern = (0, 32, 64, 128)[swizzle]
+        return tensor_map(address, element_bytes, shape[::-1], steps[::-1], box[::-1], pattern)
 
 
 class Launcher:

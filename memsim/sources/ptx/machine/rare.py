@@ -19,7 +19,6 @@ from memsim.sources.ptx.machine.codes import (
     OP,
     SHIFT,
     STEPS,
-    A,
     C,
     Micro,
     X,
