@@ -22,8 +22,11 @@ from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code
 from memsim.sources.ptx.launchers.needed import needed
 from memsim.sources.ptx.launchers.tensors import HostTensor
+from memsim.sources.ptx.tensor_map import tensor_map
+from memsim.support.errors import InputError
 
 OLDEST = 80  # Triton compiles for no older architecture
+SWIZZLE_BYTES = (0, 32, 64, 128)  # by CUDA's CUtensorMapSwizzle
 MOST_THREADS = 1024  # of a block, on every GPU that Triton compiles for
 
 
@@ -119,14 +122,23 @@ class Utils:
         """Nothing was loaded."""
 
     def fill_tma_descriptor_tiled(
-        self, address: int, swizzle: int, element_bytes: int, element_type: int,
-        box: Sequence[int], shape: Sequence[int], strides: Sequence[int], padding: int,
-    ) -> bytes:  # fmt: skip
-        from memsim.sources.ptx.tensor_map import tensor_map
-
-        steps = [step * element_bytes for step in strides[:-1]]  # Triton's dimensions begin with the outermost
-        pattern = (0, 32, 64, 128)[swizzle]
-        return tensor_map(address, element_bytes, shape[::-1], steps[::-1], box[::-1], pattern)
+        self,
+        address: int,
+        swizzle: int,
+        element_bytes: int,
+        element_type: int,
+        box: Sequence[int],
+        shape: Sequence[int],
+        strides: Sequence[int],
+        padding: int,
+    ) -> bytes:
+        """A tensor map; Triton's extents have the innermost dimension last, and its strides count elements."""
+        if padding:
+            raise InputError(
+                "triton", "TensorDescriptor", "is padded with nan, which is not done here; leave padding out"
+            )
+        steps = [element_bytes * step for step in strides[-2::-1]]
+        return tensor_map(address, element_bytes, shape[::-1], steps, box[::-1], SWIZZLE_BYTES[swizzle])
 
 
 class Launcher:
