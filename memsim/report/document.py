@@ -37,6 +37,7 @@ def document(result: Result) -> dict[str, Any]:
             "launch_cycles": result.launch_cycles,
             "kernel_time_ms": _with_interval(result.kernel_time),
             "kernel_time_interval_ms": result.kernel_time_interval,
+            "kernel_time_is_least": result.is_least_time,
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": _with_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],

@@ -141,12 +141,24 @@ def time_lines(result: Result) -> str:
     memory = with_interval(result.memory_latency)
     in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
     lines = [
-        f"predicted kernel time {with_interval(result.kernel_time, decimals=4)} ms{_one_launch(result)}",
+        f"predicted kernel time {'at least ' if result.is_least_time else ''}"
+        f"{with_interval(result.kernel_time, decimals=4)} ms{_one_launch(result)}",
+        _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
         f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
         f"main memory Tm {memory} cycles ({in_ns} ns)",
     ]
     return "\n".join(filter(None, lines))
+
+
+def _instructions(result: Result) -> str:
+    """Where the instructions between accesses come from, which decide on the time where memory does not."""
+    known = {
+        "none": "the trace has no instructions between accesses: memory alone takes so long",
+        "estimated": "instructions between accesses are estimated from source code",
+        "compiled": "instructions between accesses are those of compiled code",
+    }
+    return known.get(result.instructions or "", "")
 
 
 def _one_launch(result: Result) -> str:
