@@ -7,7 +7,7 @@ from experiments.gv100_launches.programs import POLYBENCH, PROGRAMS, VARIABLE, d
 from experiments.gv100_launches.rows import ROWS, Row, measured
 from memsim.support.errors import InputError
 
-# Two warps load 33 floats each from 16 bytes before a line's end on, then store 32: five sectors of two lines, and four.
+# Two warps load 32 floats each from 16 bytes before the end of a line on: five sectors of two lines. They store four.
 PROGRAM = """
 #include <cuda_runtime.h>
 __global__ void gramschmidt_kernel1(float *a) {
