@@ -289,6 +289,7 @@ def simulate(
     min_trials: int = 20,
     max_trials: int = 1000,
     warm: bool = False,
+    whole: bool = False,
     settings: Mapping[str, object] | None = None,
     convention: str = "model",
     progress: Callable[[Trials], None] | None = None,
@@ -307,6 +308,8 @@ def simulate(
         until: stop when the 95 % interval of the mean of every hit ratio is narrower than this.
         min_trials, max_trials: bounds with `until`.
         warm: every trial starts with the caches that one replay leaves, instead of empty ones.
+        whole: replay a launch as it begins, from its first block on and without random phases; the trace must hold all
+            of its blocks.
         settings: fields of the GPU to change, ``{"l1.ways": 4}``.
         convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
         progress: told each trial as it finishes, those that `resume` finds first.
@@ -318,7 +321,8 @@ def simulate(
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
     Raises:
-        InputError: a bad trace, GPU, setting or number, or an `out` that exists without `resume` or `force`.
+        InputError: a bad trace, GPU, setting or number, a part of a launch with `whole`, or an `out` that exists
+            without `resume` or `force`.
 
     ::
 
@@ -335,9 +339,12 @@ def simulate(
         raise InputError("simulate", "max_trials", f"is {max_trials}; give {min_trials} (min_trials) or more")
     if until is not None and not until > 0:
         raise InputError("simulate", "until", f"is {until}; give a width above 0, for example 0.002")
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    if whole:
+        settings = dict(settings or {}) | _begun_together(recorded)
     origin = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
     done = montecarlo.run(
-        trace if isinstance(trace, Trace) else open_trace(trace),
+        recorded,
         override(_gpu(gpu), settings) if settings else _gpu(gpu),
         trials=trials if until is None else max_trials,
         seed=seed,
@@ -353,6 +360,14 @@ def simulate(
         force=force,
     )
     return Result(done, convention)
+
+
+def _begun_together(trace: Trace) -> dict[str, object]:
+    """The settings of a whole launch's replay."""
+    if trace.n_blocks < trace.launch.n_blocks:
+        counts = f"{trace.n_blocks:,} of {trace.launch.n_blocks:,} blocks"
+        raise InputError(trace.path, "blocks", f"are {counts}, not the whole launch; trace or capture it with --whole")
+    return {"stochastic.start_alignment": False}
 
 
 def estimate(

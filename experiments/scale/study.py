@@ -56,7 +56,7 @@ class Rate:
 
 def run(setting: Setting) -> Outcome:
     """Each measured once; what else runs on the machine makes everything slower."""
-    trials, points = (2, 3) if setting.quick else (TRIALS, 8)
+    trials, points = (2, 3) if setting.quick else (TRIALS, 4)
     growth = GROWTH[:2] if setting.quick else GROWTH
     with TemporaryDirectory(prefix="memsim-scale-") as name:
         traces = {factor: _trace(Path(name, f"{factor}.h5"), factor) for factor in growth}

@@ -108,9 +108,8 @@ def _l1(result: Result) -> Iterator[Metric]:
         of = f"pipe_lsu_mem_{space}_op_{_OP[kind]}"
         if (requests := _profiled(result, "instructions", groups[space, kind])) is not None:
             yield _count(result, f"l1tex__t_requests_{of}.sum", "request", requests)
-        yield _count(result, f"l1tex__t_sectors_{of}.sum", "sector", total)
-        yield _count(result, f"l1tex__t_sectors_{of}_lookup_hit.sum", "sector", hits)
-        yield _count(result, f"l1tex__t_sectors_{of}_lookup_miss.sum", "sector", total - hits)
+        yield from _lookups(result, f"l1tex__t_sectors_{of}", hits, total)
+        yield _rate(f"l1tex__t_sector_{of}_hit_rate.pct", hits, total)
 
 
 def _profiled(result: Result, field: str, rows: Iterable[int]) -> np.ndarray | None:
@@ -134,25 +133,27 @@ def _shared(result: Result) -> Iterator[Metric]:
 def _l2(result: Result) -> Iterator[Metric]:
     if not result.trials.about["gpu"]["l2"].get("enabled", True):
         return
-    trials, everything, of_sms = len(result.trials.trial), slice(None), slice(-1)
-    by_access = {access: _hits(result, Level.l2, everything, access) for access in Access}
-    yield _rate("lts__t_sector_hit_rate.pct", *_summed(by_access.values(), trials))
-    for access in (Access.read, Access.write):
-        hits, total = by_access[access]
-        of = f"lts__t_sectors_op_{access}"
-        yield _count(result, f"{of}.sum", "sector", total)
-        yield _count(result, f"{of}_lookup_hit.sum", "sector", hits)
-        yield _count(result, f"{of}_lookup_miss.sum", "sector", total - hits)
-        yield _rate(f"lts__t_sector_op_{access}_hit_rate.pct", hits, total)
-    hits, total = _summed((_hits(result, Level.l2, of_sms, access) for access in Access), trials)
+    of_sms = slice(-1)  # the last row: page walks, and what no op caused
+    yield _rate("lts__t_sector_hit_rate.pct", *_of_l2(result, slice(None), tuple(Access)))
+    yield from _lookups(result, "lts__t_sectors", *_of_l2(result, slice(None), tuple(Access)))
     asked = result.trials.counters[:, of_sms, Level.l2, :, Unit.transactions].sum(axis=(1, 2))
     yield _count(result, "lts__t_requests_srcunit_tex.sum", "request", asked)
-    yield _count(result, "lts__t_sectors_srcunit_tex.sum", "sector", total)
-    yield _count(result, "lts__t_sectors_srcunit_tex_lookup_hit.sum", "sector", hits)
-    yield _count(result, "lts__t_sectors_srcunit_tex_lookup_miss.sum", "sector", total - hits)
-    for access in (Access.read, Access.write):
-        _, total = _hits(result, Level.l2, of_sms, access)
-        yield _count(result, f"lts__t_sectors_srcunit_tex_op_{access}.sum", "sector", total)
+    yield from _lookups(result, "lts__t_sectors_srcunit_tex", *_of_l2(result, of_sms, tuple(Access)))
+    for source, rows in (("", slice(None)), ("srcunit_tex_", of_sms)):
+        for access in (Access.read, Access.write):
+            found = _of_l2(result, rows, (access,))
+            yield from _lookups(result, f"lts__t_sectors_{source}op_{access}", *found)
+            yield _rate(f"lts__t_sector_{source}op_{access}_hit_rate.pct", *found)
+
+
+def _of_l2(result: Result, rows: slice, accesses: tuple[Access, ...]) -> tuple[np.ndarray, np.ndarray]:
+    return _summed((_hits(result, Level.l2, rows, access) for access in accesses), len(result.trials.trial))
+
+
+def _lookups(result: Result, name: str, hits: np.ndarray, total: np.ndarray) -> Iterator[Metric]:
+    yield _count(result, f"{name}.sum", "sector", total)
+    yield _count(result, f"{name}_lookup_hit.sum", "sector", hits)
+    yield _count(result, f"{name}_lookup_miss.sum", "sector", total - hits)
 
 
 def _dram(result: Result) -> Iterator[Metric]:

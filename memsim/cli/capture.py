@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, QuietTables
+from memsim.cli.options import Force, QuietTables, Whole, all_blocks
 from memsim.gpu.defaults import CAPTURE_GPU, PYTHON_GPU
 from memsim.support.errors import InputError
 
@@ -56,6 +56,7 @@ def capture(
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
     ] = None,
+    whole: Whole = False,
     gpu: Annotated[
         str | None,
         typer.Option(help=f"To compile for, and to fill with blocks. [{CAPTURE_GPU}; of Python and PTX {PYTHON_GPU}]"),
@@ -98,10 +99,11 @@ def capture(
     from memsim.support.progress import bar
 
     _check(files, ptx, arguments)
+    chosen = all_blocks(blocks, whole)
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
         if ptx is not None and arguments is not None:
             captured = capture_ptx(
-                ptx, arguments, out=out, kernel=kernel, blocks=blocks, gpu=gpu or PYTHON_GPU, registers=registers,
+                ptx, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu or PYTHON_GPU, registers=registers,
                 progress=advance,
             )  # fmt: skip
         else:
@@ -111,7 +113,7 @@ def capture(
                 out=out,
                 kernel=kernel,
                 launch=launch,
-                blocks=blocks,
+                blocks=chosen,
                 gpu=gpu,
                 registers=registers,
                 includes=include or [],

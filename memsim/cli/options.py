@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
+from memsim.support.errors import InputError
 
 TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")]
 TracesOut = Annotated[Path | None, typer.Option("--out", "-o", help="A folder, or one file that ends with .h5.")]
@@ -17,3 +18,15 @@ CountedAs = Annotated[Convention, typer.Option(help="What the hit ratios count a
 Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
 QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")]
+Whole = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
+
+
+def all_blocks(blocks: str | None, whole: bool) -> str | None:
+    """What ``--blocks`` and ``--whole`` ask for together.
+
+    Raises:
+        InputError: both are given.
+    """
+    if whole and blocks is not None:
+        raise InputError("--whole", "--blocks", f"is {blocks} besides; give one of both")
+    return "all" if whole else blocks

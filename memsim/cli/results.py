@@ -75,7 +75,7 @@ def plot(
 ) -> None:
     """Draw a results file, or several beside each other: histograms, convergence, loads, latencies.
 
-    Of a study: response curves, a heat map of its first two fields, the points that no other beats.
+    Of a study: response curves, a heat map of its first two fields, a tornado, the points that no other beats.
 
     \b
     memsim plot result.h5 -o figs/

@@ -48,6 +48,9 @@ def run(
     min_trials: Annotated[int, typer.Option(min=2, help="At least this many, with --until.")] = 20,
     max_trials: Annotated[int, typer.Option(min=2, help="At most this many, with --until.")] = 1000,
     warm: Annotated[bool, typer.Option("--warm", help="Start trials with the caches that one replay leaves.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Replay a whole launch as it begins; refuse a trace of a part of it.")
+    ] = False,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
@@ -69,6 +72,7 @@ def run(
     \b
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j 2 -o result.h5
     memsim run spmv.h5 --gpu tesla-v100 --until 0.002 -j 0
+    memsim run whole.h5 --gpu tesla-v100 --whole
     memsim run spmv.h5 --set l1.size_bytes=49152 --set l1.ways=48
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
@@ -98,6 +102,7 @@ def run(
             min_trials=min_trials,
             max_trials=max_trials,
             warm=warm,
+            whole=whole,
             settings=parse_settings(setting or []),
             convention=convention,
             progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most),

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, GpuToFill, QuietTables, TraceFile
+from memsim.cli.options import Force, GpuToFill, QuietTables, TraceFile, Whole, all_blocks
 from memsim.gpu.defaults import DEFAULT_GPU
 
 
@@ -19,6 +19,7 @@ def trace(
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not the workload's rule.")
     ] = None,
+    whole: Whole = False,
     force: Force = False,
     quiet: QuietTables = False,
 ) -> None:
@@ -37,7 +38,7 @@ def trace(
     parameters = parse_settings(param or [], "-p")
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
         check_writable(out, workload)
-        recorded = record(workload, out=out, gpu=gpu, blocks=blocks, progress=advance, **parameters)
+        recorded = record(workload, out=out, gpu=gpu, blocks=all_blocks(blocks, whole), progress=advance, **parameters)
     if not quiet:
         typer.echo(trace_text(recorded))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import difflib
 import json
 from enum import StrEnum
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
@@ -371,10 +371,15 @@ class Dram(_Data):
     timing: DramTiming
 
 
+MID_LAUNCH = "mid_launch"
+
+
 class Stochastic(_Data):
     """What is random, and only this; each is a switch a study can turn off."""
 
-    start_alignment: bool = Field(True, description="resident blocks start at random phases")
+    start_alignment: bool | Literal["mid_launch"] = Field(
+        True, description="resident blocks start at random phases; mid_launch: if the launch's first one is not traced"
+    )
     warp_weights: bool = Field(True, description="weighted_round_robin draws weights; a warp that waits loses its turn")
     max_weight: int = Field(4, ge=1, le=64, description="largest weight: sequences a warp issues in a row")
     arbitration: bool = Field(True, description="requests of SMs that reach L2 in one cycle are ordered at random")
@@ -466,11 +471,12 @@ def gpu_from_dict(data: object, where: object) -> GPU:
         # (a TOML date) into a string, which no such field accepts.
         return GPU.model_validate_json(json.dumps(data, default=str))
     except ValidationError as error:
-        raise InputError(where, *_explain(error.errors()[0])) from None
+        raise InputError(where, *_explain(error.errors())) from None
 
 
-def _explain(error: Any) -> tuple[str, str]:
-    """Turn one pydantic error into (field, what is wrong and what would be right)."""
+def _explain(errors: list[Any]) -> tuple[str, str]:
+    """Turn the first of pydantic's errors into (field, what is wrong and what would be right)."""
+    error = errors[0]
     if error["type"] == "geometry":
         return error["ctx"]["field"], error["ctx"]["problem"]
     field = ".".join(str(part) for part in error["loc"]) or "configuration"
@@ -480,7 +486,11 @@ def _explain(error: Any) -> tuple[str, str]:
         return field, unknown(field)
     given = repr(error["input"])
     given = given if len(given) <= 60 else given[:57] + "..."
-    return field, f"is {given}; it {error['msg'].removeprefix('Input ')}"
+    would_do = [error["msg"].removeprefix("Input ")]
+    if (whole := field.rpartition(".")[0]) in fields():  # one of several kinds of value, each with an error
+        kinds = [other["msg"] for other in errors if other["loc"][:-1] == error["loc"][:-1]]
+        field, would_do = whole, [kind.removeprefix("Input ") for kind in kinds]
+    return field, f"is {given}; it {', or '.join(would_do)}"
 
 
 def fields(model: type[BaseModel] = GPU, prefix: str = "") -> dict[str, Any]:

@@ -22,6 +22,9 @@ class BlockTimes:
         slots: (SMs, blocks one of them holds).
         launch_cycles: from a block's end to the next one's start.
         begin: cycle in which the first blocks start.
+
+    Attributes:
+        start, end: i8 [items], cycles.
     """
 
     def __init__(
@@ -34,7 +37,7 @@ class BlockTimes:
         held = self._sms * resident
         self._item = np.arange(held)  # in each slot, as they are filled: one block an SM, then the next one
         self._launched = min(held, len(block))
-        self._start, self._end = np.full(len(block), begin), np.full(len(block), begin)
+        self.start, self.end = np.full(len(block), begin), np.full(len(block), begin)
         self._full_until = begin if len(block) < held else None
 
     def take(self, freed: np.ndarray, launched: int) -> None:
@@ -45,10 +48,10 @@ class BlockTimes:
             launched: how many.
         """
         times, slots = freed["time"], freed["block"] * self._sms + freed["sm"]
-        self._end[self._item[slots]] = times
+        self.end[self._item[slots]] = times
         items = np.arange(self._launched, self._launched + launched)
         self._launched += launched
-        self._start[items] = times[:launched] + self._launch_cycles
+        self.start[items] = times[:launched] + self._launch_cycles
         self._item[slots[:launched]] = items
         if self._full_until is None and launched < len(freed):
             self._full_until = int(times[launched])
@@ -62,8 +65,8 @@ class BlockTimes:
     def done(self) -> np.ndarray:
         """f8 [EIGHTHS + 1], blocks done at each eighth of that time."""
         times = self._begin + self.full_until * np.arange(EIGHTHS + 1) / EIGHTHS
-        took = np.maximum(self._end - self._start, 1)
-        return np.array([self._share @ np.clip((time - self._start) / took, 0, 1) for time in times])
+        took = np.maximum(self.end - self.start, 1)
+        return np.array([self._share @ np.clip((time - self.start) / took, 0, 1) for time in times])
 
 
 def _shares(instructions: np.ndarray, block: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import numpy as np
 from memsim.gpu.carve_out import carved
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import Occupancy, occupancy
+from memsim.hierarchy.alignment import aligned
 from memsim.hierarchy.mapping import Layout, layout
 from memsim.support.files import writing
 from memsim.trace.coalesce import coalesce
@@ -25,7 +26,7 @@ class Execution:
     """A trace on a GPU; what is large lies in files, which every process that has this value maps.
 
     Attributes:
-        gpu: the GPU, with as much of its L1 as the kernel's shared memory leaves.
+        gpu: the GPU, with as much of its L1 as the kernel's shared memory leaves, and with its start of blocks decided.
         occupancy: what one SM holds of the kernel.
         folder: of the files that :meth:`prepare` writes; the caller owns it.
     """
@@ -43,7 +44,7 @@ class Execution:
         """
         shape = trace.launch
         held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-        return cls(carved(gpu, held), held, Path(folder))
+        return cls(aligned(carved(gpu, held), trace), held, Path(folder))
 
     def prepare(self, trace: Trace) -> None:
         """Coalesce the trace for the GPU and lay it out, into the files.

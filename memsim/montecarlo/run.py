@@ -190,7 +190,9 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
             "grid": list(trace.launch.grid),
             "block": list(trace.launch.block),
             "blocks": trace.n_blocks,
+            "first_block": int(trace.block_ids.min(initial=0)),
             "wave_blocks": execution.wave_blocks,
+            "instructions": trace.issue.instructions.value,
         },
     }
 

@@ -35,10 +35,11 @@ def document(result: Result) -> dict[str, Any]:
             "waves": result.waves,
             "whole": result.whole,
             "launch_cycles": result.launch_cycles,
-            "kernel_time_ms": _with_interval(result.kernel_time),
+            "kernel_time_ms": mean_and_interval(result.kernel_time),
             "kernel_time_interval_ms": result.kernel_time_interval,
+            "kernel_time_is_least": result.is_least_time,
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
-            "memory_latency": _with_interval(result.memory_latency),
+            "memory_latency": mean_and_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],
             "findings": _findings(result),
             "performance": result.performance,
@@ -57,7 +58,7 @@ def _profiler(result: Result) -> dict[str, Any] | None:
     """The profiler's own figures by its names, under its convention."""
     if result.convention is not Convention.profiler:
         return None
-    return {name: {"unit": one.unit, **_with_interval(one.values)} for name, one in metrics(result).items()}
+    return {name: {"unit": one.unit, **mean_and_interval(one.values)} for name, one in metrics(result).items()}
 
 
 def _findings(result: Result) -> list[dict[str, Any]] | None:
@@ -70,14 +71,15 @@ def _load(load: Load) -> dict[str, Any]:
     return {name: getattr(load, name) for name in ("file", "line", "column", "text", "array")} | {
         "l1_hit": load.l1_hit.mean,
         "l2_hit": load.l2_hit.mean,
-        "latency": _with_interval(load.latency),
-        "instruction_latency": _with_interval(load.instruction_latency),
-        "x": _with_interval(load.x),
+        "latency": mean_and_interval(load.latency),
+        "instruction_latency": mean_and_interval(load.instruction_latency),
+        "x": mean_and_interval(load.x),
         "share": load.share.mean,
     }
 
 
-def _with_interval(sample: Sample) -> dict[str, Any]:
+def mean_and_interval(sample: Sample) -> dict[str, Any]:
+    """A quantity as the contract has it."""
     return {"mean": sample.mean, "interval": sample.interval()}
 
 

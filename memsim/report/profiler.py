@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any
 
 from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import Result
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
 from memsim.measured import Beside, Line
-from memsim.report.document import without_nan
+from memsim.report.document import mean_and_interval, without_nan
 
 _L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"
 
@@ -67,10 +66,6 @@ def _mean(found: Mapping[str, Metric], name: str, decimals: int = 0) -> str:
     return number(found[name].values.mean, decimals) if name in found else ABSENT
 
 
-def _with_interval(metric: Metric) -> dict[str, Any]:
-    return {"mean": metric.values.mean, "interval": metric.values.interval()}
-
-
 def beside_text(label: str, report: str, result: Result, found: Beside) -> str:
     """``memsim compare --ncu``: both, with the differences."""
     rows = [
@@ -98,7 +93,7 @@ def beside_document(label: str, report: str, result: Result, found: Beside) -> s
     """The same as JSON; docs/profiler.md lists the fields."""
     lines = {
         line.metric.name: {
-            "unit": line.metric.unit, "simulated": _with_interval(line.metric),
+            "unit": line.metric.unit, "simulated": mean_and_interval(line.metric.values),
             "measured": line.measured, "difference": line.difference,
         }
         for line in found.lines

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -117,7 +118,8 @@ def _cell(study: StudyResult, name: str, point: int, case: int) -> str:
         return ABSENT
     if name in RATIOS:
         return with_interval(sample, scale=100, decimals=2)
-    return with_interval(sample, decimals=0 if name == "tm" else (4 if sample.mean < 1 else 2))
+    # Four digits of the time, of which a millisecond may be much or little.
+    return with_interval(sample, decimals=0 if name == "tm" else max(2, 3 - math.floor(math.log10(sample.mean))))
 
 
 def notes(study: StudyResult) -> Iterator[str]:

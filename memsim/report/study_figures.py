@@ -1,4 +1,4 @@
-"""A study as figures: response curves with bands, a heat map of two fields, what no point beats."""
+"""A study as figures: response curves with bands, a heat map of two fields, a tornado, what no point beats."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ from memsim.support.files import writing
 
 _CURVES = ("l1_read", "l2_read", "time_ms")
 _MOST_CURVES = 6  # in a panel; with more combinations of the other fields, a curve is their mean
+_MOST_CELLS = 100  # of a heat map, to be written in numbers
+_MOST_ENDS = 4  # levels of a number whose ends are single levels
 _LOG_BEYOND = 8  # a numeric axis that spans more than this factor in factors
 
 
@@ -44,6 +46,7 @@ def drawn(study: StudyResult) -> Iterator[tuple[str, Figure]]:
         yield f"response-{field}", response(study, field)
     if len(study.varied) > 1:
         yield "heat-map", heat_map(study, study.varied[0], study.varied[1])
+        yield "tornado", tornado(study)
     yield "pareto", pareto(study)
 
 
@@ -58,6 +61,8 @@ def response(study: StudyResult, field: str) -> Figure:
             axis.set_title(str(study.cases[case]) if column == 0 else "")
             axis.set_xlabel(field)
             axis.set_ylabel(_label(name))
+            if name in RATIOS:
+                _at_least_a_point(axis)
     handles, labels = axes[0].get_legend_handles_labels()
     if len(labels) > 1:
         figure.legend(handles, labels, loc="outside lower center", ncols=min(3, len(labels)))
@@ -77,6 +82,8 @@ def heat_map(study: StudyResult, across: str, up: str) -> Figure:
                 if np.isfinite(times[here]).any():
                     grid[y, x] = np.nanmean(times[here])
         image = axis.imshow(grid, origin="lower", aspect="auto", cmap="cividis_r")
+        if grid.size <= _MOST_CELLS:
+            _write_cells(axis, grid)
         axis.grid(False)
         axis.set_xticks(range(len(columns)), [value(one) for one in columns], rotation=45, ha="right")
         axis.set_yticks(range(len(rows)), [value(one) for one in rows])
@@ -85,6 +92,67 @@ def heat_map(study: StudyResult, across: str, up: str) -> Figure:
         axis.set_title(str(study.cases[case]))
         figure.colorbar(image, ax=axis, label=OUTPUTS["time_ms"])
     return figure
+
+
+def _write_cells(axis: Axes, grid: np.ndarray) -> None:
+    middle = (np.nanmin(grid) + np.nanmax(grid)) / 2
+    for (row, column), time in np.ndenumerate(grid):
+        if np.isfinite(time):
+            color = "white" if time > middle else "black"
+            axis.text(column, row, f"{time:.3g}", ha="center", va="center", fontsize=7, color=color)
+
+
+def _at_least_a_point(axis: Axes) -> None:
+    """An axis of a ratio shows a point or more, so that what does not move looks as if it does not."""
+    low, high = axis.get_ylim()
+    if high - low < 1:
+        middle = min(max((low + high) / 2, 0.5), 99.5)
+        axis.set_ylim(middle - 0.5, middle + 0.5)
+
+
+def tornado(study: StudyResult) -> Figure:
+    """How far each field alone moves the time, the widest on top: means over the points at both its ends.
+
+    The ends of numbers are the lowest and the highest; of more than four, the lowest and highest quarter of the points.
+    Of words they are those with the shortest and the longest mean time.
+    """
+    figure, axes = style.panels(1, len(study.cases), 4.6 * len(study.cases), 1.2 + 0.35 * len(study.varied))
+    for case, axis in zip(_cases(study), axes, strict=True):
+        times = study.means("time_ms", case)
+        ends = {field: _ends(study, field, times) for field in study.varied}
+        fields = sorted(ends, key=lambda field: abs(ends[field][1][1] - ends[field][0][1]))
+        middle = float(np.nanmean(times))
+        for row, field in enumerate(fields):
+            for end, (named, time) in enumerate(ends[field]):
+                change = round(100 * (time / middle - 1), 3)
+                axis.barh(row, change, 0.6, color=(style.BLUE, style.VERMILION)[end])
+                left = change < 0 or (change == 0 and end == 0)
+                axis.annotate(named, (change, row), xytext=(-3 if left else 3, 0), textcoords="offset points",
+                              va="center", ha="right" if left else "left", fontsize=7)  # fmt: skip
+        axis.axvline(0, color=style.INK, lw=0.8)
+        axis.set_yticks(range(len(fields)), fields)
+        axis.margins(x=0.3)
+        axis.grid(axis="y", visible=False)
+        axis.set_xlabel("time of the kernel, % from the mean of all points")
+        axis.set_title(str(study.cases[case]))
+    return figure
+
+
+def _ends(study: StudyResult, field: str, times: np.ndarray) -> list[tuple[str, float]]:
+    """What a field is at its two ends, and the mean time there."""
+    levels = _levels(study, field)
+    of = [point[field] for point in study.points]
+    if _numeric(levels) and len(levels) > _MOST_ENDS:
+        low, high = np.quantile(np.array(of, float), [0.25, 0.75])
+        groups = {f"≤ {value(float(low))}": np.array(of) <= low, f"≥ {value(float(high))}": np.array(of) >= high}
+    else:
+        groups = {value(level): np.array([one == level for one in of]) for level in levels}
+    means = [
+        (named, float(np.nanmean(times[here]))) for named, here in groups.items() if np.isfinite(times[here]).any()
+    ]
+    if not _numeric(levels):
+        means.sort(key=lambda mean: mean[1])
+    return [means[0], means[-1]]
 
 
 def pareto(study: StudyResult) -> Figure:

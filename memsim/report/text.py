@@ -140,13 +140,25 @@ def time_lines(result: Result) -> str:
     """How long the kernel takes on the simulated GPU, and what that rests on."""
     memory = with_interval(result.memory_latency)
     in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
-    return "\n".join(
-        [
-            f"predicted kernel time {with_interval(result.kernel_time, decimals=4)} ms{_one_launch(result)}",
-            f"({with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}{_launch(result)})",
-            f"main memory Tm {memory} cycles ({in_ns} ns)",
-        ]
-    )
+    lines = [
+        f"predicted kernel time {'at least ' if result.is_least_time else ''}"
+        f"{with_interval(result.kernel_time, decimals=4)} ms{_one_launch(result)}",
+        _instructions(result),
+        f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
+        f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
+        f"main memory Tm {memory} cycles ({in_ns} ns)",
+    ]
+    return "\n".join(filter(None, lines))
+
+
+def _instructions(result: Result) -> str:
+    """Where the instructions between accesses come from, which decide on the time where memory does not."""
+    known = {
+        "none": "the trace has no instructions between accesses: memory alone takes so long",
+        "estimated": "instructions between accesses are estimated from source code",
+        "compiled": "instructions between accesses are those of compiled code",
+    }
+    return known.get(result.instructions or "", "")
 
 
 def _one_launch(result: Result) -> str:
@@ -156,14 +168,21 @@ def _one_launch(result: Result) -> str:
 
 
 def _replayed(result: Result) -> str:
+    """What was replayed, the whole launch or a snapshot, and how its blocks began."""
     trace = result.trials.about["trace"]
     if result.whole:
-        return f"the whole launch, {trace['blocks']:,} blocks"
-    return f"a snapshot, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
+        what = f"the whole launch, {trace['blocks']:,} blocks"
+    else:
+        what = f"a snapshot, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
+    return f"{what}, {_begun(result)}"
 
 
-def _launch(result: Result) -> str:
-    return f"; {result.launch_cycles:,} of the launch itself" if result.launch_cycles else ""
+def _begun(result: Result) -> str:
+    """How the blocks that are resident first began, which is as the launch does unless they lie in its middle."""
+    about = result.trials.about
+    if about["gpu"].get("stochastic", {}).get("start_alignment", True):
+        return "begun at random phases"
+    return f"begun together at block {about['trace'].get('first_block', 0):,}"
 
 
 def _clock(result: Result) -> str:

@@ -13,7 +13,7 @@ from memsim.sources import snapshot
 from memsim.sources.describe import Recorder, Workload, load_workload
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk
+from memsim.trace.schema import Chunk, Instructions, Issue
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -60,7 +60,7 @@ def record(
             writer.append(batch, chunk)
             if progress:
                 progress(int(batch[-1]) + 1 - chosen.start, len(chosen))
-        writer.finish(recorder.launch, recorder.ops, recorder.arrays)
+        writer.finish(recorder.launch, recorder.ops, recorder.arrays, Issue(instructions=Instructions.estimated))
     return Trace.open(out)
 
 

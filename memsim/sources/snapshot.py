@@ -15,6 +15,7 @@ from memsim.gpu.occupancy import resident_blocks
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 
+LEAST_WAVES = 2  # the second tells the rate: it finds caches that the first one filled
 TURNOVERS = 4  # times the snapshot's accesses would fill the L2, so that cold misses are few among its replacements
 
 
@@ -38,7 +39,7 @@ def default_blocks(launch: LaunchShape, gpu: GPU, residencies: float | None, byt
     if residencies is not None:
         return _first(launch, multiple(launch, gpu, residencies))
     waves = math.ceil(TURNOVERS * gpu.l2.size_bytes / max(wave * bytes_per_block, 1))
-    return _first(launch, wave * max(1, waves))
+    return _first(launch, wave * max(LEAST_WAVES, waves))
 
 
 def multiple(launch: LaunchShape, gpu: GPU, residencies: float) -> int:

@@ -15,6 +15,7 @@ from memsim import montecarlo
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
 from memsim.gpu.config import GPU
+from memsim.hierarchy.alignment import aligned
 from memsim.hierarchy.draws import active
 from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.studies.sobol import Indices, indices
@@ -68,7 +69,7 @@ def by_source(
     """
     if points < 2 or points & (points - 1):
         raise InputError("sensitivity", "points", f"is {points}; give a power of two, for example {POINTS}")
-    sources = active(gpu)
+    sources = active(aligned(gpu, trace))
     if not sources:
         raise InputError(gpu.name, "stochastic", "switches every source of randomness off; there is no spread to split")
     rows = redraws(sources, points)

@@ -32,6 +32,9 @@ def assert_equal(system: System, trial, oracle: World) -> None:
     assert not different, "(op, level, event, unit, simulator, oracle)"
     assert not oracle.translation or trial.translation.tolist() == oracle.translation.counters.tolist()
     assert trial.cycles == oracle.cycles
+    assert np.transpose([system.blocks.start, system.blocks.end]).tolist() == oracle.spans
+    dirty = sum(len(way.dirty) for part in oracle.slices for group in part.sets for way in group.slots)
+    assert trial.dirty_sectors == dirty
     names = ("latency_sum", "latency_count", "instruction_latency_sum", "instruction_latency_count")
     assert list(zip(*(getattr(trial, name).tolist() for name in names), strict=True)) == oracle.times()
     np.testing.assert_array_equal(trial.latency_histogram, oracle.histogram())

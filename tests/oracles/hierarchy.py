@@ -57,6 +57,8 @@ class World:
 
     def run(self) -> World:
         started = [(sm, slot) for slot in range(self.resident) for sm in range(len(self.sms))][: len(self.items)]
+        self.spans = [[0, 0] for _ in self.items]  # start and end of each work item
+        self.held = {place: item for item, place in enumerate(started)}
         for item, (sm, slot) in enumerate(started):
             self.sms[sm].launch(item, slot, *self.items[item], 0)
         self.launched = len(started)
@@ -71,9 +73,11 @@ class World:
         for sm in self.sms:
             sm.step(self.now)
         for sm, slot in self.freed:
+            self.spans[self.held[sm, slot]][1] = self.now
             if self.launched < len(self.items):
                 time = self.now + self.gpu.sm.launch_cycles
                 self.sms[sm].launch(self.launched, slot, *self.items[self.launched], time)
+                self.spans[self.launched][0], self.held[sm, slot] = time, self.launched
                 self.launched += 1
         self.freed.clear()
         sent, self.sent = sorted(self.sent, key=lambda entry: entry[:2]), []

@@ -199,7 +199,7 @@ def test_the_command(tmp_path):
     assert "4 points, 1 case, 8 trials" in ran("sweep", file, "-o", out, "--log", log)
     assert "described spmv" in log.read_text() and is_study(out)
     assert "4 points" in ran("show", out) and ran("show", out, "--csv").count("\n") == 5
-    assert ran("plot", out, "-o", figures).count(".png") == 4
+    assert ran("plot", out, "-o", figures).count(".png") == 5
     document = json.loads(ran("show", out, "--json"))
     assert document["fields"] == ["l1.ways", "dram.channels"] and document["complete"]
     assert [one["fields"]["l1.ways"] for one in document["points"]] == [16, 16, 64, 64]

@@ -26,6 +26,12 @@ COUNTED = [
     ("sobol", dict(dimensions=4), 172832 + 31976, 1250000, 25, 0.0001),
     ("btree", dict(queries=500), 1318908 + 525035, 50000, 20, 0.03),
     ("btree", dict(variant="range", queries=500), 1634256 + 561818, 60000, 12, 0.025),
+    # Those of another Quadro GV100 (published with HyFiSS, MICRO 2024; experiments/gv100_launches).
+    ("hotspot", dict(n=512), 172448, 43520, 1, 0.002),
+    ("gram_schmidt", dict(n=2048), 2048, 1, 1, 0),
+    ("gaussian", dict(n=1024, variant="multipliers"), 1055, 1023, 1, 0),
+    ("lud", dict(n=2048, variant="diagonal"), 32, 30, 1, 0),
+    ("lud", dict(n=2048, variant="perimeter"), 12192, 7874, 1, 0),
     ("tensor_gemm", dict(m=256, n=16, k=2560), 460800, 5120, 10, 0),
     ("tensor_gemm", dict(variant="persistent", m=512, n=512, k=4096), 69206016, 2097152, 64, 0),
 ]

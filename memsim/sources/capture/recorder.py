@@ -23,7 +23,7 @@ from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable, writing
 from memsim.trace.info import lane_bytes
-from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk, LaunchShape
+from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk, Instructions, Issue, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -213,7 +213,8 @@ class Recorder:
             return
         assert self._writer is not None
         shape = self._shape()
-        self._writer.finish(shape, self.merger.ops, self.merger.arrays)
+        issue = Issue(instructions=Instructions.estimated if self.wanted.gaps else Instructions.none)
+        self._writer.finish(shape, self.merger.ops, self.merger.arrays, issue)
         if self.wanted.registers is None and (note := self.resources.note(self._launch.kernel)):
             self.notes.append(note)
         if self.wanted.snapshot_only and not self.on_gpu and len(self._blocks) < shape.n_blocks:

@@ -54,7 +54,8 @@ class ImportedOps:
             kind = Kind.store  # its other half
         array = self._array(space, address, opcode.width)
         bypass = opcode.bypass_l1 and space is Space.global_
-        self.ops.append(StaticOp(kind, space, opcode.width, array, line, 0, file, text, bypass))
+        copy = opcode.text.startswith("LDGSTS") and space is not Space.shared
+        self.ops.append(StaticOp(kind, space, opcode.width, array, line, 0, file, text, bypass, copy))
         return len(self.ops) - 1
 
     def _array(self, space: Space, address: int, width: int) -> int:

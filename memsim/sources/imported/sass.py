@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from enum import IntEnum
 
+from memsim.sources.imported.units import UNITS, tensor_work, unit_of
 from memsim.trace.schema import Kind, Space
 
 
@@ -45,6 +46,7 @@ class Opcode:
         does: what it means for the trace.
         kind, where, width: of an access; width in bytes a lane.
         bypass_l1: a load that L1 does not serve.
+        unit, tensor, macs: which unit executes it (units.UNITS); of a matrix instruction, its type's number and work.
         known: False of an opcode that no table here knows; it must not come with addresses.
     """
 
@@ -55,6 +57,9 @@ class Opcode:
     width: int = 4
     bypass_l1: bool = False
     known: bool = True
+    unit: int = 0
+    tensor: int = 0
+    macs: int = 0
 
 
 _ACCESSES: dict[str, tuple[Kind, Where]] = {
@@ -106,10 +111,13 @@ def decode(text: str, binary_version: int = 70) -> Opcode:
         bypass = kind is Kind.load and ({"STRONG", "GPU"} <= set(parts) or "BYPASS" in parts)
         return Opcode(text, Does.access, kind, where, width, bypass)
     if name == "BAR":
-        return Opcode(text, Does.compute if "ARV" in parts else Does.barrier)  # BAR.ARV arrives and goes on
+        control = UNITS.index("control")
+        return Opcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV goes on
     if name in ("DEPBAR", "EXIT"):
         return Opcode(text, Does.wait if name == "DEPBAR" else Does.end)
-    return Opcode(text, Does.compute, known=name in _NO_ACCESS)
+    unit = unit_of(text)
+    tensor, macs = tensor_work(text) if UNITS[unit] == "tensor" else (0, 0)
+    return Opcode(text, Does.compute, known=name in _NO_ACCESS, unit=unit, tensor=tensor, macs=macs)
 
 
 def space(where: Where) -> Space:

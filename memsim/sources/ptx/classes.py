@@ -1,9 +1,9 @@
 """Instructions by class, as the compiled code will have them: what is counted between accesses.
 
 PTX is no machine code. These rules say what its instructions become, each a fact of SASS that anybody can read in a
-disassembly: moves and conversions of addresses vanish, pairs of logical operations become one LOP3, a multiplication whose
-product is added to becomes one IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++ Programming Guide's
-table of throughputs ("Arithmetic Instructions").
+disassembly: moves and conversions of addresses vanish, pairs of logical operations become one LOP3, a multiplication
+whose product is added to becomes one IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++
+Programming Guide's table of throughputs ("Arithmetic Instructions").
 """
 
 from __future__ import annotations
@@ -19,13 +19,17 @@ from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
 CLASSES, TENSORS = INSTRUCTION_CLASSES, TENSOR_TYPES
 INTEGER, FP32, HALF, FP64, SPECIAL, CONVERSION, CONTROL, SHUFFLE = range(len(CLASSES))
 _TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4": 2, "e4m3": 3, "e5m2": 3, "f64": 4}
-_FREE = frozenset("cvta isspacep ret exit prefetchu pmevent".split())
-_LOGIC = frozenset("and or xor not".split())
-_CONTROL = frozenset("bra brx vote activemask elect fence membar nanosleep setmaxnreg trap call".split())
-# What a function that is no one instruction becomes, by class: read in SASS of sm_80 to sm_90 (division by Newton's method).
+_FREE = frozenset(["cvta", "isspacep", "ret", "exit", "prefetchu", "pmevent"])
+_LOGIC = frozenset(["and", "or", "xor", "not"])
+_CONTROL = frozenset(
+    ["bra", "brx", "vote", "activemask", "elect", "fence", "membar", "nanosleep", "setmaxnreg", "trap", "call"]
+)
+# What a function that is no one instruction becomes, by class: read in SASS of sm_80 to sm_90 (division by Newton's
+# method).
 _DIVISIONS = {
     "f32": {FP32: 8, SPECIAL: 1}, "full": {FP32: 4, SPECIAL: 1}, "approx": {FP32: 2, SPECIAL: 1},
-    "f64": {FP64: 10, SPECIAL: 1}, 32: {INTEGER: 14, CONVERSION: 2, SPECIAL: 1}, 64: {INTEGER: 60, CONVERSION: 4, SPECIAL: 1},
+    "f64": {FP64: 10, SPECIAL: 1}, 32: {INTEGER: 14, CONVERSION: 2, SPECIAL: 1}, 64: {INTEGER: 60, CONVERSION: 4,
+    SPECIAL: 1},
 }  # fmt: skip
 
 

@@ -77,7 +77,8 @@ class Device:
 
     def _regions(self, memory: Memory) -> tuple[list[tuple[int, int, int, int, int]], list[ArrayInfo], np.ndarray]:
         """Rows (start, stop, host, array, space) in order of address; arrays of the trace; shared arrays' places."""
-        rows, arrays = [], []
+        rows: list[tuple[int, int, int, int, int]] = []
+        arrays: list[ArrayInfo] = []
         for one in memory.regions:
             space = _SPACES[one.space]
             rows.append((one.address, one.address + one.bytes, one.buffer.ctypes.data, len(arrays), int(space)))
@@ -120,7 +121,7 @@ class Device:
     ) -> Machine:
         builder, n = self._program.builder, len(self._program.code)
         warps = self.team * self.warps
-        columns = np.array([*regions, (HIGHEST, HIGHEST, 0, -1, -1)], np.int64).T
+        columns = np.array([*regions, (HIGHEST, -1, 0, -1, -1)], np.int64).T
         self._cell = np.zeros(1, np.int64)
         named: dict[str, Any] = {
             "code": self._program.code,

@@ -10,12 +10,40 @@ from memsim.sources.ptx.module import Address, Instruction, Not, Operand, Regist
 
 # Instructions whose first operand is no result.
 NO_RESULT = frozenset(
-    "st red bra brx ret exit bar barrier membar fence cp prefetch prefetchu trap brkpt call nanosleep griddepcontrol discard "
-    "applypriority setmaxnreg stmatrix pmevent tensormap multimem stackrestore".split()
+    [
+        "st",
+        "red",
+        "bra",
+        "brx",
+        "ret",
+        "exit",
+        "bar",
+        "barrier",
+        "membar",
+        "fence",
+        "cp",
+        "prefetch",
+        "prefetchu",
+        "trap",
+        "brkpt",
+        "call",
+        "nanosleep",
+        "griddepcontrol",
+        "discard",
+        "applypriority",
+        "setmaxnreg",
+        "stmatrix",
+        "pmevent",
+        "tensormap",
+        "multimem",
+        "stackrestore",
+    ]
 )
-_LOADS = frozenset("ld ldu ldmatrix tex".split())
-_ATOMICS = frozenset("atom red".split())
-ADDRESSED = _LOADS | _ATOMICS | frozenset("st stmatrix cp mbarrier prefetch prefetchu wgmma multimem".split())
+_LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex"])
+_ATOMICS = frozenset(["atom", "red"])
+ADDRESSED = (
+    _LOADS | _ATOMICS | frozenset(["st", "stmatrix", "cp", "mbarrier", "prefetch", "prefetchu", "wgmma", "multimem"])
+)
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,195 @@
-"""Calls of functions become their bodies, with registers and labels of their own."""
+"""Calls of functions become their bodies, with registers, labels and local variables of their own.
+
+Parameters of calls (PTX ISA 9.0, section 7.1) become registers, as compilers pass them; so what is passed must be
+read in the same pieces in which it was written.
+"""
 
 from __future__ import annotations
 
-from memsim.sources.ptx.module import Function, Instruction, Label, Module
+from dataclasses import dataclass, field, replace
 
-Body = list[Instruction | Label]
+from memsim.sources.ptx.module import (
+    Address,
+    Function,
+    Instruction,
+    Label,
+    Module,
+    Not,
+    Operand,
+    Register,
+    Symbol,
+    Vector,
+)
+from memsim.support.errors import InputError
+
+MOST_DEPTH = 64  # of calls
+MOST_INSTRUCTIONS = 1 << 20  # of a kernel with all it calls
+_SILENT = ("vprintf", "printf")  # what prints: it returns 0
+_ENDING = ("__assertfail", "__trap")
 
 
-def inlined_body(module: Module, function: Function) -> tuple[Body, dict[str, str], dict[str, list[str]]]:
-    """A kernel's body without calls; the types of all its registers; its tables of branch targets."""
-    return list(function.body), dict(function.registers), dict(function.tables)
+def flattened(module: Module, kernel: Function) -> Function:
+    """The kernel without calls.
+
+    Raises:
+        InputError: it calls what is not in the module, itself, or too much; the line of the call is named.
+    """
+    if not any(isinstance(one, Instruction) and one.name == "call" for one in kernel.body):
+        return kernel
+    inliner = _Inliner(module, replace(kernel, body=[], registers=dict(kernel.registers), variables={}, tables={}))
+    inliner.add(kernel, _Names("", set()), depth=0)
+    return inliner.whole
+
+
+@dataclass
+class _Names:
+    """How a copy of a function calls its own: everything gets a suffix, parameters become registers of the caller.
+
+    Attributes:
+        suffix: of registers, labels and variables.
+        passed: names of variables in parameter space that are registers.
+        parameters: the callee's names of what is passed, as the caller calls it.
+        end: the label behind the body; empty in the kernel.
+    """
+
+    suffix: str
+    passed: set[str]
+    parameters: dict[str, str] = field(default_factory=dict)
+    end: str = ""
+
+
+class _Inliner:
+    def __init__(self, module: Module, whole: Function) -> None:
+        self._module, self.whole = module, whole
+        self._copies = 0
+
+    def add(self, function: Function, names: _Names, depth: int) -> None:
+        """Append a function's body, with its calls, under its names."""
+        if depth > MOST_DEPTH:
+            problem = f"calls itself, or more than {MOST_DEPTH} functions deep, which memsim cannot run"
+            raise InputError(self._module.where, function.name, problem)
+        own = set(function.variables) | set(function.tables)
+        own |= {one.name for one in function.body if isinstance(one, Label)}
+        names.passed |= {name for name, one in function.variables.items() if one.space == "param"}
+        for name, variable in function.variables.items():
+            if variable.space != "param":
+                new = self._name(name, names, own)
+                self.whole.variables[new] = replace(variable, name=new)
+        for name, kind in function.registers.items():
+            self.whole.registers[name + names.suffix] = kind
+        for name, labels in function.tables.items():
+            self.whole.tables[name + names.suffix] = [label + names.suffix for label in labels]
+        for one in function.body:
+            if isinstance(one, Label):
+                self.whole.body.append(Label(one.name + names.suffix))
+            else:
+                self._instruction(one, names, own, depth)
+        if names.end:
+            self.whole.body.append(Label(names.end))
+
+    @staticmethod
+    def _name(name: str, names: _Names, own: set[str]) -> str:
+        return name + names.suffix if name in own else name
+
+    def _instruction(self, one: Instruction, names: _Names, own: set[str], depth: int) -> None:
+        if len(self.whole.body) > MOST_INSTRUCTIONS:
+            raise self._error(one, f"makes the kernel larger than {MOST_INSTRUCTIONS} instructions")
+        if one.name == "call":
+            self._call(one, names, depth)
+            return
+        operands = tuple(self._renamed(operand, names, own) for operand in one.operands)
+        guard = self._renamed(one.guard, names, own) if one.guard is not None else None
+        assert guard is None or isinstance(guard, Register | Not)
+        moved = replace(one, operands=operands, guard=guard)
+        if one.name == "ret" and names.end:
+            moved = replace(moved, parts=("bra",), operands=(Symbol(names.end),))
+        elif one.name in ("ld", "st") and one.has("param"):
+            moved = self._passed(moved, names)
+        self.whole.body.append(moved)
+
+    def _renamed(self, operand: Operand, names: _Names, own: set[str]) -> Operand:
+        if isinstance(operand, Register):
+            known = operand.name + names.suffix
+            return Register(known) if known in self.whole.registers else operand
+        if isinstance(operand, Not):
+            inner = self._renamed(operand.register, names, own)
+            assert isinstance(inner, Register)
+            return Not(inner)
+        if isinstance(operand, Symbol):
+            return Symbol(self._name(operand.name, names, own), operand.offset)
+        if isinstance(operand, Vector):
+            return Vector(tuple(self._renamed(part, names, own) for part in operand.parts))
+        if isinstance(operand, Address):
+            base = self._renamed(operand.base, names, own)
+            if isinstance(operand.base, Symbol) and operand.base.name in names.passed | set(names.parameters):
+                base = operand.base
+            coordinates = tuple(self._renamed(part, names, own) for part in operand.coordinates)
+            return Address(base, operand.offset, coordinates)  # type: ignore[arg-type]
+        return operand
+
+    def _passed(self, one: Instruction, names: _Names) -> Instruction:
+        """A load or store of a call's parameter, as a move."""
+        address, value = (one.operands[1], one.operands[0]) if one.name == "ld" else (one.operands[0], one.operands[1])
+        assert isinstance(address, Address)
+        name = getattr(address.base, "name", "")
+        if name in names.parameters:
+            holder = names.parameters[name]
+        elif name in names.passed:
+            holder = name + names.suffix
+        else:
+            return one
+        values = value.parts if isinstance(value, Vector) else (value,)
+        width = int("".join(filter(str.isdigit, one.type))) // 8
+        held = []
+        for i in range(len(values)):
+            register = f"{holder}@{address.offset + i * width}"
+            self.whole.registers.setdefault(register, f"b{8 * width}")
+            held.append(Register(register))
+        if len(values) > 1:
+            raise self._error(one, "passes vectors, which memsim does not know")
+        operands = (value, held[0]) if one.name == "ld" else (held[0], value)
+        return replace(one, parts=("mov", f"b{8 * width}"), operands=operands)
+
+    def _call(self, one: Instruction, names: _Names, depth: int) -> None:
+        """``call (results), function, (arguments)``."""
+        operands = list(one.operands)
+        results = Vector(())
+        if isinstance(operands[0], Vector):
+            results = operands[0]
+            operands = operands[1:]
+        target = operands.pop(0)
+        arguments = operands[0] if operands and isinstance(operands[0], Vector) else Vector(())
+        callee = self._module.functions.get(getattr(target, "name", ""))
+        if callee is None or callee.declared_only:
+            self._external(one, getattr(target, "name", "?"), results, names)
+            return
+        self._copies += 1
+        suffix = f"^{self._copies}"
+        inner = _Names(suffix, set(), end=f"end{suffix}")
+        for declared, given in zip(
+            [*callee.results, *callee.parameters], [*results.parts, *arguments.parts], strict=False
+        ):
+            holder = getattr(given, "name", "")
+            if holder not in names.passed:
+                raise self._error(one, "passes what is no parameter")
+            inner.parameters[declared.name] = holder + names.suffix
+        if one.guard is not None:
+            guard = self._renamed(one.guard, names, set())
+            other = guard.register if isinstance(guard, Not) else Not(guard)  # type: ignore[arg-type]
+            skip = replace(one, parts=("bra",), operands=(Symbol(inner.end),), guard=other)
+            self.whole.body.append(skip)
+        self.add(callee, inner, depth + 1)
+
+    def _external(self, one: Instruction, name: str, results: Vector, names: _Names) -> None:
+        """A function of the device's runtime."""
+        if name in _ENDING:
+            self.whole.body.append(replace(one, parts=("trap",), operands=()))
+        elif name in _SILENT:
+            for result in results.parts:
+                register = f"{getattr(result, 'name', '')}{names.suffix}@0"
+                self.whole.registers.setdefault(register, "b32")
+        else:
+            raise self._error(one, f"calls {name}, which is not in the text")
+
+    def _error(self, one: Instruction, problem: str) -> InputError:
+        return InputError(f"{self._module.where}:{one.line}", one.text, problem)

@@ -91,7 +91,7 @@ def _place_variables(launch: Launch, variables: Iterable[Variable], memory: Memo
     ours = [one for one in variables if one.space in ("global", "const")]
     for one in ours:
         data = np.zeros(one.bytes, np.uint8)
-        data[: len(one.values)] = np.frombuffer(one.values[: one.bytes], np.uint8)
+        data[: len(one.values)] = one.values[: one.bytes]
         symbols[one.name] = memory.variable((launch.key, one.name), data, one.element_bytes, one.space)
     for one in ours:
         for offset, name, added in one.addresses:

@@ -56,7 +56,10 @@ Operand = Register | Immediate | Symbol | Address | Vector | Not
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where in the source: file, line and column from 1, 0 for not known; after inlining, where the innermost call is."""
+    """Where in the source: file, line and column from 1, 0 for not known.
+
+    After inlining, where the innermost call is.
+    """
 
     file: str = ""
     line: int = 0
@@ -123,7 +126,7 @@ class Variable:
     align: int
     bytes: int
     element_bytes: int
-    values: bytes = b""
+    values: tuple[int, ...] = ()
     addresses: tuple[tuple[int, str, int], ...] = ()
     extern: bool = False
     kind: str = "b8"

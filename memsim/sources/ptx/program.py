@@ -9,7 +9,6 @@ import numpy as np
 from memsim.sources.ptx.classes import Counter, Segment
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
-from memsim.sources.ptx.inline import inlined_body
 from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.layout import Layout
 from memsim.sources.ptx.lowering.builder import Builder
@@ -20,7 +19,6 @@ from memsim.sources.ptx.module import Function, Instruction, Position
 from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.slice import Slice, everything, needed
 from memsim.sources.ptx.waits import brings, handed, hands_on
-
 
 END = Instruction(("ret",), (), None, 0, Position())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
@@ -48,6 +46,7 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     """Lower a kernel.
 
     Args:
+        function: the kernel, without calls.
         check: compute all values, not only what feeds addresses and branches.
         tracing: reorder as the assembler would, charge instructions and wait for loads.
 
@@ -55,15 +54,14 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
         InputError: an instruction that memsim does not know, by its line.
     """
     fixed = fixed_registers(launch)
-    body, registers, tables = inlined_body(launch.module, function)
-    builder = Builder(launch.source, registers, fixed, layout.symbols)
-    blocks = basic_blocks(body)
+    builder = Builder(launch.source, function.registers, fixed, layout.symbols)
+    blocks = basic_blocks(function.body)
     if tracing:
         for block in blocks:
             block.instructions = scheduled(block.instructions)
     every = [one for block in blocks for one in block.instructions]
     kept = everything(every) if check else needed(every, layout, memory)
-    lowering = _Lowering(builder, tables, kept, tracing, every)
+    lowering = _Lowering(builder, function.tables, kept, tracing, every)
     lowering.run(blocks)
     return Program(builder.finish(), builder.origin, lowering.segments, builder)
 

@@ -1,9 +1,10 @@
 """In which order the assembler issues the instructions of a basic block: an estimate, where SASS does not tell.
 
-PTX says nothing of order but dependence: LLVM writes a load where its value is used, and ptxas moves independent loads of a
-block up, so that one wait covers them all. This is list scheduling (Gibbons and Muchnick 1986) with one priority: what loads
-wait for first, then loads, in the order of the text; all else as late as the text has it. No access moves over a barrier, a
-fence, an atomic or a volatile access, and no load over a store that may write what it reads.
+PTX says nothing of order but dependence: LLVM writes a load where its value is used, and ptxas moves independent
+loads of a block up, so that one wait covers them all. This is list scheduling (Gibbons and Muchnick 1986) with one
+priority: what loads wait for first, then loads, in the order of the text; all else as late as the text has it. No
+access moves over a barrier, a fence, an atomic or a volatile access, and no load over a store that may write what it
+reads.
 """
 
 from __future__ import annotations

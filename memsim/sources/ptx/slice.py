@@ -1,7 +1,7 @@
 """What must be computed: whatever feeds addresses, predicates of accesses and branches, through registers and memory.
 
-A backward slice (Weiser 1984) that asks neither for the order of instructions nor for paths: a register is needed or it is
-not. Memory is told apart by space, and global memory by the arrays that an address may point into.
+A backward slice (Weiser 1984) that asks neither for the order of instructions nor for paths: a register is needed or
+it is not. Memory is told apart by space, and global memory by the arrays that an address may point into.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ def steers(one: Instruction) -> bool:
 def read_space(one: Instruction, effect: Effects) -> str:
     """The space that an instruction reads values from, "" for none.
 
-    The objects of mbarrier are nobody's else; what arrives at them is always counted. A copy reads where it copies from.
+    The objects of mbarrier are nobody's else; what arrives at them is always counted. A copy reads where it copies
+    from.
     """
     if not effect.memory or one.name in ("st", "stmatrix", "mbarrier") or effect.space in ("param", "const"):
         return ""
@@ -129,15 +130,19 @@ class Origins:
                         changed = True
 
     def of(self, one: Instruction) -> Places:
-        """Where an access may go; unknown if any part of its address is a pointer that was loaded."""
+        """Where an access may go; unknown if any part of its address is a pointer that was loaded, or none is known."""
         found: Places = frozenset()
-        for operand in one.operands:
-            if isinstance(operand, Address):
-                found |= self._operand(operand.base)
-        known = effects(one).space == "shared" or found and ANYWHERE not in found
-        return (
-            (found | {f"#{effects(one).space}"} if effects(one).space == "shared" else found) if known else frozenset()
-        )
+        space = effects(one).space
+        for number, operand in enumerate(one.operands):
+            copies = one.name == "cp"
+            if not isinstance(operand, Address) or copies and number > 1:
+                continue
+            shared = (space == "shared") == (number == 0) if copies else space == "shared"
+            places = frozenset(["#shared"]) if shared else self._operand(operand.base)
+            if not places or ANYWHERE in places:
+                return frozenset()
+            found |= places
+        return found
 
     def _operand(self, operand: Operand) -> Places:
         if isinstance(operand, Register):

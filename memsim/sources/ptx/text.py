@@ -177,7 +177,7 @@ class _Parser:
         count, extern = self._extents(extern)
         if count * element > MOST_BYTES:
             raise self._error(name, f"declares {name.text} of {count * element} bytes; at most {MOST_BYTES}")
-        values, addresses = self._values(kind) if self._take("=") else (b"", ())
+        values, addresses = self._values(kind) if self._take("=") else ((), ())
         return Variable(
             self._renamed(name.text),
             space[1:],
@@ -200,16 +200,17 @@ class _Parser:
             self._expect("]")
         return count, extern
 
-    def _values(self, kind: str) -> tuple[bytes, tuple[tuple[int, str, int], ...]]:
+    def _values(self, kind: str) -> tuple[tuple[int, ...], tuple[tuple[int, str, int], ...]]:
         """Initial values: their bytes, and where addresses of variables stand in them."""
-        data, addresses = bytearray(), []
+        data = bytearray()
+        addresses: list[tuple[int, str, int]] = []
         width = type_bytes(kind)
         while True:
             token = self._peek()
             if token.text in ("{", "}", ",", "(", ")"):
                 self._at += 1
             elif token.text == ";" or token.kind == "end":
-                return bytes(data), tuple(addresses)
+                return tuple(data), tuple(addresses)
             elif token.kind == "word" and self._next().text != "generic":
                 added = self._integer() if self._take("+") else 0
                 addresses.append((len(data), token.text, added))
@@ -339,9 +340,7 @@ class _Parser:
         elif token.text == ".pragma":
             while self._next().text != ";":
                 pass
-        elif token.text in _LINE_DIRECTIVES:
-            self._skip_line(token.line)
-        elif token.text in (".b8", ".b16", ".b32", ".b64"):
+        elif token.text in _LINE_DIRECTIVES or token.text in (".b8", ".b16", ".b32", ".b64"):
             self._skip_line(token.line)
         else:
             raise self._error(token, f"has the directive {token.text}, which memsim does not know")
@@ -437,7 +436,8 @@ class _Parser:
         self._expect("[")
         token = self._peek()
         base: Operand = self._constant() if token.kind == "number" else self._named()
-        offset, coordinates = 0, ()
+        offset = 0
+        coordinates: tuple[Operand, ...] = ()
         while self._peek().text in ("+", "-"):
             sign = -1 if self._next().text == "-" else 1
             offset += sign * self._integer()
@@ -463,8 +463,8 @@ class _Parser:
             value = int(token.text[2:], 16) ^ (1 << (bits - 1) if negative else 0)
             return Immediate(value, bits)
         if re.fullmatch(r"\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+", token.text):
-            value = float(token.text) * (-1 if negative else 1)
-            return Immediate(struct.unpack("<Q", struct.pack("<d", value))[0], 64)
+            number = float(token.text) * (-1 if negative else 1)
+            return Immediate(struct.unpack("<Q", struct.pack("<d", number))[0], 64)
         return Immediate(-integer(token.text) if negative else integer(token.text))
 
 

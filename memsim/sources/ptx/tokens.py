@@ -1,4 +1,7 @@
-"""PTX text as tokens: words, numbers, strings, punctuation, each with its line; lexical rules of the PTX ISA, chapter 4."""
+"""PTX text as tokens: words, numbers, strings, punctuation, each with its line.
+
+Lexical rules of the PTX ISA, chapter 4.
+"""
 
 from __future__ import annotations
 

@@ -11,6 +11,7 @@ from memsim.gpu.config import GPU, Dependence
 from memsim.sources import snapshot
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.failures import failure
+from memsim.sources.ptx.inline import flattened
 from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.layout import Layout, lay_out
 from memsim.sources.ptx.machine import tables
@@ -37,7 +38,7 @@ class _Run:
 
     def __init__(self, launch: Launch, memory: Memory, *, check: bool, tracing: bool) -> None:
         launch.check()
-        function = launch.function
+        function = flattened(launch.module, launch.function)
         self.launch, self._tracing = launch, tracing
         self.layout: Layout = lay_out(launch, function, memory)
         self.program: Program = build(launch, function, self.layout, memory, check=check, tracing=tracing)
@@ -124,7 +125,8 @@ def trace_launch(
         progress: told the blocks done and all, after every batch.
 
     Raises:
-        InputError: an instruction that memsim does not know, an access outside all arrays, a kernel that never ends, blocks
+        InputError: an instruction that memsim does not know, an access outside all arrays, a kernel that never ends,
+        blocks
             outside the grid, a file that cannot be written. Nothing is left behind.
     """
     ready = _Run(launch, memory, check=check, tracing=True)

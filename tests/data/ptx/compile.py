@@ -41,7 +41,7 @@ def compile_triton(name: str, capability: int) -> str:
     types, constants, warps = (TRITON | TENSORS)[name]
     function = getattr(kernels, name)
     signature = {
-        **dict(zip(function.arg_names, (one.split(":")[0] for one in types))),
+        **dict(zip(function.arg_names, (one.split(":")[0] for one in types), strict=False)),
         **dict.fromkeys(constants, "constexpr"),
     }
     aligned = {(i,): [["tt.divisibility", 16]] for i, one in enumerate(types) if one[0] == "*" or one == "i32"}

@@ -28,7 +28,8 @@ def test_without_a_default_the_snapshot_turns_over_the_l2():
             assert len(blocks) % wave == 0
             assert len(blocks) * bytes_per_block >= snapshot.TURNOVERS * GPU.l2.size_bytes
             fewer = len(blocks) - wave
-            assert fewer == 0 or fewer * bytes_per_block < snapshot.TURNOVERS * GPU.l2.size_bytes
+            enough = fewer * bytes_per_block >= snapshot.TURNOVERS * GPU.l2.size_bytes
+            assert len(blocks) == snapshot.LEAST_WAVES * wave or not enough
 
 
 def test_occupancy_counts_registers_and_shared_memory():

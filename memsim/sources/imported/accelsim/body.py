@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.sources.imported.accelsim.issue import begin_issue, end_gap
 from memsim.sources.imported.accelsim.lines import read_instruction
 from memsim.sources.imported.accelsim.problems import (
     BLOCK_ID,
@@ -50,7 +51,7 @@ def read_body(text, state, tables):
     s = state[0]
     end = len(text)
     while s.at < end:
-        if tables.cursor[0] + MOST_ROWS + 1 > len(tables.rows) or tables.cursor[1] + WARP_SIZE > len(tables.addresses):
+        if tables.cursor[0] + MOST_ROWS + 2 > len(tables.rows) or tables.cursor[1] + WARP_SIZE > len(tables.addresses):
             return ROWS_FULL
         at = skip_spaces(text, s.at)
         first = text[at]
@@ -187,6 +188,7 @@ def _begin_warp(text, at, s, tables):
     s.gap = 0
     s.start = 1
     s.sequence += 1
+    begin_issue(tables.issue)
     return TEXT_USED
 
 
@@ -201,6 +203,7 @@ def _end_warp(s, tables):
         return MISSING
     if s.gap > 0:
         write_plain(tables.rows, tables.cursor, 0, s.gap, 0)
+        end_gap(tables.issue, tables.rows[tables.cursor[0] - 1])
     span = tables.spans[s.blocks * s.warps_per_block + s.warp]
     span.row_end = s.rows_before + tables.cursor[0]
     span.address_end = s.addresses_before + tables.cursor[1]

@@ -7,12 +7,26 @@ with line information.
 What starts a sequence: a use of a register that a load of the current sequence writes, as an operand or to overwrite
 it, by an access or by anything issued before it, because a warp issues in order; a barrier; ``DEPBAR``. A store or
 atomic that merely takes such a register as its data stays in the sequence, with Flag.data.
+
+What waits by scoreboard: every use of a register that a load writes, and every overwriting of it, waits for that load;
+a gap is divided where one of its instructions does, and what an access itself uses is waited for before the gap's last
+part. DEPBAR waits for all copies to shared memory.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from memsim.sources.imported.accelsim.issue import (
+    ALL_REGISTERS,
+    ZERO_REGISTER,
+    count_instruction,
+    end_gap,
+    is_new,
+    loads_into,
+    use_registers,
+    wait_for_copies,
+)
 from memsim.sources.imported.accelsim.problems import (
     ADDRESS,
     LOCAL,
@@ -31,7 +45,7 @@ from memsim.sources.imported.accelsim.problems import (
     TEXT_USED,
     UNKNOWN,
 )
-from memsim.sources.imported.accelsim.state import ALL_REGISTERS, MOST_PC, MOST_REGISTERS, OP_SLOTS_LOG2, UNREAD
+from memsim.sources.imported.accelsim.state import MOST_PC, MOST_REGISTERS, OP_SLOTS_LOG2, UNREAD
 from memsim.sources.imported.lane_rows import WARP_SIZE, write_lanes, write_plain, write_strided
 from memsim.sources.imported.opcodes import find_opcode, read_opcode
 from memsim.sources.imported.sass import Does, Where
@@ -46,15 +60,15 @@ from memsim.sources.imported.tokens import (
     skip_token,
 )
 from memsim.sources.local_memory import WINDOW, local_address
+from memsim.sources.waits import COPIES, LONG, SHORT
 from memsim.support.compiled import inlined
 from memsim.trace.schema import Flag, Kind, Space
-
-ZERO_REGISTER = 255  # RZ: reads as 0, forgets what is written
 
 LIST, STRIDE, DELTAS = range(3)  # address modes
 _WAIT, _END, _BARRIER, _ACCESS = int(Does.wait), int(Does.end), int(Does.barrier), int(Does.access)
 _GENERIC, _BOTH = int(Where.generic), int(Where.both)
 _GLOBAL, _SHARED, _LOCAL = int(Space.global_), int(Space.shared), int(Space.local)
+_CONSTANT = int(Space.constant)
 _LOAD, _ATOMIC = int(Kind.load), int(Kind.atomic)
 _SEQUENCE_FLAG, _BARRIER_FLAG, _DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
 _LONGEST_STRIDE = 2**31 - 1
@@ -104,7 +118,7 @@ def read_instruction(text, at, s, tables):
             return _access(text, at, s, tables, opcode, mask, written, read)
         if not opcode.known:
             return UNKNOWN
-    _plain(s, tables, opcode.does, mask, written, read)
+    _plain(s, tables, opcode, mask, written, read)
     return TEXT_USED
 
 
@@ -137,11 +151,13 @@ def _loaded(s, tables, register):
 
 
 @inlined
-def _plain(s, tables, does, mask, written, read):
+def _plain(s, tables, opcode, mask, written, read):
     """Take an instruction that accesses no memory: a barrier ends a sequence, others count for the gap."""
     s.left -= 1
+    does = opcode.does
     if does == _BARRIER and mask > 0:
         write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG | _BARRIER_FLAG, s.gap, mask)
+        end_gap(tables.issue, tables.rows[tables.cursor[0] - 1])
         s.gap = 0
         s.start = 1
         s.sequence += 1
@@ -150,12 +166,27 @@ def _plain(s, tables, does, mask, written, read):
         return
     if does == _WAIT:
         s.start = 1
+        wait_for_copies(tables.issue)
         return
+    _wait_within(s, tables, written, read)
+    count_instruction(tables.issue, opcode, tables.named, MOST_REGISTERS, read, written)
     s.gap += 1
     for k in range(written):
         s.start |= _loaded(s, tables, tables.named[k])
     for k in range(MOST_REGISTERS, MOST_REGISTERS + read):
         s.start |= _loaded(s, tables, tables.named[k])
+
+
+@inlined
+def _wait_within(s, tables, written, read):
+    """An instruction of a gap uses what is on its way: what came before it gets a row that does not wait."""
+    named = tables.named
+    if s.gap > 0 and (is_new(tables.issue, named, 0, written) or is_new(tables.issue, named, MOST_REGISTERS, read)):
+        write_plain(tables.rows, tables.cursor, _SEQUENCE_FLAG if s.start else 0, s.gap, 0)
+        end_gap(tables.issue, tables.rows[tables.cursor[0] - 1])
+        s.gap = 0
+    use_registers(tables.issue, named, 0, written)
+    use_registers(tables.issue, named, MOST_REGISTERS, read)
 
 
 @inlined
@@ -178,8 +209,16 @@ def _access(text, at, s, tables, opcode, mask, written, read):
     if problem != TEXT_USED:
         return problem
     flags = _flags(s, tables, opcode.kind, written, read, address_at)
+    use_registers(tables.issue, tables.named, 0, written)
+    use_registers(tables.issue, tables.named, MOST_REGISTERS, read)
+    first = tables.cursor[0]
+    answers = opcode.kind == _LOAD or (opcode.kind == _ATOMIC and not unread)
+    registers = max(np.int64(opcode.width) >> 2, 1)
     if stride <= _LONGEST_STRIDE and _named(opcode.where):
         write_strided(tables.rows, tables.cursor, tables.found[opcode.where, 1], flags, s.gap, mask, base, stride)
+        end_gap(tables.issue, tables.rows[first])
+        if answers:
+            loads_into(tables.issue, _class_of(opcode, opcode.where), old, registers, 1)
     else:
         gap = s.gap
         for space in range(4):
@@ -187,14 +226,27 @@ def _access(text, at, s, tables, opcode, mask, written, read):
             if part:
                 op = tables.found[space, 1]
                 lanes, some = tables.lanes, tables.some
+                before = tables.cursor[0]
                 write_lanes(tables.rows, tables.addresses, tables.cursor, op, flags, gap, part, lanes, some)
                 flags, gap = 0, 0
+                if before == first:
+                    end_gap(tables.issue, tables.rows[first])
+                if answers and not (opcode.where == _BOTH and space == _SHARED):  # LDGSTS stores there
+                    loads_into(tables.issue, _class_of(opcode, space), old, registers, tables.cursor[0] - before)
     s.gap = 0
     s.left -= 1
     if old >= 0 and (opcode.kind == _LOAD or opcode.kind == _ATOMIC):
         for register in range(old, min(old + max(opcode.width >> 2, 1), ZERO_REGISTER)):
             tables.registers[register] = s.sequence
     return TEXT_USED
+
+
+@inlined
+def _class_of(opcode, space):
+    """The class of loads that an access of a space answers among."""
+    if opcode.where == _BOTH:
+        return COPIES
+    return SHORT if space in (_SHARED, _CONSTANT) else LONG
 
 
 @inlined

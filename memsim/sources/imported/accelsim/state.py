@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.sources.imported.accelsim.issue import ALL_REGISTERS, Issue, new_issue
 from memsim.sources.imported.lane_rows import ROW, WARP_SIZE
 from memsim.sources.imported.opcodes import Opcodes
 
@@ -54,7 +55,6 @@ SPAN = np.dtype([("row", "<i8"), ("row_end", "<i8"), ("address", "<i8"), ("addre
 
 OP_SLOTS_LOG2 = 17  # twice what a trace can name
 MOST_REGISTERS = 16  # named by one line, of either kind
-ALL_REGISTERS = 256
 MOST_PC = 1 << 40
 
 # A static op is known by PC, opcode and variant: its space, and UNREAD for an atomic whose old value nobody reads.
@@ -68,6 +68,7 @@ class Tables(NamedTuple):
         spot, opcodes, pool: of :class:`memsim.sources.imported.opcodes.Opcodes`.
         ops: OP_SLOT [2**OP_SLOTS_LOG2], hashed by key.
         registers: i8 [ALL_REGISTERS], the sequence whose load wrote each register last.
+        issue: waits and mixes of the warp at hand.
         named: i8 [2 * MOST_REGISTERS], registers that the line at hand writes, then those that it reads.
         lanes: i8 [32], the line's addresses.
         some: i8 [2, 32], scratch for those of one row.
@@ -83,6 +84,7 @@ class Tables(NamedTuple):
     pool: np.ndarray
     ops: np.ndarray
     registers: np.ndarray
+    issue: Issue
     named: np.ndarray
     lanes: np.ndarray
     some: np.ndarray
@@ -104,6 +106,7 @@ def new_tables(opcodes: Opcodes, rows: int, addresses: int, blocks: int, warps_p
         pool=opcodes.pool,
         ops=ops,
         registers=np.full(ALL_REGISTERS, -1),
+        issue=new_issue(),
         named=np.zeros(2 * MOST_REGISTERS, np.int64),
         lanes=np.zeros(WARP_SIZE, np.int64),
         some=np.zeros((2, WARP_SIZE), np.int64),

@@ -13,7 +13,8 @@ from memsim.sources.ptx.text import type_bytes
 from memsim.support.errors import InputError
 
 Fields = dict[str, int]
-COLUMNS = ("op", "dst", "a", "b", "c", "guard", "negated", "mask", "shift", "x", "y", "segment", "uses", "n_uses", "list",
+COLUMNS = ("op", "dst", "a", "b", "c", "guard", "negated", "mask", "shift", "x", "y", "segment", "uses", "n_uses",
+"list",
            "count")  # fmt: skip
 SINK = 0  # the row whose value nobody reads
 ZERO = 1  # the row of the constant 0

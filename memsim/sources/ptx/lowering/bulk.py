@@ -31,8 +31,8 @@ def lower_mbarrier(b: Builder, one: Instruction, _values: bool) -> None:
         what = mbarriers.TEST_PARITY if one.has("parity") else mbarriers.TEST
         return b.emit(Micro.mbarrier, y=what, count=b.predicate(result.name), **fields)
     names = {
-        "init": mbarriers.INIT, "inval": mbarriers.INVALIDATE, "arrive": mbarriers.ARRIVE, "expect_tx": mbarriers.EXPECT,
-        "complete_tx": mbarriers.COMPLETE, "arrive_drop": mbarriers.DROP,
+        "init": mbarriers.INIT, "inval": mbarriers.INVALIDATE, "arrive": mbarriers.ARRIVE, "expect_tx":
+        mbarriers.EXPECT, "complete_tx": mbarriers.COMPLETE, "arrive_drop": mbarriers.DROP,
     }  # fmt: skip
     if kind not in names:
         raise b.error("is an operation that memsim does not know")
@@ -82,7 +82,10 @@ def _row_of(b: Builder, operand: Operand) -> int:
 
 
 def _arrive(b: Builder, one: Instruction) -> None:
-    """cp.async.mbarrier.arrive: copies are done when they are issued, so it arrives at once; without .noinc nothing is left."""
+    """cp.async.mbarrier.arrive: copies are done when they are issued, so it arrives at once.
+
+    Without .noinc nothing is left.
+    """
     if one.has("noinc"):
         base, added = address_of(b, one.operands[0], "shared")
         b.emit(Micro.mbarrier, a=base, x=added, b=b.constant(1), dst=SINK, list=1, y=mbarriers.ARRIVE)

@@ -16,7 +16,8 @@ _FLOATS = (
     | {"num": floats.IS_NUMBER, "nan": floats.IS_NAN}
 )
 _UNSIGNED_NAMES = {"lo": "lt", "ls": "le", "hi": "gt", "hs": "ge"}
-# How a comparison (the first) and a predicate (the second) are joined, and the complement's: tables by 2 * first + second.
+# How a comparison (the first) and a predicate (the second) are joined, and the complement's: tables by 2 * first +
+# second.
 _JOINED = {"and": (0b1000, 0b0010), "or": (0b1110, 0b1011), "xor": (0b0110, 0b1001)}
 _ALONE = (AND_ONLY, 0b0011)
 

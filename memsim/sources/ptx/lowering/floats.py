@@ -17,7 +17,8 @@ _OPERATIONS = {
     "sin": (Float.sine, 1), "cos": (Float.cosine, 1), "tanh": (Float.tangent_hyperbolic, 1),
     "copysign": (Float.copy_sign, 2),
 }  # fmt: skip
-_TESTS = {"finite": floats.FINITE, "infinite": floats.INFINITE, "number": floats.NUMBER, "notanumber": floats.NOT_A_NUMBER,
+_TESTS = {"finite": floats.FINITE, "infinite": floats.INFINITE, "number": floats.NUMBER, "notanumber":
+floats.NOT_A_NUMBER,
           "normal": floats.NORMAL, "subnormal": floats.SUBNORMAL}  # fmt: skip
 
 
@@ -78,7 +79,8 @@ def _element(kind: str) -> str:
     return kind.removesuffix("x2")
 
 
-FLOATING: dict[str, Lower] = {name: _operate for name in _OPERATIONS} | {"testp": _test, "cvt": _convert}
+FLOATING: dict[str, Lower] = dict.fromkeys(_OPERATIONS, _operate)
+FLOATING |= {"testp": _test, "cvt": _convert}
 
 
 BITS = ("mov", "selp", "slct")  # what moves bits, whatever their type

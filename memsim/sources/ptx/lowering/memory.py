@@ -85,10 +85,8 @@ def _atomic(b: Builder, one: Instruction, values: bool) -> None:
     base, added = address_of(b, operands[0], space)
     width = width_of(kind)
     swap = {"c": b.value(operands[2], kind)} if name == "cas" else {}
-    if kind in FLOATS:
-        number = number_type(b, kind)
-    else:
-        number = int(Type.signed if is_signed(kind) else Type.unsigned)
+    integer = Type.signed if is_signed(kind) else Type.unsigned
+    number = number_type(b, kind) if kind in FLOATS else int(integer)
     bits = access.VALUES * values | access.LOGGED | access.WAITED * returns
     to = destination(b, one) if returns else SINK
     value = b.value(operands[1], kind)
@@ -165,6 +163,17 @@ STORES = {"st": _store, "stmatrix": _matrix, "cp": _copy}
 ATOMICS = {"atom": _atomic, "red": _atomic}
 ADDRESSES: dict[str, Lower] = {"cvta": _to_generic, "isspacep": _is_space}
 NOTHING: dict[str, Lower] = dict.fromkeys(
-    "prefetch prefetchu membar fence nanosleep applypriority discard griddepcontrol setmaxnreg pmevent".split(),
+    [
+        "prefetch",
+        "prefetchu",
+        "membar",
+        "fence",
+        "nanosleep",
+        "applypriority",
+        "discard",
+        "griddepcontrol",
+        "setmaxnreg",
+        "pmevent",
+    ],
     _nothing,
 )

@@ -13,7 +13,7 @@ from memsim.sources.ptx.machine.tables import (
     TRACING,
 )
 from memsim.sources.rows import REACH
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import inlined
 
 OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
     int(Stop.outside), int(Stop.too_many_ops), int(Stop.misaligned), int(Stop.done), int(Stop.spinning)

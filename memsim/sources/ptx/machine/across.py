@@ -50,7 +50,10 @@ def shuffle(registers, row, predicates, target, active):
 
 @loop
 def vote(row, predicates, target, active):
-    """vote.sync: X is the mode, A a predicate, Y whether it is negated; the result is a predicate, or a ballot's mask."""
+    """vote.sync: X is the mode, A a predicate, Y whether it is negated.
+
+    The result is a predicate, or a ballot's mask.
+    """
     bits = predicates[row[A]]
     if row[Y]:
         bits = ~bits

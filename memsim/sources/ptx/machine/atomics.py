@@ -30,14 +30,13 @@ from memsim.sources.ptx.machine.codes import (
     REPEATS,
     SHIFT,
     STATUS,
-    A,
     B,
     C,
     Type,
     X,
     Y,
 )
-from memsim.sources.ptx.machine.floats import F16X2, BF16X2
+from memsim.sources.ptx.machine.floats import BF16X2, F16X2
 from memsim.sources.ptx.machine.log import WAITED, find
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
 from memsim.sources.ptx.machine.tables import TRACING
@@ -52,8 +51,8 @@ LOWEST = -(1 << 63)
 def atomic(m, record, w, warp, pc, r, row, active):
     """Carry out one atomic of every active lane; DONE, or why it cannot be.
 
-    A lock or flag that a warp asks for again and again without a change gets other warps their turn, and ends the run when
-    nobody changes it: blocks run one after another, so another block will not.
+    A lock or flag that a warp asks for again and again without a change gets other warps their turn, and ends the run
+    when nobody changes it: blocks run one after another, so another block will not.
     """
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])

@@ -6,11 +6,12 @@ import math
 
 import numpy as np
 
-from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
-from memsim.sources.ptx.machine.numbers import NEAREST, ZERO, rounded, to_bits, to_number
+from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
+from memsim.sources.ptx.machine.numbers import NEAREST, rounded, to_bits, to_number
 from memsim.support.compiled import inlined, loop
 
-(ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT, EXPONENTIAL,
+(ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
+EXPONENTIAL,
  LOGARITHM, SINE, COSINE, TANGENT, COPY_SIGN, TEST, COMPARE, SET, COPY) = (int(one) for one in Float)  # fmt: skip
 F16, BF16, F16X2, BF16X2, F32X2, F32, UNSIGNED, SIGNED = (
     int(one)

@@ -1,6 +1,7 @@
 """Integer operations of a whole warp: plain loops over 32 lanes, which the compiler turns into vector instructions.
 
-``n`` is the number of lanes, given so that loops are vectorized rather than unrolled. Values are zero-extended to 64 bits.
+``n`` is the number of lanes, given so that loops are vectorized rather than unrolled. Values are zero-extended to 64
+bits.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """mbarrier objects in shared memory (PTX ISA 9.0, section 9.7.13.15): arrivals, bytes that are expected, phases.
 
-An object is 8 bytes that only its own instructions understand; ours: pending arrivals in bits 0 to 19, all arrivals of a
-phase in 20 to 39, bytes still to come in 40 to 61 (signed), the phase in bit 62.
+An object is 8 bytes that only its own instructions understand; ours: pending arrivals in bits 0 to 19, all arrivals
+of a phase in 20 to 39, bytes still to come in 40 to 61 (signed), the phase in bit 62.
 """
 
 from __future__ import annotations

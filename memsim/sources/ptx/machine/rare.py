@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.sources.ptx.machine import across, floats, rare_integers, tensors
 from memsim.sources.ptx.machine import integers as lanes
-from memsim.sources.ptx.machine.access import DONE, ORIGIN, OUTSIDE
+from memsim.sources.ptx.machine.access import DONE, OUTSIDE
 from memsim.sources.ptx.machine.atomics import atomic
 from memsim.sources.ptx.machine.barriers import cluster_barrier
 from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
@@ -19,7 +19,6 @@ from memsim.sources.ptx.machine.codes import (
     OP,
     SHIFT,
     STEPS,
-    A,
     C,
     Micro,
     X,
@@ -119,12 +118,9 @@ def _tensor(m, record, w, r, row, predicates, whole):
     if whole:
         tensors.multiply(r, row, m.lists, m.cell, m.single, m.double, m.left_matrix, m.right_matrix, m.sums)
         return np.int64(DONE)
-    shared = m.hosts[m.grid[SHARED_ROW]] - ORIGIN
+    shared = m.hosts[m.grid[SHARED_ROW]]
     added = predicates[row[SHIFT]] != 0
-    done = tensors.multiply_shared(
-        r, row, m.lists, m.bytes1, shared, m.grid[SHARED_BYTES], (w % m.grid[WARPS]) & 3, added, m.cell, m.single,
-        m.double, m.left_matrix, m.right_matrix, m.sums,
-    )  # fmt: skip
+    done = tensors.multiply_shared(m, r, row, shared, m.grid[SHARED_BYTES], (w % m.grid[WARPS]) & 3, added)
     return np.int64(DONE if done else OUTSIDE)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine.codes import A, B, C, DST, MASK, SHIFT, X, Y, Integer
+from memsim.sources.ptx.machine.codes import MASK, SHIFT, A, B, C, Integer, X, Y
 from memsim.support.compiled import inlined, loop
 
 _ = {one.name.upper(): int(one) for one in Integer}

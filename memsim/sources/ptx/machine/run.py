@@ -7,10 +7,10 @@ import numpy as np
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, access
 from memsim.sources.ptx.machine.barriers import (
+    ARRIVE,
     AT_BARRIER,
     CAME,
     SPECIFIC,
-    ARRIVE,
     arrive,
     expected,
     release,
@@ -77,8 +77,11 @@ LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, PARTED, TRAPPED = (
 ROOM = 1 << 10  # rows that one micro-op may log
 TURN = 1 << 16  # micro-ops of a warp's turn: after them others get theirs
 MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
+# fmt: off
 (NOTHING, COPY, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD, AND, OR, XOR, NOT, LEFT, RIGHT, RIGHT_SIGNED, EXTEND,
- MULTIPLY_SIGNED, MULTIPLY_ADD_SIGNED, SELECT, MINIMUM, MAXIMUM, MINIMUM_SIGNED, MAXIMUM_SIGNED, SHIFT_ADD) = range(22)  # fmt: skip
+ MULTIPLY_SIGNED, MULTIPLY_ADD_SIGNED, SELECT, MINIMUM, MAXIMUM, MINIMUM_SIGNED, MAXIMUM_SIGNED,
+ SHIFT_ADD) = range(22)
+# fmt: on
 EQUAL, UNEQUAL, LESS, LESS_EQUAL, LESS_SIGNED, LESS_EQUAL_SIGNED = range(24, 30)
 PREDICATE, BRANCH, TABLE, EXIT = int(Micro.predicate), int(Micro.branch), int(Micro.branch_table), int(Micro.exit)
 BARRIER, TRAP, LOAD, STORE = int(Micro.barrier), int(Micro.trap), int(Micro.load), int(Micro.store)
@@ -109,7 +112,7 @@ def _run_team(m):
     while True:
         if status[WARP_NOW] == n_warps:
             status[WARP_NOW] = 0
-            n_done = n_yielded = 0
+            n_done = n_yielded = np.int64(0)
             for w in range(n_warps):
                 n_done += np.int64(m.records[w, STATUS] == WARP_DONE)
                 if m.records[w, STATUS] == YIELDED:

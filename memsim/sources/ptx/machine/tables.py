@@ -62,12 +62,17 @@ class Machine(NamedTuple):
     gaps: np.ndarray  # i8 [mixes, 2], instructions and those on the longest chain
     status: np.ndarray  # i8 [STATUS_FIELDS]
 
+    def __repr__(self) -> str:
+        return "Machine(...)"  # who prints `bytes1` reads memory that is nobody's
+
 
 # Columns of `grid`.
-(GRID_X, GRID_Y, GRID_Z, WARPS, THREADS, TEAM, LOCAL_BYTES, LOCAL_HOST, SHARED_BYTES, SHARED_HOST, SHARED_ROW, LOCAL_ROW,
+(GRID_X, GRID_Y, GRID_Z, WARPS, THREADS, TEAM, LOCAL_BYTES, LOCAL_HOST, SHARED_BYTES, SHARED_HOST, SHARED_ROW,
+LOCAL_ROW,
  TRACING, MOST_STEPS, MOST_ROWS, TEAMS_SEEN) = range(16)  # fmt: skip
 GRID_FIELDS = 16
 # Columns of `status`: where the loop is, and what stopped it.
-(TEAM_NUMBER, LAST_TEAM, RUNNING, WARP_NOW, STOP_PC, STOP_LANE, STOP_ADDRESS, EXECUTED, IDLE, BASE_WARP, CLUSTER_ARRIVED,
+(TEAM_NUMBER, LAST_TEAM, RUNNING, WARP_NOW, STOP_PC, STOP_LANE, STOP_ADDRESS, EXECUTED, IDLE, BASE_WARP,
+CLUSTER_ARRIVED,
  CLUSTER_PHASE_NOW) = range(12)  # fmt: skip
 STATUS_FIELDS = 12

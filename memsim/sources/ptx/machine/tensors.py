@@ -1,15 +1,16 @@
 """Matrix products of a warp (mma) and of a warp's part of a warpgroup (wgmma), with their values.
 
-Fragments as PTX ISA 9.0 has them, sections 9.7.14 and 9.7.15. With g = lane / 4 and t = lane % 4 and E elements in a 32-bit
-register, register i of the left matrix holds row g + 8 (i % 2) and the columns from 4 E (i / 2) + E t on; register i of the
-right one column g and the rows from 4 E i + E t on; element i of the sum row g + 8 (i / 2 % 2) and column
-8 (i / 4) + 2 t + i % 2.
+Fragments as PTX ISA 9.0 has them, sections 9.7.14 and 9.7.15. With g = lane / 4 and t = lane % 4 and E elements in a
+32-bit register, register i of the left matrix holds row g + 8 (i % 2) and the columns from 4 E (i / 2) + E t on;
+register i of the right one column g and the rows from 4 E i + E t on; element i of the sum row g + 8 (i / 2 % 2) and
+column 8 (i / 4) + 2 t + i % 2.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from memsim.sources.ptx.machine.access import read
 from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, A, B, C, Type, X, Y
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
 from memsim.support.compiled import inlined, loop
@@ -31,8 +32,9 @@ def element(cell, single, double, word, number, bits, kind):
 def multiply(registers, row, lists, cell, single, double, left, right, total):
     """mma.sync: d = a * b + c, of the whole warp.
 
-    LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k and the bits
-    of an element, Y the types of a, b, c and d; ``left`` f8 [16, 64], ``right`` f8 [64, 256], ``total`` f8 [16, 256].
+    LIST holds the registers of d, a, b and c one after another, COUNT their numbers in bytes. X packs n and k and the
+    bits of an element, Y the types of a, b, c and d; ``left`` f8 [16, 64], ``right`` f8 [64, 256], ``total`` f8 [16,
+    256].
     """
     n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
     n_d, n_a, n_b, n_c = row[COUNT] & 255, (row[COUNT] >> 8) & 255, (row[COUNT] >> 16) & 255, row[COUNT] >> 24
@@ -96,22 +98,23 @@ def _results(registers, lists, first, count, kind, cell, single, double, total):
             registers[lists[first + i], lane] = value
 
 
-@loop
-def multiply_shared(
-    registers, row, lists, bytes1, shared, limit, warp, scaled, cell, single, double, left, right, total
-):  # fmt: skip
+@inlined
+def multiply_shared(m, registers, row, shared, limit, warp, scaled):
     """wgmma.mma_async: a warp's 16 rows of d = a * b + d; b, and a without registers, by descriptors of shared memory.
 
-    As `multiply`; n_b is 0, A and B are the rows of the descriptors, C is 1 with a in registers, MASK says whether a and b
-    are transposed (bits 0 and 1) and the signs of a and b (bits 2 and 3); SHIFT is 0 where d is overwritten.
+    As `multiply`; n_b is 0, A and B are the rows of the descriptors, C is 1 with a in registers, MASK says whether a
+    and b are transposed (bits 0 and 1) and the signs of a and b (bits 2 and 3); SHIFT is 0 where d is overwritten.
 
     Args:
-        shared, limit: the host's address of the block's shared memory in ``bytes1``, and its bytes.
+        shared, limit: the host's address of the block's shared memory, and its bytes.
         warp: in its group of four.
+        scaled: whether d is added to.
 
     Returns:
         Whether all of the matrices lay in shared memory.
     """
+    lists, cell, single, double = m.lists, m.cell, m.single, m.double
+    left, right, total = m.left_matrix, m.right_matrix, m.sums
     n, depth, bits = row[X] & 0xFFFF, (row[X] >> 16) & 0xFFFF, row[X] >> 32
     n_d, n_a = row[COUNT] & 255, (row[COUNT] >> 8) & 255
     kind_a, kind_b, kind_d = row[Y] & 255, (row[Y] >> 8) & 255, row[Y] >> 24
@@ -131,14 +134,14 @@ def multiply_shared(
                 at = _place(descriptor, 16 * warp + i, k, width, row[MASK] & 1)
                 if at + width > limit:
                     return False
-                left[i, k] = sign_a * _shared_element(bytes1, shared + at, width, kind_a, cell, single, double)
+                left[i, k] = sign_a * _shared_element(m, shared + at, width, kind_a, cell, single, double)
     descriptor = registers[row[B], 0]
     for j in range(n):
         for k in range(depth):
             at = _place(descriptor, j, k, width, (row[MASK] >> 1) & 1)
             if at + width > limit:
                 return False
-            right[k, j] = sign_b * _shared_element(bytes1, shared + at, width, kind_b, cell, single, double)
+            right[k, j] = sign_b * _shared_element(m, shared + at, width, kind_b, cell, single, double)
     _sums(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total, n, scaled)
     _products(left, right, total, n, depth)
     _results(registers, lists, row[LIST], n_d, kind_d, cell, single, double, total)
@@ -146,10 +149,8 @@ def multiply_shared(
 
 
 @inlined
-def _shared_element(bytes1, at, width, kind, cell, single, double):
-    word = np.int64(0)
-    for k in range(width):
-        word |= np.int64(bytes1[at + k]) << (8 * k)
+def _shared_element(m, at, width, kind, cell, single, double):
+    word = read(m, at, np.int64(width))
     if kind == SIGNED:
         word = (word << (64 - 8 * width)) >> (64 - 8 * width)
     return to_number(cell, single, double, word, kind)
@@ -178,6 +179,9 @@ def _place(descriptor, i, k, width, transposed):
 
 @inlined
 def swizzled(at, mode):
-    """An address in shared memory under a swizzle of 128, 64 or 32 bytes (1, 2, 3): its 16-byte chunks change places."""
+    """An address in shared memory under a swizzle of 128, 64 or 32 bytes (1, 2, 3).
+
+    Its 16-byte chunks change places.
+    """
     chunks = (8 >> (mode - 1)) - 1
     return at ^ (((at >> 7) & chunks) << 4)

@@ -1,0 +1,125 @@
+"""The time of a launch from a part of it: by hand, and beside twenty launches of the library that also run whole."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import synthetic
+from places import ROOT
+
+import memsim
+from memsim.analysis.result import Result
+from memsim.hierarchy.counters import Event, Level, Unit
+
+WAVE, CYCLES = 84, 900_000
+DRAM = {"timing": {"burst": 2}, "channels": 6, "clock_mhz": 575.0}  # a sector in 2/3 of an SM cycle
+
+
+def _trials(grid, traced, done, full_until=800_000, dirty=0):
+    """Three equal trials of a part of a launch that reads nothing from DRAM."""
+    trials = synthetic.spmv(3)
+    trials.counters[:] = 0
+    trials.cycles[:], trials.full_until[:], trials.dirty_sectors[:] = CYCLES, full_until, dirty
+    trials.blocks_done[:] = done
+    trials.about["trace"] |= {"grid": [grid, 1, 1], "blocks": traced, "wave_blocks": WAVE}
+    trials.about["gpu"] |= {"dram": DRAM}
+    trials.about["gpu"]["l2"] |= {"size_bytes": 786432, "ways": 16, "max_dirty_ways": None}
+    return trials
+
+
+def test_each_block_more_takes_as_long_as_in_the_later_half():
+    """168 blocks in the first half of 800,000 cycles and 80 in the later one: 5000 cycles each."""
+    done = [0, 42, 84, 126, 168, 188, 208, 228, 248]
+    found = Result(_trials(3360, 336, done)).launch_time
+    assert found.cycles.mean == pytest.approx(CYCLES + (3360 - 336) * 5000)
+    half_a_generation = 3024 * 5000 / (2 * 248 / WAVE)
+    assert found.interval.low == pytest.approx(found.cycles.mean - half_a_generation)
+    assert found.interval.high == pytest.approx(found.cycles.mean + half_a_generation)
+
+
+def test_rates_that_vary_widen_the_interval():
+    steady, varying = (
+        Result(_trials(3360, 336, np.cumsum([0, *[42] * 4, *later]))).launch_time
+        for later in ([20, 20, 20, 20], [10, 30, 10, 30])
+    )
+    assert steady.cycles.mean == varying.cycles.mean
+    assert varying.interval.width > 1.5 * steady.interval.width
+
+
+def test_what_is_left_dirty_will_be_written():
+    """Blocks of 10 cycles, each of which leaves 100 sectors dirty: their write-backs take 67 cycles of DRAM a block."""
+    trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680, dirty=168 * 100)
+    trials.counters[:, 0, Level.l2, Event.write_miss, Unit.sectors] = 168 * 100
+    stays = 786432 // 32  # sectors at the end: all of L2, into which nothing but stores came
+    expected = CYCLES + (33600 * 100 - stays) * 2 / 3
+    assert Result(trials).launch_time.cycles.mean == pytest.approx(expected)
+    trials.counters[:, 0, Level.l2, Event.write_miss, Unit.sectors] = 2 * stays  # L2 was turned over: nothing deferred
+    assert Result(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 10)
+
+
+def test_a_launch_that_was_replayed_whole_is_what_was_replayed():
+    result = Result(_trials(336, 336, np.zeros(9), full_until=0))
+    assert result.whole and result.launch_time.cycles.mean == CYCLES
+    assert result.kernel_time.mean == pytest.approx(CYCLES / 1150 / 1000)
+
+
+def test_the_launch_itself_is_counted_once():
+    trials = _trials(3360, 336, np.arange(9) * 31.0)
+    without = Result(trials)
+    before = without.kernel_time.mean, without.kernel_time_interval
+    trials.about["gpu"]["launch"] = {"idle_cycles": 2000, "active_cycles": 1150}
+    result = Result(trials)
+    assert result.kernel_time.mean == pytest.approx(before[0] + 3150 / 1150 / 1000)
+    assert result.kernel_time_interval.low == pytest.approx(before[1].low + 3150 / 1150 / 1000)
+    assert result.active_time.mean == pytest.approx(before[0] + 1 / 1000)
+
+
+@pytest.mark.parametrize("traced", [21, 84, 168])
+def test_a_part_that_never_fills_the_gpu_is_counted_in_waves(traced):
+    result = Result(_trials(3360, traced, np.zeros(9), full_until=0))
+    assert result.launch_time.cycles.mean == pytest.approx(CYCLES * 3360 / max(traced, WAVE))
+
+
+# Whole launches that replay in seconds: of many waves, of a few, and of less than two.
+LAUNCHES = [
+    ("backprop", {}, "rtx3080"),
+    ("conv2d", {}, "tesla-c2050"),
+    ("fast_walsh", {}, "tesla-v100"),
+    ("gather_scatter", {}, "tesla-v100"),
+    ("histogram", {}, "tesla-c2050"),
+    ("matrix_add", {}, "tesla-c2050"),
+    ("matrix_add", {}, "tesla-v100"),
+    ("reduction", {}, "tesla-c2050"),
+    ("reduction", {}, "tesla-v100"),
+    ("saxpy", {"n": 1 << 20}, "rtx3080"),
+    ("saxpy", {"n": 1 << 20}, "tesla-c2050"),
+    ("saxpy", {"n": 1 << 20}, "tesla-v100"),
+    ("saxpy", {"n": 1 << 22}, "a100"),
+    ("spmv", {"rows": 86016, "nnz_per_row": 16}, "tesla-c2050"),
+    ("srad", {}, "tesla-c2050"),
+    ("stencil", {}, "tesla-c2050"),
+    ("texture_add", {}, "tesla-v100"),
+    ("transpose", {"n": 1024}, "tesla-c2050"),
+    ("transpose", {"n": 1024}, "tesla-v100"),
+    ("transpose", {"n": 2048, "variant": "naive"}, "a100"),
+]
+
+
+def _replayed(workload, parameters, gpu, blocks):
+    trace = memsim.trace(workload, gpu=gpu, blocks=blocks, **parameters)
+    return memsim.simulate(trace, gpu=gpu, trials=2, seed=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("workload", "parameters", "gpu"), LAUNCHES)
+def test_the_interval_holds_the_whole_launch(workload, parameters, gpu):
+    whole = _replayed(workload, parameters, gpu, "all")
+    for blocks, off in (("1x", 1.0), ("2x", 0.4), ("4x", 0.2), (None, 0.2)):
+        part = _replayed(workload, parameters, gpu, blocks)
+        its, time = part.kernel_time_interval, whole.kernel_time.mean
+        assert its.low <= time <= its.high, (blocks, its, time)
+        assert part.kernel_time.mean == pytest.approx(time, rel=off), blocks
+
+
+def test_the_documentation_names_this_test():
+    assert "tests/analysis/test_launch_time.py" in (ROOT / "docs" / "time.md").read_text()
