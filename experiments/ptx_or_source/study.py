@@ -30,7 +30,7 @@ CASES = (  # program, arguments, kernel
     ("transpose.cu", "", None),
     ("stencil.cu", "", None),
     ("reduction.cu", "", None),
-    ("spmv.cu", "4096 16", None),
+    ("spmv.cu", "8192 16", None),
 )
 QUICK = CASES[:2]
 _MEMORY = (Space.global_, Space.constant, Space.texture)

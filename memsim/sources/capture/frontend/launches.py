@@ -23,7 +23,8 @@ def rewrite_launch(context: Context, node: Node) -> str:
     kernel = file.text[node.start : brackets.start].strip()
     name = bare_name(kernel)
     line = file.written_as(node.start, node.end).line
-    before = f'{PROBE}launch("{name}", {json.dumps(str(file.path))}, {line}, MEMSIM_KERNEL('
+    written = json.dumps(" ".join(kernel.split()))  # with template arguments, which tell instances apart
+    before = f"{PROBE}launch({written}, {json.dumps(str(file.path))}, {line}, MEMSIM_KERNEL("
     edits.wrap(node.start, brackets.start, lambda: before, lambda: f"), {PROBE}shape(")
     edits.remove(brackets.start, brackets.start + len("<<<"))
     opening, first = _two(file.text, brackets.end)

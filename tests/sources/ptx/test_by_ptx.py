@@ -1,0 +1,103 @@
+"""CUDA C++ programs by their PTX: what no compiler may change is as in the source, and results are the program's."""
+
+from __future__ import annotations
+
+import shutil
+import struct
+
+import pytest
+from compilers import needs_gxx
+from places import ROOT
+
+import memsim
+from memsim.sources.capture.lane_log import Argument
+from memsim.sources.ptx.cpp.entries import fitting
+from memsim.sources.ptx.cpp.parameters import Parameter, packed
+from memsim.support.errors import InputError
+from memsim.trace.info import count
+from memsim.trace.schema import Kind, Space
+
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+
+TWO = """
+#include <cstdio>
+struct Pair { float* to; int shift; };
+__constant__ float table[4];
+__device__ int calls;
+template <class T, int N> __global__ void fill(Pair where, T value, size_t n) {
+    size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) where.to[i + where.shift] = value * table[N];
+    if (i == 0) atomicAdd(&calls, 1);
+}
+int main() {
+    float *x, host[4] = {1, 2, 3, 4}, got[300];
+    cudaMalloc(&x, 300 * sizeof(float));
+    cudaMemcpyToSymbol(table, host, sizeof host);
+    fill<float, 1><<<2, 128>>>(Pair{x, 4}, 2, 200);
+    fill<double, 3><<<2, 128>>>(Pair{x, 0}, 2.0, 4);
+    cudaMemcpy(got, x, sizeof got, cudaMemcpyDeviceToHost);
+    return got[4] == 4 && got[203] == 4 && got[0] == 8 ? 0 : 1;
+}
+"""
+
+
+def _moved(trace, kind):
+    """Lane accesses of a kind to global memory, by source line."""
+    lanes = count(trace.chunks(), len(trace.ops)).lane_accesses.tolist()
+    found = {}
+    for op, number in zip(trace.ops, lanes, strict=True):
+        if op.kind is kind and op.space is Space.global_:
+            found[op.line] = found.get(op.line, 0) + number
+    return found
+
+
+@needs_gxx
+@needs_nvcc
+def test_what_a_kernel_loads_and_stores_is_as_in_its_source(tmp_path, capfd):
+    traces = [
+        memsim.capture(ROOT / "traces/cuda/transpose.cu", out=tmp_path / f"{by}.h5", by=by, blocks="3:7").trace
+        for by in ("source", "ptx")
+    ]
+    assert _moved(traces[0], Kind.load) == _moved(traces[1], Kind.load)
+    assert _moved(traces[0], Kind.store) == _moved(traces[1], Kind.store)
+    assert [one.name for one in traces[1].arrays] == ["a", "b"]
+    assert traces[1].parameters["by"] == "ptx" and "PASSED" in capfd.readouterr().out
+
+
+@needs_gxx
+@needs_nvcc
+@pytest.mark.parametrize(("launch", "stores"), [(0, 200), (1, 4)])
+def test_instances_structures_and_variables_of_a_program(tmp_path, launch, stores):
+    (tmp_path / "two.cu").write_text(TWO)
+    trace = memsim.capture(tmp_path / "two.cu", out=tmp_path / "t.h5", by="ptx", launch=launch, blocks="all").trace
+    assert sum(_moved(trace, Kind.store).values()) == stores
+    kinds = {(op.kind, op.space) for op in trace.ops}
+    assert (Kind.store, Space.global_) in kinds and kinds & {
+        (Kind.atomic, Space.global_), (Kind.reduction, Space.global_)
+    }  # fmt: skip
+
+
+def test_arguments_become_the_parameters_as_cpp_converts_them():
+    given = [Argument("i", struct.pack("<i", -2)), Argument("f", struct.pack("<d", 2.5)), Argument("s", b"ab")]
+    wanted = [Parameter("u64", 8, 8), Parameter("f32", 4, 4), Parameter("b8", 1, 2)]
+    assert packed(given, wanted) == struct.pack("<qf2s", -2, 2.5, b"ab")
+    assert packed(given[:2], wanted) is None and packed([given[2], *given[1:]], wanted) is None
+
+
+def test_an_overloaded_kernel_is_told_by_its_arguments_and_template():
+    ptx = "".join(
+        f".visible .entry {name}(\n.param .{kind} p\n)\n{{ ret; }}\n"
+        for name, kind in (("_Z1kIfLi2EEvT_", "f32"), ("_Z1kIfLi4EEvT_", "f32"), ("_Z1kPf", "u64"))
+    )
+    real, pointer = Argument("f", bytes(4)), Argument("p", bytes(8))
+    assert fitting(ptx, "k", "k<float, 4>", [real]) == ["_Z1kIfLi4EEvT_"]
+    assert fitting(ptx, "k", "k", [pointer]) == ["_Z1kPf"]
+    assert len(fitting(ptx, "k", "k<T, N>", [real])) == 2
+
+
+@needs_gxx
+def test_without_nvcc_it_is_one_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    (tmp_path / "two.cu").write_text(TWO)
+    with pytest.raises(InputError, match="nvcc is not installed here"):
+        memsim.capture(tmp_path / "two.cu", out=tmp_path / "t.h5", by="ptx")
