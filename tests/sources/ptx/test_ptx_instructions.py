@@ -90,6 +90,8 @@ NUMBERS = np.random.default_rng(1).integers(-(2**31), 2**31, 32).astype(np.int32
         ("mad.lo.s32 %r9, %r2, %r1, 7;", lambda v: v * LANE + 7),
         ("mul24.lo.u32 %r9, %r2, 3;", lambda v: (v & 0xFFFFFF) * 3),
         ("dp4a.u32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + (v.view(np.uint8).reshape(-1, 4).astype(int) ** 2).sum(1)),
+        ("add.u16x2 %r9, %r2, %r2;", lambda v: (v.view(np.uint16) * 2).astype(np.uint16).view(np.int32)),
+        ("min.s16x2 %r9, %r2, 0;", lambda v: np.minimum(v.view(np.int16), 0).view(np.int32)),
         ("add.cc.u32 %r3, %r2, %r2; addc.u32 %r9, 0, 0;", lambda v: (v < 0).astype(int)),
         ("setp.gt.s32 %p1, %r2, 0; selp.b32 %r9, 1, 2, %p1;", lambda v: np.where(v > 0, 1, 2)),
         ("setp.lo.u32 %p1, %r2, 9; not.pred %p2, %p1; selp.b32 %r9, 1, 2, %p2;", lambda v: 0 * v + 1),
