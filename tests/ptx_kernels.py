@@ -19,7 +19,7 @@ TILED_SHARED = 100_000  # bytes: more than any of the kernels with tiles asks fo
 
 @dataclass(frozen=True)
 class Case:
-    """A launch: the file's name, arrays (the last is the result), arguments by their addresses, and what is expected."""
+    """A launch: file, arrays (the last is the result), arguments by their addresses, what is expected."""
 
     file: str
     kernel: str

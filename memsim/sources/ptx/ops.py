@@ -27,7 +27,7 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
         space = Space.texture if info.space is Space.global_ and one.has("nc") else info.space
         found.append(
             StaticOp(
-                kind_of(one),
+                kind,
                 space,
                 width_of_access(one),
                 array,

@@ -90,6 +90,8 @@ NUMBERS = np.random.default_rng(1).integers(-(2**31), 2**31, 32).astype(np.int32
         ("mad.lo.s32 %r9, %r2, %r1, 7;", lambda v: v * LANE + 7),
         ("mul24.lo.u32 %r9, %r2, 3;", lambda v: (v & 0xFFFFFF) * 3),
         ("dp4a.u32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + (v.view(np.uint8).reshape(-1, 4).astype(int) ** 2).sum(1)),
+        ("add.u16x2 %r9, %r2, %r2;", lambda v: (v.view(np.uint16) * 2).astype(np.uint16).view(np.int32)),
+        ("min.s16x2 %r9, %r2, 0;", lambda v: np.minimum(v.view(np.int16), 0).view(np.int32)),
         ("add.cc.u32 %r3, %r2, %r2; addc.u32 %r9, 0, 0;", lambda v: (v < 0).astype(int)),
         ("setp.gt.s32 %p1, %r2, 0; selp.b32 %r9, 1, 2, %p1;", lambda v: np.where(v > 0, 1, 2)),
         ("setp.lo.u32 %p1, %r2, 9; not.pred %p2, %p1; selp.b32 %r9, 1, 2, %p2;", lambda v: 0 * v + 1),
@@ -186,7 +188,7 @@ def test_numbers_of_eight_bits(kind, exponent, fraction):
         body = f"cvt.u16.u32 %h1, %r2; cvt.rn.f16x2.{kind}x2 %r9, %h1;"
         found = words(body, codes).astype(np.uint32) & 0xFFFF
         assert np.array_equal(found.astype(np.uint16).view(np.float16), values)
-        back = "mov.b32 %f1, %r2; cvt.rn.satfinite.{0}x2.f32 %h1, %f1, %f1; cvt.u32.u16 %r9, %h1;".format(kind)
+        back = f"mov.b32 %f1, %r2; cvt.rn.satfinite.{kind}x2.f32 %h1, %f1, %f1; cvt.u32.u16 %r9, %h1;"
         found = words(back, values.astype(np.float32).view(np.uint32))
         assert np.array_equal(found & 255, codes) and np.array_equal(found >> 8, codes)
     large = words(back, np.full(32, 1e9, np.float32).view(np.uint32))
@@ -202,7 +204,8 @@ def test_numbers_of_eight_bits(kind, exponent, fraction):
         (f"shfl.sync.bfly.b32 %r9, %r1, 16, 31, {WARP};", lambda: LANE ^ 16),
         (f"shfl.sync.down.b32 %r9, %r1, 3, 0x1807, {WARP};", lambda: np.where(LANE % 8 < 5, LANE + 3, LANE)),
         (f"setp.lt.s32 %p1, %r1, 7; vote.sync.ballot.b32 %r9, %p1, {WARP};", lambda: 0 * LANE + 127),
-        (f"setp.lt.s32 %p1, %r1, 7; vote.sync.any.pred %p2, %p1, {WARP}; selp.b32 %r9, 1, 0, %p2;", lambda: 0 * LANE + 1),
+        (f"setp.lt.s32 %p1, %r1, 7; vote.sync.any.pred %p2, %p1, {WARP}; selp.b32 %r9, 1, 0, %p2;",
+         lambda: 0 * LANE + 1),
         (f"setp.lt.s32 %p1, %r1, 7; vote.sync.all.pred %p2, %p1, {WARP}; selp.b32 %r9, 1, 0, %p2;", lambda: 0 * LANE),
         (f"and.b32 %r3, %r1, 3; match.any.sync.b32 %r9, %r3, {WARP};", lambda: 0x11111111 << (LANE & 3)),
         (f"redux.sync.add.s32 %r9, %r1, {WARP};", lambda: 0 * LANE + 496),

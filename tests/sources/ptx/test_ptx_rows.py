@@ -34,7 +34,7 @@ def order(body: str) -> list[str]:
 
 
 def test_a_use_waits_for_its_load_and_no_later_one(tmp_path):
-    """Three loads; the first one's value is used, then the third one's: two are under way at the first use, then none."""
+    """Of three loads the first one's value is used, then the third one's: two are under way, then none."""
     body = f"""{ADDRESS}
     ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3+512]; ld.global.f32 %f3, [%rd3+1024];
     add.f32 %f4, %f1, %f1; add.f32 %f5, %f3, %f4; st.global.f32 [%rd3], %f5;"""
@@ -57,7 +57,8 @@ def test_classes_of_loads_wait_apart(tmp_path):
 
 def test_a_moved_value_is_waited_for_where_it_is_used(tmp_path):
     body = f"""{ADDRESS}
-    ld.global.f32 %f1, [%rd3]; mov.f32 %f2, %f1; ld.global.f32 %f3, [%rd3+512]; neg.f32 %f4, %f2; st.global.f32 [%rd3], %f4;"""
+    ld.global.f32 %f1, [%rd3]; mov.f32 %f2, %f1; ld.global.f32 %f3, [%rd3+512]; neg.f32 %f4, %f2;
+    st.global.f32 [%rd3], %f4;"""
     _trace, chunk = rows_of(body, tmp_path)
     assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, 1]
 

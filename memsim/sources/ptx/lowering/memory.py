@@ -76,7 +76,7 @@ def _count(one: Instruction) -> int:
 
 
 def answers(one: Instruction, read: set[str]) -> bool:
-    """Whether an atomic gives its old value: one that nobody reads becomes RED in machine code, but for exch and cas."""
+    """Whether an atomic gives its old value: one that nobody reads becomes RED, but for exch and cas."""
     if one.name != "atom":
         return False
     return one.has("exch", "cas") or any(name in read for name in effects(one).writes)
