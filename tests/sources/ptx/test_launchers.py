@@ -1,4 +1,4 @@
-"""Launches of Python programs are caught whole: the right PTX, extents and arguments, and results that numpy has too."""
+"""Launches of Python programs are caught whole: PTX, extents and arguments, and results that numpy has too."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import subprocess
 import sys
 import textwrap
 
-import numpy as np
 import pytest
 
 import memsim
@@ -81,7 +80,8 @@ def test_capturing_in_python_catches_every_launch_of_the_block(tmp_path, gpu):
 def test_a_tuner_is_told_simulated_times_and_its_kernel_runs_with_the_best(tmp_path):
     tuned = TRITON.replace(
         "@triton.jit",
-        "@triton.autotune([triton.Config({'BLOCK': b}, num_warps=w) for b, w in ((64, 1), (512, 4))], key=['n'])\n@triton.jit",
+        "configs = [triton.Config({'BLOCK': b}, num_warps=w) for b, w in ((64, 1), (512, 4))]\n"
+        "@triton.autotune(configs, key=['n'])\n@triton.jit",
     )
     tuned = tuned.replace(", BLOCK=512", "").replace("    add[(1,)]", "    return\n    add[(1,)]")
     path = _program(tmp_path, tuned)

@@ -1,0 +1,38 @@
+"""Kernels in Triton, in the shapes that its tutorials and its users' questions have."""
+
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def sums(x, out, rows, columns, row_step, column_step, B: tl.constexpr):
+    """One column a program, over rows; the steps say how the matrix lies in memory."""
+    i, column = tl.arange(0, B), tl.program_id(0)
+    values = tl.load(x + i * row_step + column * column_step, mask=i < rows, other=0.0)
+    tl.store(out + column, tl.sum(values))
+
+
+@triton.jit
+def softmax(x, out, columns, row_step, B: tl.constexpr):
+    row, at = tl.program_id(0), tl.arange(0, B)
+    inside = at < columns
+    values = tl.load(x + row * row_step + at, mask=inside, other=float("-inf"))
+    powers = tl.exp(values - tl.max(values, axis=0))
+    tl.store(out + row * columns + at, powers / tl.sum(powers, axis=0), mask=inside)
+
+
+@triton.jit
+def matmul(a, b, c, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GROUP: tl.constexpr):
+    """Square product; tiles in groups of so many rows of tiles, 1: row by row."""
+    program, across = tl.program_id(0), tl.cdiv(n, BN)
+    first = program // (GROUP * across) * GROUP
+    row = first + program % (GROUP * across) % GROUP
+    column = program % (GROUP * across) // GROUP
+    rows, columns, depth = row * BM + tl.arange(0, BM), column * BN + tl.arange(0, BN), tl.arange(0, BK)
+    left, right = a + rows[:, None] * n + depth[None, :], b + depth[:, None] * n + columns[None, :]
+    total = tl.zeros((BM, BN), tl.float32)
+    for _ in range(0, n, BK):
+        total = tl.dot(tl.load(left), tl.load(right), total)
+        left += BK
+        right += BK * n
+    tl.store(c + rows[:, None] * n + columns[None, :], total.to(tl.float16))
