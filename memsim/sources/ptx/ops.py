@@ -7,7 +7,7 @@ from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.lowering.memory import answers
 from memsim.sources.ptx.module import Instruction
 from memsim.sources.ptx.program import Program
-from memsim.sources.ptx.text import type_bytes
+from memsim.sources.ptx.widths import width_of_access
 from memsim.trace.schema import Kind, Space, StaticOp
 
 _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
@@ -54,22 +54,6 @@ def kind_of(one: Instruction) -> Kind:
         first = next(part for part in one.parts if part == "global" or part.startswith("shared"))
         return Kind.store if first == "global" else Kind.load
     return Kind.load
-
-
-def width_of_access(one: Instruction) -> int:
-    """Bytes of a lane's access."""
-    if one.name in ("ldmatrix", "stmatrix"):
-        return 16
-    if one.name == "cp":
-        return copy_bytes(one)
-    count = next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
-    return count * type_bytes(one.type)
-
-
-def copy_bytes(one: Instruction) -> int:
-    """Bytes of a lane's asynchronous copy; bulk copies are logged as pieces of 16."""
-    size = one.operands[2] if len(one.operands) > 2 and not one.has("bulk") else None
-    return int(getattr(size, "value", 16))
 
 
 def bypasses(one: Instruction) -> bool:

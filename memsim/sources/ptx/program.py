@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.classes import Counter, Segment
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
@@ -58,8 +59,9 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     blocks = basic_blocks(function.body)
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     if tracing:
+        places = Places([one for block in blocks for one in block.instructions])
         for block in blocks:
-            block.instructions = scheduled(block.instructions)
+            block.instructions = scheduled(block.instructions, places)
     every = [one for block in blocks for one in block.instructions]
     kept = everything(every) if check else needed(every, layout, memory)
     lowering = _Lowering(builder, function.tables, kept, tracing, every)

@@ -4,7 +4,7 @@ PTX says nothing of order but dependence: LLVM writes a load where its value is 
 loads of a block up, so that one wait covers them all. This is list scheduling (Gibbons and Muchnick 1986) with one
 priority: what loads wait for first, then loads, in the order of the text; all else as late as the text has it. No
 access moves over a barrier, a fence, an atomic or a volatile access, and no load over a store that may write what it
-reads.
+reads (`alias.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
+from memsim.sources.ptx.alias import Place, Places, may_meet
 from memsim.sources.ptx.effects import Effects, effects
 from memsim.sources.ptx.flow import ENDS
 from memsim.sources.ptx.module import Instruction
@@ -20,8 +21,12 @@ from memsim.sources.ptx.waits import brings
 WINDOW = 32  # loads that are moved over others: as many registers or more would hold what they bring
 
 
-def scheduled(instructions: Sequence[Instruction]) -> list[Instruction]:
+def scheduled(instructions: Sequence[Instruction], places: Places) -> list[Instruction]:
     """The instructions of a basic block in the order in which they are issued.
+
+    Args:
+        instructions: of the block.
+        places: of the whole kernel's accesses.
 
     Returns:
         The same instructions: whatever depends on another by registers or memory comes behind it.
@@ -29,7 +34,7 @@ def scheduled(instructions: Sequence[Instruction]) -> list[Instruction]:
     effect = [effects(one) for one in instructions]
     if sum(brings(one) for one in instructions) < 2:
         return list(instructions)
-    before = _dependences(instructions, effect)
+    before = _dependences(instructions, effect, _placed(instructions, effect, places))
     early = _early(instructions, before)
     waiting = [len(others) for others in before]
     after: list[list[int]] = [[] for _ in instructions]
@@ -62,7 +67,20 @@ def _early(instructions: Sequence[Instruction], before: list[set[int]]) -> list[
     return early
 
 
-def _dependences(instructions: Sequence[Instruction], effect: Sequence[Effects]) -> list[set[int]]:
+def _placed(instructions: Sequence[Instruction], effect: Sequence[Effects], places: Places) -> list[Place | None]:
+    """Where each access goes; None for what is none, and where that cannot be told."""
+    written: dict[str, int] = {}
+    placed = []
+    for one, does in zip(instructions, effect, strict=True):
+        placed.append(places.of(one, written) if does.memory else None)
+        for name in does.writes:
+            written[name] = written.get(name, 0) + 1
+    return placed
+
+
+def _dependences(
+    instructions: Sequence[Instruction], effect: Sequence[Effects], placed: Sequence[Place | None]
+) -> list[set[int]]:
     """For each instruction those that must come before it: by registers, by memory, by order."""
     before: list[set[int]] = []
     writer: dict[str, int] = {}
@@ -82,9 +100,9 @@ def _dependences(instructions: Sequence[Instruction], effect: Sequence[Effects])
                 needs.update(range(i))
             loads, stores = [], []
         elif does.memory and does.space not in ("param", "const"):
-            needs.update(k for k in stores if _same_space(effect[k], does))
+            needs.update(k for k in stores if _meet(placed[k], placed[i]))
             if does.stores:
-                needs.update(k for k in loads if _same_space(effect[k], does))
+                needs.update(k for k in loads if _meet(placed[k], placed[i]))
             (stores if does.stores else loads).append(i)
         if fence >= 0 and (does.memory or does.ordered):
             needs.add(fence)
@@ -99,6 +117,5 @@ def _dependences(instructions: Sequence[Instruction], effect: Sequence[Effects])
     return before
 
 
-def _same_space(a: Effects, b: Effects) -> bool:
-    """Whether two accesses may meet: of one space, or one of them by a generic address."""
-    return a.space == b.space or "global" in (a.space, b.space)
+def _meet(one: Place | None, other: Place | None) -> bool:
+    return one is None or other is None or may_meet(one, other)

@@ -6,6 +6,7 @@ import numpy as np
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.text import parse
@@ -30,7 +31,9 @@ def rows_of(body: str, tmp_path):
 
 def order(body: str) -> list[str]:
     function = parse(text_of(body), "t").functions["k"]
-    return [one.text for block in basic_blocks(function.body) for one in scheduled(block.instructions)]
+    blocks = basic_blocks(function.body)
+    places = Places([one for block in blocks for one in block.instructions])
+    return [one.text for block in blocks for one in scheduled(block.instructions, places)]
 
 
 def test_a_use_waits_for_its_load_and_no_later_one(tmp_path):
@@ -120,9 +123,44 @@ def test_independent_loads_are_issued_early():
 
 
 def test_no_load_moves_over_a_store_a_barrier_or_an_atomic():
-    for fence in ("st.global.f32 [%rd3], %f3;", "bar.sync 0;", "red.global.add.u32 [%rd3], 1;", "membar.gl;"):
+    for fence in ("st.global.f32 [%rd2], %f3;", "bar.sync 0;", "red.global.add.u32 [%rd3], 1;", "membar.gl;"):
         body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; add.f32 %f3, %f1, %f1; {fence} ld.global.f32 %f2, [%rd3+4];"
         found = order(body)
         name = fence.split()[0].rstrip(";")
         loads = [i for i, text in enumerate(found) if text == "ld.global.f32"]
         assert loads[0] < found.index(name) < loads[1], fence
+
+
+def _moves(between: str, load: str = "ld.global.f32 %f2, [%rd3+4];", more: str = "") -> bool:
+    """Whether a load is issued before what stands between it and the use of the load before."""
+    body = f"{ADDRESS} {more} ld.global.f32 %f1, [%rd3]; add.f32 %f3, %f1, %f1; {between} {load}"
+    function = parse(text_of(body), "t").functions["k"]
+    block = basic_blocks(function.body)[0]
+    found = scheduled(block.instructions, Places(block.instructions))
+    last = max(i for i, one in enumerate(block.instructions) if one.name == "ld")
+    return found.index(block.instructions[last]) < found.index(block.instructions[last - 1])
+
+
+def test_a_load_moves_over_stores_that_cannot_write_what_it_reads():
+    """Another space, other bytes from the same register, another variable, or data that nobody writes."""
+    assert _moves("st.shared.f32 [s+16], %f3;")
+    assert _moves("st.global.f32 [%rd3], %f3;")
+    assert not _moves("st.global.f32 [%rd3+4], %f3;") and not _moves("st.global.v2.f32 [%rd3], {%f3, %f3};")
+    assert not _moves("st.global.f32 [%rd2], %f3;") and not _moves("st.f32 [%rd3+8], %f3;", "ld.f32 %f2, [%rd2];")
+    assert _moves("st.global.f32 [%rd2], %f3;", "ld.global.nc.f32 %f2, [%rd3+4];")
+
+
+def test_addresses_of_two_variables_do_not_meet():
+    more = """.shared .b8 a[64]; .shared .b8 b[64];
+    mov.u32 %r5, a; add.s32 %r6, %r5, %r1; mov.u32 %r7, b; add.s32 %r8, %r7, %r1;"""
+    assert _moves("st.shared.f32 [%r6], %f3;", "ld.shared.f32 %f2, [%r8];", more)
+    assert not _moves("st.shared.f32 [%r6], %f3;", "ld.shared.f32 %f2, [%r5+4];", more)
+    either = f"{more} selp.b32 %r9, %r6, %r8, %p1;"
+    assert not _moves("st.shared.f32 [%r6], %f3;", "ld.shared.f32 %f2, [%r9];", either)
+
+
+def test_a_register_that_changes_is_another_base():
+    changed = "st.global.f32 [%rd3], %f3; add.s64 %rd3, %rd3, 4;"
+    body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; add.f32 %f3, %f1, %f1; {changed} ld.global.f32 %f2, [%rd3+4];"
+    found = order(body)
+    assert found.index("st.global.f32") < max(i for i, text in enumerate(found) if text == "ld.global.f32")
