@@ -129,6 +129,17 @@ class Result:
             self.trials.about["gpu"].get("launch", {}).get(name) or 0 for name in ("idle_cycles", "active_cycles")
         )
 
+    @property
+    def instructions(self) -> str | None:
+        """Where the trace's non-memory instructions come from (trace.schema.Instructions); None: an older result."""
+        found: str | None = self.trials.about["trace"].get("instructions")
+        return found
+
+    @property
+    def is_least_time(self) -> bool:
+        """Whether the times are lower bounds: of accesses alone, as the trace has no other instructions."""
+        return self.instructions == "none"
+
     @cached_property
     def kernel_time(self) -> Sample:
         """Predicted time of the whole kernel, milliseconds: its blocks' (:attr:`launch_time`) and the launch's own.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.effects import effects
+from memsim.sources.ptx.lowering.memory import answers
 from memsim.sources.ptx.module import Instruction
 from memsim.sources.ptx.program import Program
 from memsim.sources.ptx.text import type_bytes
@@ -20,10 +21,13 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
         one = program.origin[number]
         info = device.arrays[array]
         place = one.position
+        kind = kind_of(one)
+        if kind is Kind.atomic and not answers(one, program.builder.read):
+            kind = Kind.reduction
         space = Space.texture if info.space is Space.global_ and one.has("nc") else info.space
         found.append(
             StaticOp(
-                kind_of(one),
+                kind,
                 space,
                 width_of_access(one),
                 array,
@@ -32,7 +36,7 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
                 place.file,
                 text_of(one),
                 bypasses(one),
-                one.name == "cp" and kind_of(one) is Kind.load,
+                one.name == "cp" and kind is Kind.load,
             )  # fmt: skip
         )
     return found

@@ -56,6 +56,7 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     fixed = fixed_registers(launch)
     builder = Builder(launch.source, function.registers, fixed, layout.symbols)
     blocks = basic_blocks(function.body)
+    builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     if tracing:
         for block in blocks:
             block.instructions = scheduled(block.instructions)

@@ -35,9 +35,11 @@ _LIMITS = (".maxntid", ".reqntid", ".minnctapersm", ".maxnctapersm", ".maxnreg",
 def type_bytes(kind: str) -> int:
     """Bytes of a PTX type, by its name without the dot.
 
-    >>> type_bytes("f16x2"), type_bytes("u8"), type_bytes("b128")
-    (4, 1, 16)
+    >>> type_bytes("f16x2"), type_bytes("u8"), type_bytes("b128"), type_bytes("e4m3x2")
+    (4, 1, 16, 2)
     """
+    if kind.startswith("e"):  # e4m3 and the like: their digits are not their width
+        return 2 if kind.endswith("x2") else 1
     found = re.search(r"(\d+)(x(\d))?$", kind)
     return int(found[1]) * int(found[3] or 1) // 8 if found else 1
 

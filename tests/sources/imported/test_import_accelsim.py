@@ -326,3 +326,37 @@ def test_exports_what_it_imports(tmp_path):
         "00000005 1 R10 LDG.E 1 R2 4 2 0x7f0000000000 8",
         "0000000f 1 R11 LDG.E.STRONG.GPU 1 R2 4 2 0x7f0000000100 4 8 -100",
     ]
+
+
+def waits(trace):
+    chunk = whole(trace)
+    columns = (chunk.op, chunk.gap, chunk.wait_long, chunk.wait_short, chunk.wait_copies)
+    return [tuple(map(int, row)) for row in zip(*columns, strict=True)]
+
+
+def test_uses_of_registers_wait_for_their_loads(tmp_path):
+    """Two loads; arithmetic before the first use does not wait, the use waits for the older one, a store for both."""
+    lines = [
+        "0000 ffffffff 1 R8 LDG.E 1 R2 4 1 0x1000 4",
+        "0010 ffffffff 1 R9 LDG.E 1 R2 4 1 0x2000 4",
+        "0020 ffffffff 1 R4 IADD3 2 R4 R5 0",
+        "0030 ffffffff 1 R5 FFMA 2 R8 R5 0",
+        "0040 ffffffff 1 R6 FFMA 2 R5 R5 0",
+        "0050 ffffffff 0 STS 2 R3 R9 4 1 0x7efeb0000000 4",
+        "0060 ffffffff 1 R7 LDS 1 R3 4 1 0x7efeb0000000 4",
+        "0070 ffffffff 0 STG.E 2 R2 R7 4 1 0x3000 4",
+        "0080 ffffffff 0 EXIT 0 0",
+    ]
+    trace = imported(tmp_path, header(block_dim="(32,1,1)", grid_dim="(1,1,1)") + block(lines))
+    none = (255, 255, 255)
+    assert waits(trace) == [
+        (0, 0, *none),
+        (1, 0, *none),
+        (NO_OP, 1, *none),
+        (2, 2, 0, 255, 255),  # of the registers R8 and R9, both used from the row before on
+        (3, 0, *none),
+        (4, 0, 255, 0, 255),
+    ]
+    mix = trace.issue.mixes[whole(trace).mix[3]]
+    assert (mix["count_fp32"], mix["chain_fp32"], mix["count_integer"]) == (2, 2, 0)
+    assert (trace.issue.dependence, trace.issue.instructions) == ("scoreboard", "compiled")

@@ -1,5 +1,4 @@
-"""Kernels that people write, compiled by Triton, NVRTC and Numba: what they compute is numpy's, and what they access is in
-range."""
+"""Kernels of Triton, NVRTC and Numba: what they compute is numpy's, and addresses alone are those of all values."""
 
 from __future__ import annotations
 

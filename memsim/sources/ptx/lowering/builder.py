@@ -59,6 +59,7 @@ class Builder:
         self.n_rows, self.n_predicates = 2, 1
         self.labels: dict[str, int] = {}
         self._to_labels: list[tuple[int, int, str]] = []  # (micro-op or list entry, which of both, label)
+        self.read: set[str] = set()  # registers that some instruction reads
         self.instruction: Instruction | None = None
         self._pending: Fields = {}
 

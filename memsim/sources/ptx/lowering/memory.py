@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.effects import space_of
+from memsim.sources.ptx.effects import effects, space_of
 from memsim.sources.ptx.lowering.builder import SINK, ZERO, Builder, Lower, width_of
 from memsim.sources.ptx.lowering.integers import AND_ONLY, destination, is_signed, mask_of
 from memsim.sources.ptx.lowering.types import FLOATS, number_type
@@ -75,8 +75,15 @@ def _count(one: Instruction) -> int:
     return next((int(part[1:]) for part in one.parts if part in ("v2", "v4", "v8")), 1)
 
 
+def answers(one: Instruction, read: set[str]) -> bool:
+    """Whether an atomic gives its old value: one that nobody reads becomes RED, but for exch and cas."""
+    if one.name != "atom":
+        return False
+    return one.has("exch", "cas") or any(name in read for name in effects(one).writes)
+
+
 def _atomic(b: Builder, one: Instruction, values: bool) -> None:
-    """atom and red."""
+    """atom and red; an atom whose result nobody reads brings nothing that could be waited for."""
     kind, space, returns = one.type, space_of(one), one.name == "atom"
     operands = one.operands[1:] if returns else one.operands
     name = next((part for part in one.parts[1:] if part in _ATOMICS), None)
@@ -87,7 +94,7 @@ def _atomic(b: Builder, one: Instruction, values: bool) -> None:
     swap = {"c": b.value(operands[2], kind)} if name == "cas" else {}
     integer = Type.signed if is_signed(kind) else Type.unsigned
     number = number_type(b, kind) if kind in FLOATS else int(integer)
-    bits = access.VALUES * values | access.LOGGED | access.WAITED * returns
+    bits = access.VALUES * values | access.LOGGED | access.WAITED * answers(one, b.read)
     to = destination(b, one) if returns else SINK
     value = b.value(operands[1], kind)
     b.emit(

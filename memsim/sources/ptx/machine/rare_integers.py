@@ -238,16 +238,20 @@ def _packed(what, a, b):
     result = np.int64(0)
     for k in range(2):
         x, y = (a >> (16 * k)) & HALF, (b >> (16 * k)) & HALF
-        signed_x, signed_y = (x << 48) >> 48, (y << 48) >> 48
-        if what == PACKED_ADD:
-            one = x + y
-        elif what == PACKED_MINIMUM:
-            one = min(x, y)
-        elif what == PACKED_MAXIMUM:
-            one = max(x, y)
-        elif what == PACKED_MINIMUM_SIGNED:
-            one = min(signed_x, signed_y)
-        else:
-            one = max(signed_x, signed_y)
+        one = _half(what, x, y)
         result |= (one & HALF) << (16 * k)
     return result
+
+
+@inlined
+def _half(what, x, y):
+    signed_x, signed_y = (x << 48) >> 48, (y << 48) >> 48
+    if what == PACKED_ADD:
+        return x + y
+    if what == PACKED_MINIMUM:
+        return min(x, y)
+    if what == PACKED_MAXIMUM:
+        return max(x, y)
+    if what == PACKED_MINIMUM_SIGNED:
+        return min(signed_x, signed_y)
+    return max(signed_x, signed_y)

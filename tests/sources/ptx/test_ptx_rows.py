@@ -1,0 +1,128 @@
+"""How instructions become rows: waits by class, mixes, the order of a basic block, what passes L1 by."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.gpu.presets import load_gpu
+from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx.flow import basic_blocks
+from memsim.sources.ptx.schedule import scheduled
+from memsim.sources.ptx.text import parse
+from memsim.trace.schema import NO_OP, NO_WAIT, Flag, Kind, Space
+
+REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;"
+ADDRESS = "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;"
+
+
+def text_of(body: str) -> str:
+    head = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k(.param .u64 x)\n"
+    return f"{head}{{\n{REGISTERS}\n.shared .align 16 .b8 s[1024];\n{body}\nret;\n}}\n"
+
+
+def rows_of(body: str, tmp_path):
+    memory = Memory()
+    launch = Launch(text_of(body), "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(4096, np.float32), "x")])
+    trace = trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("a100"), "all")
+    [chunk] = trace.chunks()
+    return trace, chunk
+
+
+def order(body: str) -> list[str]:
+    function = parse(text_of(body), "t").functions["k"]
+    return [one.text for block in basic_blocks(function.body) for one in scheduled(block.instructions)]
+
+
+def test_a_use_waits_for_its_load_and_no_later_one(tmp_path):
+    """Of three loads the first one's value is used, then the third one's: two are under way, then none."""
+    body = f"""{ADDRESS}
+    ld.global.f32 %f1, [%rd3]; ld.global.f32 %f2, [%rd3+512]; ld.global.f32 %f3, [%rd3+1024];
+    add.f32 %f4, %f1, %f1; add.f32 %f5, %f3, %f4; st.global.f32 [%rd3], %f5;"""
+    trace, chunk = rows_of(body, tmp_path)
+    assert trace.issue.dependence.value == "scoreboard"
+    assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, NO_WAIT, 2, 0]
+    assert chunk.op.tolist() == [0, 1, 2, NO_OP, 3] and chunk.gap.tolist()[3:] == [1, 1]
+    assert set(chunk.wait_short.tolist()) == set(chunk.wait_copies.tolist()) == {NO_WAIT}
+
+
+def test_classes_of_loads_wait_apart(tmp_path):
+    """A use of shared memory's value does not wait for the load from global memory before it."""
+    body = f"""{ADDRESS}
+    shl.b32 %r2, %r1, 2; ld.global.f32 %f1, [%rd3]; ld.shared.f32 %f2, [%r2]; add.f32 %f3, %f2, %f2;
+    st.shared.f32 [%r2], %f3; st.global.f32 [%rd3], %f1;"""
+    _trace, chunk = rows_of(body, tmp_path)
+    assert chunk.wait_short.tolist() == [NO_WAIT, NO_WAIT, 0, NO_WAIT]
+    assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, NO_WAIT, 0]
+
+
+def test_a_moved_value_is_waited_for_where_it_is_used(tmp_path):
+    body = f"""{ADDRESS}
+    ld.global.f32 %f1, [%rd3]; mov.f32 %f2, %f1; ld.global.f32 %f3, [%rd3+512]; neg.f32 %f4, %f2;
+    st.global.f32 [%rd3], %f4;"""
+    _trace, chunk = rows_of(body, tmp_path)
+    assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, 1]
+
+
+def test_groups_of_copies(tmp_path):
+    """Two groups of one and two copies; waiting for all but the latest leaves two under way."""
+    copy = "cp.async.cg.shared.global [%r2], [%rd4], 16;"
+    body = f"""{ADDRESS} shl.b32 %r2, %r1, 4; mul.wide.u32 %rd5, %r1, 16; add.s64 %rd4, %rd1, %rd5;
+    {copy} cp.async.commit_group; {copy} {copy} cp.async.commit_group;
+    cp.async.wait_group 1; bar.sync 0; cp.async.wait_all; bar.sync 0;"""
+    trace, chunk = rows_of(body, tmp_path)
+    assert chunk.wait_copies.tolist() == [NO_WAIT, NO_WAIT, NO_WAIT, 2, 0]
+    assert [bool(flag & Flag.barrier) for flag in chunk.flags] == [False] * 3 + [True] * 2
+    assert all(op.async_copy and op.bypass_l1 and op.width == 16 for op in trace.ops)
+
+
+def test_mixes_count_by_class(tmp_path):
+    """Of three independent additions two are beside the chain; a multiplication's product joins them."""
+    body = f"""{ADDRESS}
+    ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; ex2.approx.ftz.f32 %f3, %f1; fma.rn.f32 %f4, %f2, %f3, %f1;
+    st.global.f32 [%rd3], %f4;"""
+    trace, chunk = rows_of(body, tmp_path)
+    mix = trace.issue.mixes[chunk.mix[1]]
+    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.beside[1]) == (2, 1, 3, 1)
+
+
+def test_tensor_work_is_counted_and_not_computed(tmp_path):
+    a, c = "{%r3, %r4, %r5, %r6}", "{%f1, %f2, %f3, %f4}"
+    product = f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {c}, {a}, {{%r7, %r8}}, {c};"
+    body = f"{ADDRESS} {product} {product} st.global.f32 [%rd3], %f1;"
+    trace, chunk = rows_of(body, tmp_path)
+    mix = trace.issue.mixes[chunk.mix[0]]
+    assert mix["count_tensor"] == 2 and mix["count_tensor_f16"] == 2 * 16 * 8 * 16
+
+
+def test_an_atomic_whose_result_nobody_reads_is_a_reduction(tmp_path):
+    body = f"{ADDRESS} atom.global.add.u32 %r2, [%rd3], 1; atom.global.add.u32 %r3, [%rd3], 1; st.shared.b32 [s], %r3;"
+    trace, chunk = rows_of(body, tmp_path)
+    assert [op.kind for op in trace.ops] == [Kind.reduction, Kind.atomic, Kind.store]
+    assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, 0]
+
+
+def test_cache_operators_and_spaces(tmp_path):
+    body = f"""{ADDRESS}
+    ld.global.f32 %f1, [%rd3]; ld.global.cg.f32 %f2, [%rd3]; ld.global.nc.f32 %f3, [%rd3];
+    ld.global.nc.L1::no_allocate.L2::128B.f32 %f4, [%rd3]; st.shared.f32 [s+16], %f1;"""
+    trace, _chunk = rows_of(body, tmp_path)
+    assert [op.bypass_l1 for op in trace.ops] == [False, True, False, False, False]
+    spaces = [Space.global_, Space.global_, Space.texture, Space.texture, Space.shared]
+    assert [op.space for op in trace.ops] == spaces
+    assert [array.name for array in trace.arrays] == ["x", "s"]
+
+
+def test_independent_loads_are_issued_early():
+    use = "add.f32 %f3, %f1, %f1;"
+    body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; {use} ld.global.f32 %f2, [%rd3+4]; st.global.f32 [%rd3], %f3;"
+    found = order(body)
+    assert found.index("add.f32") > max(i for i, text in enumerate(found) if text == "ld.global.f32")
+
+
+def test_no_load_moves_over_a_store_a_barrier_or_an_atomic():
+    for fence in ("st.global.f32 [%rd3], %f3;", "bar.sync 0;", "red.global.add.u32 [%rd3], 1;", "membar.gl;"):
+        body = f"{ADDRESS} ld.global.f32 %f1, [%rd3]; add.f32 %f3, %f1, %f1; {fence} ld.global.f32 %f2, [%rd3+4];"
+        found = order(body)
+        name = fence.split()[0].rstrip(";")
+        loads = [i for i, text in enumerate(found) if text == "ld.global.f32"]
+        assert loads[0] < found.index(name) < loads[1], fence
