@@ -93,6 +93,7 @@ def test_a_tuner_is_told_simulated_times_and_its_kernel_runs_with_the_best(tmp_p
     assert len(captured.tried) == 2 and len(captured.launches) == 1
     best = min(captured.tried, key=lambda one: one.milliseconds)
     assert captured.launches[0].block == best.caught.block
+    assert "add tuned for a100" in captured.notes[0] and "2 configurations simulated" in captured.notes[0]
 
 
 @needs_numba

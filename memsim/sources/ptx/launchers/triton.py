@@ -34,6 +34,7 @@ MOST_THREADS = 1024  # of a block, on every GPU that Triton compiles for
 def triton_caught(capturing: Capturing) -> Iterator[None]:
     """Inside the block, Triton's launches go to ``capturing``, and kernels take numpy's arrays as they are."""
     needed("triton", "triton")
+    from triton import knobs
     from triton.runtime import driver
     from triton.runtime.jit import KernelInterface
 
@@ -50,12 +51,22 @@ def triton_caught(capturing: Capturing) -> Iterator[None]:
     def tensor(value: Any) -> Any:
         return HostTensor(value, capturing.arrays) if isinstance(value, np.ndarray) else value
 
+    def tell(fn: Any, best_config: Any, configs_timings: Mapping[Any, Sequence[float]], **_: Any) -> None:
+        times = {str(config): times[0] for config, times in configs_timings.items()}
+        best, worst = min(times.values()), max(times, key=lambda config: times[config])
+        capturing.notes.append(
+            f"{fn.__name__} tuned for {capturing.gpu.name}, {len(times)} configurations simulated: {best_config} takes "
+            f"{best:.3g} ms; {worst} {times[worst] / best:.2f} times as long"
+        )
+
     driver.set_active(Driver(capturing))
     KernelInterface.__getitem__ = with_numpy
+    listener, knobs.autotuning.listener = knobs.autotuning.listener, tell
     try:
         yield
     finally:
         KernelInterface.__getitem__ = subscript
+        knobs.autotuning.listener = listener
         driver._active = active
 
 
