@@ -187,7 +187,7 @@ class SM(_Data):
     )
     issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in `issue_cycles`")
     issue_cycles: int = Field(1, ge=1, le=64, description="cycles that the issue of a warp instruction takes")
-    memory_issue: bool = Field(False, description="whether memory instructions take an issue slot too")
+    memory_issue: bool = Field(False, description="whether accesses take an issue slot; with schedulers, to begin in")
     instruction_cycles: int = Field(ge=0, le=10**5, description="from an instruction of a gap to the next on its chain")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")

@@ -17,11 +17,15 @@ class Scheduler:
         self.port = Fraction(0)
         self.pipes = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
 
-    def issue(self, count: int, chain: int, mix, known: int, time: int) -> int:
-        """When `count` instructions, `chain` of them dependent, that begin at `time` let their warp go on."""
+    def issue(self, count: int, begun: int, chain: int, mix, known: int, time: int) -> int:
+        """When `count` instructions, `chain` of them dependent, that begin at `time` let their warp go on.
+
+        It does when the last `begun` have begun and all others ended.
+        """
         sm = self.gpu.sm
-        self.port = max(self.port, Fraction(time)) + Fraction(count * sm.issue_cycles * self.share, sm.issue_per_cycle)
-        ends = [ceil(self.port), time + count * sm.issue_cycles]
+        one = Fraction(sm.issue_cycles * self.share, sm.issue_per_cycle)
+        self.port = max(self.port, Fraction(time)) + count * one
+        ends = [ceil(self.port - begun * one), time + (count - begun) * sm.issue_cycles]
         if not known:
             return max(*ends, time + chain * sm.instruction_cycles)
         for name, busy in self.busy(mix).items():

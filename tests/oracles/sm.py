@@ -81,12 +81,16 @@ class SM(FirstLevel):
                 return
             i = self.world.trace.instructions[warp.pc]
             gap, sm = int(i["gap"]), self.gpu.sm
-            taken = gap + (1 if sm.memory_issue and i["count"] + i["slots"] else 0)
+            access = 1 if sm.memory_issue and i["count"] + i["slots"] else 0
+            taken, begun = gap + access, access if sm.schedulers else 0
             if taken and not warp.gap_issued:
                 warp.gap_issued = True
                 scheduler = self.schedulers[warp.slot % len(self.schedulers)]
-                self.at(scheduler.issue(taken, int(i["chain"]), self.world.trace.mixes[i["mix"]], i["mix"], time), warp)
-                return
+                mix = self.world.trace.mixes[i["mix"]]
+                ready = scheduler.issue(taken, begun, int(i["chain"]), mix, i["mix"], time)
+                if ready > time:
+                    self.at(ready, warp)
+                    return
             warp.gap_issued = False
             if i["flags"] & Flag.barrier:
                 warp.pc += 1

@@ -9,8 +9,10 @@ from memsim.support.compiled import inlined
 
 
 @inlined
-def issue(m, sm, slot, pc, count, time):
-    """When a warp has issued the `count` instructions up to and with the one at `pc`, and may issue what follows.
+def issue(m, sm, slot, pc, count, begun, time):
+    """When a warp has issued the `count` instructions up to and with the one at `pc`, and may go on.
+
+    The last `begun` of them, an access whose latency counts from its issue, need only have begun.
 
     Ports and pipes serve one gap after the other. A gap takes its scheduler's issue ports a turn an instruction and
     each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its longest chain.
@@ -19,13 +21,13 @@ def issue(m, sm, slot, pc, count, time):
     port = sm * p.schedulers + slot % p.schedulers
     free = max(m.ports[port], time * p.issue_per_cycle) + count * p.issue_cycles
     m.ports[port] = free
-    ready = (free + p.issue_per_cycle - 1) // p.issue_per_cycle
+    ready = (free - begun * p.issue_cycles + p.issue_per_cycle - 1) // p.issue_per_cycle
     chain = np.int64(m.instructions[pc].chain) * p.instruction_cycles
     mix = m.instructions[pc].mix
     if mix:
         chain = m.gap_times[mix, CHAIN]
         ready = max(ready, through_pipes(m, port, mix, time))
-    return max(ready, time + max(count * p.issue_cycles, chain))
+    return max(ready, time + max((count - begun) * p.issue_cycles, chain))
 
 
 @inlined

@@ -32,6 +32,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         scoreboard=gpu.sm.dependence is Dependence.scoreboard,
         loads_per_warp=gpu.sm.loads_per_warp or RING,
         schedulers=gpu.sm.schedulers or 1,
+        begins_in_slot=gpu.sm.schedulers is not None,
         issue_per_cycle=gpu.sm.issue_per_cycle // (gpu.sm.schedulers or 1),
         issue_cycles=gpu.sm.issue_cycles,
         memory_issue=gpu.sm.memory_issue,

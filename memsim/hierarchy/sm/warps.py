@@ -80,10 +80,11 @@ def act(m, sm, slot, time):
             end_warp(m, sm, slot, time)
             return
         gap = np.int64(m.instructions[pc].gap)
-        to_issue = gap + (p.memory_issue if goes_to_memory(m, pc) else 0)
+        access = p.memory_issue if goes_to_memory(m, pc) else 0
+        to_issue = gap + access
         if to_issue > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1
-            ready = issue(m, sm, slot, pc, to_issue, time)
+            ready = issue(m, sm, slot, pc, to_issue, access * p.begins_in_slot, time)
             if ready > time:
                 push(m, sm, slot, ready)
                 return
