@@ -30,7 +30,9 @@ def test_a_list_chased_in_pieces_takes_as_long_as_one_chased_whole():
     whole = Device(gpu).laps(path * LINE, 3)[-1].mean
     assert 212 < whole < 400
     # The pieces' beginnings are read from arrays of 35 lines more: 17 times as many misses of the 6300 accesses.
-    assert whole < latency(gpu, elements * LINE / 1024, iterations=elements) < whole + 213 * 35 * 17 / elements
+    # A list that begins elsewhere fills other sets: 2 % to either side.
+    found = latency(gpu, elements * LINE / 1024, iterations=elements)
+    assert 0.98 * whole < found < 1.02 * whole + 213 * 35 * 17 / elements
 
 
 def test_a_list_that_fits_one_partition_of_l2_hits_nearby_and_a_longer_one_half_afar():
