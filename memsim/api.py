@@ -109,7 +109,8 @@ def capture(
         registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
-        by: what of a CUDA C++ kernel is traced: its ``"source"``, or the ``"ptx"`` that nvcc makes of it.
+        by: what of a CUDA C++ kernel is traced: its ``"source"``; the ``"ptx"`` that nvcc makes of it; or, ``"auto"``,
+            PTX where it can be had and run, else the source: a note tells.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
         stop: end the program as soon as the trace is complete, that of the last kernel with a folder.
         gaps: estimate the instructions between accesses.
@@ -144,11 +145,11 @@ def capture(
         gpu=target == "gpu",
     )
     place = Path(keep) if keep is not None else None
-    if by == "ptx":
-        from memsim.sources.ptx.cpp import capture_by_ptx
+    if by != "source":
+        from memsim.sources.ptx.cpp import capture_best, capture_by_ptx
 
-        machine = _gpu(gpu or CAPTURE_GPU)
-        return capture_by_ptx(sources, arguments, Path(_out(out)), machine, wanted, keep=place, progress=progress)
+        run, machine = capture_best if by == "auto" else capture_by_ptx, _gpu(gpu or CAPTURE_GPU)
+        return run(sources, arguments, Path(_out(out)), machine, wanted, keep=place, progress=progress)
     return run_captured(sources, arguments, _out(out), _gpu(gpu or CAPTURE_GPU), wanted, keep=place, progress=progress)
 
 

@@ -24,6 +24,7 @@ class Target(StrEnum):
 class By(StrEnum):
     """What of a CUDA C++ kernel is traced."""
 
+    auto = "auto"
     source = "source"
     ptx = "ptx"
 
@@ -72,8 +73,8 @@ def capture(
     std: Annotated[str, typer.Option("--std", help="The C++ standard.")] = "c++17",
     target: Annotated[Target, typer.Option(help="Run on this CPU, or on the GPU at hand (needs nvcc).")] = Target.cpu,
     by: Annotated[
-        By, typer.Option(help="Trace a CUDA C++ kernel's source, or the PTX that nvcc makes of it.")
-    ] = By.source,
+        By, typer.Option(help="Trace a CUDA C++ kernel's source, or nvcc's PTX of it; auto: PTX where there is nvcc.")
+    ] = By.auto,
     snapshot_only: Annotated[
         bool, typer.Option("--snapshot-only", help="Run no other blocks of the launch; later launches see wrong data.")
     ] = False,

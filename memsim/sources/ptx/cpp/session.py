@@ -173,6 +173,6 @@ class Listener:
         ]
         if len(found) != 1:
             seen = ", ".join(entry for _, entry in found) or "nothing"
-            problem = f"of PTX cannot be told for {launch.written}: {seen} fits; capture it without --by ptx"
+            problem = f"of PTX cannot be told for {launch.written}: {seen} fits; capture it with --by source"
             raise InputError(f"{launch.file}:{launch.line}", "kernel", problem)
         return found[0]
