@@ -186,7 +186,7 @@ class Result:
         """
         by = Grouping(group)
         keys: dict[Grouping, Callable[[int, dict[str, Any]], Hashable]] = {
-            Grouping.load: lambda number, op: number,
+            Grouping.load: lambda number, op: (op["file"], op["line"], op["column"], op["text"], op["array"]),
             Grouping.array: lambda number, op: op["array"],
             Grouping.line: lambda number, op: (op["file"], op["line"]),
         }

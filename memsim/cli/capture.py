@@ -24,6 +24,7 @@ class Target(StrEnum):
 class By(StrEnum):
     """What of a CUDA C++ kernel is traced."""
 
+    auto = "auto"
     source = "source"
     ptx = "ptx"
 
@@ -51,8 +52,12 @@ def capture(
     arguments: Annotated[
         Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")
     ] = None,
-    kernel: Annotated[str | None, typer.Option(help="Which kernel, not the first that is launched.")] = None,
-    launch: Annotated[int, typer.Option(min=0, help="Which of its launches, counted from 0.")] = 0,
+    kernel: Annotated[
+        str | None, typer.Option(help="Which kernel, or several: a,b. Default: that with the most accesses.")
+    ] = None,
+    launch: Annotated[
+        str | None, typer.Option(help="Which launches of a kernel, from 0: 3, or 0,3,7, or all. Default: the largest.")
+    ] = None,
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
     ] = None,
@@ -68,8 +73,8 @@ def capture(
     std: Annotated[str, typer.Option("--std", help="The C++ standard.")] = "c++17",
     target: Annotated[Target, typer.Option(help="Run on this CPU, or on the GPU at hand (needs nvcc).")] = Target.cpu,
     by: Annotated[
-        By, typer.Option(help="Trace a CUDA C++ kernel's source, or the PTX that nvcc makes of it.")
-    ] = By.source,
+        By, typer.Option(help="Trace a CUDA C++ kernel's source, or nvcc's PTX of it; auto: PTX where there is nvcc.")
+    ] = By.auto,
     snapshot_only: Annotated[
         bool, typer.Option("--snapshot-only", help="Run no other blocks of the launch; later launches see wrong data.")
     ] = False,
@@ -89,6 +94,7 @@ def capture(
     memsim capture app.cu -o app.h5
     memsim capture app.cu -I inc -D N=512 -o app.h5 --kernel spmv --launch 2 -- matrix.mtx
     memsim capture main.cu kernels.cu -o traces/
+    memsim capture app.cu -o traces/ --launch all
     memsim capture script.py -o t.h5 --gpu h100 --kernel matmul
     memsim capture --ptx kernel.ptx --arguments launch.py -o t.h5
     """

@@ -13,6 +13,7 @@ capability lanes of a group            global and local memory
                                        64 and 32 bytes while only one half is used
 2.x, 3.x   32; 16 of 8 bytes; 8 of 16  loads with L1: one a touched line; without: one a touched 32-byte sector
 5.x on     32                          loads with L1: one a touched line, its touched sectors; without: one a sector
+7.0 on     32                          loads without L1, too: one a touched line, its touched sectors
 2.x on     the same as loads           stores: one a touched line, with the touched 32-byte sectors
 =========  ==========================  ===============================================================================
 
@@ -21,7 +22,8 @@ transaction asks for whole L1 sectors (``l1.sector_bytes``). Texture loads are g
 5.x on the texture cache is the L1 (the same appendix), Kepler's is what ``l1`` describes when it serves nothing else.
 Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched sector, and one more for every further
 lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
-section 4.1). Shared memory has 16 banks (1.x) or 32, each a 4-byte word wide: a pass serves one word of each bank to
+section 4.1). From 7.0 on, what passes L1 by goes through its unit all the same, which counts it by line and sector
+(Nsight Compute, l1tex__t_requests and l1tex__t_sectors of ``-dlcm=cg``). Shared memory has 16 banks (1.x) or 32, each a 4-byte word wide: a pass serves one word of each bank to
 any number of lanes (1.x: one word to any number, one lane of each other bank), and atomics one lane of each bank. The
 8-byte banks that 3.x can be switched to are not modelled. From 7.0 on, a shared load of 8 or 16 bytes whose lanes have
 the same address in pairs (n and n ^ 1, or n and n ^ 2) is looked at in groups of twice as many lanes (NVIDIA Developer
@@ -115,6 +117,8 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     elif gpu.l1.enabled and l1_serves(op, gpu):
         segment, asked = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
+    elif capability >= (7, 0):
+        segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     else:
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
     rule["shift"], rule["asked"] = (segment // SECTOR_BYTES).bit_length() - 1, asked

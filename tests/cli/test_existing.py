@@ -42,8 +42,18 @@ def _commands(files: Path, out: Path) -> dict[str, list[object]]:
         "import a file": ["import", "accelsim", files / "traces/kernel-1.traceg", "-o", out / "one.h5"],
         "import a folder": ["import", "accelsim", files / "traces/kernelslist.g", "-o", out / "imported"],
         "explore": ["explore", "transpose", "-p", "n=256", "--keep", 0, "-o", out / "e.csv", "--figure", out / "e.png"],
-        "capture a file": ["capture", ROOT / "traces/cuda/spmv.cu", "-o", out / "c.h5", "--", 256, 4],
-        "capture a folder": ["capture", ROOT / "traces/cuda/spmv.cu", "-o", _made(out / "c"), "--", 256, 4],
+        "capture a file": ["capture", "--by", "source", ROOT / "traces/cuda/spmv.cu", "-o", out / "c.h5", "--", 256, 4],
+        "capture a folder": [
+            "capture",
+            "--by",
+            "source",
+            ROOT / "traces/cuda/spmv.cu",
+            "-o",
+            _made(out / "c"),
+            "--",
+            256,
+            4,
+        ],
     }
 
 

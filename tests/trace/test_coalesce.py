@@ -165,12 +165,13 @@ def test_constant_memory_takes_a_pass_a_distinct_address():
     assert one(machine("1.3"), [64] * 32, space=Space.constant) == ({}, 2)
 
 
-def test_loads_past_l1_are_looked_at_as_without_it():
-    """One transaction a sector, marked for the SM; L1's sectors of the others stay what they are."""
-    gpu = machine("7.0", sector=64)
+@pytest.mark.parametrize(("capability", "masks"), [("6.1", [0b0001, 0b0010, 0b0100, 0b1000]), ("7.0", [0b1111])])
+def test_loads_past_l1_are_looked_at_as_without_it(capability, masks):
+    """One transaction a sector, from 7.0 on a line, marked for the SM; L1's sectors of the others stay what they are."""
+    gpu = machine(capability, sector=64)
     usual = static_op(4)
     ops = [usual, replace(usual, bypass_l1=True)]
     result = coalesce(FakeTrace(ops, [(0, ALL, SEQUENTIAL), (1, ALL, SEQUENTIAL)]), gpu)
-    assert result.instructions["count"].tolist() == [1, 4]
+    assert result.instructions["count"].tolist() == [1, len(masks)]
     assert (result.instructions["flags"] & BYPASS_FLAG != 0).tolist() == [False, True]
-    assert result.masks.tolist() == [0b1111, 0b0001, 0b0010, 0b0100, 0b1000]
+    assert result.masks.tolist() == [0b1111, *masks]

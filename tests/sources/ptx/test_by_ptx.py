@@ -101,3 +101,57 @@ def test_without_nvcc_it_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "two.cu").write_text(TWO)
     with pytest.raises(InputError, match="nvcc is not installed here"):
         memsim.capture(tmp_path / "two.cu", out=tmp_path / "t.h5", by="ptx")
+
+
+SMALL_THEN_LARGE = """
+__global__ void warm(float* x) { x[threadIdx.x] = 0; }
+__global__ void work(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+int main() {
+    float* x;
+    cudaMalloc(&x, 4096 * sizeof(float));
+    warm<<<1, 32>>>(x);
+    work<<<1, 32>>>(x);
+    work<<<8, 256>>>(x);
+    return 0;
+}
+"""
+
+
+@needs_gxx
+@needs_nvcc
+def test_the_compiled_code_of_the_largest_launch_is_what_auto_means(tmp_path):
+    (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
+    captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="auto", blocks="all")
+    assert captured.trace.kernel == "work" and captured.trace.launch.grid == (8, 1, 1)
+    assert captured.trace.parameters["by"] == "ptx" and captured.launches == {"warm": 1, "work": 2}
+    assert any("traced by its compiled code" in note for note in captured.notes)
+    exact = memsim.capture(tmp_path / "app.cu", out=tmp_path / "u.h5", by="auto", kernel="work", launch=0, blocks="all")
+    assert exact.trace.launch.grid == (1, 1, 1) and exact.trace.parameters["by"] == "ptx"
+
+
+@needs_gxx
+@pytest.mark.parametrize("stop", [False, True])
+def test_auto_falls_back_to_the_source_and_says_why(tmp_path, monkeypatch, stop):
+    from memsim.sources.ptx.cpp import best
+
+    def refused(*args, **more):
+        raise InputError("app.cu:2", "ptx", "is not taken here")
+
+    (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
+    monkeypatch.setattr(best, "capture_by_ptx", refused)
+    monkeypatch.setattr(best.shutil, "which", lambda name: "/usr/bin/true")
+    captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="auto", stop=stop)
+    assert captured.trace.path == tmp_path / "t.h5" and "by" not in captured.trace.parameters
+    assert "traced by its source: app.cu:2: ptx is not taken here" in captured.notes
+    assert captured.trace.kernel == ("warm" if stop else "work")
+    assert [path.name for path in tmp_path.iterdir() if path.suffix == ".h5" or path.name.startswith(".")] == ["t.h5"]
+
+
+@needs_gxx
+def test_auto_without_nvcc_is_the_source(tmp_path, monkeypatch):
+    from memsim.sources.ptx.cpp import best
+
+    monkeypatch.setattr(best.shutil, "which", lambda name: None)
+    (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
+    captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="auto")
+    assert "traced by its source: nvcc is not installed here" in captured.notes
