@@ -1,7 +1,7 @@
 """Instructions by class, as the compiled code will have them: what is counted between accesses.
 
-PTX is no machine code. These rules say what its instructions become, each a fact of SASS that anybody can read in a
-disassembly: moves and conversions of addresses vanish, pairs of logical operations become one LOP3, a multiplication
+PTX is no machine code. These rules say what its instructions become, as SASS is known to be; only some were compared
+with a disassembly (tests/sources/ptx/test_sass.py), so counts are called estimates: moves and conversions of addresses vanish, pairs of logical operations become one LOP3, a multiplication
 whose product is added to becomes one IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++
 Programming Guide's table of throughputs ("Arithmetic Instructions").
 """
@@ -24,8 +24,7 @@ _LOGIC = frozenset(["and", "or", "xor", "not"])
 _CONTROL = frozenset(
     ["bra", "brx", "vote", "activemask", "elect", "fence", "membar", "nanosleep", "setmaxnreg", "trap", "call"]
 )
-# What a function that is no one instruction becomes, by class: read in SASS of sm_80 to sm_90 (division by Newton's
-# method).
+# What a function that is no one instruction becomes, by class: assumed, after division by Newton's method.
 _DIVISIONS = {
     "f32": {FP32: 8, SPECIAL: 1}, "full": {FP32: 4, SPECIAL: 1}, "approx": {FP32: 2, SPECIAL: 1},
     "f64": {FP64: 10, SPECIAL: 1}, 32: {INTEGER: 14, CONVERSION: 2, SPECIAL: 1}, 64: {INTEGER: 60, CONVERSION: 4,

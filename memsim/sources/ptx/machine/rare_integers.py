@@ -200,7 +200,7 @@ def _permuted(a, b, control, mode):
             which = (i & 1) + 2 * (first & 1)
         byte = np.int64(np.uint64(pool) >> np.uint64(8 * (which & 7))) & 255
         if mode == 0 and which & 8:
-            byte = 255 if byte & 128 else 0
+            byte = np.int64(255 if byte & 128 else 0)
         result |= byte << (8 * i)
     return result
 
