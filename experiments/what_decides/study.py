@@ -39,7 +39,7 @@ NUMBERS = (
     "l2.hit_latency_cycles", "l2.mshrs", "l2.size_bytes",
     "dram.latency_cycles", "dram.clock_mhz", "dram.queue", "dram.write_queue",
 )  # fmt: skip
-POINTS = 8
+POINTS = 16
 _QUICK = ("saxpy", "btree")
 _UNCERTAIN = ("fitted", "assumed")
 _DECIDES = 0.1  # of the variance: a number with less is not worth a measurement
