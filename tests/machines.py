@@ -65,7 +65,7 @@ def gpu(**changes: Any) -> GPU:
 
 
 def instruction(
-    transactions: Sequence[tuple[int, int]] = (),
+    transactions: Sequence[tuple[int, ...]] = (),
     kind: Kind = Kind.load,
     op: int = 0,
     sequence: bool = True,
@@ -78,7 +78,7 @@ def instruction(
     copy: bool = False,
     mix: int = 0,
 ) -> dict[str, Any]:
-    """One warp instruction; `transactions` are (line, mask).
+    """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
 
     Args:
         waits: of each class of loads, how many may be unanswered; None: as the flags have it.
@@ -116,14 +116,15 @@ def trace(
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
-    pairs = [pair for i in flat for pair in i["transactions"]]
-    lines = np.array([line for line, _ in pairs], "<u4")
+    asked = [transaction for i in flat for transaction in i["transactions"]]
+    lines = np.array([line for line, *_ in asked], "<u4")
     if addresses is None:
         addresses = range(int(lines.max(initial=0)) + 1)
     return Transactions(
         instructions=records,
         lines=lines,
-        masks=np.array([mask for _, mask in pairs], "u1"),
+        masks=np.array([mask for _, mask, *_ in asked], "u1"),
+        partial=np.array([sum(partial) for _, _, *partial in asked], "u1"),
         line_address=np.array(addresses, "<u8"),
         first_instruction=np.cumsum([0, *(len(warp) for warp in warps)], dtype="<i8"),
         first_warp=np.cumsum([0, *(len(block) for block in blocks)], dtype="<i8"),
@@ -179,7 +180,7 @@ def machines(draw) -> GPU:
         slice_hash=st.sampled_from(["modulo", "rotated"]),
         replacement=_of(Replacement), write_hit=_of(WriteHit), write_miss=_of(WriteMiss), inclusion=_of(Inclusion),
         mshrs=st.integers(1, 8), hit_latency_cycles=st.integers(2, 40), sector_cycles=st.integers(1, 3),
-        max_dirty_ways=st.sampled_from([None, None, 1, 2]),
+        max_dirty_ways=st.sampled_from([None, None, 1, 2]), partial_store_cycles=st.sampled_from([None, 1, 2, 4, 9]),
     )  # fmt: skip
     if two:  # partitions of L2
         l2_line = line
@@ -250,7 +251,10 @@ def traces(draw, machine: GPU) -> Transactions:
     load_mask = st.integers(1, (1 << len(groups)) - 1).map(lambda m: sum(g for i, g in enumerate(groups) if m >> i & 1))
     line = st.integers(0, n_lines - 1)
     loads = st.lists(st.tuples(line, load_mask), min_size=1, max_size=5)
-    others = st.lists(st.tuples(line, st.integers(1, (1 << per_line) - 1)), min_size=1, max_size=3)
+    mask = st.integers(1, (1 << per_line) - 1)
+    others = st.lists(st.tuples(line, mask), min_size=1, max_size=3)
+    stored = st.tuples(line, mask, st.integers(0, 255)).map(lambda drawn: (*drawn[:2], drawn[1] & drawn[2]))
+    stores = st.lists(stored, min_size=1, max_size=3)
     op, gap = st.integers(0, N_OPS - 1), st.sampled_from([0, 0, 0, 1, 7])
     flag = st.booleans()
     wait = st.sampled_from([NO_WAIT, NO_WAIT, 0, 1, 2, 4])
@@ -260,10 +264,11 @@ def traces(draw, machine: GPU) -> Transactions:
         mix=st.integers(0, len(mixes) - 1),
         beside=st.sampled_from([0, 0, 3, 7]),
     )
-    written = st.sampled_from([Kind.store, Kind.atomic, Kind.reduction])
+    written = st.sampled_from([Kind.atomic, Kind.reduction])
     access = st.one_of(
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, copy=st.booleans(), **more),
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
+        st.builds(instruction, stores, st.just(Kind.store), op, flag, gap, **more),
         st.builds(instruction, others, written, op, flag, gap, **more),
         st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True), **more),
         st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4), **more),

@@ -19,4 +19,5 @@ def random_transactions(seed, n_ops=3, n_lines=40, blocks=7, longest=60):
     rows["first"] = np.cumsum(rows["count"]) - rows["count"]
     total = int(rows["count"].sum())
     lines, masks = rng.integers(0, n_lines, total).astype("u4"), rng.integers(1, 16, total).astype("u1")
-    return Transactions(rows, lines, masks, np.arange(n_lines, dtype="u8"), first_instruction, first_warp, n_ops)
+    partial, addresses = np.zeros_like(masks), np.arange(n_lines, dtype="u8")
+    return Transactions(rows, lines, masks, partial, addresses, first_instruction, first_warp, n_ops)

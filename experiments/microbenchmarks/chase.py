@@ -100,6 +100,7 @@ def _transactions(gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.nda
         instructions=instructions,
         lines=numbers.astype("<u4"),
         masks=of_unit[address // unit % n_units].astype("u1"),
+        partial=np.zeros(n, np.uint8),
         line_address=lines.astype("<u8"),
         first_instruction=np.cumsum([0, *map(len, lists)]),
         first_warp=np.arange(len(lists) + 1),

@@ -278,8 +278,16 @@ class L2(_Data):
     mshrs: int = Field(ge=1, le=2**16, description="fetches one slice may have under way")
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
     sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles a slice is busy for one sector")
+    partial_store_cycles: int | None = Field(
+        None, ge=1, le=10**5, description="and for one that a store covers in part, if that is more; none: the same"
+    )
     partitions: int = Field(1, ge=1, le=2, description="parts of L2 that each cache for the SMs connected to them")
     partition_cycles: int = Field(0, ge=0, le=10**5, description="what a hit in the other partition takes longer")
+
+    @property
+    def of_partial_store(self) -> int:
+        """Cycles a slice is busy for a sector that a store covers in part."""
+        return max(self.sector_cycles, self.partial_store_cycles or 0)
 
     @model_validator(mode="before")
     @classmethod

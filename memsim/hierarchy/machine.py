@@ -190,6 +190,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         instructions=shared(tx.instructions),
         lines=shared(tx.lines),
         masks=shared(tx.masks),
+        partial=shared(tx.partial),
         mapping=shared(common.layout.mapping),
         sms=state,
         warps=np.zeros(n * sm_state.SLOTS, sm_state.WARP),

@@ -28,11 +28,12 @@ REQUEST = np.dtype(
         ("kind", "u1"),
         ("mask", "u1"),  # sectors it is about
         ("need", "u1"),  # sectors that L2 has to wait for
+        ("partial", "u1"),  # sectors that a store covers in part
         ("bank", "u1"),
         ("home", "<u2"),  # slice that the line belongs to (two partitions only)
         ("left", "u1"),  # DRAM: sectors without a column command
         ("slice", "<u2"),  # fetch, write-back: that made it
-        ("pad", "u1", 5),  # to a cache line of the host
+        ("pad", "u1", 4),  # to a cache line of the host
     ]
 )
 HOST_LINE = 64

@@ -54,8 +54,10 @@ class Work:
         sectors: that the transactions ask for.
         replies: sectors that reach an SM from beyond its L1.
         l2_sectors: sectors that reach L2, or what stands in its place.
+        slice_cycles: cycles for which the slices of L2 are busy with them, all slices together.
         memory_sectors: sectors that reach main memory.
-        slice_skew, channel_skew: sectors of the busiest slice or channel over the mean of all; 1 when there are none.
+        slice_skew, channel_skew: cycles of the busiest slice, or sectors of the busiest channel, over the mean of all; 1
+            when there are none.
         block_cycles: from a block's start to its end on an idle machine, mean.
     """
 
@@ -65,6 +67,7 @@ class Work:
     sectors: int
     replies: int
     l2_sectors: int
+    slice_cycles: int
     memory_sectors: int
     slice_skew: float
     channel_skew: float
@@ -80,6 +83,8 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
           asked, replied, masks, np.full(lines, -1, np.int32), chains)  # fmt: skip
     kept = popcounts(masks[_READ].astype(np.uint32)) + popcounts(masks[_WRITTEN].astype(np.uint32))
     fetched = kept if gpu.l2.enabled else asked
+    partial = np.bincount(tx.lines, popcounts(tx.partial.astype(np.uint32)), lines)
+    served = asked * gpu.l2.sector_cycles + partial * (gpu.l2.of_partial_store - gpu.l2.sector_cycles)
     place = layout(tx, gpu).mapping[:lines]
     return Work(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
@@ -88,8 +93,9 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
         sectors=int(popcounts(tx.masks.astype(np.uint32)).sum()),
         replies=int(replied.sum()),
         l2_sectors=int(asked.sum()),
+        slice_cycles=int(served.sum()),
         memory_sectors=int(fetched.sum()),
-        slice_skew=_skew(place["slice"], asked, gpu.l2.slices),
+        slice_skew=_skew(place["slice"], served, gpu.l2.slices),
         channel_skew=_skew(place["channel"], fetched, gpu.dram.channels),
         block_cycles=float(np.maximum.reduceat(chains, tx.first_warp[:-1]).mean()),
     )
@@ -120,7 +126,7 @@ def busy_cycles(work: Work, trace: Trace, gpu: GPU) -> dict[Part, float]:
         Part.issue: launches * work.instructions * sm.issue_cycles / sm.issue_per_cycle / sms,
         Part.load_store: launches * (work.transactions * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
         Part.port: launches * work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
-        Part.slices: launches * l2.enabled * work.l2_sectors * work.slice_skew * l2.sector_cycles / l2.slices,
+        Part.slices: launches * l2.enabled * work.slice_cycles * work.slice_skew / l2.slices,
         Part.channels: launches * work.memory_sectors * work.channel_skew * clocks_of_sector,
         Part.latency: rounds * work.block_cycles + (rounds - 1) * sm.launch_cycles,
     }

@@ -28,6 +28,7 @@ def one_load() -> Transactions:
         instructions=instruction,
         lines=np.zeros(1, np.uint32),
         masks=np.ones(1, np.uint8),
+        partial=np.zeros(1, np.uint8),
         line_address=np.zeros(1, np.uint64),
         first_instruction=np.array([0, 1]),
         first_warp=np.array([0, 1]),

@@ -93,9 +93,9 @@ class _Coalescer:
         self._position = np.zeros(1, loop.POSITION)
         self._scratch = np.full(loop.SCRATCH_SHAPE, loop.EMPTY, np.int64)
         n = len(trace.ops)
-        of_last = np.empty((n, loop.MOST_TRANSACTIONS), np.int64), np.empty((n, loop.MOST_TRANSACTIONS), np.uint8)
+        of_last = np.empty((n, loop.MOST_TRANSACTIONS), np.int64), np.empty((n, loop.MOST_TRANSACTIONS), np.uint16)
         self._last = np.zeros(n, loop.TAKEN), *of_last
-        self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint8)
+        self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint16)
         self._numbers = LineNumbers()
 
     def take(self, chunk: Chunk) -> None:
@@ -118,7 +118,8 @@ class _Coalescer:
             buffered = int(position["buffered"][0])
             lines, new_lines = self._numbers.number(self._addresses[:buffered])
             self._columns["lines"].append(lines)
-            self._columns["masks"].append(self._masks[:buffered])
+            self._columns["masks"].append(self._masks[:buffered].astype(np.uint8))
+            self._columns["partial"].append((self._masks[:buffered] >> loop.PARTIAL_SHIFT).astype(np.uint8))
             self._columns["line_address"].append(new_lines)
         self._add_waits(chunk, out)
         self._columns["instructions"].append(out)

@@ -42,12 +42,16 @@ TAKEN = np.dtype(
 
 DONE, FULL, BELOW_ZERO = range(3)  # what a call returns
 
+PARTIAL_SHIFT = 8  # a transaction's mask holds its sectors, and from this bit on those that a store covers in part
+WHOLE = (1 << 32) - 1  # every byte of a sector
+
 # Rows of the scratch array: what one warp instruction needs while it is taken apart.
 LANE, ADDRESS = 0, 1  # the active lanes and their addresses
 SEGMENT, TOUCHED = 2, 3  # segments found, and their touched sectors (or the serial pass); words of shared memory
 BANK, LAST = 4, 5  # words found in each bank, and the latest of them
 SEEN, INDEX = 6, 7  # a small hash table: the segment in a slot (or EMPTY), and its number
-SCRATCH_SHAPE = (8, 128)  # entries: 16 lanes of 16 misaligned bytes make 80 words; the table wants a power of two
+COVERED = 8  # bytes written of each segment's first sector, and of its other seven in the rows behind
+SCRATCH_SHAPE = (16, 128)  # entries: 16 lanes of 16 misaligned bytes make 80 words; the table wants a power of two
 
 
 @loop
@@ -98,6 +102,25 @@ def find_segments(begin, end, width, shift, scratch):
             scratch[SEEN, slot] = EMPTY
             slot = (slot + 1) & last
     return n
+
+
+@loop
+def keep_parts(begin, end, width, n, shift, scratch):
+    """Add to the touched sectors of `n` segments, from PARTIAL_SHIFT on, those whose bytes the lanes do not all write."""
+    for k in range(n):
+        scratch[TOUCHED, k] |= scratch[TOUCHED, k] << PARTIAL_SHIFT
+        scratch[COVERED : COVERED + (1 << shift), k] = 0
+    k = 0  # lanes meet the segments in their order, but for those that they share
+    for i in range(begin, end):
+        address = scratch[ADDRESS, i]
+        for sector in range(address >> 5, ((address + width - 1) >> 5) + 1):
+            while scratch[SEGMENT, k] != sector >> shift:
+                k = k + 1 if k + 1 < n else 0
+            within = sector & ((1 << shift) - 1)
+            first, past = max(address - (sector << 5), 0), min(address + width - (sector << 5), 32)
+            scratch[COVERED + within, k] |= (1 << past) - (1 << first)
+            if scratch[COVERED + within, k] == WHOLE:
+                scratch[TOUCHED, k] &= ~(1 << PARTIAL_SHIFT + within)
 
 
 @loop
@@ -241,7 +264,8 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
         scratch: i8 of SCRATCH_SHAPE.
         last: (TAKEN records, their lines, their masks) by static op, of this chunk.
         out: INSTRUCTION records, one an instruction of the chunk.
-        addresses, masks: buffers, written from 0: a transaction's line (its byte address by the line's bytes), sectors.
+        addresses, masks: buffers, written from 0: a transaction's line (its byte address by the line's bytes), and its
+            sectors, those that a store covers in part once more from PARTIAL_SHIFT on.
 
     Returns:
         DONE, FULL (call again with empty buffers) or BELOW_ZERO (an address is negative).
@@ -366,9 +390,13 @@ def emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks
         n = find_in_order(begin, end, width, scratch)
     else:
         n = find_segments(begin, end, width, np.int64(rule.shift), scratch)
+    if rule.parts:
+        keep_parts(begin, end, width, n, np.int64(rule.shift), scratch)
     for k in range(n):
         sector = scratch[SEGMENT, k] << rule.shift
+        touched = scratch[TOUCHED, k] & ((1 << PARTIAL_SHIFT) - 1)
+        asked = np.int64(rule.asked[touched]) | scratch[TOUCHED, k] ^ touched
         addresses[position.buffered] = sector >> line_shift
-        masks[position.buffered] = rule.asked[scratch[TOUCHED, k]] << (sector & ((1 << line_shift) - 1))
+        masks[position.buffered] = asked << (sector & ((1 << line_shift) - 1))
         position.buffered += 1
         position.transactions += 1

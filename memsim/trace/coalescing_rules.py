@@ -23,7 +23,9 @@ transaction asks for whole L1 sectors (``l1.sector_bytes``). Texture loads are g
 Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched sector, and one more for every further
 lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
 section 4.1). From 7.0 on, what passes L1 by goes through its unit all the same, which counts it by line and sector
-(Nsight Compute, l1tex__t_requests and l1tex__t_sectors of ``-dlcm=cg``). Shared memory has 16 banks (1.x) or 32, each a 4-byte word wide: a pass serves one word of each bank to
+(Nsight Compute, l1tex__t_requests and l1tex__t_sectors of ``-dlcm=cg``). From 2.x on, where there is an L2, a store's
+transaction also says which sectors it covers in part, as its active lanes do not write all of their bytes. Shared
+memory has 16 banks (1.x) or 32, each a 4-byte word wide: a pass serves one word of each bank to
 any number of lanes (1.x: one word to any number, one lane of each other bank), and atomics one lane of each bank. The
 8-byte banks that 3.x can be switched to are not modelled. From 7.0 on, a shared load of 8 or 16 bytes whose lanes have
 the same address in pairs (n and n ^ 1, or n and n ^ 2) is looked at in groups of twice as many lanes (NVIDIA Developer
@@ -52,6 +54,7 @@ RULE = np.dtype(
         ("answers", "u1"),  # class of loads, or NOTHING
         ("lanes", "u1"),  # log2 of the lanes of a group
         ("pairs", "u1"),  # whether a group has twice as many lanes when they share addresses in pairs
+        ("parts", "u1"),  # whether transactions say which sectors they cover in part
         ("width", "u1"),  # bytes of one lane's access
         ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
         ("asked", "u1", 256),  # sectors touched in a segment -> sectors asked for
@@ -114,6 +117,7 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
     elif capability < (2, 0):
         segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
     elif op.kind == Kind.store:
+        rule["parts"] = True
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     elif gpu.l1.enabled and l1_serves(op, gpu):
         segment, asked = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)

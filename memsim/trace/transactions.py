@@ -44,6 +44,7 @@ COLUMNS: dict[str, np.dtype] = {
     "instructions": INSTRUCTION,
     "lines": np.dtype("<u4"),
     "masks": np.dtype("u1"),
+    "partial": np.dtype("u1"),
     "line_address": np.dtype("<u8"),
     "first_instruction": np.dtype("<i8"),
     "first_warp": np.dtype("<i8"),
@@ -60,6 +61,7 @@ class Transactions:
         instructions: INSTRUCTION records, warp after warp.
         lines: u4, one a transaction: number of the L1 line.
         masks: u1, one a transaction: sectors of the line it asks for (bit s: bytes s*32 to s*32+31).
+        partial: u1, one a transaction: those of them of which a store writes some bytes and not all.
         line_address: u8, one a line: byte address divided by the line's bytes.
         first_instruction: i8, n_warps + 1.
         first_warp: i8, n_blocks + 1.
@@ -70,6 +72,7 @@ class Transactions:
     instructions: np.ndarray
     lines: np.ndarray
     masks: np.ndarray
+    partial: np.ndarray
     line_address: np.ndarray
     first_instruction: np.ndarray
     first_warp: np.ndarray

@@ -55,7 +55,12 @@ def test_sectors_are_those_that_sets_count(kernel, gpu):
 @pytest.mark.parametrize("gpu", GPUS)
 @pytest.mark.parametrize(
     ("kernel", "parameters"),
-    [("matmul", dict(n=96)), ("transpose", dict(n=256, variant="tiled")), ("neighbours", dict(n=256, fetched="1"))],
+    [
+        ("matmul", dict(n=96)),
+        ("transpose", dict(n=256, variant="tiled")),
+        ("transpose", dict(n=256, variant="naive")),
+        ("neighbours", dict(n=256, fetched="1")),
+    ],
 )
 def test_no_part_is_busy_for_longer_than_the_replay_takes(kernel, parameters, gpu):
     """But latency: what a warp meets first in the order of the trace, another may have fetched before in time."""

@@ -42,6 +42,25 @@ def transactions(lanes: dict[int, int], width: int, kind: Kind, machine: Machine
     return result
 
 
+def partial(lanes: dict[int, int], width: int, found: list[tuple[int, int]], machine: Machine) -> list[int]:
+    """Of a store's `found` transactions, the sectors whose bytes it does not all write; none before there was an L2.
+
+    On 3.x an instruction's groups have transactions of their own, each with the bytes of its lanes.
+    """
+    if machine.capability < (2, 0):
+        return [0] * len(found)
+    per_line = machine.line // 32
+    result = []
+    for group in _groups(lanes, width, Kind.store, machine):
+        written = {byte for address in group.values() for byte in range(address, address + width)}
+        n = len(_lines(group, width, Kind.store, machine))
+        for line, mask in found[len(result) : len(result) + n]:
+            sectors = [line * per_line + s for s in range(per_line) if mask >> s & 1]
+            part = [s for s in sectors if not written.issuperset(range(s * 32, s * 32 + 32))]
+            result.append(sum(1 << s % per_line for s in part))
+    return result
+
+
 def _groups(lanes: dict[int, int], width: int, kind: Kind, machine: Machine) -> list[dict[int, int]]:
     if machine.capability < (2, 0):
         size = 16

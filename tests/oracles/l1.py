@@ -41,7 +41,7 @@ class FirstLevel:
             return (self.load if cached else self.bypass)(flight, line, mask, time)
         if flight.kind == Kind.atomic:
             return self.bypass(flight, line, mask, time)
-        return self.store(flight, line, mask, time)
+        return self.store(flight, line, mask, int(self.world.trace.partial[flight.next]), time)
 
     def group(self, line: int) -> Set:
         return self.sets[self.world.l1_set[line]]
@@ -95,7 +95,7 @@ class FirstLevel:
         self.count(flight, "atomic" if atomic else "read", "miss", sectors(mask), set(), set())
         return True
 
-    def store(self, flight: Flight, line: int, mask: int, time: int) -> bool:
+    def store(self, flight: Flight, line: int, mask: int, partial: int, time: int) -> bool:
         asked = sectors(mask)
         policy = self.gpu.l1.write_policy
         reduction = flight.kind == Kind.reduction
@@ -122,7 +122,8 @@ class FirstLevel:
             if reduction or policy == L1WritePolicy.write_evict:
                 self.invalidate(line, asked, time)
             self.stores += 1
-            self.send("reduction" if reduction else "store", line, mask, flight.op, time)
+            packet = self.send("reduction" if reduction else "store", line, mask, flight.op, time)
+            packet.partial = partial
         self.count(flight, "atomic" if reduction else "write", event, asked, hits, set())
         return True
 

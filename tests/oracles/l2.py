@@ -180,8 +180,15 @@ class Slice:
             self.world.to_dram(fetch, self.number)
         return complete
 
+    def busy(self, packet: Packet) -> int:
+        """Cycles for all sectors of a packet, one after the other."""
+        part = max(self.l2.partial_store_cycles or self.l2.sector_cycles, self.l2.sector_cycles)
+        return sum(
+            part if sector in sectors(packet.partial) else self.l2.sector_cycles for sector in sectors(packet.mask)
+        )
+
     def complete(self, packet: Packet, time: int) -> None:
-        self.free = time + self.l2.sector_cycles * len(sectors(packet.mask))
+        self.free = time + self.busy(packet)
         outcome, self.outcome = self.outcome, Outcome()
         kind = {"store": "write", "load": "read", "bypass": "read"}.get(packet.kind, "atomic")
         units = {Event[f"{kind}_{name}"]: n for name, n in outcome.units.items()}

@@ -28,7 +28,7 @@ class Port(Slice):
         self.write_memory(Fetch(time, packet.line, packet.mask, packet.op, packet.place, write=True))
 
     def complete(self, packet: Packet, time: int) -> None:
-        self.free = time + self.l2.sector_cycles * len(sectors(packet.mask))
+        self.free = time + self.busy(packet)
         if packet.kind == "store":
             self.world.to_sm(packet, self.number, time)
 

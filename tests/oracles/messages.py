@@ -16,6 +16,7 @@ class Packet:
     sm: int
     op: int
     time: int
+    partial: int = 0  # sectors that a store covers in part
     transaction: Any = None
     l2_sets: list[int] = field(default_factory=list)  # of each L2 line
     place: tuple[int, int, int] = (0, 0, 0)  # channel, bank, row

@@ -119,6 +119,24 @@ def test_stores_carry_the_sectors_they_touch():
     assert one(machine("2.0", l1=False), [128, 160], kind=Kind.store, mask=3)[0] == {(128, 64): 1}
 
 
+@pytest.mark.parametrize(
+    ("width", "addresses", "masks", "partial"),
+    [
+        (4, SEQUENTIAL, [0b1111], [0]),
+        (4, SHIFTED, [0b1111, 0b0001], [0b0001, 0b0001]),  # 28 bytes of the first sector, 4 of the last
+        (4, [1024 * lane for lane in range(32)], [1] * 32, [1] * 32),
+        (1, list(range(128, 160)), [1], [0]),
+        (1, [128 + lane // 2 for lane in range(32)], [1], [1]),
+        (8, [256 * (lane // 4) + 8 * (lane % 4) for lane in range(32)], [1] * 8, [0] * 8),
+    ],
+)
+def test_stores_say_which_sectors_they_cover_in_part(width, addresses, masks, partial):
+    for kind in Kind:
+        result = coalesce(FakeTrace([static_op(width, kind)], [(0, ALL, addresses)]), machine("7.0"))
+        expected = (masks, partial) if kind is Kind.store else (result.masks.tolist(), [0] * len(result.masks))
+        assert (result.masks.tolist(), result.partial.tolist()) == expected
+
+
 def test_atomics_on_one_address_are_serialized():
     """CUDA C Programming Guide 4.2, section 4.1."""
     assert one(machine("2.0"), [128] * 32, kind=Kind.atomic)[0] == {(128, 32): 32}

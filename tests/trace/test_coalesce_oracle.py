@@ -80,6 +80,8 @@ def check_against_oracle(instructions, gpu, result: Transactions) -> None:
             expected = oracle.transactions(lanes, width, kind, model)
         atomic = kind in (Kind.atomic, Kind.reduction)  # the order among serialized ones is free
         assert (sorted(got) if atomic else got) == (sorted(expected) if atomic else expected)
+        parts = oracle.partial(lanes, width, expected, model) if kind == Kind.store and expected else [0] * len(expected)
+        assert result.partial[span].tolist() == parts
         assert record["slots"] == slots and record["kind"] == kind
 
 
@@ -114,7 +116,7 @@ def test_an_op_that_repeats_moved_against_the_oracle(shapes, moves, gpu, data):
 def equal(a: Transactions, b: Transactions) -> bool:
     return a.n_ops == b.n_ops and all(
         np.array_equal(getattr(a, name), getattr(b, name))
-        for name in ("instructions", "lines", "masks", "line_address", "first_instruction", "first_warp")
+        for name in ("instructions", "lines", "masks", "partial", "line_address", "first_instruction", "first_warp")
     )
 
 

@@ -154,6 +154,14 @@ def foresee(m, r):
 
 
 @inlined
+def busy_cycles(m, r):
+    """Cycles for which a request keeps its slice busy: a sector that a store covers in part is read, merged, written."""
+    p = m.p[0]
+    whole = p.sector_cycles * m.sectors[m.requests[r].mask]
+    return whole + p.more_of_partial * m.sectors[m.requests[r].partial]
+
+
+@inlined
 def advance_slice(m, s, end):
     """Advance one slice to `end`. A request that cannot be carried out waits for the slice's next answer."""
     p = m.p[0]
@@ -188,7 +196,7 @@ def advance_slice(m, s, end):
             blocked = True
             continue
         pop(m.queues, s, m.requests)
-        m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
+        m.slices[s].free = request + busy_cycles(m, r)
         if last < 0:
             answer(m, s, r, request)
         else:

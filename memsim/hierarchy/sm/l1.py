@@ -136,6 +136,7 @@ def send(m, sm, kind, line, mask, op, time):
     m.requests[r].kind = kind
     m.requests[r].mask = mask
     m.requests[r].need = 0
+    m.requests[r].partial = 0
     schedule(m.to_l2, m.requests, r)
     return r
 
@@ -287,8 +288,11 @@ def evict_own_copy(m, sm, line, mask, time):
 
 
 @inlined
-def store(m, sm, kind, line, mask, op, time):
-    """A store or reduction; False when it must be tried again."""
+def store(m, sm, kind, line, mask, partial, op, time):
+    """A store or reduction, of `partial` sectors in part; False when it must be tried again.
+
+    What L1 writes back, if it keeps stores, counts as whole sectors: it does not know the bytes.
+    """
     p = m.p[0]
     caches = kind == STORE and p.l1_enabled
     keep = caches and p.write_policy == BACK
@@ -315,7 +319,8 @@ def store(m, sm, kind, line, mask, op, time):
             invalidate(m, sm, way, line, mask, time)
             way = -1
         m.sms[sm].stores += 1
-        send(m, sm, kind, line, mask, op, time)
+        r = send(m, sm, kind, line, mask, op, time)
+        m.requests[r].partial = partial
     if way >= 0 and event != MISS:
         touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)

@@ -72,7 +72,7 @@ def look_up(m, sm, k, kind, op, cached, time):
         return bypass(m, sm, BYPASS, line, mask, op, time)
     if kind == OP_ATOMIC:
         return bypass(m, sm, ATOMIC, line, mask, op, time)
-    return store(m, sm, STORE if kind == OP_STORE else REDUCTION, line, mask, op, time)
+    return store(m, sm, STORE if kind == OP_STORE else REDUCTION, line, mask, np.int64(m.partial[k]), op, time)
 
 
 @inlined

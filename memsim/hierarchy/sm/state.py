@@ -95,6 +95,7 @@ class SMs(NamedTuple):
     instructions: np.ndarray
     lines: np.ndarray
     masks: np.ndarray
+    partial: np.ndarray
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
     warps: np.ndarray  # SLOTS an SM

@@ -43,6 +43,7 @@ def load_entry(m, w, time):
     m.requests[r].kind = BYPASS
     m.requests[r].mask = m.steps[at].mask
     m.requests[r].need = 0
+    m.requests[r].partial = 0
     schedule(m.to_l2, m.requests, r)
 
 

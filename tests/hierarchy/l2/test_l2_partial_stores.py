@@ -1,0 +1,57 @@
+"""A slice is busy longer with a sector that a store covers in part; the oracle's random machines have that too."""
+
+from __future__ import annotations
+
+import machines
+import numpy as np
+import pytest
+from machines import instruction
+
+import memsim
+from memsim.gpu.presets import load_gpu
+from memsim.hierarchy.system import System
+from memsim.models.throughput import Part, busy_cycles, work_of
+from memsim.trace.coalesce import coalesce
+from memsim.trace.schema import Kind
+
+N = 200
+
+
+def behind(partial: int, **changes) -> int:
+    """Cycles of a load behind N stores of two sectors each, on one slice that nothing but its own pace holds up."""
+    stores = [instruction([(line, 3, partial)], Kind.store) for line in range(N)]
+    tx = machines.one_warp(*stores, instruction([(N, 1)]))
+    gpu = machines.gpu(sm__max_stores=N, l2__size_bytes=1 << 20, **changes)
+    return int(System(tx, gpu, 1, np.random.SeedSequence(0)).run().latency_sum.sum())
+
+
+@pytest.mark.parametrize("partial", [0, 1, 2, 3])
+@pytest.mark.parametrize("each", [2, 4, 9])
+def test_n_partial_stores_take_n_times_as_long(each, partial):
+    longer = behind(partial, l2__partial_store_cycles=each) - behind(partial)
+    assert longer == N * (each - 1) * partial.bit_count()
+
+
+@pytest.mark.parametrize("each", [None, 1, 3])
+def test_less_than_a_whole_sector_takes_is_as_a_whole_sector(each):
+    assert behind(3, l2__sector_cycles=3, l2__partial_store_cycles=each) == behind(0, l2__sector_cycles=3)
+
+
+def test_what_l1_writes_back_counts_as_whole():
+    """L1 keeps sectors, not bytes."""
+    stores = [instruction([(line, 1, 1)], Kind.store) for line in range(N)]
+    gpu = {each: machines.gpu(l1__write_policy="write_back", l2__partial_store_cycles=each) for each in (None, 9)}
+    tx = machines.one_warp(*stores)
+    trials = [System(tx, each, 1, np.random.SeedSequence(0)).run() for each in gpu.values()]
+    assert trials[0].cycles == trials[1].cycles
+
+
+def test_the_model_of_throughput_knows_them():
+    """A transpose stores 4 bytes of each sector: all of its stores, and none of its loads, take longer."""
+    trace = memsim.trace("transpose", gpu="tesla-v100", blocks="all", n=256)
+    gpu = load_gpu("tesla-v100")
+    work = work_of(coalesce(trace, gpu), gpu)
+    assert work.l2_sectors == 256 * 256 // 8 + 256 * 256
+    assert work.slice_cycles == 256 * 256 // 8 + gpu.l2.partial_store_cycles * 256 * 256
+    busy = busy_cycles(work, trace, gpu)[Part.slices]
+    assert busy == pytest.approx(work.slice_cycles * work.slice_skew / gpu.l2.slices)
