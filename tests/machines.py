@@ -71,6 +71,7 @@ def instruction(
     sequence: bool = True,
     gap: int = 0,
     slots: int = 0,
+    wavefronts: int = 0,
     barrier: bool = False,
     bypass: bool = False,
     beside: int = 0,
@@ -84,6 +85,7 @@ def instruction(
         waits: of each class of loads, how many may be unanswered; None: as the flags have it.
         copy: it answers among the copies.
         mix: of its gap.
+        wavefronts: of L1 that its transactions take at least.
     """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | BYPASS_FLAG * bypass
     op = NO_OP if barrier or not (transactions or slots) else op
@@ -93,7 +95,7 @@ def instruction(
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
     return dict(
         transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
-        slots=slots, answers=answers, mix=mix, **dict(zip(WAIT_COLUMNS, waits, strict=True)),
+        slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, **dict(zip(WAIT_COLUMNS, waits, strict=True)),
     )  # fmt: skip
 
 
@@ -112,7 +114,7 @@ def trace(
     warps = [warp for block in blocks for warp in block]
     flat = [i for warp in warps for i in warp]
     records = np.zeros(len(flat), INSTRUCTION)
-    for name in ("kind", "op", "flags", "gap", "chain", "slots", *WAIT_COLUMNS, "answers", "mix"):
+    for name in ("kind", "op", "flags", "gap", "chain", "slots", "wavefronts", *WAIT_COLUMNS, "answers", "mix"):
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
@@ -168,7 +170,7 @@ def machines(draw) -> GPU:
         draw, enabled=st.sampled_from([True, True, True, False]), line_bytes=st.just(line),
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
         replacement=_of(Replacement), write_policy=_of(L1WritePolicy), full_set=_of(FullSet), mshrs=st.integers(1, 6),
-        reserved_from=_of(ReservedFrom),
+        reserved_from=_of(ReservedFrom), tags_per_cycle=st.sampled_from([1, 1, 2, 4]),
         hit_latency_cycles=st.integers(1, 20),
     )  # fmt: skip
     n_sets = draw(st.sampled_from([1, 2, 4]))
@@ -265,11 +267,12 @@ def traces(draw, machine: GPU) -> Transactions:
         beside=st.sampled_from([0, 0, 3, 7]),
     )
     written = st.sampled_from([Kind.atomic, Kind.reduction])
+    late = dict(wavefronts=st.sampled_from([0, 1, 3, 12]))
     access = st.one_of(
-        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, copy=st.booleans(), **more),
+        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, copy=st.booleans(), **more, **late),
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
-        st.builds(instruction, stores, st.just(Kind.store), op, flag, gap, **more),
-        st.builds(instruction, others, written, op, flag, gap, **more),
+        st.builds(instruction, stores, st.just(Kind.store), op, flag, gap, **more, **late),
+        st.builds(instruction, others, written, op, flag, gap, **more, **late),
         st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True), **more),
         st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4), **more),
     )

@@ -34,10 +34,8 @@ def utilization(result: Result) -> list[Part]:
     sm, l2 = gpu["sm"], gpu["l2"]
     parts = [Part("issue", _issue(result), "warp instructions of the trace over issue slots")]
     passes = sum(op.get("profile", {}).get("passes", 0) for op in result.trials.ops)
-    looked_up = result.performance["transactions_per_trial"] * sm["lookup_cycles"] + passes * sm["pass_cycles"]
-    parts.append(
-        Part("load-store units and L1", looked_up / (sm["count"] * cycles), "transactions and shared-memory passes")
-    )
+    taken = _wavefronts(result) * sm["lookup_cycles"] + passes * sm["pass_cycles"]
+    parts.append(Part("load-store units and L1", taken / (sm["count"] * cycles), "wavefronts and shared-memory passes"))
     if l2["enabled"]:
         counts = result.counters["l2"]["sectors"]
         sectors = counts["reads"] + counts["writes"] + counts["atomics"]
@@ -61,6 +59,12 @@ def warp_instructions(result: Result) -> float:
         return float("nan")
     memory = sum(op["profile"]["instructions"] for op in result.trials.ops)
     return float(memory + about["executed"]["gap_instructions"])
+
+
+def _wavefronts(result: Result) -> float:
+    """What the load-store units' transactions took; one each in results that do not tell."""
+    counted = sum(op.get("profile", {}).get("wavefronts", 0) for op in result.trials.ops)
+    return float(counted or result.performance["transactions_per_trial"])
 
 
 def _issue(result: Result) -> float:

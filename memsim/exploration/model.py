@@ -68,6 +68,7 @@ def modelled(trace: Trace, gpu: GPU) -> Modelled:
     totals = {
         "instructions": work.instructions,
         "transactions": work.transactions,
+        "wavefronts of L1": work.wavefronts,
         "passes of shared memory": work.passes,
         "sectors from L2": work.replies,
         "sectors to L2": work.l2_sectors,

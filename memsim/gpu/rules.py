@@ -26,6 +26,7 @@ def problems(gpu: GPU) -> Iterator[Problem]:
     yield from _cache("l2", gpu.l2, gpu.l2.size_bytes // gpu.l2.slices)
     yield from _no_l2(gpu.l2)
     yield from _reserved(gpu.l1)
+    yield from _banks(gpu.l1)
     yield from _partitions(gpu)
     yield from _fermi_hash(gpu)
     yield from _levels(gpu)
@@ -102,6 +103,14 @@ def _reserved(l1: L1) -> Iterator[Problem]:
     for taken in l1.carve_outs:
         if taken < 0 or taken % l1.line_bytes or taken >= l1.size_bytes:
             yield "l1.carve_outs", f"has {taken}; give multiples of line_bytes below size_bytes = {l1.size_bytes}"
+
+
+def _banks(l1: L1) -> Iterator[Problem]:
+    """Banks are told apart by bits of an address."""
+    for field, right in (("tags_per_cycle", "32"), ("banks", "128")):
+        value = getattr(l1, field)
+        if value is not None and not _power_of_two(value):
+            yield f"l1.{field}", f"is {value}; give a power of two up to {right}"
 
 
 def _partitions(gpu: GPU) -> Iterator[Problem]:

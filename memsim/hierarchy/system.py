@@ -195,7 +195,7 @@ class System:
     def _most_taken(self) -> tuple[int, int]:
         """Most requests and nodes that one window can take from their pools."""
         gpu = self.gpu
-        lookups = gpu.sm.count * (self.quantum // gpu.sm.lookup_cycles + 1)
+        lookups = gpu.sm.count * (self.quantum // gpu.sm.lookup_cycles + 1) * gpu.l1.tags_per_cycle
         lines = gpu.l1.line_bytes // gpu.l2.line_bytes
         copies = gpu.sm.count * lines if gpu.l2.inclusion is Inclusion.inclusive else 0
         served = gpu.l2.slices * (self.quantum // gpu.l2.sector_cycles + 1)

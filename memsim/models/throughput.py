@@ -50,6 +50,7 @@ class Work:
     Attributes:
         instructions: warp instructions, those that access no memory included.
         transactions: of the load-store units, after coalescing.
+        wavefronts: of the load-store units, for the transactions.
         passes: of the load-store units, for shared and constant memory.
         sectors: that the transactions ask for.
         replies: sectors that reach an SM from beyond its L1.
@@ -63,6 +64,7 @@ class Work:
 
     instructions: int
     transactions: int
+    wavefronts: int
     passes: int
     sectors: int
     replies: int
@@ -89,6 +91,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
     return Work(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
+        wavefronts=int(tx.instructions["wavefronts"].sum(dtype=np.int64)),
         passes=int(tx.instructions["slots"].sum(dtype=np.int64)),
         sectors=int(popcounts(tx.masks.astype(np.uint32)).sum()),
         replies=int(replied.sum()),
@@ -124,7 +127,7 @@ def busy_cycles(work: Work, trace: Trace, gpu: GPU) -> dict[Part, float]:
     rounds = trace.launch.n_blocks / _blocks_at_once(trace, gpu)
     cycles = {
         Part.issue: launches * work.instructions * sm.issue_cycles / sm.issue_per_cycle / sms,
-        Part.load_store: launches * (work.transactions * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
+        Part.load_store: launches * (work.wavefronts * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
         Part.port: launches * work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
         Part.slices: launches * l2.enabled * work.slice_cycles * work.slice_skew / l2.slices,
         Part.channels: launches * work.memory_sectors * work.channel_skew * clocks_of_sector,
@@ -197,7 +200,7 @@ def _walk(instructions, lines, masks, first_instruction, first_warp, costs, aske
                         seen[_READ, line] |= np.uint8(mask)
                     if kind != _LOAD:
                         seen[_WRITTEN, line] |= np.uint8(mask)
-                chain += np.int64(instruction["count"]) * cost["lookup"]
+                chain += np.int64(instruction["wavefronts"]) * cost["lookup"]
                 if instruction["count"] > 0 and kind in (_LOAD, _ATOMIC):
                     longest = max(longest, latency)
             chains[warp] = chain + longest

@@ -15,7 +15,7 @@ from memsim.trace.transactions import Transactions
 
 _BANK_BYTES = 4
 # Columns of the loop's table.
-_INSTRUCTIONS, _TRANSACTIONS, _SECTORS, _FIRST, _FIRST_OF_BLOCK, _PASSES = range(6)
+_INSTRUCTIONS, _TRANSACTIONS, _SECTORS, _FIRST, _FIRST_OF_BLOCK, _PASSES, _WAVEFRONTS = range(7)
 
 Columns = dict[str, np.ndarray]
 
@@ -23,7 +23,7 @@ Columns = dict[str, np.ndarray]
 def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
     """Count, by static op, in one walk over the transactions and one over the trace: i8 [n_ops] by name of a field of
     OpProfile."""
-    table = np.zeros((len(trace.ops), 6), np.int64)
+    table = np.zeros((len(trace.ops), 7), np.int64)
     seen, of_block = np.zeros((2, len(tx.line_address)), np.uint8)
     _walk(tx.instructions, tx.lines, tx.masks, tx.first_instruction[tx.first_warp], seen, of_block,
           np.full(len(seen), -1, np.int32), table)  # fmt: skip
@@ -34,6 +34,7 @@ def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
         "first_sectors": table[:, _FIRST],
         "block_sectors": table[:, _FIRST_OF_BLOCK],
         "passes": table[:, _PASSES],
+        "wavefronts": table[:, _WAVEFRONTS],
     } | _of_lanes(trace, tx, gpu)
 
 
@@ -90,6 +91,7 @@ def _walk(instructions, lines, masks, first_of_block, seen, of_block, block_of, 
                 continue  # a barrier
             table[op, _INSTRUCTIONS] += 1
             table[op, _PASSES] += np.int64(instruction["slots"])
+            table[op, _WAVEFRONTS] += np.int64(instruction["wavefronts"])
             count = np.int64(instruction["count"])
             table[op, _TRANSACTIONS] += count
             for k in range(instruction["first"], instruction["first"] + count):

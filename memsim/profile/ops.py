@@ -48,6 +48,7 @@ class OpProfile:
         channel_sectors, busiest_channel: that reach memory, and those for the channel busiest at their time.
         read_back: sectors of loads whose first use was a store of the same block.
         copied: of `instructions`, stores to shared memory of what was loaded just before.
+        wavefronts: of the load-store unit, for the transactions; 0 in results of before these were counted.
     """
 
     instructions: int
@@ -76,6 +77,7 @@ class OpProfile:
     busiest_channel: int
     read_back: int
     copied: int
+    wavefronts: int = 0
 
     def __add__(self, other: OpProfile) -> OpProfile:
         """The two ops taken as one."""

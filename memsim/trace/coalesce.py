@@ -90,6 +90,7 @@ class _Coalescer:
         self._trace, self._columns = trace, columns
         self._rules = make_rules(trace.ops, gpu)
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
+        self._tags = gpu.l1.tags_per_cycle
         self._position = np.zeros(1, loop.POSITION)
         self._scratch = np.full(loop.SCRATCH_SHAPE, loop.EMPTY, np.int64)
         n = len(trace.ops)
@@ -109,7 +110,7 @@ class _Coalescer:
         while ended == loop.FULL:
             position["buffered"] = 0
             ended = loop.coalesce_instructions(
-                columns, chunk.addresses, self._rules, self._line_shift, position, self._scratch,
+                columns, chunk.addresses, self._rules, self._line_shift, self._tags, position, self._scratch,
                 self._last, out, self._addresses, self._masks,
             )  # fmt: skip
             if ended == loop.BELOW_ZERO:

@@ -36,6 +36,7 @@ TAKEN = np.dtype(
         ("n", "<i8"),  # active lanes
         ("lowest", "<i8"),  # address
         ("slots", "<i8"),
+        ("wavefronts", "<i8"),  # of L1's data stage
         ("count", "<i8"),  # transactions
     ]
 )
@@ -252,7 +253,7 @@ def count_slots(begin, end, rule, scratch):
 
 
 @loop
-def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, last, out, addresses, masks):
+def coalesce_instructions(chunk, offsets, rules, line_shift, tags, position, scratch, last, out, addresses, masks):
     """Coalesce instructions of a chunk from `position` on, until the chunk is done or a buffer is full.
 
     Args:
@@ -260,6 +261,7 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
         offsets: of its explicit instructions' addresses.
         rules: RULE records by static op.
         line_shift: log2 of the sectors of an L1 line.
+        tags: banks of L1's tags.
         position: POSITION [1], moved on.
         scratch: i8 of SCRATCH_SHAPE.
         last: (TAKEN records, their lines, their masks) by static op, of this chunk.
@@ -308,6 +310,8 @@ def coalesce_instructions(chunk, offsets, rules, line_shift, position, scratch, 
             position.address += like.n
         record.slots = like.slots
         record.count = position.transactions - record.first
+        looked_up = tag_wavefronts(position.buffered - record.count, position.buffered, tags, addresses, scratch)
+        record.wavefronts = max(looked_up, like.wavefronts)
     position.instruction = len(op)
     return DONE
 
@@ -363,10 +367,44 @@ def take_apart(mask, base, stride, offsets, rule, line_shift, position, scratch,
         else:
             emit_group(begin, end, rule, line_shift, position, scratch, addresses, masks)
     like.slots = slots
+    like.wavefronts = data_wavefronts(n, rule, scratch)
     like.lowest = scratch[ADDRESS, 0]
     for k in range(1, n):
         like.lowest = min(like.lowest, scratch[ADDRESS, k])
     return n
+
+
+@loop
+def tag_wavefronts(begin, end, tags, lines, scratch):
+    """Look-ups of the bank of tags that has most: a line's bank is the XOR of all groups of its number's bits."""
+    if tags == 1 or end - begin <= 1:
+        return end - begin
+    scratch[BANK] = 0
+    most = 0
+    for k in range(begin, end):
+        bank, rest = 0, np.int64(lines[k])
+        while rest:
+            bank ^= rest
+            rest //= tags
+        bank &= tags - 1
+        scratch[BANK, bank] += 1
+        most = max(most, scratch[BANK, bank])
+    return most
+
+
+@loop
+def data_wavefronts(n, rule, scratch):
+    """Wavefronts of L1's data stage for `n` active lanes: passes over its banks, or cycles on the way out if more."""
+    banks, passes, end = np.int64(rule.data_banks), 0, 0
+    while banks and end < n:
+        begin = end
+        group = scratch[LANE, begin] >> rule.data_lanes
+        while end < n and scratch[LANE, end] >> rule.data_lanes == group:
+            end += 1
+        passes += count_passes(begin, end, np.int64(rule.width), banks, False, scratch)
+    if rule.out_bytes:
+        passes = max(passes, (n * np.int64(rule.width) + rule.out_bytes - 1) // rule.out_bytes)
+    return passes
 
 
 @loop

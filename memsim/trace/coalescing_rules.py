@@ -30,6 +30,15 @@ any number of lanes (1.x: one word to any number, one lane of each other bank), 
 8-byte banks that 3.x can be switched to are not modelled. From 7.0 on, a shared load of 8 or 16 bytes whose lanes have
 the same address in pairs (n and n ^ 1, or n and n ^ 2) is looked at in groups of twice as many lanes (NVIDIA Developer
 Forums, "Unexpected shared memory bank conflict", topic 77228). A constant access takes one pass a distinct address.
+
+How long the load-store unit is busy with the transactions of an instruction, in wavefronts as the profiler calls them:
+
+- tag stage: ``l1.tags_per_cycle`` banks look a transaction's line up each; the line's number, folded, says in which;
+- data stage: passes over ``l1.banks`` banks of 4 bytes, as in shared memory but for the pairs;
+- way out, loads only: ``l1.bytes_per_cycle`` of the active lanes' bytes.
+
+The longest counts. RRZE-HPC's gpu-benches (gpu-strides, A100 and A40) has the first two and the cycles of 144 patterns:
+experiments/bandwidth.
 """
 
 from __future__ import annotations
@@ -56,6 +65,9 @@ RULE = np.dtype(
         ("pairs", "u1"),  # whether a group has twice as many lanes when they share addresses in pairs
         ("parts", "u1"),  # whether transactions say which sectors they cover in part
         ("width", "u1"),  # bytes of one lane's access
+        ("data_lanes", "u1"),  # log2 of the lanes whose words L1's data stage reads together
+        ("data_banks", "u1"),  # of that stage; 0: it has no conflicts
+        ("out_bytes", "u2"),  # that leave L1 in a cycle; 0: any number
         ("shift", "u1"),  # log2 of the segment's 32-byte sectors (SEGMENTS), of the number of banks (BANKS*)
         ("asked", "u1", 256),  # sectors touched in a segment -> sectors asked for
     ]
@@ -126,6 +138,9 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
     else:
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
     rule["shift"], rule["asked"] = (segment // SECTOR_BYTES).bit_length() - 1, asked
+    if op.kind in (Kind.load, Kind.store):
+        rule["data_lanes"], rule["data_banks"] = _lanes(op.width, capability), gpu.l1.banks or 0
+        rule["out_bytes"] = gpu.l1.bytes_per_cycle or 0 if op.kind == Kind.load else 0
 
 
 def _whole(sector_bytes: int) -> np.ndarray:

@@ -14,7 +14,8 @@ import numpy as np
 from memsim.trace.schema import MIX, LoadClass
 
 # One warp instruction, ready to replay. `first` indexes lines/masks; `slots` are the load-store unit's passes of an
-# access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses. `chain` is the
+# access that touches no cache (shared memory with its bank conflicts, constants); 0 for cached accesses, which keep it
+# for `wavefronts` times the time of a look-up at least. `chain` is the
 # longest chain of dependent instructions within its gap. The waits are a scoreboard's; of a trace that has none, they
 # say what its flags say. `answers` is the class of loads (LoadClass) that it answers among, or NOTHING.
 INSTRUCTION = np.dtype(
@@ -32,7 +33,7 @@ INSTRUCTION = np.dtype(
         ("wait_copies", "u1"),
         ("answers", "u1"),
         ("mix", "<u2"),
-        ("pad", "u1", 2),  # two to a cache line of the host
+        ("wavefronts", "<u2"),  # with it, two records to a cache line of the host
     ]
 )
 NOTHING = len(LoadClass)

@@ -13,6 +13,9 @@ class Machine:
     line: int = 128
     sector: int = 128
     l1: bool = True
+    tags: int = 1
+    banks: int | None = None
+    out: int | None = None  # bytes of a load that leave L1 in a cycle
 
 
 def transactions(lanes: dict[int, int], width: int, kind: Kind, machine: Machine) -> list[tuple[int, int]]:
@@ -153,6 +156,22 @@ def shared_passes(lanes: dict[int, int], width: int, kind: Kind, capability: tup
             passes += 1
             waiting = _one_pass(waiting, banks, kind, capability)
     return passes
+
+
+def wavefronts(lanes: dict[int, int], width: int, kind: Kind, lines: list[int], machine: Machine) -> int:
+    """Cycles of the load-store unit: the fullest bank of tags, the passes over the banks of data, the way out."""
+    bits = machine.tags.bit_length() - 1
+    folded = [sum(1 << b for b in range(bits) if f"{line:b}"[::-1][b::bits].count("1") % 2) for line in lines]
+    found = [max([folded.count(bank) for bank in folded], default=0)]
+    if kind in (Kind.load, Kind.store) and machine.banks:
+        size = 16 if machine.capability < (2, 0) else {8: 16, 16: 8}.get(width, 32)
+        groups = [[a for lane, a in lanes.items() if lane // size == g] for g in range(32 // size)]
+        words = [{byte // 4 for a in group for byte in range(a, a + width)} for group in groups]
+        of_banks = [[word % machine.banks for word in group] for group in words]
+        found.append(sum(max([group.count(bank) for bank in group], default=0) for group in of_banks))
+    if kind == Kind.load and machine.out:
+        found.append(-(-len(lanes) * width // machine.out))
+    return max(found)
 
 
 def _one_pass(waiting: list[int], banks: int, kind: Kind, capability: tuple[int, int]) -> list[int]:

@@ -176,9 +176,15 @@ class SM(FirstLevel):
                 self.blocked = True
                 return
             flight.next += 1
-            self.free = time + self.gpu.sm.lookup_cycles
+            i = self.world.trace.instructions[flight.warp.pc]
+            looked_up = flight.next - int(i["first"])
             if flight.next == flight.stop:
+                tags_done = time + self.gpu.sm.lookup_cycles
+                self.free = max(tags_done, flight.start + int(i["wavefronts"]) * self.gpu.sm.lookup_cycles)
+                flight.done += self.free - tags_done
                 self.finish(flight, self.free)
+            elif looked_up % self.gpu.l1.tags_per_cycle == 0:
+                self.free = time + self.gpu.sm.lookup_cycles
 
     def choose(self) -> Warp:
         scheduler = self.gpu.sm.warp_scheduler

@@ -54,14 +54,21 @@ def machines(draw):
     capability = draw(st.sampled_from(CAPABILITIES))
     line = draw(st.sampled_from([128, 256] if capability[0] == "1" else [32, 64, 128, 256]))
     sector = draw(st.sampled_from([size for size in (32, 64, 128, 256) if size <= line]))
-    serves = draw(st.sampled_from(L1Serves))
-    return override(machine(capability, draw(st.booleans()), line, sector), {"l1.serves": serves})
+    stages = {
+        "l1.serves": draw(st.sampled_from(L1Serves)),
+        "l1.tags_per_cycle": draw(st.sampled_from([1, 2, 4, 8])),
+        "l1.banks": draw(st.sampled_from([None, 8, 32, 128])),
+        "l1.bytes_per_cycle": draw(st.sampled_from([None, 24, 64])),
+    }
+    return override(machine(capability, draw(st.booleans()), line, sector), stages)
 
 
 def oracle_machine(gpu, space) -> oracle.Machine:
     major, minor = gpu.compute_capability.split(".")
     serves = gpu.l1.enabled and (gpu.l1.serves == "all" or space == Space.texture)
-    return oracle.Machine((int(major), int(minor)), gpu.l1.line_bytes, gpu.l1.sector_bytes, serves)
+    l1 = gpu.l1
+    stages = l1.tags_per_cycle, l1.banks, l1.bytes_per_cycle
+    return oracle.Machine((int(major), int(minor)), l1.line_bytes, l1.sector_bytes, serves, *stages)
 
 
 def check_against_oracle(instructions, gpu, result: Transactions) -> None:
@@ -70,7 +77,7 @@ def check_against_oracle(instructions, gpu, result: Transactions) -> None:
         lanes = dict(zip([lane for lane in range(32) if mask >> lane & 1], addresses, strict=True))
         span = slice(int(record["first"]), int(record["first"]) + int(record["count"]))
         got = list(zip(result.line_address[result.lines[span]].tolist(), result.masks[span].tolist(), strict=True))
-        slots = 0
+        slots = wavefronts = 0
         expected: list[tuple[int, int]] = []
         if space == Space.shared:
             slots = oracle.shared_passes(lanes, width, kind, model.capability)
@@ -78,10 +85,12 @@ def check_against_oracle(instructions, gpu, result: Transactions) -> None:
             slots = oracle.constant_passes(lanes, model.capability)
         else:
             expected = oracle.transactions(lanes, width, kind, model)
+            wavefronts = oracle.wavefronts(lanes, width, kind, [line for line, _ in expected], model)
         atomic = kind in (Kind.atomic, Kind.reduction)  # the order among serialized ones is free
         assert (sorted(got) if atomic else got) == (sorted(expected) if atomic else expected)
         parts = oracle.partial(lanes, width, expected, model) if kind == Kind.store and expected else [0] * len(expected)
         assert result.partial[span].tolist() == parts
+        assert record["wavefronts"] == wavefronts
         assert record["slots"] == slots and record["kind"] == kind
 
 

@@ -2,8 +2,8 @@
 
 A warp issues in order, up to an instruction that waits for loads: for those whose values it uses, or at a sequence's
 start for all (bulk scheduling, Baghsorkhi 2012, section 2).
-The load-store unit looks up one transaction at a time; when it lacks an MSHR, a way or a store slot it blocks until
-a reply comes. Everything an SM does within a window follows from its own state and the replies that are due, which
+The load-store unit looks up `l1.tags_per_cycle` transactions at a time, and is busy with an instruction for its
+wavefronts; when it lacks an MSHR, a way or a store slot it blocks until a reply comes. Everything an SM does within a window follows from its own state and the replies that are due, which
 are all known when the window begins.
 """
 
@@ -130,10 +130,20 @@ def finish(m, sm, time):
 
 
 @inlined
+def finish_wavefronts(m, sm, wavefronts, time):
+    """When an instruction, all of it looked up by `time`, leaves the load-store unit; its data come as much later."""
+    late = m.sms[sm].started + np.int64(wavefronts) * m.p[0].lookup_cycles - time
+    if late <= 0:
+        return time
+    m.sms[sm].done += late
+    return time + late
+
+
+@inlined
 def advance_sm(m, sm, end):
     """Advance one SM to `end`; returns when it can act next."""
     time = m.sms[sm].time
-    step = m.p[0].lookup_cycles
+    step, tags = m.p[0].lookup_cycles, m.p[0].tags
     blocked = False
     reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
     while True:
@@ -165,9 +175,11 @@ def advance_sm(m, sm, end):
                 blocked = True
                 break
             k += 1
-            time += step
+            if k == stop or (k - i.first) & (tags - 1) == 0:
+                time += step
         m.sms[sm].next = k
         if k == stop:
+            time = finish_wavefronts(m, sm, i.wavefronts, time)
             finish(m, sm, time)
     m.sms[sm].time = time
     if m.sms[sm].warp >= 0 or m.sms[sm].ready:

@@ -38,6 +38,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         memory_issue=gpu.sm.memory_issue,
         instruction_cycles=gpu.sm.instruction_cycles,
         lookup_cycles=gpu.sm.lookup_cycles,
+        tags=gpu.l1.tags_per_cycle,
         pass_cycles=gpu.sm.pass_cycles,
         shared_latency=gpu.sm.shared_latency_cycles,
         barrier_cycles=gpu.sm.barrier_cycles,

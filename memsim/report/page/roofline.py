@@ -58,8 +58,9 @@ def _bandwidths(result: Result) -> dict[str, float]:
     gpu = result.trials.about["gpu"]
     sm, l2, dram = gpu["sm"], gpu["l2"], gpu["dram"]
     ghz = sm["clock_mhz"] / 1e3
+    l1_bytes = gpu["l1"].get("bytes_per_cycle") or gpu["l1"]["line_bytes"] / sm["lookup_cycles"]
     return {
-        "L1": sm["count"] * gpu["l1"]["line_bytes"] / SECTOR_BYTES / sm["lookup_cycles"] * ghz,
+        "L1": sm["count"] * l1_bytes / SECTOR_BYTES * ghz,
         "L2": l2["slices"] / l2["sector_cycles"] * ghz,
         "DRAM": dram["channels"] * dram["clock_mhz"] / dram["timing"]["burst"] / 1e3,
     }
