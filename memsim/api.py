@@ -73,8 +73,8 @@ def capture(
     *,
     arguments: Sequence[str] = (),
     out: str | Path | None = None,
-    kernel: str | None = None,
-    launch: int = 0,
+    kernel: str | Sequence[str] | None = None,
+    launch: int | str | Sequence[int] | None = None,
     blocks: str | None = None,
     gpu: GPU | str | Path | None = None,
     registers: int | None = None,
@@ -99,8 +99,10 @@ def capture(
         files: the program's CUDA C++ files; or one Python file.
         arguments: of the program.
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
-        kernel: which one; None: the first that is launched.
-        launch: which of its launches, from 0.
+        kernel: which, one or several (``"a,b"``); None: any.
+        launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
+            None: the launch with the most accesses, with a folder that of each kernel; the first with `stop`,
+            `snapshot_only`, `by` PTX, on a GPU, and of a Python program.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
         gpu: whose occupancy and L2 size choose the blocks to trace, and for which kernels of Python are compiled; the
             trace fits any GPU. None: ``"tesla-v100"``, or ``"a100"`` for Python.
@@ -126,9 +128,11 @@ def capture(
     """
     from memsim.sources.capture import Sources, Wanted
     from memsim.sources.capture import capture as run_captured
+    from memsim.sources.capture.wanted import chosen_kernels, chosen_launches
 
     names = [files] if isinstance(files, str | Path) else files
-    wanted = Wanted(kernel, launch, blocks, snapshot_only, registers, gaps, unroll, stop)
+    which = chosen_kernels(kernel), chosen_launches(launch)
+    wanted = Wanted(*which, blocks, snapshot_only, registers, gaps, unroll, stop)
     if len(names) == 1 and Path(names[0]).suffix == ".py":
         return _capture_script(Path(names[0]), arguments, Path(_out(out)), gpu, wanted, progress)
     sources = Sources(
@@ -191,7 +195,7 @@ def capture_ptx(
     from memsim.sources.ptx.launchers.capturing import Capturing, Enough
     from memsim.sources.ptx.launchers.ptx_file import launch_file
 
-    wanted = Wanted(None, 0, blocks, registers=registers, stop=True)
+    wanted = Wanted(blocks=blocks, registers=registers, stop=True)
     capturing = Capturing(_gpu(gpu), Path(_out(out)), wanted, progress)
     with suppress(Enough):  # nobody asks for the results of the blocks that are not traced
         launch_file(capturing, Path(ptx), Path(launch), kernel)
@@ -203,8 +207,8 @@ def capturing(
     gpu: GPU | str | Path = PYTHON_GPU,
     *,
     out: str | Path | None = None,
-    kernel: str | None = None,
-    launch: int = 0,
+    kernel: str | Sequence[str] | None = None,
+    launch: int | str | Sequence[int] | None = None,
     blocks: str | None = None,
     registers: int | None = None,
     snapshot_only: bool = False,
@@ -219,8 +223,9 @@ def capturing(
     Args:
         gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks to trace.
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
-        kernel: which one; None: the first that is launched.
-        launch: which of its launches, from 0.
+        kernel: which, one or several (``"a,b"``); None: any.
+        launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
+            None: the first.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
         registers: of a thread; None: as the assembler reports, where there is one.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
@@ -237,10 +242,12 @@ def capturing(
         memsim.simulate(captured.trace, gpu="h100")
     """
     from memsim.sources.capture import Wanted
+    from memsim.sources.capture.wanted import chosen_kernels, chosen_launches
     from memsim.sources.ptx.launchers.capturing import Capturing, Enough
     from memsim.sources.ptx.launchers.installed import caught
 
-    wanted, machine = Wanted(kernel, launch, blocks, snapshot_only, registers, stop=stop), _gpu(gpu)
+    which, machine = (chosen_kernels(kernel), chosen_launches(launch)), _gpu(gpu)
+    wanted = Wanted(*which, blocks, snapshot_only, registers, stop=stop)
 
     def clock(trace: Trace) -> float:
         return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean

@@ -51,8 +51,12 @@ def capture(
     arguments: Annotated[
         Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")
     ] = None,
-    kernel: Annotated[str | None, typer.Option(help="Which kernel, not the first that is launched.")] = None,
-    launch: Annotated[int, typer.Option(min=0, help="Which of its launches, counted from 0.")] = 0,
+    kernel: Annotated[
+        str | None, typer.Option(help="Which kernel, or several: a,b. Default: that with the most accesses.")
+    ] = None,
+    launch: Annotated[
+        str | None, typer.Option(help="Which launches of a kernel, from 0: 3, or 0,3,7, or all. Default: the largest.")
+    ] = None,
     blocks: Annotated[
         str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
     ] = None,
@@ -89,6 +93,7 @@ def capture(
     memsim capture app.cu -o app.h5
     memsim capture app.cu -I inc -D N=512 -o app.h5 --kernel spmv --launch 2 -- matrix.mtx
     memsim capture main.cu kernels.cu -o traces/
+    memsim capture app.cu -o traces/ --launch all
     memsim capture script.py -o t.h5 --gpu h100 --kernel matmul
     memsim capture --ptx kernel.ptx --arguments launch.py -o t.h5
     """

@@ -44,8 +44,9 @@ def run(about: dict[str, Any], progress: Any) -> dict[str, Any]:
     script, wanted = about["script"], about["wanted"]
     sys.argv = [script, *about["arguments"]]
     sys.path[0] = str(Path(script).resolve().parent)
-    chosen = {name: wanted[name] for name in ("kernel", "launch", "blocks", "registers", "snapshot_only", "stop")}
-    with capturing(about["gpu"], out=about["out"], progress=progress, **chosen) as captured:
+    chosen = {name: wanted[name] for name in ("blocks", "registers", "snapshot_only", "stop")}
+    which = {"kernel": wanted["kernels"], "launch": wanted["launches"]}
+    with capturing(about["gpu"], out=about["out"], progress=progress, **which, **chosen) as captured:
         try:
             runpy.run_path(script, run_name="__main__")
         except Enough:

@@ -103,6 +103,7 @@ def recorded(one: TraceWanted, path: Path) -> Trace:
 
 def _captured(one: TraceWanted, path: Path) -> Trace:
     from memsim.sources.capture import Sources, Wanted, capture
+    from memsim.sources.capture.wanted import chosen_kernels
 
     kernel = one.kernel
     sources = Sources(
@@ -114,7 +115,8 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         gpu=False,
     )
     which = Wanted(
-        kernel.kernel, kernel.launch, kernel.blocks, False, kernel.registers, kernel.gaps, kernel.unroll, False
+        chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers, kernel.gaps,
+        kernel.unroll, False,
     )
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
     return capture(sources, arguments, path, _machine(CAPTURE_GPU), which).trace

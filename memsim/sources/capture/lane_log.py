@@ -49,7 +49,8 @@ class Launch:
     """A kernel is about to run; the program waits for an answer.
 
     ``kernel`` is its name alone, ``written`` that with namespaces and template arguments, as the launch has it.
-    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow.
+    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow. A launch that
+    a checkpoint runs comes ``again``; the arrays that there are then are told once more behind it.
     """
 
     kernel: str
@@ -60,6 +61,7 @@ class Launch:
     block: tuple[int, int, int]
     dynamic_shared: int = 0
     gpu: bool = False
+    again: bool = False
     written: str = field(default="", compare=False)
 
 
@@ -146,9 +148,10 @@ class Records:
 
 @dataclass(frozen=True)
 class End:
-    """All blocks of the launch have run."""
+    """All blocks of the launch have run; ``accesses`` of lanes were counted in those that were not logged."""
 
     index: int
+    accesses: int = 0
 
 
 @dataclass(frozen=True)
@@ -348,7 +351,7 @@ _PARSERS: dict[MessageKind, Callable[[memoryview], Message]] = {
     MessageKind.array: _array,
     MessageKind.free: lambda payload: Free(int(_fields(payload)["base"])),
     MessageKind.variant: _variant,
-    MessageKind.end: lambda payload: End(int(_fields(payload)["index"])),
+    MessageKind.end: lambda payload: End(**_fields(payload)),
     MessageKind.failed: lambda payload: Failed(" ".join(bytes(payload).decode(errors="replace").split())),
     MessageKind.part: _part,
     MessageKind.records: lambda payload: Records(np.require(np.frombuffer(payload, "<u4"), requirements="A")),

@@ -97,6 +97,8 @@ class Merger:
             case Launch():
                 self._launch = message
                 self._begin()
+                if message.again:
+                    self._arrays.forget()  # those of the program's end; those of the launch follow
             case Array():
                 number = self._arrays.add(message)
                 if message.space is Space.shared:  # as its declaration is passed, and so in every block, used or not

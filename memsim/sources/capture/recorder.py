@@ -7,18 +7,21 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
+from memsim.sources.capture.heaviest import Counted, Heaviest
 from memsim.sources.capture.kernel_names import Kernels
 from memsim.sources.capture.lane_log import Blocks, End, Failed, Launch, Message, Records
 from memsim.sources.capture.merge import Merger
 from memsim.sources.capture.resources import Resources
+from memsim.sources.capture.wanted import ALL, Wanted
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable, writing
@@ -27,33 +30,6 @@ from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk, Instr
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What of a program's run is captured.
-
-    Attributes:
-        kernel: by name; None: the first that is launched.
-        launch: which of its launches, from 0.
-        blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: what section 3.1 of Baghsorkhi
-            2012 asks for.
-        snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
-        registers: of a thread; None: as nvcc reports for the GPU, where there is nvcc.
-        gaps: estimate the instructions between accesses.
-        unroll: iterations that the compiler puts before a back-edge of a loop that it can count, where the source does
-            not say.
-        stop: end the program as soon as the trace, or each launched kernel's, is complete, whatever would come later.
-    """
-
-    kernel: str | None = None
-    launch: int = 0
-    blocks: str | None = None
-    snapshot_only: bool = False
-    registers: int | None = None
-    gaps: bool = False
-    unroll: int = 1
-    stop: bool = False
 
 
 @dataclass
@@ -71,14 +47,22 @@ class Recorder:
     on_gpu: bool = False
     progress: Progress | None = None
     launches: Counter[str] = field(default_factory=Counter)
-    written: list[Path] = field(default_factory=list)
+    heaviest: Heaviest | None = None  # where the launch with the most accesses is wanted
+    written: dict[Path, Counted] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     spoilt: str = ""  # the launches of which not all blocks ran; what the program computes from there on is wrong
     writers: ExitStack = field(default_factory=ExitStack)  # they remove what they wrote if anything fails
+    _running: Counted | None = None  # captured or not
     _launch: Launch | None = None  # that is being captured
     _writer: TraceWriter | None = None
+    _files: dict[Path, ExitStack] = field(default_factory=dict)  # each removes its file unless it is kept
     _first: int | None = None  # the first block, until its accesses have told how many blocks to take
     _blocks: range = range(0)
+
+    def __post_init__(self) -> None:
+        if self.wanted.heaviest and not self.on_gpu:
+            self.heaviest = Heaviest(is_folder(self.out))
+        self.writers.push(self._leave)
 
     def take(self, message: Message) -> str:
         """Use a message of the program; returns the answer that it waits for, if it does."""
@@ -96,7 +80,7 @@ class Recorder:
             assert self._writer is not None
             self._writer.append(np.array(self._blocks), self.merger.records(message, self._blocks))
         if isinstance(message, End):
-            self._end()
+            return self._end(message)
         return ""
 
     @property
@@ -109,8 +93,12 @@ class Recorder:
         """Whether no launch is wanted but those that are captured, or were."""
         if not is_folder(self.out):
             return bool(self.written)
-        all_wanted = {self.wanted.kernel} if self.wanted.kernel else {*self.kernels.launched}
-        return self.kernels.all_known and {path.stem for path in self.written} >= all_wanted
+        of_each = (0,) if self.wanted.launches is None else self.wanted.launches
+        if of_each is ALL or not self.kernels.all_known:
+            return False
+        kernels = self.wanted.kernels or self.kernels.launched
+        last = {self.wanted.file_stem(kernel, of_each[-1]) for kernel in kernels}
+        return {path.stem for path in self.written} >= last
 
     def close(self) -> None:
         """The program is done, and well: keep the traces.
@@ -122,23 +110,49 @@ class Recorder:
             raise InputError(self.program, "run", f"ended inside kernel {self._launch.kernel}; no trace was kept")
         if not self.written:
             raise nothing_captured(self.program, self.kernels, self.launches, self.wanted)
+        for kernel in {one.launch.kernel: None for one in self.written.values()}:
+            if self.wanted.registers is None and (note := self.resources.note(kernel)):
+                self.notes.append(note)
         self.writers.close()
 
     def _begin(self, launch: Launch) -> str:
-        """A launch is about to run: which of its blocks to log."""
+        """A launch is about to run: which of its blocks to log, and whether it may be wanted later."""
+        if launch.again:
+            return self._begin_again(launch)
         index = self.launches[launch.kernel]
         self.launches[launch.kernel] += 1
-        if not self._is_wanted(launch, index):
+        self._running = Counted(launch, index, 0)
+        if self.heaviest is None:
+            return self._open(self._running) if self._is_wanted(launch, index) else "0 0"
+        if not self.wanted.takes_kernel(launch.kernel):
+            self._running = None
             return "0 0"
-        self._launch = launch
+        if self.heaviest.group(launch) not in self.heaviest.best:
+            return f"{self._open(self._running)} count"
+        return "0 0 count checkpoint" if self.heaviest.may_win(launch) else "0 0 count"
+
+    def _begin_again(self, launch: Launch) -> str:
+        """The program has ended, and a copy of it runs the launch that was its group's best."""
+        assert self.heaviest is not None
+        best = self.heaviest.best[self.heaviest.group(launch)]
+        self._running = replace(best, launch=launch)
+        return f"{self._open(self._running)} stop"
+
+    def _open(self, counted: Counted) -> str:
+        """Make a launch's file; the first block to log, as the answer."""
+        self._launch = launch = counted.launch
         path = self.out
         if is_folder(self.out):
-            self.writers.enter_context(_folder(self.out))
-            path = self.out / f"{launch.kernel}{SUFFIX}"
-        self._writer = self.writers.enter_context(
-            TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=self._about(launch.kernel, index))
+            if not self._files:
+                self.writers.enter_context(_folder(self.out))
+                self.writers.push(self._leave)  # before the folder is left
+            path = self.out / f"{self.wanted.file_stem(launch.kernel, counted.index)}{SUFFIX}"
+        about = self._about(launch.kernel, counted.index)
+        self._files[path] = stack = ExitStack()
+        self._writer = stack.enter_context(
+            TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=about)
         )
-        self.written.append(path)
+        self.written[path] = counted
         if self.on_gpu:  # all at once, before anything is known of what a block accesses
             self._blocks = self._given() if self.wanted.blocks is not None else self._wave()
             return self._answer(self._blocks.start, self._blocks.stop)
@@ -149,14 +163,14 @@ class Recorder:
         """What the trace was made from, and who told the registers: with or without nvcc it is another trace."""
         source = self.resources.needs(kernel).source if self.wanted.registers is None else "--registers"
         about: dict[str, Any] = {"launch": index, "registers_from": source}
+        if self.wanted.several and self._launch is not None:
+            about["order"] = self._launch.index  # of all launches of the program
         if self.wanted.unroll != 1:
             about["unroll"] = self.wanted.unroll
         return about | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
 
     def _is_wanted(self, launch: Launch, index: int) -> bool:
-        if index != self.wanted.launch or (self.written and not is_folder(self.out)):
-            return False
-        return self.wanted.kernel in (None, launch.kernel)
+        return self.wanted.takes(launch.kernel, index) and (is_folder(self.out) or not self.written)
 
     def _given(self) -> range:
         assert self.wanted.blocks is not None
@@ -201,26 +215,63 @@ class Recorder:
             self._blocks = self._given()
         else:
             self._blocks = snapshot.default_blocks(self._shape(), self.gpu, None, accessed)
-        return self._answer(self._blocks.start, self._blocks.stop)
+        assert self._launch is not None
+        more = " stop" if self._launch.again else " count" if self.heaviest else ""
+        return self._answer(self._blocks.start, self._blocks.stop) + more
 
     def _answer(self, first: int, last: int) -> str:
         """The blocks to log; whether no others run; whether the program ends when it has logged them."""
         only = " only" if self.wanted.snapshot_only else ""
         return f"{first} {last}{only}{' stop' if self.wanted.stop and self._is_last else ''}"
 
-    def _end(self) -> None:
-        if self._launch is None:
-            return
-        assert self._writer is not None
+    def _end(self, message: End) -> str:
+        """A launch has run; what the program is to do with its copy from before it, where it has one."""
+        again = self._launch is not None and self._launch.again
+        captured = self._launch is not None
+        if captured:
+            self._finish()
+        if self.heaviest is None or self._running is None or again:
+            return ""
+        launch = self._running.launch
+        can_come_back = captured or self.heaviest.may_win(launch)
+        is_best = self.heaviest.add(launch, self._running.index, message.accesses, can_come_back)
+        if captured or not can_come_back:
+            return ""
+        if not is_best:
+            return "drop"
+        self._drop(launch)
+        return f"keep {self.heaviest.place(launch)}"
+
+    def _drop(self, launch: Launch) -> None:
+        """Remove the trace of the launch that was its group's best until this one."""
+        for path, counted in list(self.written.items()):
+            if self.heaviest is not None and self.heaviest.group(counted.launch) == self.heaviest.group(launch):
+                self._files.pop(path).__exit__(_Beaten, _Beaten(), None)
+                del self.written[path]
+
+    def _leave(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Keep the files, or remove them if anything failed."""
+        files, self._files, stack = self._files, {}, ExitStack()
+        for one in files.values():
+            stack.push(one)
+        stack.__exit__(kind, error, trace)
+
+    def _finish(self) -> None:
+        """Complete the trace of the launch that ran."""
+        assert self._launch is not None and self._writer is not None
         shape = self._shape()
         issue = Issue(instructions=Instructions.estimated if self.wanted.gaps else Instructions.none)
         self._writer.finish(shape, self.merger.ops, self.merger.arrays, issue)
-        if self.wanted.registers is None and (note := self.resources.note(self._launch.kernel)):
-            self.notes.append(note)
         if self.wanted.snapshot_only and not self.on_gpu and len(self._blocks) < shape.n_blocks:
             ran = f"{len(self._blocks)} of {shape.n_blocks} blocks of {self._launch.kernel} ran"
             self.spoilt += f", {ran}" if self.spoilt else ran
         self._launch = self._writer = None
+
+
+class _Beaten(Exception):
+    """Another launch accesses more."""
 
 
 def nothing_captured(program: str, kernels: Kernels, launches: Mapping[str, int], wanted: Wanted) -> InputError:
@@ -232,15 +283,17 @@ def nothing_captured(program: str, kernels: Kernels, launches: Mapping[str, int]
         launches: how often each was launched.
         wanted: the launch that never came.
     """
-    kernel, seen = wanted.kernel, ", ".join(f"{one} ({n})" for one, n in launches.items())
+    seen = ", ".join(f"{one} ({n})" for one, n in launches.items())
     if not kernels.defined:
         return InputError(program, "program", "defines no kernel; give all its CUDA C++ files")
     if not launches:
         known = ", ".join(kernels.defined)
         return InputError(program, "run", f"launched no kernel ({known}); give arguments after -- if it needs some")
-    if kernel is not None and kernel not in launches:
-        return InputError("--kernel", kernel, f"was never launched; launched were {seen}")
-    return InputError("--launch", str(wanted.launch), f"never came; launches, counted from 0: {seen}")
+    if wanted.kernels and not launches.keys() & {*wanted.kernels}:
+        names = ", ".join(wanted.kernels)
+        return InputError("--kernel", names, f"was never launched; launched were {seen}")
+    numbers = ", ".join(map(str, wanted.launches or ()))
+    return InputError("--launch", numbers, f"never came; launches, counted from 0: {seen}")
 
 
 def check_place(out: Path) -> None:
@@ -250,6 +303,16 @@ def check_place(out: Path) -> None:
         InputError: it, or the folder it would be in, is not there or cannot be written.
     """
     check_writable(out / f".trace{SUFFIX}" if out.is_dir() else out)  # a kernel's file, whose name is not known yet
+
+
+def check_several(out: Path, wanted: Wanted) -> None:
+    """Refuse one file for several launches.
+
+    Raises:
+        InputError: it is one.
+    """
+    if wanted.several and not is_folder(out):
+        raise InputError(out, "file", "is one file for several launches; give a folder, whose name has no .h5")
 
 
 @contextmanager

@@ -11,8 +11,10 @@ from memsim.gpu.config import GPU
 from memsim.sources.capture.build import Sources, build
 from memsim.sources.capture.merge import Merger, load_loops
 from memsim.sources.capture.process import Process
-from memsim.sources.capture.recorder import Progress, Recorder, Wanted, check_place
+from memsim.sources.capture.lane_log import Launch
+from memsim.sources.capture.recorder import Progress, Recorder, check_place, check_several
 from memsim.sources.capture.resources import Resources
+from memsim.sources.capture.wanted import Wanted
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
@@ -65,14 +67,15 @@ def capture(
     """
     wanted = wanted or Wanted()
     check_place(Path(out))
+    check_several(Path(out), wanted)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(Scratch())) if keep is None else keep
         folder.mkdir(parents=True, exist_ok=True)
         resources = Resources(sources, gpu, ask=sources.gpu or wanted.registers is None)
         stack.callback(resources.close)
         program = build(sources, folder)
-        if wanted.kernel is not None:
-            program.kernels.check(wanted.kernel)
+        for kernel in wanted.kernels:
+            program.kernels.check(kernel)
         shown = str(sources.files[0])
         merger = Merger(program.sites, wanted.gaps, shown, wanted.unroll, Path(out).absolute().parent)
         stack.callback(merger.close)
@@ -84,7 +87,8 @@ def capture(
         load_loops()  # while the program makes ready
         stopped = _listen(process, recorder)
         recorder.close()
-    traces = [Trace.open(path) for path in recorder.written]
+    in_order = sorted(recorder.written, key=lambda path: recorder.written[path].launch.index)
+    traces = [Trace.open(path) for path in in_order]
     return Captured(traces, dict(recorder.launches), _notes(recorder, traces, stopped))
 
 
@@ -92,6 +96,8 @@ def _listen(process: Process, recorder: Recorder) -> bool:
     """Take the program's messages until it ends, or needs not go on; whether the latter."""
     try:
         for message in process.messages():
+            if isinstance(message, Launch) and message.again:
+                process.check()  # it has ended: a copy of it speaks
             if answer := recorder.take(message):
                 process.answer(answer)
             if recorder.wanted.stop and recorder.is_complete:
@@ -106,17 +112,35 @@ def _listen(process: Process, recorder: Recorder) -> bool:
 
 
 def _notes(recorder: Recorder, traces: Sequence[Trace], stopped: bool) -> list[str]:
-    notes = [*recorder.notes, *notes_of_others(recorder.launches, [one.kernel for one in traces], recorder.wanted)]
+    notes = [*recorder.notes, *_notes_of_launches(recorder, traces)]
     if recorder.spoilt and not stopped:
         not_read = "what the program printed or wrote after that is wrong and not to be read"
         notes.append(f"{recorder.spoilt} (--snapshot-only): {not_read}; --stop ends it there")
     return notes
 
 
-def notes_of_others(launches: Mapping[str, int], captured: Sequence[str], wanted: Wanted) -> list[str]:
+def _notes_of_launches(recorder: Recorder, traces: Sequence[Trace]) -> list[str]:
+    """What to say of the kernels that were launched, where there was something to choose."""
+    heaviest, launches = recorder.heaviest, recorder.launches
+    if heaviest is None:
+        return notes_of_others(launches, traces, recorder.wanted)
+    if launches.total() == 1:
+        return []
+    captured = {(one.launch.kernel, one.index) for one in recorder.written.values()}
+    told = [
+        f"{counted} of {launches[kernel]} launches{' (captured)' if (kernel, counted.index) in captured else ''}"
+        for kernel, counted in heaviest.of_kernel.items()
+    ]
+    missed = [f"{one.launch.kernel}: launch {one.index} has more accesses than those before it; " for one in heaviest.missed()]
+    return [*told, *(f"{text}choose it with --kernel and --launch" for text in missed)]
+
+
+def notes_of_others(launches: Mapping[str, int], traces: Sequence[Trace], wanted: Wanted) -> list[str]:
     """What to say of kernels that were launched too, where none was chosen."""
+    captured = [one.kernel for one in traces]
     others = {kernel: count for kernel, count in launches.items() if kernel not in captured}
-    if not others or wanted.kernel is not None:
+    if not others or wanted.kernels or not captured:
         return []
     seen = ", ".join(f"{kernel} ({count})" for kernel, count in others.items())
-    return [f"captured {captured[0]}, launch {wanted.launch}; launched too: {seen}; choose with --kernel"]
+    launch = traces[0].parameters["launch"]
+    return [f"captured {captured[0]}, launch {launch}; launched too: {seen}; choose with --kernel"]

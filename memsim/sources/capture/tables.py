@@ -124,6 +124,11 @@ class ArrayTable:
         self._live.pop(message.base, None)
         self._memory = None
 
+    def forget(self) -> None:
+        """Forget where all arrays lay."""
+        self._live.clear()
+        self._memory = None
+
     def info(self, number: int, shared_start: int) -> ArrayInfo:
         """How the trace shows an array; ``shared_start`` is where a shared one lies in its block's memory."""
         array = self.known[number]

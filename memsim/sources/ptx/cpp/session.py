@@ -14,7 +14,7 @@ from memsim.sources.capture.build import build
 from memsim.sources.capture.lane_log import Argument, Arguments, Array, Failed, Free, Launch, Message
 from memsim.sources.capture.process import Process
 from memsim.sources.capture.ptxas import kernel_name
-from memsim.sources.capture.recorder import Progress, check_place, nothing_captured, without_probes
+from memsim.sources.capture.recorder import Progress, check_place, check_several, nothing_captured, without_probes
 from memsim.sources.capture.session import notes_of_others
 from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
 from memsim.sources.ptx import Launch as PtxLaunch
@@ -53,6 +53,7 @@ def capture_by_ptx(
         InputError: as there; also nvcc is not installed, or a kernel's PTX cannot be told or run.
     """
     check_place(out)
+    check_several(out, wanted)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(Scratch())) if keep is None else keep
         folder.mkdir(parents=True, exist_ok=True)
@@ -61,8 +62,8 @@ def capture_by_ptx(
         modules = Modules(sources, gpu)
         stack.callback(modules.close)
         program = build(sources, folder)
-        if wanted.kernel is not None:
-            program.kernels.check(wanted.kernel)
+        for kernel in wanted.kernels:
+            program.kernels.check(kernel)
         shown = str(sources.files[0])
         process = stack.enter_context(Process(program.path, arguments, shown, tells_arguments=True))
         listener = Listener(shown, process, modules, gpu, wanted, hidden, is_folder(out), progress)
@@ -70,7 +71,7 @@ def capture_by_ptx(
         if not listener.made:
             raise nothing_captured(shown, program.kernels, listener.launches, wanted)
         traces = [Trace.open(moved_trace(path, out)) for path in listener.made]
-    notes = notes_of_others(listener.launches, [one.kernel for one in traces], wanted)
+    notes = notes_of_others(listener.launches, traces, wanted)
     return Captured(traces, dict(listener.launches), notes)
 
 
@@ -123,9 +124,9 @@ class Listener:
     def _begin(self, launch: Launch) -> str:
         index = self.launches[launch.kernel]
         self.launches[launch.kernel] += 1
-        if index != self.wanted.launch or self.is_complete or self.wanted.kernel not in (None, launch.kernel):
+        if self.is_complete or not self.wanted.takes(launch.kernel, index):
             return "0 0"
-        path = self.folder / f"{launch.kernel}{SUFFIX}"
+        path = self.folder / f"{self.wanted.file_stem(launch.kernel, index)}{SUFFIX}"
         ptx, entry = self._compiled(launch)
         passed = packed(self._given, parameters(ptx, entry))
         assert passed is not None  # as the entry fits

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture.recorder import Wanted
+from memsim.sources.capture.wanted import Wanted
 from memsim.sources.capture.resources import DEFAULT_REGISTERS
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.sources.ptx import Launch, Memory, execute, trace_launch
@@ -99,9 +99,11 @@ class Capturing:
         seen = ", ".join(f"{kernel} ({count})" for kernel, count in self._counts.items())
         if not seen:
             return InputError("capture", "run", "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core or NVRTC")
-        if self.wanted.kernel is not None and self.wanted.kernel not in self._counts:
-            return InputError("--kernel", self.wanted.kernel, f"was never launched; launched were {seen}")
-        return InputError("--launch", str(self.wanted.launch), f"never came; launches, counted from 0: {seen}")
+        if self.wanted.kernels and not self._counts.keys() & {*self.wanted.kernels}:
+            names = ", ".join(self.wanted.kernels)
+            return InputError("--kernel", names, f"was never launched; launched were {seen}")
+        numbers = ", ".join(map(str, self.wanted.launches or ()))
+        return InputError("--launch", numbers, f"never came; launches, counted from 0: {seen}")
 
     def launch(
         self,
@@ -224,9 +226,7 @@ class Capturing:
         self.notes.append(f"not all blocks of {caught.kernel} ran for their results (--snapshot-only): {not_read}")
 
     def _is_wanted(self, caught: Caught) -> bool:
-        if caught.index != self.wanted.launch or self.is_complete:
-            return False
-        return self.wanted.kernel in (None, caught.kernel)
+        return not self.is_complete and self.wanted.takes(caught.kernel, caught.index)
 
     def _place(self, caught: Caught) -> Path:
         """The trace's file; its folder is made if need be."""
@@ -234,4 +234,4 @@ class Capturing:
             return self._out
         with writing(self._out):
             self._out.mkdir(exist_ok=True)
-        return self._out / f"{caught.kernel}{SUFFIX}"
+        return self._out / f"{self.wanted.file_stem(caught.kernel, caught.index)}{SUFFIX}"

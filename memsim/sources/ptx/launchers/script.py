@@ -18,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from memsim.sources.capture import Captured
-from memsim.sources.capture.recorder import Progress, Wanted, check_place
+from memsim.sources.capture.recorder import Progress, check_place, check_several
+from memsim.sources.capture.wanted import ALL, Wanted
 from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
 from memsim.support.errors import InputError
 from memsim.support.files import writing
@@ -52,14 +53,20 @@ def capture_script(
     if not script.is_file():
         raise InputError(script, "file", "does not exist; give a Python program")
     check_place(out)
+    check_several(out, wanted)
     with writing(out):
         hidden = Scratch(out.absolute().parent, HIDDEN)
     with hidden as folder:
         made = Path(folder, out.name if is_folder(out) else f"trace{SUFFIX}")
         about = {"script": str(script), "arguments": list(arguments), "out": str(made), "gpu": gpu}
-        done = _run([*child, json.dumps(about | {"wanted": asdict(wanted)})], script, progress)
+        done = _run([*child, json.dumps(about | {"wanted": _plain(wanted)})], script, progress)
         traces = [Trace.open(moved_trace(Path(path), out)) for path in done["traces"]]
     return Captured(traces, done["launches"], done["notes"])
+
+
+def _plain(wanted: Wanted) -> dict[str, Any]:
+    """As JSON has it."""
+    return asdict(wanted) | {"launches": "all" if wanted.launches is ALL else wanted.launches}
 
 
 def _run(command: list[str], script: Path, progress: Progress | None) -> dict[str, Any]:

@@ -50,6 +50,11 @@ class Arrays {
             }
     }
 
+    // All that there are, once more.
+    void announce_all() const {
+        for (size_t i = 0; i < count; ++i) announce(list[i]);
+    }
+
     // The array that holds `address`, else the nearest one; null if there is none.
     const Array* nearest(uintptr_t address) const {
         const Array* best = nullptr;

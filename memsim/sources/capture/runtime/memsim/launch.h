@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arguments.h"
+#include "checkpoints.h"
 #include "fault.h"
 #include "lock.h"
 #include "variables.h"
@@ -10,16 +11,19 @@
 namespace memsim_probe {
 
 // Which blocks to log, as the reader of the stream answers: `FIRST LAST`, and `only` if no others are to run, and `stop`
-// if nothing is to run after them.
+// if nothing is to run after them, `count` if the launch's accesses are to be counted, and `checkpoint` if it may have to
+// be run again.
 struct Window {
     unsigned long long first = 0, last = 0;
-    bool only = false, stop = false;
+    bool only = false, stop = false, count = false, checkpoint = false;
 
     void ask() {
         const char* line = stream.ask();
         if (sscanf(line, "%llu %llu", &first, &last) < 2) fail("the log's reader sent `%s`", line);
         only = strstr(line, "only");
         stop = strstr(line, "stop");
+        count = strstr(line, "count");
+        checkpoint = strstr(line, "checkpoint");
     }
     bool holds(uint64_t number) const { return first <= number && number < last; }
     bool ends_with(uint64_t number) const { return stop && number + 1 >= last; }
@@ -57,6 +61,7 @@ class Grid {
         shape = wanted;
         place = at;
         prepare();
+        if (window.checkpoint && checkpoints.take()) come_back();
         run_blocks(body, context);
         finish();
         place = {};
@@ -85,6 +90,14 @@ class Grid {
         window.ask();
     }
 
+    // In a copy of the program.
+    void come_back() {
+        again = true;
+        announce();
+        arrays.announce_all();
+        window.ask();
+    }
+
     void announce() const {
         static char kernel[512], file[2048], json[4096];
         escape(place.kernel, kernel, sizeof kernel);
@@ -92,9 +105,9 @@ class Grid {
         snprintf(
             json, sizeof json,
             "{\"kernel\":\"%s\",\"file\":\"%s\",\"line\":%d,\"index\":%llu,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],"
-            "\"dynamic_shared\":%zu}",
+            "\"dynamic_shared\":%zu%s}",
             kernel, file, place.line, n_launches, shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x,
-            shape.block.y, shape.block.z, shape.shared_bytes);
+            shape.block.y, shape.block.z, shape.shared_bytes, again ? ",\"again\":true" : "");
         arguments_given.announce();
         stream.text(Message::launch, json);
     }
@@ -107,9 +120,11 @@ class Grid {
                     bool logged = window.holds(number);
                     if (window.only && !logged) continue;
                     blockIdx = {x, y, z};
-                    if (logged) block_log.begin(number, shape.threads());
+                    bool counted = window.count;
+                    if (logged || counted) block_log.begin(number, shape.threads(), logged, counted);
                     block.run(shape.threads(), body, context);
                     if (logged) send();
+                    else if (counted) block_log.end();
                     if (window.ends_with(number)) return;
                 }
     }
@@ -124,20 +139,28 @@ class Grid {
 
     void finish() {
         shared_arrays.end_launch();
-        if (window.stop) fflush(nullptr);  // what the program has printed so far is right
+        if (window.stop && !again) fflush(nullptr);  // what the program has printed so far is right
         if (stream.open()) {
-            char json[64];
-            snprintf(json, sizeof json, "{\"index\":%llu}", n_launches);
+            char json[96];
+            unsigned long long accesses = block_log.take_count();
+            snprintf(json, sizeof json, "{\"index\":%llu,\"accesses\":%llu}", n_launches, accesses);
             stream.text(Message::end, json);
-            stream.flush();
+            if (window.checkpoint) keep_or_drop();
+            else stream.flush();
         }
-        if (window.stop) os::memsim_exit(0);
+        if (window.stop || again) os::memsim_exit(0);
         ++n_launches;
+    }
+
+    static void keep_or_drop() {
+        unsigned number;
+        if (sscanf(stream.ask(), "keep %u", &number) == 1) checkpoints.keep(number);
+        else checkpoints.drop();
     }
 
     Shape shape{};
     Window window;
-    bool any_logged = false;
+    bool any_logged = false, again = false;
     unsigned long long n_launches = 0;
 };
 inline Grid grid_runner;

@@ -19,6 +19,7 @@ constexpr size_t log_bytes = MEMSIM_LOG_BYTES;  // it starts at a multiple of th
 
 inline uint64_t* cursor = nullptr;  // where the next word goes; null while nothing is logged
 inline void send_part();
+inline bool is_shared(uintptr_t address);
 
 MEMSIM_INLINE void log_word(uint64_t word) {
     uint64_t* at = cursor;
@@ -31,8 +32,10 @@ MEMSIM_INLINE void log_word(uint64_t word) {
 
 class BlockLog {
   public:
-    void begin(uint64_t number, unsigned n) {
+    void begin(uint64_t number, unsigned n, bool to_send, bool to_count) {
         if (!words) map();
+        sends = to_send;
+        counts = to_count;
         block_number = number;
         n_threads = n;
         cursor = words;
@@ -41,7 +44,7 @@ class BlockLog {
 
     // The words from here on are `thread`'s.
     void turn(unsigned thread) {
-        if (!cursor) return;
+        if (!cursor || !sends) return;
         if (n_turns && turns[n_turns - 1].start == cursor) --n_turns;  // of a thread that only waited
         if (n_turns == room) turns = static_cast<Turn*>(realloc(turns, (room = 2 * room + 4096) * sizeof *turns));
         turns[n_turns++] = {cursor, thread, 0};
@@ -49,6 +52,8 @@ class BlockLog {
 
     // The log is full in the middle of the block.
     __attribute__((noinline)) void send_part() {
+        if (counts) count();
+        if (!sends) return void(cursor = words);
         unsigned thread = turns[n_turns - 1].thread;
         send(Message::part);
         cursor = words;
@@ -57,8 +62,17 @@ class BlockLog {
     }
 
     void end() {
-        send(Message::block);
+        if (counts) count();
+        if (sends) send(Message::block);
         cursor = nullptr;
+    }
+
+    // Accesses by threads of memory that is not the block's own or the thread's, in the blocks that were counted since
+    // last asked.
+    uint64_t take_count() {
+        uint64_t counted = n_counted;
+        n_counted = 0;
+        return counted;
     }
 
   private:
@@ -67,6 +81,14 @@ class BlockLog {
         uint32_t thread, next;
     };
     static constexpr uint32_t no_turn = ~0u;
+
+    void count() {
+        for (const uint64_t* word = words; word != cursor; ++word) {
+            uint64_t region = *word >> 40 & 0xFF;
+            if (*word < latch_mark && region != stack_region >> 40)
+                n_counted += region == array_region >> 40 || !is_shared(*word & ~tag_of(0xFFFF));
+        }
+    }
 
     void map() {
         size_t bytes = 2 * log_bytes;  // elsewhere than asked for, its start is no multiple
@@ -115,6 +137,8 @@ class BlockLog {
     size_t n_turns = 0, room = 0;
     uint64_t block_number = 0;
     unsigned n_threads = 0;
+    bool sends = false, counts = false;
+    uint64_t n_counted = 0;
 };
 
 inline BlockLog block_log;

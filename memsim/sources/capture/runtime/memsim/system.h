@@ -21,6 +21,15 @@ int memsim_prctl(int option, unsigned long value) __asm__("prctl");
 void* memsim_mmap(void* start, size_t bytes, int protection, int flags, int file, long offset) __asm__("mmap");
 int memsim_mprotect(void* start, size_t bytes, int protection) __asm__("mprotect");
 int memsim_madvise(void* start, size_t bytes, int advice) __asm__("madvise");
+
+int memsim_fork() __asm__("fork");
+int memsim_waitpid(int process, int* status, int options) __asm__("waitpid");
+int memsim_pipe(int* ends, int flags) __asm__("pipe2");
+int memsim_open(const char* path, int flags, ...) __asm__("open");
+int memsim_close(int file) __asm__("close");
+int memsim_dup2(int file, int number) __asm__("dup2");
+int memsim_memory_file(const char* name, unsigned flags) __asm__("memfd_create");
+int memsim_lockf(int file, int command, long bytes) __asm__("lockf");
 }
 
 constexpr int interrupted = 4;          // EINTR
@@ -29,6 +38,9 @@ constexpr unsigned long kill_signal = 9;  // SIGKILL
 constexpr int no_access = 0, read_write = 3;
 constexpr int private_memory = 0x02 | 0x20 | 0x4000;  // MAP_PRIVATE, MAP_ANONYMOUS, MAP_NORESERVE
 constexpr int give_back = 4;                          // MADV_DONTNEED
+constexpr int close_on_exec = 02000000;               // O_CLOEXEC
+constexpr int write_only = 1;                         // O_WRONLY
+constexpr int wait_and_lock = 1;                      // F_LOCK
 
 // Of <signal.h>, for 64-bit Linux.
 constexpr int bus_error = 7, arithmetic_error = 8, segmentation_fault = 11;

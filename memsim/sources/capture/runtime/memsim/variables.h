@@ -33,6 +33,12 @@ class SharedArrays {
         memset(recent, 0, sizeof recent);
     }
 
+    bool holds(uintptr_t address) const {
+        for (size_t i = 0; i < count; ++i)
+            if (address - reinterpret_cast<uintptr_t>(list[i]) < sizes[i]) return true;
+        return false;
+    }
+
     // No kernel declared the dynamic array: one at namespace scope may be in use.
     void settle() {
         if (!dynamic_known && outer_name) declare_dynamic(outer_name, outer_bytes);
@@ -64,6 +70,7 @@ class SharedArrays {
         for (size_t i = 0; i < count; ++i)
             if (list[i] == base) return;
         if (count == most) fail("more than %zu shared arrays", most);
+        sizes[count] = bytes;
         list[count++] = base;
         arrays.add(name, shared, base, bytes, element_bytes, more);
     }
@@ -71,12 +78,15 @@ class SharedArrays {
     static constexpr size_t most = 256;
     const void* recent[64] = {};
     const void* list[most] = {};
+    size_t sizes[most] = {};
     size_t count = 0, dynamic_bytes = 0;
     const char* outer_name = nullptr;
     size_t outer_bytes = 0;
     bool dynamic_known = false, launched = false;
 };
 inline SharedArrays shared_arrays;
+
+inline bool is_shared(uintptr_t address) { return shared_arrays.holds(address); }
 
 // After the declaration of a shared array.
 struct Shared {
