@@ -85,7 +85,8 @@ class BlockLog {
     void count() {
         for (const uint64_t* word = words; word != cursor; ++word) {
             uint64_t region = *word >> 40 & 0xFF;
-            if (*word < latch_mark && region != stack_region >> 40)
+            bool own = region == stack_region >> 40 || region == shared_region >> 40;
+            if (*word < latch_mark && !own)
                 n_counted += region == array_region >> 40 || !is_shared(*word & ~tag_of(0xFFFF));
         }
     }
