@@ -131,9 +131,7 @@ def _notes_of_launches(recorder: Recorder, traces: Sequence[Trace]) -> list[str]
         f"{counted} of {launches[kernel]} launches{' (captured)' if (kernel, counted.index) in captured else ''}"
         for kernel, counted in heaviest.of_kernel.items()
     ]
-    missed = [
-        f"{one.launch.kernel}: launch {one.index} has more accesses than those before it; " for one in heaviest.missed()
-    ]
+    missed = [f"{one.launch.kernel}: launch {one.index} has more accesses than those before it; " for one in heaviest.missed()]
     return [*told, *(f"{text}choose it with --kernel and --launch" for text in missed)]
 
 

@@ -47,7 +47,7 @@ _EVALUATED_INTEGER = 1  # CXEval_Int (clang-c/Index.h)
 _ADVICE = (
     ("'(surface|cudaSurfaceObject_t)'", "surfaces are not known; use an array in global memory"),
     (
-        r"'(thrust/|cub/|cuda/|cublas|cufft|curand|cusparse|cusolver|npp|nvrtc|mma\.h|cuda_gl|GL/).*' file not found",
+        r"'(thrust/|cub/|cuda/|cusolver|npp|nvrtc|cuda_gl|GL/).*' file not found",
         "CUDA's libraries are not known; capture the kernels without them",
     ),
     ("file not found", "give its folder with -I"),

@@ -1,0 +1,157 @@
+"""The headers of CUDA's libraries: what they compute equals numpy's, and generators' published recurrences."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from compilers import needs_gxx
+from places import DATA
+
+import memsim
+from memsim.support.errors import InputError
+
+pytestmark = needs_gxx
+
+PROGRAM = DATA / "capture" / "libraries.cu"
+WORD = 2**32 - 1
+
+
+@pytest.fixture(scope="module")
+def printed(tmp_path_factory):
+    """The numbers of each line that the program prints."""
+    import subprocess
+    import sys
+
+    out = tmp_path_factory.mktemp("libraries") / "t.h5"
+    command = [sys.executable, "-m", "memsim", "capture", str(PROGRAM), "-o", str(out), "-q", "--registers", "20"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr
+    return [np.array(line.split(), float) for line in done.stdout.splitlines()]
+
+
+def ramp(n: int, step: int) -> np.ndarray:
+    return np.arange(n) * step % 17 - 5.0
+
+
+def matrix(numbers: np.ndarray, rows: int, columns: int, leading: int) -> np.ndarray:
+    """Column by column."""
+    return np.array([[numbers[j * leading + i] for j in range(columns)] for i in range(rows)])
+
+
+def test_products_are_numpys(printed):
+    a, b = ramp(40, 3), ramp(40, 5)
+    for number in range(4):
+        ta, tb = divmod(number, 2)
+        left = matrix(a, 5, 4, 6).T if ta else matrix(a, 4, 5, 5)
+        right = matrix(b, 3, 5, 4).T if tb else matrix(b, 5, 3, 7)
+        expected = ramp(18, 7)
+        result = 2 * left @ right + 0.5 * matrix(expected, 4, 3, 6)
+        for j in range(3):
+            expected[6 * j : 6 * j + 4] = result[:, j]
+        assert printed[number] == pytest.approx(expected)
+
+
+def test_vectors_are_numpys(printed):
+    a, b, y = ramp(40, 3), ramp(40, 5), ramp(5, 2)
+    y = 2 * matrix(a, 4, 5, 4).T @ b[:8:2] + 0.5 * y
+    assert printed[4] == pytest.approx(y)
+    assert printed[5] == pytest.approx(y + 2 * b[:15:3])
+    largest = 1 + int(np.argmax(np.abs(a[:10])))
+    assert printed[6] == pytest.approx([a[:10] @ b[:20:2], np.linalg.norm(a[:10]), largest])
+
+
+def xorwow_words(seed: int) -> list[int]:
+    low = 1099087573 * ((seed & WORD) ^ 0xAAD26B49) & WORD
+    high = 2591861531 * ((seed >> 32) ^ 0xF7DCEFDD) & WORD
+    words = [123456789 + low, 362436069 ^ low, 521288629 + high, 88675123 ^ high, 5783321 + low]
+    return [word & WORD for word in words] + [(6615241 + high + low) & WORD]
+
+
+def xorwow_step(state: list[int]) -> list[int]:
+    """Marsaglia 2003, section 3.1."""
+    x, y, z, w, v, d = state
+    t = x ^ (x >> 2)
+    v_next = (v ^ (v << 4) ^ t ^ (t << 1)) & WORD
+    return [y, z, w, v, v_next, (d + 362437) & WORD]
+
+
+def gf2_jump(words: list[int], doublings: int, times: int) -> list[int]:
+    """Words after `times` jumps of 2^`doublings` steps, by squaring the step's matrix over bits."""
+    unit = np.eye(160, dtype=np.uint8)
+    columns = []
+    for bit in unit:
+        as_words = [int("".join(map(str, bit[32 * k : 32 * k + 32][::-1])), 2) for k in range(5)]
+        stepped = xorwow_step([*as_words, 0])[:5]
+        columns.append([word >> i & 1 for word in stepped for i in range(32)])
+    step = np.array(columns, np.int64).T
+    for _ in range(doublings):
+        step = step @ step % 2
+    vector = np.array([word >> i & 1 for word in words for i in range(32)])
+    for _ in range(times):
+        vector = step @ vector % 2
+    return [sum(int(bit) << i for i, bit in enumerate(vector[32 * k : 32 * k + 32])) for k in range(5)]
+
+
+@pytest.mark.parametrize(("line", "sequence", "offset"), [(7, 0, 0), (8, 0, 7), (9, 1, 0), (10, 5, 3)])
+def test_xorwow_is_marsaglias(printed, line, sequence, offset):
+    state = xorwow_words(1234)
+    state = [*gf2_jump(state[:5], 67, sequence), state[5]]
+    for _ in range(offset):
+        state = xorwow_step(state)
+    expected = []
+    for _ in range(4):
+        state = xorwow_step(state)
+        expected.append((state[4] + state[5]) & WORD)
+    assert printed[line].tolist() == expected
+
+
+def test_philox_gives_the_published_numbers(printed):
+    """Random123's known answer: counter and key 0."""
+    assert [f"{int(x):08x}" for x in printed[11]] == ["6627e8d5", "e169c58d", "bc57ac4c", "9b00dbd8"]
+    assert printed[12][0] != printed[11][0]
+
+
+def philox_numbers(counter: list[int], n: int) -> list[int]:
+    """Salmon 2011, section 3.3, of key 0, from a counter on."""
+    numbers: list[int] = []
+    while len(numbers) < n:
+        x, k = list(counter), [0, 0]
+        for _ in range(10):
+            first, second = 0xD2511F53 * x[0], 0xCD9E8D57 * x[2]
+            x = [second >> 32 ^ x[1] ^ k[0], second & WORD, first >> 32 ^ x[3] ^ k[1], first & WORD]
+            k = [(k[0] + 0x9E3779B9) & WORD, (k[1] + 0xBB67AE85) & WORD]
+        numbers += x
+        counter = [counter[0] + 1, *counter[1:]]
+    return numbers
+
+
+@pytest.mark.parametrize(("line", "sequence", "offset"), [(11, 0, 0), (12, 0, 7), (13, 1, 0), (14, 5, 3)])
+def test_philox_has_its_sequences_in_the_upper_counter(printed, line, sequence, offset):
+    assert printed[line].tolist() == philox_numbers([0, 0, sequence, 0], offset + 4)[offset : offset + 4]
+
+
+@pytest.mark.parametrize(("line", "mantissa", "bias", "largest"), [(15, 3, 7, 448.0), (16, 2, 15, 57344.0)])
+def test_eight_bits_are_the_nearest_there_are(printed, line, mantissa, bias, largest):
+    fields = range(0, 2 ** (7 - mantissa))
+    sizes = [
+        (m + (2**mantissa if e else 0)) * 2.0 ** (max(e, 1) - bias - mantissa) for e in fields for m in range(2**mantissa)
+    ]
+    known = np.array([size for size in sizes if size <= largest])
+    known = np.concatenate([-known, known])
+    given = (np.arange(256) - 128.0) ** 3 * 0.0003
+    nearest = np.abs(known[None, :] - given[:, None]).min(axis=1)
+    assert np.abs(printed[line] - given) == pytest.approx(nearest, rel=1e-3, abs=1e-5)
+
+
+def test_distributions_have_their_moments(printed):
+    uniform, normal = printed[17][::2], printed[17][1::2]
+    assert uniform.min() > 0 and uniform.max() <= 1
+    assert uniform.mean() == pytest.approx(0.5, abs=0.03) and normal.mean() == pytest.approx(0, abs=0.1)
+    assert normal.std() == pytest.approx(1, abs=0.1)
+
+
+@pytest.mark.parametrize(("argument", "name"), [("1", "cublasStrsm"), ("2", "wmma::load_matrix_sync")])
+def test_what_is_not_there_is_refused_at_the_call(tmp_path, argument, name):
+    with pytest.raises(InputError, match=rf"calls {name}\(\), which is not known here"):
+        memsim.capture(PROGRAM, arguments=[argument], out=tmp_path / "t.h5", registers=20)
+    assert not (tmp_path / "t.h5").exists()
