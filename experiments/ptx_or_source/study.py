@@ -94,7 +94,8 @@ def _captured(program: Path, arguments: str, kernel: str | None, by: str, out: P
     os.dup2(quiet, 1)
     try:
         return memsim.capture(
-            program, arguments=arguments.split(), kernel=kernel, by=by, out=out, blocks=BLOCKS, gpu=GPU, gaps=by == "source"
+            program, arguments=arguments.split(), kernel=kernel, by=by, out=out, blocks=BLOCKS, gpu=GPU,
+            gaps=by == "source",
         ).trace  # fmt: skip
     finally:
         os.dup2(kept, 1)

@@ -39,7 +39,11 @@ def utilization(result: Result) -> list[Part]:
     if l2["enabled"]:
         counts = result.counters["l2"]["sectors"]
         sectors = counts["reads"] + counts["writes"] + counts["atomics"]
-        parts.append(Part("L2", sectors * l2["sector_cycles"] / (l2["slices"] * cycles), "sectors of its slices, each as if whole"))
+        parts.append(
+            Part(
+                "L2", sectors * l2["sector_cycles"] / (l2["slices"] * cycles), "sectors of its slices, each as if whole"
+            )
+        )
     return [*parts, Part("DRAM", bandwidth_used(result), "bytes moved over what its data bus could move")]
 
 

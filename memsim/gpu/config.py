@@ -229,13 +229,22 @@ class L1(_Data):
     mshrs: int = Field(ge=1, le=2**16, description="misses one SM may have under way")
     hit_latency_cycles: int = Field(ge=1, le=10**5, description="load to use, on a hit")
     tags_per_cycle: int = Field(
-        1, ge=1, le=32, description="banks of tags, which look a line up at a time each; a fold of its number says which"
+        1,
+        ge=1,
+        le=32,
+        description="banks of tags, which look a line up at a time each; a fold of its number says which",
     )
     banks: int | None = Field(
-        None, ge=1, le=128, description="banks of data, 4 bytes wide; lanes on other words of a bank wait; none: no lane"
+        None,
+        ge=1,
+        le=128,
+        description="banks of data, 4 bytes wide; lanes on other words of a bank wait; none: no lane",
     )
     bytes_per_cycle: int | None = Field(
-        None, ge=1, le=2**12, description="bytes of a load's lanes that leave L1 in a cycle; none: as fast as it is read"
+        None,
+        ge=1,
+        le=2**12,
+        description="bytes of a load's lanes that leave L1 in a cycle; none: as fast as it is read",
     )
 
     @property

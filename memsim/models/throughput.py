@@ -57,8 +57,8 @@ class Work:
         l2_sectors: sectors that reach L2, or what stands in its place.
         slice_cycles: cycles for which the slices of L2 are busy with them, all slices together.
         memory_sectors: sectors that reach main memory.
-        slice_skew, channel_skew: cycles of the busiest slice, or sectors of the busiest channel, over the mean of all; 1
-            when there are none.
+        slice_skew, channel_skew: cycles of the busiest slice, or sectors of the busiest channel, over the mean of all;
+            1 when there are none.
         block_cycles: from a block's start to its end on an idle machine, mean.
     """
 

@@ -107,7 +107,7 @@ def find_segments(begin, end, width, shift, scratch):
 
 @loop
 def keep_parts(begin, end, width, n, shift, scratch):
-    """Add to the touched sectors of `n` segments, from PARTIAL_SHIFT on, those whose bytes the lanes do not all write."""
+    """Add to the touched sectors of `n` segments, from PARTIAL_SHIFT on, those that the lanes write in part."""
     for k in range(n):
         scratch[TOUCHED, k] |= scratch[TOUCHED, k] << PARTIAL_SHIFT
         scratch[COVERED : COVERED + (1 << shift), k] = 0
@@ -382,7 +382,7 @@ def tag_wavefronts(begin, end, tags, lines, scratch):
     scratch[BANK] = 0
     most = 0
     for k in range(begin, end):
-        bank, rest = 0, np.int64(lines[k])
+        bank, rest = np.int64(0), np.int64(lines[k])
         while rest:
             bank ^= rest
             rest //= tags

@@ -185,7 +185,7 @@ def test_constant_memory_takes_a_pass_a_distinct_address():
 
 @pytest.mark.parametrize(("capability", "masks"), [("6.1", [0b0001, 0b0010, 0b0100, 0b1000]), ("7.0", [0b1111])])
 def test_loads_past_l1_are_looked_at_as_without_it(capability, masks):
-    """One transaction a sector, from 7.0 on a line, marked for the SM; L1's sectors of the others stay what they are."""
+    """One transaction a sector, from 7.0 on a line, marked for the SM; L1's sectors stay those of the others."""
     gpu = machine(capability, sector=64)
     usual = static_op(4)
     ops = [usual, replace(usual, bypass_l1=True)]

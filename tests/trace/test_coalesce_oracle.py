@@ -88,7 +88,9 @@ def check_against_oracle(instructions, gpu, result: Transactions) -> None:
             wavefronts = oracle.wavefronts(lanes, width, kind, [line for line, _ in expected], model)
         atomic = kind in (Kind.atomic, Kind.reduction)  # the order among serialized ones is free
         assert (sorted(got) if atomic else got) == (sorted(expected) if atomic else expected)
-        parts = oracle.partial(lanes, width, expected, model) if kind == Kind.store and expected else [0] * len(expected)
+        parts = (
+            oracle.partial(lanes, width, expected, model) if kind == Kind.store and expected else [0] * len(expected)
+        )
         assert result.partial[span].tolist() == parts
         assert record["wavefronts"] == wavefronts
         assert record["slots"] == slots and record["kind"] == kind

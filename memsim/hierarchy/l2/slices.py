@@ -155,7 +155,7 @@ def foresee(m, r):
 
 @inlined
 def busy_cycles(m, r):
-    """Cycles for which a request keeps its slice busy: a sector that a store covers in part is read, merged, written."""
+    """Cycles for which a request keeps its slice busy; a sector stored in part is read, merged, written."""
     p = m.p[0]
     whole = p.sector_cycles * m.sectors[m.requests[r].mask]
     return whole + p.more_of_partial * m.sectors[m.requests[r].partial]

@@ -3,8 +3,8 @@
 A warp issues in order, up to an instruction that waits for loads: for those whose values it uses, or at a sequence's
 start for all (bulk scheduling, Baghsorkhi 2012, section 2).
 The load-store unit looks up `l1.tags_per_cycle` transactions at a time, and is busy with an instruction for its
-wavefronts; when it lacks an MSHR, a way or a store slot it blocks until a reply comes. Everything an SM does within a window follows from its own state and the replies that are due, which
-are all known when the window begins.
+wavefronts; when it lacks an MSHR, a way or a store slot it blocks until a reply comes. Everything an SM does within a
+window follows from its own state and the replies that are due, which are all known when the window begins.
 """
 
 from __future__ import annotations

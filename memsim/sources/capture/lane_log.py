@@ -49,8 +49,8 @@ class Launch:
     """A kernel is about to run; the program waits for an answer.
 
     ``kernel`` is its name alone, ``written`` that with namespaces and template arguments, as the launch has it.
-    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow. A launch that
-    a checkpoint runs comes ``again``; the arrays that there are then are told once more behind it.
+    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow. A
+    launch that a checkpoint runs comes ``again``; the arrays that there are then are told once more behind it.
     """
 
     kernel: str
@@ -213,11 +213,9 @@ class _Stream:
 
     def __init__(self, file: IO[bytes], program: str) -> None:
         # Takes what there is and waits for no more, so that an answer never comes too late.
-        self._read: Callable[[memoryview], int | None] = getattr(file, "readinto1", None) or file.readinto  # type: ignore[attr-defined]
-        self._program = program
-        self._buffer = memoryview(bytearray(2 * BATCH_BYTES))
-        self._start = self._stop = 0
-        self._handed_on = 0  # bytes of the stream before those in the buffer
+        self._read: Callable[[memoryview], int | None] = getattr(file, "readinto1", None) or file.readinto  # type:
+        ignore[attr-defined] self._program = program self._buffer = memoryview(bytearray(2 * BATCH_BYTES)) self._start
+        = self._stop = 0 self._handed_on = 0  # bytes of the stream before those in the buffer
 
     def header(self, ahead: int = 0) -> tuple[int, int] | None:
         """Kind and payload bytes of the message that begins so many bytes ahead; None where the stream ends."""

@@ -1,9 +1,10 @@
 """Instructions by class, as the compiled code will have them: what is counted between accesses.
 
 PTX is no machine code. These rules say what its instructions become, as SASS is known to be; only some were compared
-with a disassembly (tests/sources/ptx/test_sass.py), so counts are called estimates: moves and conversions of addresses vanish, pairs of logical operations become one LOP3, a multiplication
-whose product is added to becomes one IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++
-Programming Guide's table of throughputs ("Arithmetic Instructions").
+with a disassembly (tests/sources/ptx/test_sass.py), so counts are called estimates: moves and conversions of
+addresses vanish, pairs of logical operations become one LOP3, a multiplication whose product is added to becomes one
+IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++ Programming Guide's table of throughputs
+("Arithmetic Instructions").
 """
 
 from __future__ import annotations
