@@ -213,9 +213,11 @@ class _Stream:
 
     def __init__(self, file: IO[bytes], program: str) -> None:
         # Takes what there is and waits for no more, so that an answer never comes too late.
-        self._read: Callable[[memoryview], int | None] = getattr(file, "readinto1", None) or file.readinto  # type:
-        ignore[attr-defined] self._program = program self._buffer = memoryview(bytearray(2 * BATCH_BYTES)) self._start
-        = self._stop = 0 self._handed_on = 0  # bytes of the stream before those in the buffer
+        self._read: Callable[[memoryview], int | None] = getattr(file, "readinto1", None) or file.readinto  # type: ignore[attr-defined]
+        self._program = program
+        self._buffer = memoryview(bytearray(2 * BATCH_BYTES))
+        self._start = self._stop = 0
+        self._handed_on = 0  # bytes of the stream before those in the buffer
 
     def header(self, ahead: int = 0) -> tuple[int, int] | None:
         """Kind and payload bytes of the message that begins so many bytes ahead; None where the stream ends."""
