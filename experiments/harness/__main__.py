@@ -22,6 +22,7 @@ STUDIES: tuple[str, ...] = (
     "cudamicrobench2021",
     "pointer_chase",
     "streaming",
+    "bandwidth",
     "torres2011",
     "dram",
     "volta_counters",

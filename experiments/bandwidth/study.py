@@ -1,0 +1,106 @@
+"""Cycles that an SM takes for a warp's load which hits L1, by pattern, beside gpu-benches' strides, blocks and laps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from experiments.bandwidth.figure import draw
+from experiments.bandwidth.kernels import BYTES, WARP, cycles_a_load
+from experiments.bandwidth.rows import SOURCE, Row, measured_lap, of_laps, of_strides, rows
+from experiments.harness.parallel import mapped
+from experiments.harness.readme import markdown
+from experiments.harness.study import AtLeast, Claim, Outcome, Setting, Within
+from memsim.gpu.presets import load_gpu
+
+STRIDES, LAPS = "patterns", "laps"
+NEAR = 0.1  # of the measured cycles
+_SHOWN = 1, 2, 3, 4, 8, 16, 17, 24, 32, 33, 40, 48, 53, 64  # strides in the table
+_QUICK = 7  # every so manieth row
+
+
+@dataclass(frozen=True)
+class Point:
+    """One row: cycles a load instruction of a warp, measured and ours."""
+
+    name: str
+    row: Row
+    measured: float
+    ours: float
+
+    @property
+    def near(self) -> bool:
+        return abs(self.ours / self.measured - 1) <= NEAR
+
+
+def run(setting: Setting) -> Outcome:
+    """All rows; quick: one in seven."""
+    asked = [(name, row) for name in (STRIDES, LAPS) for row in rows(name)[:: _QUICK if setting.quick else 1]]
+    points = mapped(_point, asked, setting.jobs, "patterns")
+    curves: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
+    for point in points:
+        if point.row.get("shape") == "stride":
+            key = point.row["gpu"], point.row["type"]
+            curves.setdefault(key, []).append((int(point.row["width"]), point.measured, point.ours))
+    draw(curves, setting.figures / "strides.png")
+    return Outcome(list(_claims(points)), {"patterns": _patterns(points), "laps": _laps(points)})
+
+
+def _point(asked: tuple[str, Row]) -> Point:
+    name, row = asked
+    gpu = load_gpu(row["gpu"])
+    if name == STRIDES:
+        return Point(name, row, float(row["cycles"]), cycles_a_load(of_strides(row), gpu))
+    return Point(name, row, measured_lap(row, gpu.sm.count), cycles_a_load(of_laps(row), gpu))
+
+
+def _claims(points: list[Point]) -> Iterator[Claim]:
+    """By board: the share of rows that are near, the correlation of strides, a dense lap's bandwidth."""
+    for gpu in dict.fromkeys(point.row["gpu"] for point in points):
+        of = [point for point in points if point.row["gpu"] == gpu]
+        strides, laps = ([point for point in of if point.name == name] for name in (STRIDES, LAPS))
+        if strides:
+            share = 100 * float(np.mean([point.near for point in strides]))
+            yield Claim(f"{gpu}: strides and blocks within 10 %", 100.0, share, None, "%", SOURCE, AtLeast(90))
+            logs = np.log([(point.measured, point.ours) for point in strides])
+            together = float(np.corrcoef(logs.T)[0, 1])
+            yield Claim(f"{gpu}: log-correlation of strides and blocks", 1.0, together, None, "", SOURCE, AtLeast(0.98))
+        if laps:
+            share = 100 * float(np.mean([point.near for point in laps]))
+            yield Claim(f"{gpu}: laps of 16 to 64 KB within 10 %", 100.0, share, None, "%", SOURCE, AtLeast(90))
+            measured, ours = (float(np.mean([bytes_a_cycle(cycles) for cycles in column])) for column in (
+                [point.measured for point in laps], [point.ours for point in laps]))  # fmt: skip
+            yield Claim(f"{gpu}: L1, laps of 16 to 64 KB", measured, ours, None, "B/cycle and SM", SOURCE, Within(NEAR))
+
+
+def bytes_a_cycle(cycles: float) -> float:
+    """Of a dense load of floats.
+
+    >>> bytes_a_cycle(2.0)
+    64.0
+    """
+    return WARP * BYTES["float"] / cycles
+
+
+def _patterns(points: list[Point]) -> str:
+    found: dict[tuple[str, str, int], list[str]] = {}
+    for point in points:
+        row = point.row
+        if point.name == STRIDES and (row["shape"] == "block" or int(row["width"]) in _SHOWN):
+            cells = found.setdefault((row["type"], row["shape"], int(row["width"])), [])
+            cells += [f"{point.measured:.2f}", f"{point.ours:.2f}"]
+    boards = list(dict.fromkeys(point.row["gpu"] for point in points if point.name == STRIDES))
+    headers = ["type", "pattern", "of", *(header for gpu in boards for header in (gpu, "ours"))]
+    whole = {key: cells for key, cells in found.items() if len(cells) == 2 * len(boards)}  # a quick run lacks some
+    return markdown(headers, [[kind, shape, str(width), *cells] for (kind, shape, width), cells in whole.items()])
+
+
+def _laps(points: list[Point]) -> str:
+    laps = [point for point in points if point.name == LAPS]
+    cells = [
+        [point.row["gpu"], point.row["kb"], f"{bytes_a_cycle(point.measured):.1f}", f"{bytes_a_cycle(point.ours):.1f}"]
+        for point in laps
+    ]
+    return markdown(["board", "KB", "bytes a cycle and SM", "ours"], cells)
