@@ -10,6 +10,7 @@ import memsim
 from experiments.gv100_launches.programs import captured
 from experiments.gv100_launches.rows import Counters, Row
 from experiments.volta_counters.predict import GPU, SETTINGS
+from memsim.analysis.profiler import metrics
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.trace.coalesce import coalesce
@@ -38,7 +39,7 @@ def predict(row: Row, downloaded: Path | None, trials: int, jobs: int) -> Counte
         write_sectors=_all(sectors[Level.l1], "write"),
         l2_reads=_all(sectors[Level.l2], "read"),
         dram_sectors=_all(sectors[Level.dram], "read") + _all(sectors[Level.dram], "write"),
-        cycles=result.cycles.mean,
+        cycles=metrics(result)["gpc__cycles_elapsed.max"].values.mean,
     )
 
 

@@ -74,6 +74,8 @@ def captured(kernel: str, downloaded: Path) -> memsim.Trace:
         blocks="all",
         includes=[downloaded / folder for folder in program.includes],
         definitions=program.definitions,
+        gpu="quadro-gv100",
+        by="auto",  # compiled code, where there is nvcc
         stop=True,
     ).trace
 

@@ -9,6 +9,7 @@ import numpy as np
 import memsim
 from experiments.volta_counters.rows import Row
 from memsim.analysis.conventions import Access, Convention, hit_ratio
+from memsim.analysis.profiler import metrics
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.hierarchy.counters import Event, Level, Unit
@@ -41,7 +42,7 @@ def predict(row: Row, trials: int, jobs: int) -> Predicted:
         l1_write=l1_write(result),
         dram_reads=dram_sectors(result, "read"),
         dram_writes=dram_sectors(result, "write"),
-        cycles=result.cycles,
+        cycles=metrics(result)["gpc__cycles_elapsed.max"].values,
     )
 
 
