@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import machines
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from machines import instruction
 
 import memsim
-from memsim.gpu.presets import load_gpu
+from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.system import System
 from memsim.models.throughput import Part, busy_cycles, work_of
 from memsim.trace.coalesce import coalesce
@@ -30,6 +34,17 @@ def behind(partial: int, **changes) -> int:
 def test_n_partial_stores_take_n_times_as_long(each, partial):
     longer = behind(partial, l2__partial_store_cycles=each) - behind(partial)
     assert longer == N * (each - 1) * partial.bit_count()
+
+
+@settings(max_examples=25, derandomize=True)
+@given(st.data())
+def test_where_it_is_off_parts_change_nothing(data):
+    gpu = override(data.draw(machines.machines()), {"l2.partial_store_cycles": None})
+    tx = data.draw(machines.traces(gpu))
+    whole = replace(tx, partial=np.zeros_like(tx.partial))
+    one, other = (System(each, gpu, 2, np.random.SeedSequence(0)).run() for each in (tx, whole))
+    assert one.cycles == other.cycles and np.array_equal(one.counters, other.counters)
+    assert np.array_equal(one.latency_histogram, other.latency_histogram)
 
 
 @pytest.mark.parametrize("each", [None, 1, 3])
