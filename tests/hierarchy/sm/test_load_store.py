@@ -40,6 +40,7 @@ def test_the_longer_stage_decides(transactions, wavefronts, tags, cycles):
 
 def test_data_of_a_conflict_come_later():
     """One load that hits: its last data leave as many cycles later as the data stage has wavefronts more."""
+
     def cycles(wavefronts: int) -> int:
         warp = [instruction([(0, 1)]), instruction([(0, 1)], wavefronts=wavefronts), instruction([(0, 1)])]
         return System(machines.trace([[warp]]), machines.gpu(), 1, np.random.SeedSequence(0)).run().cycles
