@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from fake_trace import ALL, FakeTrace, machine, static_op
 
+from memsim.gpu.presets import override
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Kind, Space
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
@@ -193,3 +194,32 @@ def test_loads_past_l1_are_looked_at_as_without_it(capability, masks):
     assert result.instructions["count"].tolist() == [1, len(masks)]
     assert (result.instructions["flags"] & BYPASS_FLAG != 0).tolist() == [False, True]
     assert result.masks.tolist() == [0b1111, *masks]
+
+
+# RRZE-HPC gpu-benches, gpu-strides on an A100, where the tag stage has no part: l1tex__data_pipe_lsu_wavefronts a load.
+@pytest.mark.parametrize(
+    ("width", "stride", "wavefronts"),
+    [(4, 0, 1), (4, 1, 1), (4, 2, 2), (4, 3, 1), (4, 4, 4), (4, 6, 2), (4, 8, 8), (4, 24, 8), (4, 32, 32), (4, 36, 4)]
+    + [(8, 0, 2), (8, 1, 2), (8, 2, 4), (8, 3, 2), (8, 4, 8), (8, 16, 32), (8, 39, 2), (8, 40, 16), (8, 48, 32)],
+)
+def test_wavefronts_of_the_data_stage(width, stride, wavefronts):
+    gpu = override(machine("8.0"), {"l1.banks": 32, "l1.tags_per_cycle": 32, "l1.bytes_per_cycle": 128})
+    rows = [(0, ALL, [width * (stride * lane + 4) for lane in range(32)])]
+    (record,) = coalesce(FakeTrace([static_op(width)], rows), gpu).instructions
+    assert max(record["wavefronts"], wavefronts) == wavefronts or record["count"] > 8
+
+
+def test_lines_whose_folded_numbers_are_equal_are_looked_up_one_after_the_other():
+    """Lines 0, 5, 10, 15 are 0 in pairs of bits: of a row of sixteen, each bank of four has four."""
+    gpu = override(machine("8.0", sector=32), {"l1.tags_per_cycle": 4})
+    for lines, wavefronts in (([0, 5, 10, 15], 4), ([0, 1, 2, 3], 1), ([4 * k for k in range(4)], 1), (range(16), 4)):
+        rows = [(0, (1 << len(lines)) - 1, [128 * line for line in lines])]
+        (record,) = coalesce(FakeTrace([static_op(4)], rows), gpu).instructions
+        assert record["wavefronts"] == wavefronts
+
+
+def test_what_leaves_l1_in_a_cycle_bounds_loads_alone():
+    gpu = override(machine("8.6"), {"l1.banks": 32, "l1.bytes_per_cycle": 64})
+    for kind, wavefronts in ((Kind.load, 2), (Kind.store, 1)):
+        (record,) = coalesce(FakeTrace([static_op(4, kind)], [(0, ALL, [128] * 32)]), gpu).instructions
+        assert record["wavefronts"] == wavefronts
