@@ -115,8 +115,14 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         gpu=False,
     )
     which = Wanted(
-        chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers, kernel.gaps,
-        kernel.unroll, False,
+        chosen_kernels(kernel.kernel),
+        (kernel.launch,),
+        kernel.blocks,
+        False,
+        kernel.registers,
+        kernel.gaps,
+        kernel.unroll,
+        False,
     )
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
     return capture(sources, arguments, path, _machine(CAPTURE_GPU), which).trace

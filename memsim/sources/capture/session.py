@@ -9,9 +9,9 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture.build import Sources, build
+from memsim.sources.capture.lane_log import Launch
 from memsim.sources.capture.merge import Merger, load_loops
 from memsim.sources.capture.process import Process
-from memsim.sources.capture.lane_log import Launch
 from memsim.sources.capture.recorder import Progress, Recorder, check_place, check_several
 from memsim.sources.capture.resources import Resources
 from memsim.sources.capture.wanted import Wanted
@@ -131,7 +131,9 @@ def _notes_of_launches(recorder: Recorder, traces: Sequence[Trace]) -> list[str]
         f"{counted} of {launches[kernel]} launches{' (captured)' if (kernel, counted.index) in captured else ''}"
         for kernel, counted in heaviest.of_kernel.items()
     ]
-    missed = [f"{one.launch.kernel}: launch {one.index} has more accesses than those before it; " for one in heaviest.missed()]
+    missed = [
+        f"{one.launch.kernel}: launch {one.index} has more accesses than those before it; " for one in heaviest.missed()
+    ]
     return [*told, *(f"{text}choose it with --kernel and --launch" for text in missed)]
 
 

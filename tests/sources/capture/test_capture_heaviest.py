@@ -71,7 +71,11 @@ def test_the_launch_with_the_most_accesses_is_captured_and_the_program_runs_once
 
 def test_a_folder_has_the_largest_launch_of_each_kernel(program):
     captured = capture("traces", "2", "9", "3")
-    assert [(one.kernel, one.parameters["launch"]) for one in captured.traces] == [("init", 0), ("work", 1), ("again", 0)]
+    assert [(one.kernel, one.parameters["launch"]) for one in captured.traces] == [
+        ("init", 0),
+        ("work", 1),
+        ("again", 0),
+    ]
     alone = capture("one.h5", "2", "9", "3", kernel="work", launch=1).trace
     assert alone.digest == captured.traces[1].digest, "the same as when it is asked for by its number"
 

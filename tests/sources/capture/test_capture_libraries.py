@@ -134,7 +134,9 @@ def test_philox_has_its_sequences_in_the_upper_counter(printed, line, sequence, 
 def test_eight_bits_are_the_nearest_there_are(printed, line, mantissa, bias, largest):
     fields = range(0, 2 ** (7 - mantissa))
     sizes = [
-        (m + (2**mantissa if e else 0)) * 2.0 ** (max(e, 1) - bias - mantissa) for e in fields for m in range(2**mantissa)
+        (m + (2**mantissa if e else 0)) * 2.0 ** (max(e, 1) - bias - mantissa)
+        for e in fields
+        for m in range(2**mantissa)
     ]
     known = np.array([size for size in sizes if size <= largest])
     known = np.concatenate([-known, known])

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture.wanted import Wanted
 from memsim.sources.capture.resources import DEFAULT_REGISTERS
+from memsim.sources.capture.wanted import Wanted
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.sources.ptx import Launch, Memory, execute, trace_launch
 from memsim.sources.ptx.compiled import needs_of, target
