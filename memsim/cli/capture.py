@@ -13,6 +13,9 @@ from memsim.cli.options import Force, QuietTables, Whole, all_blocks
 from memsim.gpu.defaults import CAPTURE_GPU, PYTHON_GPU
 from memsim.support.errors import InputError
 
+HINT_SECONDS = 20  # after which a program is one that takes long
+_HINT = "it has run for {} s; --stop ends it with the trace, --blocks 2x --snapshot-only let fewer blocks run"
+
 
 class Target(StrEnum):
     """Where a captured program runs."""
@@ -102,11 +105,15 @@ def capture(
     from memsim.api import capture_ptx
     from memsim.report.inputs import trace_text
     from memsim.support.files import keeping_existing
-    from memsim.support.progress import bar
+    from memsim.support.progress import bar, hint_after
+
+    def hint() -> None:
+        if not (quiet or stop):
+            typer.echo(f"memsim: {_HINT.format(HINT_SECONDS)}", err=True)
 
     _check(files, ptx, arguments)
     chosen = all_blocks(blocks, whole)
-    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
+    with keeping_existing(force), bar("blocks", hidden=quiet) as advance, hint_after(HINT_SECONDS, hint):
         if ptx is not None and arguments is not None:
             captured = capture_ptx(
                 ptx, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu or PYTHON_GPU, registers=registers,

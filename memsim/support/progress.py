@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from threading import Timer
 from typing import Protocol
 
 
@@ -31,3 +32,19 @@ def bar(unit: str, *, hidden: bool = False) -> Iterator[Advance]:
             shown.update(done - shown.n)
 
         yield advance
+
+
+@contextmanager
+def hint_after(seconds: float, tell: Callable[[], None]) -> Iterator[None]:
+    """Call ``tell`` once if the block takes longer than so many seconds.
+
+    >>> with hint_after(60, lambda: print("this takes long")):
+    ...     pass
+    """
+    timer = Timer(seconds, tell)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()

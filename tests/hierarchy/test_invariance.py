@@ -47,7 +47,8 @@ def scramble(gpu: GPU, blocks: int = 40, seed: int = 1) -> Transactions:
             lines = rng.integers(0, 3000, rng.integers(1, 6)).tolist()
             kind = Kind(int(rng.choice(4, p=[0.7, 0.2, 0.05, 0.05])))
             mask = whole if kind == Kind.load else 1
-            flow.append(instruction([(line, mask, kind == Kind.store) for line in lines], kind, op=kind, gap=int(rng.integers(0, 9))))
+            asked = [(line, mask, kind == Kind.store) for line in lines]
+            flow.append(instruction(asked, kind, op=kind, gap=int(rng.integers(0, 9))))
             flow += [instruction(barrier=True)] if step % 8 == 7 else []
         return flow
 

@@ -49,8 +49,8 @@ class Launch:
     """A kernel is about to run; the program waits for an answer.
 
     ``kernel`` is its name alone, ``written`` that with namespaces and template arguments, as the launch has it.
-    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow. A
-    launch that a checkpoint runs comes ``again``; the arrays that there are then are told once more behind it.
+    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow. A launch
+    that a copy of the program runs comes ``again``; the arrays that there are then are told once more behind it.
     """
 
     kernel: str

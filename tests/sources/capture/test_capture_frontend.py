@@ -442,3 +442,10 @@ def test_what_cannot_be_captured_is_refused_with_its_line(tmp_path, code, line, 
         instrument(path, ARGUMENTS)
     assert str(refusal.value).startswith(f"{path}:{line}: ")
     assert reason in str(refusal.value)
+
+
+def test_all_names_that_nothing_declares_are_told_at_once(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text("__global__ void k(int *x) { *x = cudaFirst(); }\nint main() { cudaSecond_t a; cudaThird(1); }\n")
+    with pytest.raises(InputError, match="identifier 'cudaFirst'; not known either: cudaSecond_t, cudaThird$"):
+        instrument(path, ["-std=c++17", "-isystem", str(FOLDER), "-include", "cuda_runtime.h"])

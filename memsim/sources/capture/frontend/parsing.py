@@ -53,6 +53,8 @@ _ADVICE = (
     ("file not found", "give its folder with -I"),
 )
 
+_UNDECLARED = re.compile(r"(?:use of undeclared identifier|unknown type name) '(\w+)'")
+
 
 def parse(path: Path, arguments: Sequence[str], texts: Mapping[str, str] | None = None) -> TranslationUnit:
     """Parse one CUDA file.
@@ -79,12 +81,24 @@ def check(unit: TranslationUnit) -> None:
     Raises:
         InputError: names the file, the line, and clang's reason.
     """
-    for message in unit.diagnostics:
-        place = message.location
-        foreign = _library.clang_Location_isInSystemHeader(place)  # g++'s libraries use what only g++ knows
-        if message.severity == Diagnostic.Fatal or (message.severity == Diagnostic.Error and not foreign):
-            where = f"{place.file.name}:{place.line}" if place.file else unit.spelling
-            raise InputError(where, "code", f"is not understood: {message.spelling}{_advice(message.spelling)}")
+    refused = [message for message in unit.diagnostics if _is_refused(message)]
+    if refused:
+        first, place = refused[0].spelling, refused[0].location
+        where = f"{place.file.name}:{place.line}" if place.file else unit.spelling
+        raise InputError(where, "code", f"is not understood: {first}{_advice(first)}{_missing_too(refused)}")
+
+
+def _is_refused(message: Diagnostic) -> bool:
+    foreign = _library.clang_Location_isInSystemHeader(message.location)  # g++'s libraries use what only g++ knows
+    return bool(message.severity == Diagnostic.Fatal or (message.severity == Diagnostic.Error and not foreign))
+
+
+def _missing_too(refused: Sequence[Diagnostic]) -> str:
+    """The other names that nothing declares, so that they are all known at once."""
+    found = dict.fromkeys(name[1] for one in refused if (name := _UNDECLARED.search(one.spelling)))
+    first = _UNDECLARED.search(refused[0].spelling)
+    others = [name for name in found if first is None or name != first[1]]
+    return f"; not known either: {', '.join(others)}" if others else ""
 
 
 def _advice(complaint: str) -> str:
