@@ -24,7 +24,7 @@ from memsim.studies.store import is_study
 from memsim.support.errors import InputError
 from memsim.support.journal import journal_path
 
-KILLS = 30
+KILLS = 200
 KERNEL = {"spmv": {"workload": "spmv", "parameters": {"rows": 2048, "nnz_per_row": 8}, "blocks": "1x"}}
 
 
