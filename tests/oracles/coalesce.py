@@ -115,9 +115,9 @@ def _lines(group: dict[int, int], width: int, kind: Kind, machine: Machine) -> l
     touched: list[int] = []
     for address in group.values():
         touched += [sector for sector in _sectors(address, width) if sector not in touched]
-    if kind == Kind.load and not machine.l1:
+    if kind == Kind.load and not machine.l1 and machine.capability < (7, 0):
         return [{sector} for sector in touched]
-    unit = machine.sector if kind == Kind.load else 32
+    unit = machine.sector if kind == Kind.load and machine.l1 else 32
     lines: dict[int, set[int]] = {}
     for sector in touched:
         first = sector * 32 // unit * unit // 32
