@@ -26,7 +26,9 @@ _POINTS, _TRIALS = 24, 2  # of the model's error bar
 
 
 def run(
-    path: Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file, or kernelslist.g or .traceg.")],
+    path: Annotated[
+        Path, typer.Argument(metavar="TRACE", help="A trace file, or kernelslist.g or .traceg; or a folder of traces.")
+    ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")
@@ -73,17 +75,34 @@ def run(
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j 2 -o result.h5
     memsim run spmv.h5 --gpu tesla-v100 --until 0.002 -j 0
     memsim run whole.h5 --gpu tesla-v100 --whole
+    memsim run traces/ --gpu tesla-v100
     memsim run spmv.h5 --set l1.size_bytes=49152 --set l1.ways=48
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
     from memsim.analysis.stopping import Running
     from memsim.api import open_trace, simulate
+    from memsim.cli.run_folder import folder_results
     from memsim.gpu.presets import parse_settings
     from memsim.montecarlo.keep import check_choice
+    from memsim.report.program import program_table
     from memsim.report.text import notes
     from memsim.support.progress import bar
 
     begin = monotonic()
+    if path.is_dir():
+        options = {"-o": out, "--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
+        given = [name for name, value in (options | {"--json": json}).items() if value]
+        settings = parse_settings(setting or [])
+        results = folder_results(
+            path,
+            given,
+            lambda one: simulate(
+                one, gpu, trials=trials, seed=seed, jobs=jobs or os.cpu_count() or 1, warm=warm, whole=whole,
+                settings=settings, convention=convention,
+            ),
+        )  # fmt: skip
+        typer.echo(program_table(results))
+        return
     if out is not None:
         check_choice(out, resume, force, path, gpu)
     elif resume or force:

@@ -235,6 +235,7 @@ int main() {
 }
 """
 POINTED = "void (*pointed)(float *) = unused; pointed<<<1, 32>>>(x);"
+LISTED = "void (*all[])(float *) = {deep::smooth<float>, unused}; for (auto one : all) one<<<1, 32>>>(x);"
 CALLED = "void *all[] = {&x}; cudaLaunchKernel((const void *)unused, dim3(1), dim3(32), all);"
 
 
@@ -251,8 +252,10 @@ CALLED = "void *all[] = {&x}; cudaLaunchKernel((const void *)unused, dim3(1), di
             False,
             "is no kernel of the program; did you mean smooth? launched are smooth, sharpen, poi",
         ),
-        (POINTED, "unused", True, "was never launched; launched were smooth (1), sharpen (1), pointed (1)"),
-        (POINTED, "pointed", True, None),
+        (POINTED, "unused", True, None),
+        (POINTED, "pointed", True, "was never launched; launched were smooth (1), sharpen (1), unused (1)"),
+        (LISTED, "smooth", True, None),
+        (LISTED, "unused", True, None),
         (CALLED, "unused", True, None),
         (CALLED, "smoth", True, "was never launched; launched were smooth (1), sharpen (1), unused (1)"),
         ("", "sharpen", True, None),

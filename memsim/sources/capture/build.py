@@ -106,7 +106,7 @@ def build(sources: Sources, folder: Path) -> Program:
         for job in jobs:
             job.result()
     program = folder / "program"
-    linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread"]
+    linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread", "-rdynamic"]
     libraries = [f"-l{one}" for one in sources.libraries]
     _run([*linker, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
     return Program(program, sites, _kernels(sources, done))

@@ -12,6 +12,7 @@ from memsim.sources.capture.frontend.source import code
 from memsim.sources.capture.frontend.tree import Node
 from memsim.sources.capture.kernel_names import bare_name
 
+_VALUES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.TEMPLATE_NON_TYPE_PARAMETER)
 _NULL = (CursorKind.INTEGER_LITERAL, CursorKind.GNU_NULL_EXPR)
 
 
@@ -24,6 +25,8 @@ def rewrite_launch(context: Context, node: Node) -> str:
     name = bare_name(kernel)
     line = file.written_as(node.start, node.end).line
     written = json.dumps(" ".join(kernel.split()))  # with template arguments, which tell instances apart
+    if not context.gpu and _is_pointer_to_kernel(node):
+        written = f"{PROBE}name_of({kernel}, {written})"
     before = f"{PROBE}launch({written}, {json.dumps(str(file.path))}, {line}, MEMSIM_KERNEL("
     edits.wrap(node.start, brackets.start, lambda: before, lambda: f"), {PROBE}shape(")
     edits.remove(brackets.start, brackets.start + len("<<<"))
@@ -35,6 +38,17 @@ def rewrite_launch(context: Context, node: Node) -> str:
             edits.remove(argument.start, argument.end)  # a number by the time that it is passed on
             edits.insert(argument.end, lambda: "nullptr")
     return name
+
+
+def _is_pointer_to_kernel(launch: Node) -> bool:
+    """Whether what is launched is told by a value, not by a function's name."""
+    callee = launch.children[0].inner
+    while callee.children and callee.kind in (CursorKind.UNEXPOSED_EXPR, CursorKind.PAREN_EXPR):
+        callee = callee.children[0].inner
+    if callee.kind in (CursorKind.ARRAY_SUBSCRIPT_EXPR, CursorKind.MEMBER_REF_EXPR):
+        return True
+    named = callee.cursor.referenced
+    return callee.kind == CursorKind.DECL_REF_EXPR and named is not None and named.kind in _VALUES
 
 
 def _two(text: str, start: int) -> tuple[int, str]:

@@ -161,6 +161,7 @@ MEMSIM_CUDA cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int 
     memsim_probe::describe_device(properties);
     return cudaSetDevice(device);
 }
+#define cudaGetDeviceProperties_v2 cudaGetDeviceProperties
 MEMSIM_CUDA cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr which, int device) {
     *value = memsim_probe::device_attribute(which);
     return cudaSetDevice(device);

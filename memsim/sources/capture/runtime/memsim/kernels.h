@@ -101,7 +101,7 @@ inline cudaError_t cudaLaunchCooperativeKernel(K kernel, dim3 grid, dim3 block, 
 template <class K>
 inline cudaError_t memsim_launch_kernel(const char* name, const char* file, int line, K kernel, dim3 grid, dim3 block,
                                         void** arguments, size_t shared_bytes = 0, cudaStream_t = nullptr) {
-    return memsim_probe::launch_kernel({name, file, line}, kernel, grid, block, arguments, shared_bytes);
+    return memsim_probe::launch_kernel({memsim_probe::name_of(kernel, name), file, line}, kernel, grid, block, arguments, shared_bytes);
 }
 #define cudaLaunchKernel(kernel, ...) memsim_launch_kernel(#kernel, __FILE__, __LINE__, kernel, __VA_ARGS__)
 #define cudaLaunchCooperativeKernel(kernel, ...) memsim_launch_kernel(#kernel, __FILE__, __LINE__, kernel, __VA_ARGS__)

@@ -4,6 +4,7 @@
 #include "arguments.h"
 #include "checkpoints.h"
 #include "fault.h"
+#include "kernel_names.h"
 #include "lock.h"
 #include "variables.h"
 #include "variants.h"

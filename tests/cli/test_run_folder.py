@@ -1,0 +1,35 @@
+"""``memsim run FOLDER``: a program's time is the sum of its launches'."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from typer.testing import CliRunner
+
+import memsim
+from memsim.cli import app
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for name, rows in ("a", 1024), ("b", 2048):
+        arguments = ["trace", "spmv", "-p", f"rows={rows}", "-p", "nnz_per_row=4", "-o", str(tmp_path / f"{name}.h5")]
+        assert CliRunner().invoke(app, arguments).exit_code == 0
+    return tmp_path
+
+
+def test_the_total_is_the_sum_of_the_launches(folder):
+    done = CliRunner().invoke(app, ["run", str(folder), "--gpu", "tesla-c2050", "--trials", "2"])
+    assert done.exit_code == 0, done.output
+    times = [memsim.simulate(one, "tesla-c2050", trials=2).kernel_time.mean for one in folder.glob("*.h5")]
+    told = re.search(r"2 launches take ([\d.]+)±[\d.]+ ms on tesla-c2050", done.output)
+    assert told is not None and float(told[1]) == pytest.approx(sum(times), abs=1e-4)
+    assert re.search(r"^\w+ +2 +[\d.]+ +100\.0 ", done.output, re.MULTILINE), "both are of one kernel"
+
+
+def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):
+    done = CliRunner().invoke(app, ["run", str(folder), "--json"])
+    assert done.exit_code == 2 and "has several traces, which --json does not concern" in done.stderr
+    done = CliRunner().invoke(app, ["run", str(tmp_path_factory.mktemp("empty"))])
+    assert done.exit_code == 2 and "has no trace (.h5)" in done.stderr
