@@ -1,4 +1,4 @@
-"""The list of programs, fixed before they were tried: mains of public repositories, each at one commit."""
+"""The list of programs: mains of public repositories, each at one commit; some were given arguments after a first try."""
 
 from __future__ import annotations
 
