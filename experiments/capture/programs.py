@@ -1,4 +1,4 @@
-"""The list of programs: mains of public repositories, each at one commit; some were given arguments after a first try."""
+"""The list of programs: mains of public repositories, each at one commit; some got arguments after a first try."""
 
 from __future__ import annotations
 
