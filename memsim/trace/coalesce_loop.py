@@ -379,14 +379,20 @@ def tag_wavefronts(begin, end, tags, lines, scratch):
     """Look-ups of the bank of tags that has most: a line's bank is the XOR of all groups of its number's bits."""
     if tags == 1 or end - begin <= 1:
         return end - begin
+    bits = 1
+    while 1 << bits < tags:
+        bits += 1
+    widest = bits
+    while widest < 32:
+        widest *= 2
     scratch[BANK] = 0
     most = 0
     for k in range(begin, end):
-        bank, rest = np.int64(0), np.int64(lines[k])
-        while rest:
-            bank ^= rest
-            rest //= tags
-        bank &= tags - 1
+        folded, groups = np.int64(lines[k]), widest
+        while groups >= bits:  # one half of the groups on the other, down to one
+            folded ^= folded >> groups
+            groups >>= 1
+        bank = folded & (tags - 1)
         scratch[BANK, bank] += 1
         most = max(most, scratch[BANK, bank])
     return most
