@@ -5,3 +5,5 @@ from hypothesis import settings
 # No property here claims a speed, and the machine may be busy: an example may take as long as it takes.
 settings.register_profile("memsim", deadline=None)
 settings.load_profile("memsim")
+
+collect_ignore_glob = ["data/*"]  # kernels in languages that may not be installed: what tests read, no tests

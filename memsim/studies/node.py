@@ -29,9 +29,12 @@ from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
 
 # What coalescing asks of a GPU (trace.coalesce, trace.coalescing_rules), and what a layout does (hierarchy.mapping).
-_COALESCING = ("compute_capability", "sm.warp_size", "l1.line_bytes", "l1.sector_bytes", "l1.enabled", "l1.serves")
+_COALESCING = (
+    "compute_capability", "sm.warp_size", "l1.line_bytes", "l1.sector_bytes", "l1.enabled", "l1.serves",
+    "l1.tags_per_cycle", "l1.banks", "l1.bytes_per_cycle",
+)  # fmt: skip
 _LAYOUT = (
-    "l1.line_bytes", "l1.size_bytes", "l1.ways", "l1.set_hash",
+    "l1.line_bytes", "l1.size_bytes", "l1.ways", "l1.set_hash", "l1.reserved_bytes", "l1.reserved_from",
     "l2.line_bytes", "l2.size_bytes", "l2.ways", "l2.set_hash",
     "l2.slices", "l2.slice_interleave_bytes", "l2.slice_hash",
     "dram.interleave_bytes", "dram.channels", "dram.channel_hash", "dram.row_bytes", "dram.banks", "dram.bank_hash",

@@ -67,7 +67,7 @@ def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
 
 
 def target(ptx: str) -> str:
-    """The architecture that a PTX text is for; empty where it does not say.
+    r"""The architecture that a PTX text is for; empty where it does not say.
 
     >>> target(".version 8.0\n.target sm_90a, debug\n")
     'sm_90a'

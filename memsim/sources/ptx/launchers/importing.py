@@ -40,7 +40,7 @@ def standing_in(modules: Mapping[str, Callable[[], ModuleType]], user: str) -> I
         modules: what makes each, by name.
         user: a package that needs the real ones: once its import has begun, there is nothing in their place.
 
-    >>> with standing_in({"not_there": lambda: ModuleType("not_there", "a stand-in")}, user="numba.cuda"):
+    >>> with standing_in({"not_there": lambda: ModuleType("not_there", "a stand-in")}, user="nobody"):
     ...     import not_there
     >>> not_there.__doc__
     'a stand-in'

@@ -19,18 +19,26 @@ from memsim.sources.ptx.launchers.arrays import is_tensor
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries
 from memsim.sources.ptx.launchers.device_array import DeviceArray
-from memsim.sources.ptx.launchers.needed import needed
+from memsim.sources.ptx.launchers.needed import is_installed, needed
 from memsim.sources.ptx.launchers.nothing import Nothing
 from memsim.support.errors import InputError
 
 OLDEST = 75  # that the compiler of CUDA 13 knows
 
 
+def _missing(*_: Any, **__: Any) -> None:
+    needed("numba_cuda", "numba-cuda")
+
+
 @contextmanager
 def numba_cuda_caught(capturing: Capturing) -> Iterator[None]:
     """Inside the block, Numba-CUDA's launches go to ``capturing``, and its device arrays lie in the host's memory."""
-    needed("numba_cuda", "numba-cuda")
     from numba import cuda
+
+    if not is_installed("numba_cuda"):  # Numba's own needs a driver; who decorates nothing needs neither
+        with patch.object(cuda, "jit", _missing):
+            yield
+        return
     from numba.cuda.dispatcher import CUDADispatcher
 
     compiled = cache(lambda kernel, kinds: _compiled(cuda, kernel, kinds, capturing.gpu))
