@@ -34,7 +34,7 @@ _COALESCING = (
     "l1.tags_per_cycle", "l1.banks", "l1.bytes_per_cycle",
 )  # fmt: skip
 _LAYOUT = (
-    "l1.line_bytes", "l1.size_bytes", "l1.ways", "l1.set_hash", "l1.reserved_bytes", "l1.reserved_from",
+    "l1.line_bytes", "l1.size_bytes", "l1.ways", "l1.set_hash", "l1.sets",
     "l2.line_bytes", "l2.size_bytes", "l2.ways", "l2.set_hash",
     "l2.slices", "l2.slice_interleave_bytes", "l2.slice_hash",
     "dram.interleave_bytes", "dram.channels", "dram.channel_hash", "dram.row_bytes", "dram.banks", "dram.bank_hash",
