@@ -72,17 +72,17 @@ def kill(folder: Path, reference: memsim.StudyResult, jobs: int, draw: random.Ra
     wrong = different(memsim.StudyResult.load(out), reference)
     wrong += [f"{path.name} is left" for path in folder.glob(".*")]
     made = {float(seconds) for trials in result.trials.values() for seconds in trials.wall_seconds}
-    return Killed(finished, len(times), False, len(times - made), tuple(wrong))
+    return Killed(finished, len(times), False, len(set(times) - made), tuple(wrong))
 
 
-def _stored(out: Path) -> set[float]:
-    """The seconds that each trial on the disk took, by which one tells it again."""
+def _stored(out: Path) -> list[float]:
+    """The seconds that each trial on the disk took, by which one tells it again; two may have taken equally long."""
     if out.exists():
         trials = memsim.StudyResult.load(out).trials.values()
-        return {float(seconds) for one in trials for seconds in one.wall_seconds}
+        return [float(seconds) for one in trials for seconds in one.wall_seconds]
     if not journal_path(out).exists():
-        return set()
+        return []
     journal = Journal(journal_path(out), out)
-    times = {float(arrays["wall_seconds"]) for task in journal.tasks() for _, arrays in journal.rows(task)}
+    times = [float(arrays["wall_seconds"]) for task in journal.tasks() for _, arrays in journal.rows(task)]
     journal.close()
     return times
