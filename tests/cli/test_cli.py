@@ -312,7 +312,7 @@ def test_interrupting_keeps_the_finished_trials(files, tmp_path, send, how):
     workers = _wait_for_workers(running.pid)
     time.sleep(4)  # for trials to finish
     send(running.pid, how)
-    printed, errors = running.communicate(timeout=60)
+    printed, errors = running.communicate(timeout=180)
     assert "Traceback" not in errors
     assert running.returncode == 0, errors
     kept = memsim.Result.load(out)
