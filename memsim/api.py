@@ -504,11 +504,10 @@ def compare(first: Result | str | Path, second: Result | str | Path, *, conventi
         found.speedup, found.speedup_interval, found.pairing.why_not
         found.ratios["l2_read"].change, [row.latency.change for row in found.loads.matched]
     """
-    from memsim.analysis.result import Result as Bare
     from memsim.interactive import Result, held
     from memsim.studies.compare import compare as side_by_side
 
-    one, other = (each if isinstance(each, Bare) else Result.load(each, convention) for each in (first, second))
+    one, other = (Result.load(each, convention) if isinstance(each, str | Path) else each for each in (first, second))
     return held(side_by_side(one, other))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated
@@ -89,19 +90,14 @@ def run(
     from memsim.support.progress import bar
 
     begin = monotonic()
+    replay = partial(
+        simulate, gpu=gpu, trials=trials, seed=seed, jobs=jobs or os.cpu_count() or 1, warm=warm, whole=whole,
+        settings=parse_settings(setting or []), convention=convention,
+    )  # fmt: skip
     if path.is_dir():
         options = {"-o": out, "--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
         given = [name for name, value in (options | {"--json": json}).items() if value]
-        settings = parse_settings(setting or [])
-        results = folder_results(
-            path,
-            given,
-            lambda one: simulate(
-                one, gpu, trials=trials, seed=seed, jobs=jobs or os.cpu_count() or 1, warm=warm, whole=whole,
-                settings=settings, convention=convention,
-            ),
-        )  # fmt: skip
-        typer.echo(program_table(results))
+        typer.echo(program_table(folder_results(path, given, replay)))
         return
     if out is not None:
         check_choice(out, resume, force, path, gpu)
@@ -111,19 +107,11 @@ def run(
         recorded = open_trace(path, kernel, advance)
     running, most = Running(convention), trials if until is None else max_trials
     with bar("trials", hidden=quiet) as advance:
-        result = simulate(
+        result = replay(
             recorded,
-            gpu,
-            trials=trials,
-            seed=seed,
-            jobs=jobs or os.cpu_count() or 1,
             until=until,
             min_trials=min_trials,
             max_trials=max_trials,
-            warm=warm,
-            whole=whole,
-            settings=parse_settings(setting or []),
-            convention=convention,
             progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most),
             out=out,
             resume=resume,
