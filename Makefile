@@ -27,10 +27,10 @@ $(VENV)/developing: $(VENV)/installed
 	  || echo "pycachesim cannot be built here (no C compiler?): its tests will be skipped" >&2
 	@touch $@
 
-demo: $(VENV)/installed ## SpMV on a Tesla C2050, 64 trials: tables, out/spmv.h5, out/result.h5, out/figures
+demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/result.h5, out/figures
 	@mkdir -p out
 	$(BIN)/memsim trace spmv -p rows=86016 -p nnz_per_row=51 -o out/spmv.h5 --force
-	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j $(JOBS) -o out/result.h5 --force
+	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
 test: venv ## run the tests but for the slow ones, doctests included

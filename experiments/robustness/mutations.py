@@ -30,7 +30,7 @@ COMMANDS = (
     ["trace", "spmv", "-p", "rows=2048", "-p", "nnz_per_row=4", "--gpu", "tesla-v100", "--blocks", "0:2", "-o", "o.h5"],
     ["info", TRACE],
     ["run", TRACE, "--trials", "2", "--gpu", "tesla-c2050", "--seed", "1", "--set", "l1.ways=2", "-o", "out.h5"],
-    ["run", TRACE, "--trials", "2", "--until", "0.5", "--min-trials", "2", "--max-trials", "3", "--json", "--warm"],
+    ["run", TRACE, "--until", "0.5", "--min-trials", "2", "--max-trials", "3", "--json", "--warm"],
     ["show", RESULT, "--json"],
     ["show", RESULT, "--csv"],
     ["show", RESULT, "--by", "array", "--why"],

@@ -70,8 +70,17 @@ class Result:
 
     @property
     def until(self) -> dict[str, Any] | None:
-        """The rule that was to end the run: `width`, `convention`, and whether it was `reached`; None without one."""
+        """The rule that was to end the run; None without one.
+
+        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for (missing in files of before
+        there was one by default: it was).
+        """
         return self.trials.about.get("until")
+
+    @property
+    def unreached(self) -> bool:
+        """Whether intervals as narrow as somebody asked for were not reached."""
+        return self.until is not None and not self.until["reached"] and self.until.get("asked", True)
 
     @property
     def ns_per_cycle(self) -> float:

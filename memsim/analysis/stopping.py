@@ -3,11 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Interval, Moments, Ratio, within_bounds
 from memsim.montecarlo.trials import Trials
+from memsim.support.errors import InputError
+
+KNOWN = 0.002  # width of an interval at which a ratio is taken for known: reports print 0.1 points
+# Trials, at least and at most: where nobody said how many, and until a width that was asked for.
+UNASKED, ASKED = (8, 64), (20, 1000)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How many trials a run makes.
+
+    Attributes:
+        least, most: trials.
+        width: of the 95 % interval of every ratio at which it stops; None: it makes `most`.
+        asked: whether somebody asked for that width, who must be told if it is not reached.
+    """
+
+    least: int
+    most: int
+    width: float | None
+    asked: bool
+
+    @classmethod
+    def of(
+        cls, trials: int | None, until: float | None, min_trials: int | None = None, max_trials: int | None = None
+    ) -> Plan:
+        """From what was asked for, each None if it was not.
+
+        Args:
+            trials: exactly so many.
+            until: the width.
+            min_trials, max_trials: bounds, where `trials` does not say it.
+
+        Raises:
+            InputError: `trials` with any other, a width that is not above 0, or bounds the wrong way round.
+
+        >>> Plan.of(None, None), Plan.of(64, None).least
+        (Plan(least=8, most=64, width=0.002, asked=False), 64)
+        """
+        if trials is not None:
+            others = {"until": until, "min_trials": min_trials, "max_trials": max_trials}
+            if given := [name for name, value in others.items() if value is not None]:
+                raise InputError("simulate", "trials", f"is {trials}, with {', '.join(given)} besides; leave out one")
+            return cls(trials, trials, None, False)
+        least, most = UNASKED if until is None else ASKED
+        least, most = least if min_trials is None else min_trials, most if max_trials is None else max_trials
+        if most < least:
+            raise InputError("simulate", "max_trials", f"is {most}; give {least} (min_trials) or more")
+        if until is not None and not until > 0:
+            raise InputError("simulate", "until", f"is {until}; give a width above 0, for example {KNOWN}")
+        return cls(least, most, KNOWN if until is None else until, until is not None)
 
 
 def widest(ratios: dict[str, Ratio]) -> tuple[str, float] | None:

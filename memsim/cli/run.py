@@ -39,7 +39,12 @@ def run(
         str | None, typer.Option("--kernel", "-k", help="Which one of kernelslist.g: id, file or a part of its name.")
     ] = None,
     gpu: Gpu = DEFAULT_GPU,
-    trials: Annotated[int, typer.Option(min=1, help="Trials, without --until.")] = 64,
+    trials: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="So many; else until every hit ratio is known to 0.2 points, 8 to 64.", show_default=False
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
     until: Annotated[
@@ -48,8 +53,13 @@ def run(
             min=1e-6, max=1, help="Stop when the 95 % interval of every hit ratio is narrower; 0.002 is 0.2 points."
         ),
     ] = None,
-    min_trials: Annotated[int, typer.Option(min=2, help="At least this many, with --until.")] = 20,
-    max_trials: Annotated[int, typer.Option(min=2, help="At most this many, with --until.")] = 1000,
+    min_trials: Annotated[
+        int | None, typer.Option(min=2, help="At least this many, without --trials; 20 with --until.", show_default="8")
+    ] = None,
+    max_trials: Annotated[
+        int | None,
+        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="64"),
+    ] = None,
     warm: Annotated[bool, typer.Option("--warm", help="Start trials with the caches that one replay leaves.")] = False,
     whole: Annotated[
         bool, typer.Option("--whole", help="Replay a whole launch as it begins; refuse a trace of a part of it.")
@@ -66,6 +76,9 @@ def run(
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
+    It stops when the 95 % interval of every hit ratio is narrower than 0.2 points, after 8 trials at least and 64 at
+    most; --trials makes exactly so many, --until goes on to another width.
+
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
     alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until.
 
@@ -73,14 +86,15 @@ def run(
     a trial was finished.
 
     \b
-    memsim run spmv.h5 --gpu tesla-c2050 --trials 64 --seed 1 -j 2 -o result.h5
+    memsim run spmv.h5 --gpu tesla-c2050 --seed 1 -j 2 -o result.h5
+    memsim run spmv.h5 --gpu tesla-c2050 --trials 64
     memsim run spmv.h5 --gpu tesla-v100 --until 0.002 -j 0
     memsim run whole.h5 --gpu tesla-v100 --whole
     memsim run traces/ --gpu tesla-v100
     memsim run spmv.h5 --set l1.size_bytes=49152 --set l1.ways=48
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
-    from memsim.analysis.stopping import Running
+    from memsim.analysis.stopping import Plan, Running
     from memsim.api import open_trace, simulate
     from memsim.cli.run_folder import folder_results
     from memsim.gpu.presets import parse_settings
@@ -91,8 +105,9 @@ def run(
 
     begin = monotonic()
     replay = partial(
-        simulate, gpu=gpu, trials=trials, seed=seed, jobs=jobs or os.cpu_count() or 1, warm=warm, whole=whole,
-        settings=parse_settings(setting or []), convention=convention,
+        simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
+        jobs=jobs or os.cpu_count() or 1, warm=warm, whole=whole, settings=parse_settings(setting or []),
+        convention=convention,
     )  # fmt: skip
     if path.is_dir():
         options = {"-o": out, "--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
@@ -105,13 +120,11 @@ def run(
         raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
-    running, most = Running(convention), trials if until is None else max_trials
+    running, most = Running(convention), Plan.of(trials, until, min_trials, max_trials).most
     with bar("trials", hidden=quiet) as advance:
         result = replay(
             recorded,
             until=until,
-            min_trials=min_trials,
-            max_trials=max_trials,
             progress=lambda finished: advance(note=running.add(finished), done=running.trials, total=most),
             out=out,
             resume=resume,
@@ -127,7 +140,7 @@ def run(
         typer.echo(f"memsim: {note}", err=True)
     if told := _kept(result, most, out, monotonic() - begin):
         typer.echo(f"memsim: {told}", err=True)
-    if result.until is not None and not result.until["reached"]:
+    if result.unreached:
         raise typer.Exit(UNREACHED)
 
 

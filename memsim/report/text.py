@@ -49,11 +49,21 @@ def heading(result: Result) -> str:
     parameters = " ".join(f"{name}={value}" for name, value in trace.get("parameters", {}).items())
     launch = ", ".join(f"{name} {'x'.join(map(str, trace[name]))}" for name in ("grid", "block") if name in trace)
     lines = [
-        f"{trace['kernel']} on {result.gpu}: {trials} trial{'s' * (trials != 1)}, seed {result.seed}",
+        f"{trace['kernel']} on {result.gpu}: {trials} trial{'s' * (trials != 1)}{_enough(result)}, seed {result.seed}",
         f"{trace.get('source', '')} {parameters}".strip(),
         f"{launch}; trace {trace['digest'][:12]}",
     ]
     return "\n".join(line for line in lines if line)
+
+
+def _enough(result: Result) -> str:
+    """Why there were no more trials, unless somebody said how many."""
+    rule = result.until
+    if rule is None or result.interrupted or result.unreached:
+        return ""
+    if rule["reached"]:
+        return f" (every interval is narrower than {100 * rule['width']:g} points)"
+    return f" (the most; {_widest_of(result, rule['convention'])})"
 
 
 def notes(result: Result) -> list[str]:
@@ -63,13 +73,16 @@ def notes(result: Result) -> list[str]:
 
 def _unreached(result: Result) -> list[str]:
     """What is missing where a run ended before its intervals were as narrow as they were to be."""
-    rule = result.until
-    if rule is None or rule["reached"]:
+    rule, trials = result.until, len(result.trials.trial)
+    if rule is None or not result.unreached:
         return []
-    trials = len(result.trials.trial)
-    found = widest(Result(result.trials, rule["convention"]).ratios)
-    intervals = "there is no interval yet" if found is None else f"{_title(found[0])}'s interval is {found[1]:.2g} wide"
-    return [f"--until {rule['width']:g} was not reached in {trials} trial{'s' * (trials != 1)}: {intervals}"]
+    counted = f"{trials} trial{'s' * (trials != 1)}"
+    return [f"--until {rule['width']:g} was not reached in {counted}: {_widest_of(result, rule['convention'])}"]
+
+
+def _widest_of(result: Result, convention: str) -> str:
+    found = widest(Result(result.trials, convention).ratios)
+    return "there is no interval yet" if found is None else f"{_title(found[0])}'s interval is {found[1]:.2g} wide"
 
 
 def _title(name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -124,6 +125,22 @@ def test_until_stops_at_a_narrow_interval(files):
     if found["trials"] < 9:
         for ratio in found["ratios"].values():
             assert ratio["interval"] is None or ratio["interval"][1] - ratio["interval"][0] <= 0.05
+
+
+def test_without_a_number_it_stops_when_the_answer_is_known(files, tmp_path):
+    """When all intervals are narrow, after eight trials or more, or at the most; the first line says why."""
+    same = [
+        option
+        for source in ("start_alignment", "arbitration", "warp_weights")
+        for option in ("--set", f"stochastic.{source}=false")
+    ]
+    known = call("run", files / "spmv.h5", *same, "-o", tmp_path / "r.h5").splitlines()[0]
+    assert known == "csr on tesla-c2050: 8 trials (every interval is narrower than 0.2 points), seed 0"
+    until = json.loads(call("show", tmp_path / "r.h5", "--json"))["until"]
+    assert until == {"width": 0.002, "convention": "model", "asked": False, "reached": True}
+    most = call("run", files / "spmv.h5", "--max-trials", 9).splitlines()[0]
+    assert re.match(r"csr on tesla-c2050: 9 trials \(the most; L1 read's interval is 0.0\d+ wide\), seed 0", most)
+    assert "is 4, with until besides; leave out one" in refused("run", files / "spmv.h5", "--trials", 4, "--until", 0.1)
 
 
 def test_quiet_prints_nothing(files, tmp_path):

@@ -124,7 +124,7 @@ def test_another_trace_is_refused(trace, tmp_path):
 
 def test_a_rule_goes_on_where_it_was(trace, whole, tmp_path):
     """Until the same interval, in one run or in two: the same trials."""
-    options = {"until": 0.002, "min_trials": 2, "max_trials": TRIALS}
+    options = {"trials": None, "until": 0.002, "min_trials": 2, "max_trials": TRIALS}
     once = run(trace, **options)
     out = tmp_path / "r.h5"
     first = run(trace, out=out, **options | {"max_trials": 3})

@@ -18,7 +18,7 @@ from memsim.report.style import GREY, INK, panels
 def convergence(result: Result) -> Figure:
     """Against the number of trials: the ratios' standard deviation (the paper's figure 7), and half the 95 % interval.
 
-    Both in percentage points. A dashed line is what ``--until`` asked for.
+    Both in percentage points. A dashed line is where the run was to stop.
     """
     figure, (spread, interval) = panels(1, 2, 9.0, 3.2)
     _lines(spread, result, "Standard deviation of one trial", lambda count, sd: sd)
@@ -29,9 +29,7 @@ def convergence(result: Result) -> Figure:
     if result.until is not None and interval.get_lines():
         asked = 100 * result.until["width"] / 2
         interval.axhline(asked, color=INK, linewidth=0.9, linestyle="--")
-        interval.annotate(
-            "--until", (1, asked), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8
-        )
+        interval.annotate("enough", (1, asked), xycoords=("axes fraction", "data"), ha="right", va="bottom", fontsize=8)
     figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
     return figure
 
