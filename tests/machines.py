@@ -201,6 +201,7 @@ def machines(draw) -> GPU:
         instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
+        address_cycles=st.sampled_from([None, None, 1, 4]), arrival_cycles=st.sampled_from([None, None, 1, 3]),
         reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]), dependence=_of(Dependence),
         loads_per_warp=st.sampled_from([None, 1, 2, 5]), schedulers=st.sampled_from([None, 1, 2, 3]),
     )  # fmt: skip

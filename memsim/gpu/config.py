@@ -188,12 +188,21 @@ class SM(_Data):
     issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in `issue_cycles`")
     issue_cycles: int = Field(1, ge=1, le=64, description="cycles that the issue of a warp instruction takes")
     memory_issue: bool = Field(False, description="whether accesses take an issue slot; with schedulers, to begin in")
+    address_cycles: int | None = Field(
+        None,
+        ge=1,
+        le=10**3,
+        description="with memory_issue: cycles a scheduler's address unit takes for an access; none: no limit",
+    )
     instruction_cycles: int = Field(ge=0, le=10**5, description="from an instruction of a gap to the next on its chain")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")
     shared_latency_cycles: int = Field(ge=1, le=10**5, description="latency of a conflict-free shared-memory access")
     launch_cycles: int = Field(400, ge=1, le=10**6, description="from a block's end to the next one's start there")
     barrier_cycles: int = Field(1, ge=1, le=10**5, description="from the last warp's arrival to the block's release")
+    arrival_cycles: int | None = Field(
+        None, ge=1, le=10**3, description="cycles the SM takes for a warp's arrival at a barrier; none: all at once"
+    )
     max_stores: int = Field(ge=1, le=2**16, description="stores one SM may have under way to L2")
     reply_bytes_per_cycle: int = Field(ge=1, le=2**16, description="bytes one SM receives from L2 in a cycle")
     pipes: Pipes = Pipes()

@@ -199,6 +199,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         boards=np.zeros(boards, sm_state.BOARD),
         answers=np.zeros(boards * sm_state.RING, np.int64),
         ports=np.zeros(n * schedulers, np.int64),
+        address_units=np.zeros(n * schedulers, np.int64),
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),
         gap_times=shared(gap_times(common.gpu, np.asarray(tx.mixes))),
         cache=cache,

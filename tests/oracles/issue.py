@@ -15,6 +15,7 @@ class Scheduler:
     def __init__(self, gpu: GPU) -> None:
         self.gpu, self.share = gpu, gpu.sm.schedulers or 1
         self.port = Fraction(0)
+        self.address_unit = 0  # when it can take the next access
         self.pipes = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
 
     def issue(self, count: int, begun: int, chain: int, mix, known: int, time: int) -> int:
@@ -33,6 +34,12 @@ class Scheduler:
                 self.pipes[name] = max(self.pipes[name], Fraction(time)) + busy
                 ends.append(ceil(self.pipes[name]))
         return max(*ends, time + self.chain(mix))
+
+    def address(self, time: int) -> int:
+        """When the address unit takes an access that has issued at `time`."""
+        taken = max(time, self.address_unit)
+        self.address_unit = taken + (self.gpu.sm.address_cycles or 0)
+        return taken
 
     def busy(self, mix) -> dict[str, Fraction]:
         """Cycles that the instructions of a mix take in each pipe."""

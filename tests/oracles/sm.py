@@ -30,6 +30,7 @@ class SM(FirstLevel):
         self.blocked = False
         self.last, self.credit, self.draws = 0, 0, 0
         self.end = 0
+        self.barrier_free = 0  # when the next arrival at a barrier is taken
 
     # Time
 
@@ -88,6 +89,8 @@ class SM(FirstLevel):
                 scheduler = self.schedulers[warp.slot % len(self.schedulers)]
                 mix = self.world.trace.mixes[i["mix"]]
                 ready = scheduler.issue(taken, begun, int(i["chain"]), mix, i["mix"], time)
+                if access:
+                    ready = scheduler.address(ready)
                 if ready > time:
                     self.at(ready, warp)
                     return
@@ -95,6 +98,8 @@ class SM(FirstLevel):
             if i["flags"] & Flag.barrier:
                 warp.pc += 1
                 warp.at_barrier = True
+                warp.block.arrival = max(self.barrier_free, time)
+                self.barrier_free = warp.block.arrival + (sm.arrival_cycles or 0)
                 self.open_barrier(warp.block, time)
                 return
             if i["count"] or i["slots"]:
@@ -119,7 +124,7 @@ class SM(FirstLevel):
         if len(arrived) == block.live:
             for warp in arrived:
                 warp.at_barrier, warp.released = False, True
-                self.at(time + self.gpu.sm.barrier_cycles, warp)
+                self.at(max(time, block.arrival) + self.gpu.sm.barrier_cycles, warp)
 
     def needed(self, warp: Warp) -> list[Load]:
         """The loads that must have answered before the warp's next instruction issues, or before it ends."""

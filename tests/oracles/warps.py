@@ -13,6 +13,7 @@ from memsim.trace.schema import Kind, LoadClass
 class Block:
     live: int
     slot: int
+    arrival: int = 0  # when the last one at its barrier was taken
     warps: list[Warp] = field(default_factory=list)
 
 

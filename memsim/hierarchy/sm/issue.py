@@ -9,15 +9,17 @@ from memsim.support.compiled import inlined
 
 
 @inlined
-def issue(m, sm, slot, pc, count, begun, time):
+def issue(m, sm, slot, pc, count, access, time):
     """When a warp has issued the `count` instructions up to and with the one at `pc`, and may go on.
 
-    The last `begun` of them, an access whose latency counts from its issue, need only have begun.
+    The last `access` of them goes to the load-store unit. With schedulers it need only have begun, as its latency
+    counts from its issue; its scheduler's address unit takes one every `sm.address_cycles`.
 
     Ports and pipes serve one gap after the other. A gap takes its scheduler's issue ports a turn an instruction and
     each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its longest chain.
     """
     p = m.p[0]
+    begun = access * p.begins_in_slot
     port = sm * p.schedulers + slot % p.schedulers
     free = max(m.ports[port], time * p.issue_per_cycle) + count * p.issue_cycles
     m.ports[port] = free
@@ -27,7 +29,11 @@ def issue(m, sm, slot, pc, count, begun, time):
     if mix:
         chain = m.gap_times[mix, CHAIN]
         ready = max(ready, through_pipes(m, port, mix, time))
-    return max(ready, time + max((count - begun) * p.issue_cycles, chain))
+    ready = max(ready, time + max((count - begun) * p.issue_cycles, chain))
+    if access:
+        ready = max(ready, m.address_units[port])
+        m.address_units[port] = ready + p.address_cycles
+    return ready
 
 
 @inlined

@@ -17,6 +17,7 @@ SM_STATE = np.dtype(
         ("time", "<i8"),  # when the load-store unit can act next
         ("link_free", "<i8"),  # when the link from L2 is free
         ("end", "<i8"),  # when the last warp ended
+        ("barrier_free", "<i8"),  # when the barrier unit can take the next arrival
         ("next", "<i8"),  # next transaction of the instruction at the load-store unit
         ("stop", "<i8"),  # one past its last transaction
         ("started", "<i8"),  # when its first transaction was looked up
@@ -52,7 +53,13 @@ WARP = np.dtype(
 )
 # What a warp waits for when no event will wake it: loads, or the other warps of its block.
 AWAKE, FOR_LOADS, AT_BARRIER, RELEASED = range(4)  # RELEASED: from a barrier, an event is under way
-BLOCK = np.dtype([("live", "<i4"), ("arrived", "<i4"), ("item", "<i4"), ("pad", "<i4")])
+BLOCK = np.dtype(
+    [
+        ("live", "<i4"),
+        ("arrived", "<i4"),  # warps at the barrier
+        ("taken", "<i8"),  # when the barrier unit took the last arrival
+    ]
+)
 FLIGHT = np.dtype(
     [("issued", "<i8"), ("done", "<i8"), ("warp", "<i4"), ("left", "<i4"), ("op", "<i4"), ("place", "<i4")]
 )
@@ -104,6 +111,7 @@ class SMs(NamedTuple):
     boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
     answers: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
     ports: np.ndarray  # [SM, scheduler] when its issue ports are free, in 1/issue_per_cycle cycles
+    address_units: np.ndarray  # [SM, scheduler] when its address unit is free
     pipes: np.ndarray  # [SM, scheduler, PIPES] when each pipe is free, in ticks
     gap_times: np.ndarray  # [mix, PIPES + 1] ticks it takes in each pipe; CHAIN: cycles of its chain
     cache: Cache  # all L1s; its ways are L1_WAY

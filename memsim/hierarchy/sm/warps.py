@@ -16,6 +16,16 @@ from memsim.support.compiled import inlined
 
 
 @inlined
+def arrive_at_barrier(m, sm, block, time):
+    """A warp arrives at its block's barrier; the SM takes arrivals one after the other."""
+    b = sm * SLOTS + block
+    m.blocks[b].arrived += 1
+    m.blocks[b].taken = max(m.sms[sm].barrier_free, time)
+    m.sms[sm].barrier_free = m.blocks[b].taken + m.p[0].arrival_cycles
+    release_barrier(m, sm, block, time)
+
+
+@inlined
 def release_barrier(m, sm, block, time):
     """Wake the warps of a block when all that live have arrived."""
     b = sm * SLOTS + block
@@ -27,7 +37,7 @@ def release_barrier(m, sm, block, time):
         w = sm * SLOTS + slot
         if m.warps[w].waiting == AT_BARRIER:
             m.warps[w].waiting = RELEASED
-            push(m, sm, slot, time + p.barrier_cycles)
+            push(m, sm, slot, max(time, m.blocks[b].taken) + p.barrier_cycles)
 
 
 @inlined
@@ -84,7 +94,7 @@ def act(m, sm, slot, time):
         to_issue = gap + access
         if to_issue > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1
-            ready = issue(m, sm, slot, pc, to_issue, access * p.begins_in_slot, time)
+            ready = issue(m, sm, slot, pc, to_issue, access, time)
             if ready > time:
                 push(m, sm, slot, ready)
                 return
@@ -92,9 +102,7 @@ def act(m, sm, slot, time):
         if m.instructions[pc].flags & BARRIER:
             m.warps[w].pc = pc + 1
             m.warps[w].waiting = AT_BARRIER
-            block = m.warps[w].block
-            m.blocks[sm * SLOTS + block].arrived += 1
-            release_barrier(m, sm, block, time)
+            arrive_at_barrier(m, sm, m.warps[w].block, time)
             return
         if goes_to_memory(m, pc):
             make_ready(m, sm, w)

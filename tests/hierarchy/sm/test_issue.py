@@ -1,4 +1,4 @@
-"""How long the issue of instructions takes, where it alone decides."""
+"""How long the issue of instructions, and of a barrier, takes where it alone decides."""
 
 from __future__ import annotations
 
@@ -28,3 +28,21 @@ def test_memory_instructions_take_issue_slots_where_they_do():
         for whether in (False, True)
     )
     assert 4000 <= off < 4000 * 1.05 and 8000 <= on < 8000 * 1.05
+
+
+def test_an_address_unit_takes_an_access_every_so_many_cycles():
+    """Accesses to shared memory: 100 of each of four warps, by their schedulers' units or by the SM's one."""
+    warp = [instruction(slots=1, sequence=False) for _ in range(100)]
+    four = dict(sm__memory_issue=True, sm__schedulers=4, sm__issue_per_cycle=4, sm__shared_latency_cycles=1)
+    assert 396 <= cycles(warp, 1, sm__address_cycles=4, **four) <= 404
+    assert 400 <= cycles(warp, 4, sm__address_cycles=4, **four) <= 408  # a unit each; the load-store unit takes 1 a cycle
+    assert 800 <= cycles(warp, 8, sm__address_cycles=4, **four) <= 816
+    assert cycles(warp, 1, **four) < 110
+
+
+def test_a_barrier_takes_arrivals_one_after_the_other():
+    """Eight warps arrive ten times: the last one is taken 7 turns after the first, and 5 cycles later all go on."""
+    warp = [instruction(barrier=True) for _ in range(10)]
+    assert cycles(warp, 8, sm__barrier_cycles=5) == 10 * 5
+    assert cycles(warp, 8, sm__barrier_cycles=5, sm__arrival_cycles=2) == 10 * (7 * 2 + 5)
+    assert cycles(warp, 1, sm__barrier_cycles=5, sm__arrival_cycles=2) == 10 * 5
