@@ -94,9 +94,10 @@ app.command(cls=WithArguments)(capture)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
 for command in (
-    info, run, sweep, show, plot, report, compare, estimate, explore, capacity, sensitivity, gpus, workloads,
+    info, run, sweep, show, plot, report, compare, estimate, explore, capacity, sensitivity, workloads,
 ):  # fmt: skip
     app.command()(command)
+app.add_typer(gpus, name="gpus")
 
 
 def main() -> None:

@@ -1,15 +1,35 @@
-"""``memsim gpus``: the presets, and one GPU with the source of every value."""
+"""``memsim gpus``: the presets, one GPU with the source of every value, and GPUs that another program measured."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
+from memsim.cli.options import Force
 from memsim.support.errors import InputError
 
 
-def gpus(
+class _Presets(TyperGroup):
+    """What is no command is the name of a GPU to show."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if not args or args[0] not in {*self.commands, "-h", "--help"}:
+            args = ["show", *args]
+        return super().parse_args(ctx, args)
+
+
+gpus = typer.Typer(
+    cls=_Presets,
+    rich_markup_mode=None,
+    help="List the GPUs, or one GPU: what each value is, its unit, status and source (memsim gpus NAME).",
+)
+
+
+@gpus.command()
+def show(
     name: Annotated[str | None, typer.Argument(help="A preset, or a path to a TOML file.")] = None,
     toml: Annotated[bool, typer.Option("--toml", help="Print a file for --gpu, whole, to change.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
@@ -34,3 +54,28 @@ def gpus(
     gpu, provenance = presets.load_gpu(name), presets.provenance(name)
     shown = gpu_toml(gpu, provenance) if toml else gpu_document(provenance) if json else gpu_text(gpu, provenance)
     typer.echo(shown)
+
+
+@gpus.command("import")
+def import_(
+    report: Annotated[Path, typer.Argument(help="The JSON that mt4g wrote of an NVIDIA GPU.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
+    base: Annotated[str | None, typer.Option(help="A preset or file for all that the report does not tell.")] = None,
+    name: Annotated[str | None, typer.Option(help="What to call the GPU; else the board's name.")] = None,
+    force: Force = False,
+) -> None:
+    """A GPU from what mt4g measured of it (github.com/caps-tum/mt4g): sizes, lines, sectors, latencies, memory.
+
+    \b
+    memsim gpus import "NVIDIA GeForce RTX 2080 Ti.json" -o mygpu.toml
+    memsim run spmv.h5 --gpu mygpu.toml
+    """
+    from memsim.cli.output import check_file, write_file
+    from memsim.gpu import mt4g
+    from memsim.report.inputs import own_gpu_toml
+
+    check_file(out, force, report)
+    found = mt4g.read(report, base)
+    about = f"{found.name}, as mt4g measured it; what it does not tell is {found.base}'s."
+    write_file(out, own_gpu_toml(about, name or mt4g.slug(found.name), found.base, found.values))
+    typer.echo(f"{out}: {len(found.values)} values of {found.name}, the others of {found.base}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import typer
 
 from memsim.analysis.choices import Grouping, Method
+from memsim.support.files import check_writable, keeping_existing, replacing, writing
 from memsim.support.text import printable
 
 if TYPE_CHECKING:
@@ -34,6 +36,18 @@ def print_tables(
         from memsim.report.sensitivity import beside
 
         typer.echo(f"\n{beside(result, error)}")
+
+
+def check_file(out: Path, force: bool, *inputs: Path) -> None:
+    """Refuse an output that cannot be written, reads as one of `inputs`, or exists and `force` is not given."""
+    with keeping_existing(force):
+        check_writable(out, *inputs)
+
+
+def write_file(out: Path, text: str) -> None:
+    """Write a text file that :func:`check_file` let pass, whole or not at all."""
+    with writing(out), replacing(out) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def print_json(result: Result, error: ModelError | None = None) -> None:

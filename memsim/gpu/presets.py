@@ -80,6 +80,18 @@ def override(gpu: GPU, settings: Mapping[str, object], where: object = "--set") 
     return _resolve(values | _given(settings, where), where)
 
 
+def inheriting(name_or_path: str | Path, values: Mapping[str, Provenance], where: object) -> GPU:
+    """A GPU with some values of its own and all others from a preset or file.
+
+    Args:
+        where: what an error names.
+
+    Raises:
+        InputError: as :func:`load_gpu`, and where the values do not fit together.
+    """
+    return _resolve(_read(_find(name_or_path)) | dict(values), where)
+
+
 def parse_settings(settings: Sequence[str], where: object = "--set") -> dict[str, object]:
     """Parse ``field=value`` arguments; a value is TOML, or else a word.
 

@@ -83,7 +83,7 @@ def run(
         execution = Execution.of(trace, gpu, folder)
         about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
         ops, arrays = tables(trace)
-        texts = {"about": about, "ops": ops, "arrays": arrays}
+        texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
             execution.prepare(trace)
             load_loops(execution.gpu)

@@ -7,12 +7,12 @@
     /about       JSON text (UTF-8, of fixed length from 1.3 on), Trials.about
     /ops         JSON text, Trials.ops
     /arrays      JSON text, Trials.arrays
+    /sources     JSON text, Trials.sources (from 1.5 on; not in the results within a study)
     /trials/*    one dataset an array of Trials, by its name; first axis: finished trials
 """
 
 from __future__ import annotations
 
-import json
 import re
 from math import inf
 from pathlib import Path
@@ -28,12 +28,14 @@ from memsim.profile.reuse import OCTAVES
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
-from memsim.support.text import all_printable
+from memsim.support.json_text import read_text, write_text
+from memsim.trace import source_text
 
 SCHEMA = "memsim-result"
 # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
 # 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
-VERSION = (1, 4)
+# 1.5: sources
+VERSION = (1, 5)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
 _SINCE = {"translation": "translation"} | dict.fromkeys(("full_until", "dirty_sectors", "blocks_done"), "launch")
@@ -68,6 +70,7 @@ def save(path: str | Path, trials: Trials) -> None:
     with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
         with hdf5.created(sink, SCHEMA, VERSION) as file:
             write(file, trials)
+            source_text.write(file, trials.sources)
         sink.seal()
 
 
@@ -79,12 +82,6 @@ def write(group: h5py.Group, trials: Trials) -> None:
         group.create_dataset(f"trials/{name}", data=getattr(trials, name), **hdf5.COMPRESSED)
 
 
-def write_text(group: h5py.Group, name: str, value: Any) -> None:
-    """Write a value as JSON text."""
-    (text,) = texts = hdf5.fixed_texts([json.dumps(value)])
-    group.create_dataset(name, data=text, dtype=texts.dtype)
-
-
 def load(path: str | Path) -> Trials:
     """Read a file of `save`.
 
@@ -93,7 +90,9 @@ def load(path: str | Path) -> Trials:
             that do not add up (:mod:`memsim.hierarchy.conservation`).
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
-        return read(path, file)
+        trials = read(path, file)
+        trials.sources = source_text.read(path, file)
+        return trials
 
 
 def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
@@ -125,19 +124,6 @@ def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
     return trials
 
 
-def read_text(path: str | Path, file: h5py.File, name: str) -> Any:
-    """The value of a JSON text.
-
-    Raises:
-        InputError: it is missing, or is none.
-    """
-    text = hdf5.as_text(hdf5.dataset(path, file, name, None, ())[()])
-    try:
-        return all_printable(json.loads(text or "", parse_constant=_refuse_constant))
-    except (ValueError, RecursionError):
-        raise InputError(path, name, "is not JSON text; the file is damaged") from None
-
-
 def _complete(about: Any, ops: Any) -> None:
     """What files of version 1.0 lack; the profiles of 1.1 tell too little."""
     if isinstance(about, dict) and isinstance(trace := about.get("trace"), dict):
@@ -146,10 +132,6 @@ def _complete(about: Any, ops: Any) -> None:
         for op in ops:
             if isinstance(op, dict):
                 op.pop("profile", None)
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no JSON")  # Python's reader takes NaN and Infinity
 
 
 def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from memsim.hierarchy.trial import Trial
+from memsim.trace.source_text import Sources
 
 
 @dataclass(kw_only=True)
@@ -24,12 +25,14 @@ class Trials(Trial):
         ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
             profile (dict, see profile.ops.OpProfile; missing in files before 1.2).
         arrays: list of dicts name, base, bytes, element_bytes.
+        sources: lines of the files that ops name, as far as the trace has them (trace.source_text).
     """
 
     trial: np.ndarray = field(metadata={"dtype": "<i8", "shape": ()})
     about: dict[str, Any] = field(default_factory=dict)
     ops: list[dict[str, Any]] = field(default_factory=list)
     arrays: list[dict[str, Any]] = field(default_factory=list)
+    sources: Sources = field(default_factory=dict)
 
     @property
     def _before(self) -> tuple[int, ...]:
@@ -41,7 +44,7 @@ class Trials(Trial):
 
         Args:
             finished: trials by number.
-            texts: about, ops and arrays.
+            texts: about, ops, arrays and sources.
         """
         numbers = sorted(finished)
         columns: dict[str, Any] = {k: np.stack([getattr(finished[n], k) for n in numbers]) for k in Trial.columns(0)}

@@ -6,6 +6,7 @@ import inspect
 import json
 import shutil
 import textwrap
+from collections.abc import Mapping
 from pathlib import PurePath
 
 from memsim.analysis.table import aligned
@@ -105,9 +106,29 @@ def gpu_document(provenance: dict[str, Provenance]) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False)
 
 
-def gpu_toml(gpu: GPU, provenance: dict[str, Provenance]) -> str:
+def gpu_toml(gpu: GPU, provenance: Mapping[str, Provenance]) -> str:
     """The same as a file that `--gpu` takes, whole, with nothing inherited: a start for a GPU of one's own."""
-    lines: list[str] = [f"# {gpu.name}, every value; what is left out follows from the others."]
+    return "\n".join(
+        [f"# {gpu.name}, every value; what is left out follows from the others.", *_toml_values(provenance)]
+    )
+
+
+def own_gpu_toml(about: str, name: str, base: str, provenance: Mapping[str, Provenance]) -> str:
+    """A file that `--gpu` takes: some values of a GPU's own, the others inherited.
+
+    Args:
+        about: the comment that it begins with, one line.
+        base: the preset or path to inherit from.
+    """
+    order = {field: number for number, field in enumerate(fields())}
+    own = {field: provenance[field] for field in sorted(provenance, key=order.__getitem__)}
+    head = [f"# {about}", f"inherit = {json.dumps(base)}", f"name = {json.dumps(name)}"]
+    return "\n".join([*head, *_toml_values(own), ""])
+
+
+def _toml_values(provenance: Mapping[str, Provenance]) -> list[str]:
+    """A line a value, in the sections of the model."""
+    lines: list[str] = []
     section = ""
     for field, entry in provenance.items():
         table, _, name = field.rpartition(".")
@@ -121,7 +142,7 @@ def gpu_toml(gpu: GPU, provenance: dict[str, Provenance]) -> str:
         more = {"source": entry.source, "status": entry.status, "uncertainty": entry.uncertainty}
         given = ", ".join(f"{key} = {json.dumps(of, ensure_ascii=False)}" for key, of in more.items() if of is not None)
         lines.append(f"{name} = {{ value = {json.dumps(entry.value)}, {given} }}")
-    return "\n".join(lines)
+    return lines
 
 
 def workloads_text(workloads: dict[str, Workload]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.describe import Recorder, Workload, load_workload
+from memsim.trace import source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Instructions, Issue
@@ -60,7 +61,8 @@ def record(
             writer.append(batch, chunk)
             if progress:
                 progress(int(batch[-1]) + 1 - chosen.start, len(chosen))
-        writer.finish(recorder.launch, recorder.ops, recorder.arrays, Issue(instructions=Instructions.estimated))
+        issue = Issue(instructions=Instructions.estimated)
+        writer.finish(recorder.launch, recorder.ops, recorder.arrays, issue, source_text.of_ops(recorder.ops))
     return Trace.open(out)
 
 

@@ -25,6 +25,7 @@ from memsim.studies.result import Case, StudyResult
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
+from memsim.support.json_text import read_text, write_text
 
 SCHEMA = "memsim-study"
 VERSION = (1, 0)
@@ -47,7 +48,7 @@ def save(path: str | Path, study: StudyResult) -> None:
     with writing(path), replacing(path) as temporary, hdf5.Sink(temporary) as sink:
         with hdf5.created(sink, SCHEMA, VERSION) as file:
             for name, value in texts.items():
-                results.write_text(file, name, value)
+                write_text(file, name, value)
             file["runs"] = np.array(rows, "<i4").reshape(-1, 3)
             for key, number in shared.items():
                 results.write(file.create_group(f"jobs/{number}"), by_id[key])
@@ -62,7 +63,7 @@ def load(path: str | Path, convention: str = Convention.model) -> StudyResult:
         InputError: the file is damaged, of another schema or newer version, or holds impossible values.
     """
     with hdf5.opened(path, SCHEMA, VERSION) as file:
-        about, points, cases = (results.read_text(path, file, name) for name in ("about", "points", "cases"))
+        about, points, cases = (read_text(path, file, name) for name in ("about", "points", "cases"))
         _check(path, about, points, cases)
         runs = hdf5.dataset(path, file, "runs", "<i4", (None, 3))
         hdf5.check_size(path, [runs], 12 * _MOST_RUNS)

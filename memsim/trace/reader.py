@@ -14,6 +14,7 @@ from memsim.support import hdf5
 from memsim.support.compiled import loop
 from memsim.support.errors import InputError
 from memsim.support.text import printable
+from memsim.trace import source_text
 from memsim.trace.bits import popcount
 from memsim.trace.digest import ContentDigest
 from memsim.trace.schema import (
@@ -34,6 +35,7 @@ from memsim.trace.schema import (
     LaunchShape,
     StaticOp,
 )
+from memsim.trace.source_text import Sources
 from memsim.trace.tables import check_lengths, read_issue, read_launch, read_parameters, read_table, read_text
 
 CHUNK_INSTRUCTIONS = 1 << 20
@@ -61,6 +63,7 @@ class Trace:
         launch: grid, block, warp size, registers, shared bytes.
         ops, arrays: the static ops and the arrays.
         issue: what is known of waits and of mixes of instructions.
+        sources: lines of the files that ops name, as far as the file has them (trace.source_text).
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
@@ -81,6 +84,7 @@ class Trace:
     first_instruction: np.ndarray
     first_address: np.ndarray
     issue: Issue = field(default_factory=Issue)
+    sources: Sources = field(default_factory=dict)
     unproven: _Unproven | None = None
 
     @classmethod
@@ -121,6 +125,7 @@ class Trace:
                 first_instruction=tables["warps/first_instruction"],
                 first_address=tables["warps/first_address"],
                 issue=read_issue(path, file),
+                sources=source_text.read(path, file),
                 unproven=None if hdf5.is_sealed(file) else _Unproven(about, ops, arrays),
             )
             trace._check_index(len(hdf5.dataset(path, file, "instructions/op", "<u2", (None,))), n_addresses)

@@ -15,6 +15,7 @@
     /warps/first_address     (n_warps + 1 entries) index into /addresses
     /instructions/*  one row a memory instruction, warp after warp, in program order
     /mixes/*         one row a distinct mix of instructions (from 1.4 on); row 0 is all zeros: not known
+    /sources         JSON text, the lines of the files that ops name (from 1.5 on, see trace.source_text)
     /addresses       byte offsets from the instruction's base, one an active lane, of explicit instructions
 
 ``kernel`` is the kernel function's name, ``source`` the file that describes it. Lines and columns count from 1; 0 is
@@ -38,7 +39,8 @@ say where a warp waits, for everything. Flags are always written. ``instructions
 A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) and ``chain_CLASS`` (those of them on the
 longest dependent chain); ``count_tensor`` matrix instructions, and for each of TENSOR_TYPES ``count_TYPE`` their
 multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add up to the gap.
-Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest).
+Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
+of source files does not belong.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
@@ -54,7 +56,7 @@ import numpy as np
 from memsim.gpu.config import Dependence
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 4)
+VERSION = (1, 5)
 
 
 class Kind(IntEnum):

@@ -16,6 +16,7 @@ import numpy as np
 from memsim import __version__
 from memsim.support import hdf5
 from memsim.support.files import replacing, writing
+from memsim.trace import source_text
 from memsim.trace.digest import STREAMS, ContentDigest
 from memsim.trace.schema import (
     ARRAY_COLUMNS,
@@ -30,6 +31,7 @@ from memsim.trace.schema import (
     LaunchShape,
     StaticOp,
 )
+from memsim.trace.source_text import Sources
 
 CHUNK_BYTES = 1 << 17  # of one HDF5 chunk before compression: what its cache holds while a stream grows
 
@@ -118,14 +120,21 @@ class TraceWriter:
         self._early = [0, 0]
 
     def finish(
-        self, launch: LaunchShape, ops: Sequence[StaticOp], arrays: Sequence[ArrayInfo], issue: Issue | None = None
+        self,
+        launch: LaunchShape,
+        ops: Sequence[StaticOp],
+        arrays: Sequence[ArrayInfo],
+        issue: Issue | None = None,
+        sources: Sources | None = None,
     ) -> str:
         """Complete the file and return its digest.
 
         Args:
             issue: what is known of waits and mixes; None: neither is.
+            sources: the text of the files that `ops` name, as :func:`memsim.trace.source_text.at_hand` finds it.
 
-        The digest covers everything but the writer's version; compression and batching do not change it.
+        The digest covers everything but the writer's version and the sources. Compression and batching do not change
+        it.
         """
         self._extend("blocks/first_warp", np.array([self._n_warps]))
         self._extend("warps/first_instruction", np.array([self._n_instructions]))
@@ -138,6 +147,7 @@ class TraceWriter:
             _write_table(self._file, "arrays", ARRAY_COLUMNS, arrays)
             for name in MIX.fields or ():
                 self._file.create_dataset(f"mixes/{name}", data=issue.mixes[name])
+            source_text.write(self._file, sources or {})
             for name, text in {**about, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 hdf5.put_text(self._file, name, text)
             for name, value in asdict(launch).items():

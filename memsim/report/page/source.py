@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load, array_name
 from memsim.analysis.result import Result
-
-_ROOM = Path(__file__).parents[2]  # the package, in which the library's kernels lie beside or within
+from memsim.trace import source_text
+from memsim.trace.source_text import Sources
 
 
 @dataclass(frozen=True)
@@ -51,11 +50,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Source:
-    """One file; `whole` tells whether its text was at hand, else only its accesses are known."""
+    """One file; `missing` tells why only its accesses are known, and is empty where its text is there."""
 
     name: str
     lines: list[Line]
-    whole: bool
+    missing: str
 
 
 def sources(result: Result) -> list[Source]:
@@ -64,34 +63,22 @@ def sources(result: Result) -> list[Source]:
     for op in result.trials.ops:
         by_file[op["file"]][op["line"]].append(op)
     loads = {(load.file, load.line): load for load in result.loads_by(Grouping.line)}
-    found = [_source(name, ops, loads, result) for name, ops in by_file.items()]
+    texts = source_text.at_hand((op["file"], op["line"], op["text"]) for op in result.trials.ops)
+    texts |= result.trials.sources  # as it was when the trace was made
+    found = [_source(name, ops, loads, result, texts) for name, ops in by_file.items()]
     return sorted(found, key=lambda one: -sum(line.measure.share for line in one.lines if line.measure))
 
 
-def _source(name: str, ops: dict[int, list[dict[str, Any]]], loads: dict[Any, Load], result: Result) -> Source:
+def _source(
+    name: str, ops: dict[int, list[dict[str, Any]]], loads: dict[Any, Load], result: Result, texts: Sources
+) -> Source:
     measures = {number: _measure(of, loads.get((name, number)), result) for number, of in ops.items()}
-    text = _text(name, ops)
+    text = texts.get(name)
     if text is None:
         accesses = {number: "; ".join(dict.fromkeys(op["text"] for op in ops[number])) for number in sorted(ops)}
-        return Source(name, [Line(number, shown, measures[number]) for number, shown in accesses.items()], False)
-    return Source(name, [Line(n, line, measures.get(n)) for n, line in enumerate(text, 1)], True)
-
-
-def _text(name: str, ops: dict[int, list[dict[str, Any]]]) -> list[str] | None:
-    """The file's lines if it is here and as it was: each access must stand in its line."""
-    for place in (Path(name), _ROOM / name, _ROOM.parent / name):
-        try:
-            lines = place.read_text(encoding="utf-8").splitlines()
-        except (OSError, ValueError):
-            continue
-        if all(_stands(op["text"], number, lines) for number, of in ops.items() for op in of):
-            return lines
-    return None
-
-
-def _stands(text: str, number: int, lines: list[str]) -> bool:
-    first = text.split("\n")[0].split("[")[0].strip()
-    return 0 < number <= len(lines) and first in lines[number - 1]
+        missing = "is too large to be kept" if name in texts else "is not at hand"
+        return Source(name, [Line(number, shown, measures[number]) for number, shown in accesses.items()], missing)
+    return Source(name, [Line(n, line, measures.get(n)) for n, line in enumerate(text, 1)], "")
 
 
 def _measure(ops: list[dict[str, Any]], load: Load | None, result: Result) -> Measure:

@@ -25,6 +25,7 @@ from memsim.sources.capture.wanted import ALL, Wanted
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable, writing
+from memsim.trace import source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk, Instructions, Issue, LaunchShape
 from memsim.trace.writer import TraceWriter
@@ -263,7 +264,7 @@ class Recorder:
         assert self._launch is not None and self._writer is not None
         shape = self._shape()
         issue = Issue(instructions=Instructions.estimated if self.wanted.gaps else Instructions.none)
-        self._writer.finish(shape, self.merger.ops, self.merger.arrays, issue)
+        self._writer.finish(shape, self.merger.ops, self.merger.arrays, issue, source_text.of_ops(self.merger.ops))
         if self.wanted.snapshot_only and not self.on_gpu and len(self._blocks) < shape.n_blocks:
             ran = f"{len(self._blocks)} of {shape.n_blocks} blocks of {self._launch.kernel} ran"
             self.spoilt += f", {ran}" if self.spoilt else ran

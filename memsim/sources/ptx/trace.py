@@ -22,6 +22,7 @@ from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.ops import static_ops
 from memsim.sources.ptx.program import Program, build
 from memsim.support.compiled import loading_loops
+from memsim.trace import source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Instructions, Issue, LaunchShape
@@ -141,7 +142,8 @@ def trace_launch(
             if progress:
                 progress(done, total)
         issue = Issue(Dependence.scoreboard, Instructions.estimated, ready.mixes.table())
-        writer.finish(shape, static_ops(ready.device, ready.program), ready.device.arrays, issue)
+        ops = static_ops(ready.device, ready.program)
+        writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_ops(ops))
     assert warps
     return Trace.open(out)
 

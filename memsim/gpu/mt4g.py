@@ -1,0 +1,217 @@
+"""GPUs as mt4g measures them (github.com/caps-tum/mt4g): its JSON report to sourced fields of the model."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from memsim.gpu import presets
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import Provenance, load_gpu
+from memsim.support.errors import InputError
+from memsim.support.text import printable
+
+_LARGEST_FILE = 1 << 24
+_CHANNEL_BITS = {"HBM2": 64, "HBM3": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16, "GDDR6X": 16, "GDDR7": 8}
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a report says.
+
+    Attributes:
+        name: of the board, as its driver has it.
+        base: the preset that tells what the report does not.
+        values: field of the model -> value with its source; all of the others are those of `base`.
+    """
+
+    name: str
+    base: str
+    values: dict[str, Provenance]
+
+
+def read(path: str | Path, base: str | None = None) -> Report:
+    """Read a report of mt4g, of any version that writes JSON.
+
+    A latency is the median of the report. The latency of memory is left out: mt4g measures first touches, which
+    translate addresses too.
+
+    Args:
+        base: preset or path; None: the newest preset that is no newer than the board's compute capability.
+
+    Raises:
+        InputError: no such file, not JSON, not of an NVIDIA GPU, without a field that every report has, or with values
+            that do not fit those of `base`.
+    """
+    report = _Json(path, _load(Path(path)))
+    name = report.text("general.name")
+    vendor = report.text("general.vendor")
+    if vendor != "NVIDIA":
+        raise InputError(path, "general.vendor", f"is {vendor!r:.40}; give a report of an NVIDIA GPU")
+    capability = (
+        f"{report.whole('general.computeCapability.major')}.{report.whole('general.computeCapability.minor', 0)}"
+    )
+    base = base or _nearest(capability)
+    known = load_gpu(base)
+    when = report.get("meta.timestamp")
+    source = f"mt4g, {name}, {printable(when[:10])}" if isinstance(when, str) else f"mt4g, {name}"
+    values = {"compute_capability": Provenance(capability, "", source, "documented")}
+    for field, value, where, status in _values(report, known):
+        values[field] = Provenance(value, presets.unit(field), f"{source}: {where}", status)
+    presets.inheriting(base, values, path)  # or it says what does not fit together
+    return Report(name, base, values)
+
+
+def slug(name: str) -> str:
+    """A board's name as presets have it.
+
+    >>> slug("NVIDIA GeForce RTX 2080 Ti")
+    'geforce-rtx-2080-ti'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower().removeprefix("nvidia ")).strip("-") or "gpu"
+
+
+def _nearest(capability: str) -> str:
+    """The preset of the highest compute capability up to this one, else the lowest of all."""
+
+    def version(text: str) -> tuple[int, ...]:
+        return tuple(map(int, text.split(".")))
+
+    known = sorted((version(load_gpu(name).compute_capability), name) for name in presets.names())
+    older = [one for one in known if one[0] <= version(capability)]
+    return older[-1][1] if older else known[0][1]
+
+
+_Value = tuple[str, Any, str, str]  # field, value, place in the report, status
+
+
+def _values(report: _Json, base: GPU) -> Iterator[_Value]:
+    for field, place in (
+        ("sm.count", "compute.multiProcessorCount"),
+        ("sm.max_threads", "compute.maxThreadsPerMultiProcessor"),
+        ("sm.max_blocks", "compute.maxBlocksPerMultiProcessor"),
+        ("sm.registers", "compute.regsPerMultiProcessor"),
+        ("sm.shared_bytes", "memory.shared.sharedMemPerMultiProcessor.value"),
+    ):
+        yield field, report.whole(place), place, "documented"
+    warp = report.whole("compute.warpSize")
+    place = "compute.maxThreadsPerMultiProcessor"
+    yield "sm.max_warps", report.whole(place) // warp, f"{place} over warpSize", "documented"
+    yield "sm.clock_mhz", report.whole("general.clockRate.value") / 1000, "general.clockRate", "documented"
+    yield from _latency(report, "sm.shared_latency_cycles", "memory.shared.latency")
+    yield from _l1(report, base)
+    yield from _l2(report, base)
+    yield from _dram(report, base)
+
+
+def _latency(report: _Json, field: str, place: str) -> Iterator[_Value]:
+    median = report.number(f"{place}.p50")
+    if median is not None and 1 <= median < 10**5:
+        yield field, round(median), f"{place}, median", "measured"
+
+
+def _l1(report: _Json, base: GPU) -> Iterator[_Value]:
+    place = "memory.l1"
+    yield from _granularity(report, place, "l1.line_bytes", "l1.sector_bytes")
+    yield from _latency(report, "l1.hit_latency_cycles", f"{place}.latency")
+    found = report.number(f"{place}.size.size")
+    if found is None:
+        return
+    if found <= base.l1.size_bytes:  # the same memory, of which shared memory and others have their part
+        lines = round(found / base.l1.line_bytes) * base.l1.line_bytes
+        reserved = min(base.l1.size_bytes - lines, base.l1.most_reserved)
+        yield "l1.reserved_bytes", reserved, f"{place}.size, what is left of l1.size_bytes", "measured"
+    else:
+        way = base.l1.line_bytes * base.l1.sets
+        yield "l1.size_bytes", round(found / way) * way, f"{place}.size, in whole ways", "measured"
+
+
+def _l2(report: _Json, base: GPU) -> Iterator[_Value]:
+    place = "memory.l2"
+    yield from _granularity(report, place, "l2.line_bytes", None)
+    yield from _latency(report, "l2.hit_latency_cycles", f"{place}.latency")
+    size = report.whole(f"{place}.size.value")
+    quantum = base.l2.line_bytes * base.l2.ways * base.l2.slices
+    rounded = max(1, round(size / quantum)) * quantum
+    how = "" if rounded == size else f" ({size} bytes), to whole sets of {base.l2.slices} slices"
+    yield "l2.size_bytes", rounded, f"{place}.size{how}", "documented"
+
+
+def _granularity(report: _Json, place: str, line: str, sector: str | None) -> Iterator[_Value]:
+    """Line and sector, where the report has them and they are possible."""
+    for field, name in ((line, "lineSize"), (sector, "fetchGranularity")):
+        size = report.number(f"{place}.{name}.size")
+        if field and size in (32, 64, 128, 256):
+            yield field, int(size), f"{place}.{name}", "measured"
+
+
+def _dram(report: _Json, base: GPU) -> Iterator[_Value]:
+    """Channels and their clock: two transfers of the whole bus a clock of the report, 32 bytes a burst of the model."""
+    width = report.number("memory.main.memoryBusWidth.value")
+    khz = report.number("memory.main.memoryClockRate.value")
+    bits = _CHANNEL_BITS.get(base.dram.kind)
+    if not width or not khz or bits is None:
+        return
+    if width % bits:
+        problem = f"is {width:g}, no multiple of the {bits} bits of a {base.dram.kind} channel of {base.name}"
+        raise InputError(report.path, "memory.main.memoryBusWidth", f"{problem}; give --base, a GPU with such memory")
+    channels = int(width) // bits
+    gb_per_s = 2 * width / 8 * khz / 1e6
+    clock = gb_per_s * 1e3 * base.dram.timing.burst / (32 * channels)
+    bus = f"memory.main.memoryBusWidth {width:g} bits"
+    yield "dram.channels", channels, f"{bus} as {base.dram.kind} channels of {bits}", "documented"
+    yield (
+        "dram.clock_mhz",
+        round(clock, 1),
+        f"{bus}, memoryClockRate, two bits a clock: {gb_per_s:.0f} GB/s",
+        "documented",
+    )
+
+
+def _load(path: Path) -> Any:
+    try:
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_FILE + 1)
+    except OSError as error:
+        raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
+    if len(content) > _LARGEST_FILE:
+        raise InputError(path, "file", f"is larger than {_LARGEST_FILE} bytes; give a report of mt4g")
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise InputError(path, "file", "is not JSON; give what mt4g wrote with --json") from None
+
+
+@dataclass(frozen=True)
+class _Json:
+    """A report that nobody vouches for; places are names joined by dots."""
+
+    path: str | Path
+    content: Any
+
+    def get(self, place: str) -> Any:
+        value = self.content
+        for name in place.split("."):
+            value = value.get(name) if isinstance(value, dict) else None
+        return value
+
+    def number(self, place: str) -> float | None:
+        """A number from 0 to a million million, or None."""
+        value = self.get(place)
+        return value if type(value) in (int, float) and 0 <= value <= 1e12 else None
+
+    def whole(self, place: str, least: int = 1) -> int:
+        return int(self._needed(place, "a whole number", lambda value: type(value) is int and least <= value < 1 << 40))
+
+    def text(self, place: str) -> str:
+        return printable(self._needed(place, "text", lambda value: isinstance(value, str) and 0 < len(value) < 200))
+
+    def _needed(self, place: str, what: str, fits: Callable[[Any], bool]) -> Any:
+        value = self.get(place)
+        if not fits(value):
+            raise InputError(self.path, place, f"is {value!r:.40}; a report of mt4g has {what} there")
+        return value

@@ -1,0 +1,135 @@
+"""Source text travels with traces and results: true to the file, bounded, and checked when read."""
+
+import json
+import os
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from changing import changed
+
+import memsim
+from memsim.analysis.result import Result
+from memsim.montecarlo import store
+from memsim.report.page.source import sources
+from memsim.support.errors import InputError
+from memsim.trace import source_text
+from memsim.trace.reader import Trace
+
+KERNEL = """\
+import numpy as np
+from memsim import Launch, workload
+
+def copy(t, x, y):
+\ti = t.global_id
+\ty[i] = x[i]  # <script>\x1b[31m
+
+@workload
+def build():
+    x = np.zeros(256, np.float32)
+    return Launch(copy, grid=2, block=128, arguments={"x": x, "y": np.zeros_like(x)})
+"""
+
+
+@pytest.fixture
+def kernel(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "copy_kernel.py"
+    path.write_text(KERNEL)
+    return path
+
+
+@pytest.fixture
+def result_path(kernel):
+    trace = memsim.trace("copy_kernel.py", out="t.h5")
+    memsim.simulate(trace, gpu="tesla-c2050", trials=1, out="r.h5")
+    return Path("r.h5").absolute()
+
+
+def test_the_text_is_shown_where_the_file_no_longer_lies(result_path, kernel):
+    kernel.unlink()
+    (file,) = sources(Result.load(result_path))
+    assert file.missing == "" and [line.number for line in file.lines if line.measure] == [6]
+    assert file.lines[5].text == "        y[i] = x[i]  # <script>\\x1b[31m"
+    assert [line.text for line in file.lines[6:]] == KERNEL.split("\n")[6:]
+
+
+def test_the_trace_keeps_its_digest_when_only_a_comment_changes(kernel):
+    before = memsim.trace("copy_kernel.py", out="t.h5")
+    kernel.write_text(KERNEL + "# the end\n")
+    after = memsim.trace("copy_kernel.py", out="u.h5")
+    assert before.digest == after.digest and before.sources != after.sources
+
+
+def test_what_is_too_large_is_named_and_left_out(kernel):
+    kernel.write_text(KERNEL + "#" * source_text.MOST_FILE_BYTES)
+    assert memsim.trace("copy_kernel.py", out="t.h5").sources == {"copy_kernel.py": None}
+
+
+def test_all_files_together_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for number in range(12):
+        (tmp_path / f"{number}.cu").write_text("x[i]\n".ljust(source_text.MOST_FILE_BYTES, " "))
+    kept = [lines is not None for lines in source_text.at_hand((f"{n}.cu", 1, "x[i]") for n in range(12)).values()]
+    assert kept == [True] * (source_text.MOST_BYTES // source_text.MOST_FILE_BYTES) + [False] * 4
+
+
+@pytest.mark.parametrize("content", [b"", b"x[j]\n", b"\xff\n"], ids=["empty", "another text", "no text"])
+def test_a_file_that_is_not_what_was_traced_is_no_source(tmp_path, content):
+    (tmp_path / "k.cu").write_bytes(content)
+    assert source_text.at_hand([(str(tmp_path / "k.cu"), 1, "y[i]")]) == {}
+
+
+def test_lines_are_counted_as_compilers_do(tmp_path):
+    (tmp_path / "k.cu").write_bytes(b"// a form feed: \x0c and a line\xe2\x80\xa8separator\r\nx[i];\r\n")
+    (found,) = source_text.at_hand([(str(tmp_path / "k.cu"), 2, "x[i]")]).values()
+    assert found[1] == "x[i];" and len(found) == 3
+
+
+def test_a_header_is_found_beside_the_program(tmp_path):
+    (tmp_path / "k.cu").write_text("x[i];\n")
+    (tmp_path / "k.h").write_text("y[i];\n")
+    found = source_text.at_hand([(str(tmp_path / "k.cu"), 1, "x[i]"), ("k.h", 1, "y[i]")])
+    assert found["k.h"] == ["y[i];", ""]
+
+
+def test_a_pipe_keeps_nobody_waiting(tmp_path):
+    os.mkfifo(tmp_path / "k.cu")
+    assert source_text.at_hand([(str(tmp_path / "k.cu"), 1, "x[i]")]) == {}
+
+
+def _put(value):
+    def damage(file):
+        del file["sources"]
+        file.create_dataset("sources", data=np.bytes_(value), dtype=h5py.string_dtype("utf-8", len(value)))
+
+    return damage
+
+
+@pytest.mark.parametrize(
+    "value", [[], {"k.py": "text"}, {"k.py": [1]}, {"k.py": {}}], ids=["a list", "no lines", "numbers", "an object"]
+)
+@pytest.mark.parametrize("read", [Trace.open, store.load], ids=["trace", "result"])
+def test_other_contents_are_refused(result_path, read, value):
+    path = result_path if read is store.load else result_path.with_name("t.h5")
+    with changed(path) as file:
+        _put(json.dumps(value))(file)
+    with pytest.raises(InputError, match="sources is not a JSON object of files"):
+        read(path)
+
+
+def test_more_than_is_ever_kept_is_not_read(result_path, monkeypatch):
+    monkeypatch.setattr(source_text, "MOST_BYTES", 8)
+    with pytest.raises(InputError, match="sources has .* bytes; at most 64 are read"):
+        store.load(result_path)
+
+
+def test_a_result_of_before_sources_is_shown_with_the_file_that_is_here(result_path, kernel):
+    with changed(result_path) as file:
+        del file["sources"]
+    (file,) = sources(Result.load(result_path))
+    assert file.missing == ""
+    kernel.unlink()
+    (file,) = sources(Result.load(result_path))
+    assert file.missing == "is not at hand"
