@@ -260,7 +260,7 @@ def capturing(
 def open_trace(
     path: str | Path, kernel: str | None = None, progress: Callable[[int, int], None] | None = None
 ) -> Trace:
-    """Open a trace file; a trace of Accel-Sim's, ``kernelslist.g`` or ``.traceg``, is imported to a temporary one.
+    """Open a trace file; a trace of Accel-Sim's, ``kernelslist.g``, ``.traceg`` or ``.tracez``, is imported to a temporary one.
 
     Args:
         path: a file of memsim's, or of Accel-Sim's, plain or packed.
@@ -277,7 +277,7 @@ def open_trace(
     from memsim.trace.reader import Trace
 
     path = Path(path)
-    if path.suffix == ".g" or ".traceg" in path.suffixes:
+    if path.suffix == ".g" or {".traceg", ".tracez"} & set(path.suffixes):
         from memsim.sources.imported.accelsim import import_only_kernel
 
         return import_only_kernel(path, _out(None), kernel, progress)

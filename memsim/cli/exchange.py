@@ -21,7 +21,9 @@ exports = typer.Typer(no_args_is_help=True, help="Write traces as other simulato
 
 @imports.command("accelsim")
 def import_accelsim(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="kernelslist.g, or one .traceg; .gz, .xz, .zst too.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="kernelslist.g, or one .traceg (.gz, .xz, .zst too) or .tracez.")
+    ],
     out: TracesOut = None,
     kernel: Annotated[
         list[str] | None, typer.Option("--kernel", "-k", help="Its id, file or a part of its name; may be repeated.")

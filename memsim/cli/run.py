@@ -28,7 +28,10 @@ _POINTS, _TRIALS = 24, 2  # of the model's error bar
 
 def run(
     path: Annotated[
-        Path, typer.Argument(metavar="TRACE", help="A trace file, or kernelslist.g or .traceg; or a folder of traces.")
+        Path,
+        typer.Argument(
+            metavar="TRACE", help="A trace file, or kernelslist.g, .traceg or .tracez; or a folder of traces."
+        ),
     ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file to write.")] = None,
     resume: Annotated[

@@ -94,7 +94,7 @@ def recorded(one: TraceWanted, path: Path) -> Trace:
         return _captured(one, path)
     assert kernel.trace is not None
     source = Path(kernel.trace)
-    if source.suffix == ".g" or ".traceg" in source.suffixes:
+    if source.suffix == ".g" or {".traceg", ".tracez"} & set(source.suffixes):
         from memsim.sources.imported.accelsim import import_only_kernel
 
         return import_only_kernel(source, path, kernel.kernel, None)

@@ -29,7 +29,7 @@ class Kernel(_Data):
     workload: str | Workload | None = Field(
         None, description="a workload of the library, a path to kernel.py, or in Python one made by @memsim.workload"
     )
-    trace: str | None = Field(None, description="a trace file, or Accel-Sim's kernelslist.g or .traceg")
+    trace: str | None = Field(None, description="a trace file, or Accel-Sim's kernelslist.g, .traceg or .tracez")
     capture: list[str] = Field([], description="CUDA C++ files of a program")
     kernel: str | None = Field(None, description="which kernel of a program or a list of traces")
     parameters: dict[str, Any] = Field({}, description="of the workload; for {name} in arguments and definitions")
@@ -123,7 +123,7 @@ def _labelled(kernels: Any, where: object) -> Any:
 
 
 def _source(name: str) -> dict[str, Any]:
-    if name.endswith((".h5", ".g")) or ".traceg" in name:
+    if name.endswith((".h5", ".g", ".tracez")) or ".traceg" in name:
         return {"trace": name}
     return {"capture": [name]} if name.endswith((".cu", ".cpp")) else {"workload": name}
 

@@ -20,6 +20,7 @@ SLOT = np.dtype(
         ("where", "u1"),
         ("width", "u1"),
         ("known", "u1"),
+        ("commits", "u1"),
         ("unit", "u1"),
         ("tensor", "u1"),
         ("macs", "<u4"),
@@ -95,7 +96,7 @@ class Opcodes:
             raise ValueError(f"accesses {opcode.width} bytes a lane; a trace holds accesses of 1, 2, 4, 8 or 16")
         row = self.slots[self.spot[_FREE]]
         row["length"], row["number"], row["first"] = len(text), len(self._known), len(self.pool)
-        for name in ("does", "kind", "where", "width", "known", "unit", "tensor", "macs"):
+        for name in ("does", "kind", "where", "width", "known", "commits", "unit", "tensor", "macs"):
             row[name] = getattr(opcode, name)
         self._known.append(opcode)
         self.pool = np.append(self.pool, np.frombuffer(text, np.uint8))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memsim.sources import local_memory
-from memsim.sources.imported.sass import Opcode
+from memsim.sources.imported.sass import Does, Opcode
 from memsim.trace.schema import ArrayInfo, Kind, Space, StaticOp
 
 
@@ -55,6 +55,7 @@ class ImportedOps:
         array = self._array(space, address, opcode.width)
         bypass = opcode.bypass_l1 and space is Space.global_
         copy = opcode.text.startswith("LDGSTS") and space is not Space.shared
+        copy |= opcode.does is Does.bulk and kind is Kind.load
         self.ops.append(StaticOp(kind, space, opcode.width, array, line, 0, file, text, bypass, copy))
         return len(self.ops) - 1
 

@@ -24,6 +24,8 @@ class Does(IntEnum):
     end = 2  # ends the warp, issues nothing
     barrier = 3
     access = 4
+    bulk = 5  # a bulk copy: names transfers, not lanes
+    try_barrier = 6  # waits for an mbarrier's phase
 
 
 class Where(IntEnum):
@@ -48,6 +50,7 @@ class Opcode:
         bypass_l1: a load that L1 does not serve.
         unit, tensor, macs: which unit executes it (units.UNITS); of a matrix instruction, its type's number and work.
         known: False of an opcode that no table here knows; it must not come with addresses.
+        commits: a warp group's matrix product, with which newer tracers say whether it ends a group.
     """
 
     text: str
@@ -57,6 +60,7 @@ class Opcode:
     width: int = 4
     bypass_l1: bool = False
     known: bool = True
+    commits: bool = False
     unit: int = 0
     tensor: int = 0
     macs: int = 0
@@ -83,7 +87,16 @@ _ACCESSES: dict[str, tuple[Kind, Where]] = {
     "REDG": (Kind.reduction, Where.global_),
     "REDS": (Kind.reduction, Where.shared),
 }
-_NO_ACCESS = {"CCTL", "CCTLL", "CCTLT", "QSPC", "SYNCS", "ARRIVES"}  # name an address, but move no data
+_BULK = {
+    "UTMALDG": Kind.load,
+    "UBLKCP": Kind.load,
+    "UTMASTG": Kind.store,
+    "UTMAREDG": Kind.reduction,
+    "UBLKRED": Kind.reduction,
+}
+# These name an address, but move no data to where a warp sees it.
+_NO_ACCESS = {"CCTL", "CCTLL", "CCTLT", "QSPC", "SYNCS", "ARRIVES", "UTMAPF", "UBLKPF"}
+_NOT_ISSUED = {"EXIT", "REPLAY_START", "REPLAY_END"}  # the last two are marks of Accel-Sim's tracer
 _KEPLER = 50  # below this binary version LD and ST are global (Accel-Sim's Kepler opcode table)
 _NUMERIC = re.compile(r"[USF]?(\d+)")
 WIDTHS = (1, 2, 4, 8, 16)
@@ -113,11 +126,17 @@ def decode(text: str, binary_version: int = 70) -> Opcode:
     if name == "BAR":
         control = UNITS.index("control")
         return Opcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV goes on
-    if name in ("DEPBAR", "EXIT"):
+    if name == "DEPBAR" or name in _NOT_ISSUED:
         return Opcode(text, Does.wait if name == "DEPBAR" else Does.end)
+    if name in _BULK:
+        kind = Kind.store if name == "UBLKCP" and parts[:1] == ["G"] else _BULK[name]
+        return Opcode(text, Does.bulk, kind, Where.global_, 16, bypass_l1=kind is Kind.load)
+    if name == "SYNCS" and "TRYWAIT" in parts:
+        return Opcode(text, Does.try_barrier, unit=UNITS.index("control"))
     unit = unit_of(text)
     tensor, macs = tensor_work(text) if UNITS[unit] == "tensor" else (0, 0)
-    return Opcode(text, Does.compute, known=name in _NO_ACCESS, unit=unit, tensor=tensor, macs=macs)
+    known = name in _NO_ACCESS
+    return Opcode(text, Does.compute, known=known, commits="GMMA" in name, unit=unit, tensor=tensor, macs=macs)
 
 
 def space(where: Where) -> Space:

@@ -19,7 +19,7 @@ from memsim.support.errors import InputError
 from memsim.support.text import printable
 
 BLOCK_BYTES = 1 << 22  # also the longest line
-_MOST_DICTIONARY = 1 << 28  # bytes that unpacking may ask for: twice what `xz -9` and `zstd --ultra` do
+MOST_DICTIONARY = 1 << 28  # bytes that unpacking may ask for: twice what `xz -9` and `zstd --ultra` do
 _MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\0": "xz", b"\x28\xb5\x2f\xfd": "zst"}
 
 Progress = Callable[[int, int], None]  # bytes of the file read, bytes in all
@@ -33,7 +33,7 @@ class _Xz(io.RawIOBase):
 
     @staticmethod
     def _new() -> lzma.LZMADecompressor:
-        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_MOST_DICTIONARY)
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_DICTIONARY)
 
     def readable(self) -> bool:
         return True
@@ -66,7 +66,7 @@ def _unpacked(file: BinaryIO) -> BinaryIO:
     if packing == "xz":
         return _Xz(file)  # type: ignore[return-value]
     if packing == "zst":
-        unpacker = zstandard.ZstdDecompressor(max_window_size=_MOST_DICTIONARY)
+        unpacker = zstandard.ZstdDecompressor(max_window_size=MOST_DICTIONARY)
         return unpacker.stream_reader(file, read_across_frames=True)
     return file
 
@@ -80,11 +80,15 @@ def _reading(path: Path) -> Iterator[None]:
 
 
 def line_blocks(
-    path: str | Path, progress: Progress | None = None, block_bytes: int = BLOCK_BYTES
+    path: str | Path,
+    progress: Progress | None = None,
+    block_bytes: int = BLOCK_BYTES,
+    unpack: Callable[[BinaryIO], BinaryIO | io.RawIOBase] | None = None,
 ) -> Generator[bytearray, None, None]:
     """Yield the text of a file in blocks that end with a line feed, the next one read while the caller works.
 
-    Files packed by gzip, xz or zstd are unpacked on the way; they are known by their content.
+    Files packed by gzip, xz or zstd are unpacked on the way; they are known by their content. A format that packs text
+    in its own way says how: ``unpack`` makes the stream of text of an open file.
 
     Raises:
         InputError: the file is damaged, or a line is longer than ``block_bytes``.
@@ -96,7 +100,7 @@ def line_blocks(
     >>> list(line_blocks(file))
     [bytearray(b'one\\ntwo\\n')]
     """
-    blocks = _line_blocks(Path(path), progress, block_bytes)
+    blocks = _line_blocks(Path(path), progress, block_bytes, unpack or _unpacked)
     with ThreadPoolExecutor(1) as reader:  # unpacking and compiled parsing both leave Python's lock
         ahead = reader.submit(next, blocks, None)
         while (block := ahead.result()) is not None:
@@ -104,11 +108,13 @@ def line_blocks(
             yield block
 
 
-def _line_blocks(path: Path, progress: Progress | None, block_bytes: int) -> Generator[bytearray, None, None]:
+def _line_blocks(
+    path: Path, progress: Progress | None, block_bytes: int, unpack: Callable[[BinaryIO], BinaryIO | io.RawIOBase]
+) -> Generator[bytearray, None, None]:
     rest, line = b"", 1
     with open(path, "rb") as file, _reading(path):
         size = path.stat().st_size
-        text = _unpacked(file)
+        text = unpack(file)
         while True:
             block = bytearray(block_bytes)
             block[: len(rest)] = rest
@@ -130,7 +136,7 @@ def _line_blocks(path: Path, progress: Progress | None, block_bytes: int) -> Gen
             yield block
 
 
-def _fill(text: BinaryIO, block: bytearray, filled: int) -> int:
+def _fill(text: BinaryIO | io.RawIOBase, block: bytearray, filled: int) -> int:
     """Fill a block as far as the text goes; returns the bytes in it."""
     with memoryview(block) as view:
         while filled < len(block):

@@ -38,11 +38,12 @@ from memsim.sources.imported.tokens import (
 )
 from memsim.support.compiled import loop
 
-_BEGIN, _END, _THREAD_BLOCK, _WARP, _INSTS = (
-    np.frombuffer(word, np.uint8) for word in (b"#BEGIN_TB", b"#END_TB", b"thread block", b"warp", b"insts")
+_BEGIN, _END, _THREAD_BLOCK, _WARP, _INSTS, _CLUSTER = (
+    np.frombuffer(word, np.uint8) for word in (b"#BEGIN_TB", b"#END_TB", b"thread block", b"warp", b"insts", b"cluster")
 )
 _HASH, _COMMA, _EQUALS = ord("#"), ord(","), ord("=")
 _T, _W, _I = ord("t"), ord("w"), ord("i")  # no hexadecimal digits, with which instructions begin
+_C, _L = ord("c"), ord("l")  # of "cluster", whose second letter is none
 
 
 @loop
@@ -65,6 +66,8 @@ def read_body(text, state, tables):
             ended = NOT_OPEN
         elif first in (_T, _W, _I):
             ended = _heading(text, at, s, tables)
+        elif first == _C and text[at + 1] == _L:
+            ended = TEXT_USED if begins_with(text, at, _CLUSTER) else WORD  # clusters' blocks share nothing here
         else:
             ended = read_instruction(text, at, s, tables)
         if ended != TEXT_USED:
@@ -189,6 +192,7 @@ def _begin_warp(text, at, s, tables):
     s.start = 1
     s.sequence += 1
     begin_issue(tables.issue)
+    tables.barriers[:] = 0
     return TEXT_USED
 
 

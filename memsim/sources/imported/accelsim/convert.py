@@ -12,9 +12,10 @@ from memsim.sources.imported.accelsim import problems
 from memsim.sources.imported.accelsim.body import read_body
 from memsim.sources.imported.accelsim.header import Header, read_header
 from memsim.sources.imported.accelsim.state import STATE, UNREAD, new_tables
+from memsim.sources.imported.accelsim.tracez import trace_blocks
 from memsim.sources.imported.opcodes import Opcodes
 from memsim.sources.imported.ops import Copy, ImportedOps
-from memsim.sources.imported.text import Progress, as_array, line_blocks
+from memsim.sources.imported.text import Progress, as_array
 from memsim.sources.imported.warp_parts import index, order
 from memsim.sources.local_memory import WINDOW
 from memsim.support.errors import InputError
@@ -27,7 +28,7 @@ _MOST_SHARED = 1 << 32  # bytes from the shared window's start to the local one'
 
 
 def convert(path: Path, out: str | Path, copies: Sequence[Copy] = (), progress: Progress | None = None) -> Trace:
-    """Read one ``.traceg`` file, plain or packed, and write a trace file.
+    """Read one ``.traceg`` file, plain or packed, or ``.tracez``, and write a trace file.
 
     Args:
         path: the file.
@@ -39,7 +40,7 @@ def convert(path: Path, out: str | Path, copies: Sequence[Copy] = (), progress: 
         InputError: anything in the file that is not as it must be, with its line; a trace file that cannot be written.
         OSError: the system does not let it be read.
     """
-    blocks = line_blocks(path, progress)
+    blocks = trace_blocks(path, progress)
     first = next(blocks, bytearray())
     header, at, line = read_header(path, first)
     about = {"tracer_version": header.tracer_version, "binary_version": header.binary_version}
@@ -199,6 +200,7 @@ def _state(header: Header, line: int) -> np.ndarray:
         state["shared_end"] = local if shared < local <= shared + _MOST_SHARED else shared + WINDOW
     state["prefix"] = 4 if header.prefixed else 0
     state["line_info"], state["line"] = header.line_info, line
+    state["commits"] = header.tells_commits
     state["grid"], state["warps_per_block"] = header.launch.grid, header.launch.warps_per_block
     state["block"] = state["warp"] = -1
     return state

@@ -15,6 +15,7 @@ from memsim.trace.schema import LaunchShape
 MOST_THREADS = 1024  # of a block, on every GPU so far (CUDA C Programming Guide, "Compute Capabilities")
 _LARGEST_GRID = (2**31 - 1, 65535, 65535)  # the same table
 _PREFIXED = 3  # tracers before this version begin every instruction with its block and warp
+_COMMITS = 6  # from this version on, those of warp groups' matrix products say whether they end a group
 _BEGIN = b"#BEGIN_TB"
 
 
@@ -43,6 +44,10 @@ class Header:
     @property
     def prefixed(self) -> bool:
         return self.tracer_version < _PREFIXED
+
+    @property
+    def tells_commits(self) -> bool:
+        return self.tracer_version >= _COMMITS
 
 
 def read_header(path: Path, text: bytes | bytearray) -> tuple[Header, int, int]:

@@ -8,7 +8,8 @@ from pathlib import Path
 from memsim.sources.imported.accelsim.convert import convert
 from memsim.sources.imported.accelsim.header import Header, read_header
 from memsim.sources.imported.accelsim.kernelslist import Launch, is_list, read_list
-from memsim.sources.imported.text import Progress, line_blocks
+from memsim.sources.imported.accelsim.tracez import trace_blocks
+from memsim.sources.imported.text import Progress
 from memsim.sources.outputs import trace_paths
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -20,7 +21,7 @@ def import_accelsim(
     kernels: Sequence[str] | None = None,
     progress: Progress | None = None,
 ) -> list[Trace]:
-    """Convert ``kernelslist.g``, or one ``.traceg`` file, to trace files, one a kernel.
+    """Convert ``kernelslist.g``, or one ``.traceg`` or ``.tracez`` file, to trace files, one a kernel.
 
     Args:
         source: the list or the trace, plain or packed by gzip, xz or zstd.
@@ -76,7 +77,9 @@ def import_only_kernel(
 def _name(launch: Launch, source: Path) -> tuple[str, ...]:
     """What a trace is called: the path of its file within the list's folder, without suffixes."""
     *folders, file = launch.path.relative_to(source.parent).parts
-    return (*folders, file.removesuffix(".xz").removesuffix(".zst").removesuffix(".gz").removesuffix(".traceg"))
+    for suffix in (".xz", ".zst", ".gz", ".traceg", ".tracez"):
+        file = file.removesuffix(suffix)
+    return (*folders, file)
 
 
 def _chosen(source: Path, kernels: Sequence[str] | None) -> list[Launch]:
@@ -102,7 +105,7 @@ def _chosen(source: Path, kernels: Sequence[str] | None) -> list[Launch]:
 
 
 def _header(path: Path) -> Header:
-    blocks = line_blocks(path, block_bytes=1 << 16)
+    blocks = trace_blocks(path, block_bytes=1 << 16)
     try:
         return read_header(path, next(blocks, bytearray()))[0]
     finally:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
+from memsim.sources.imported.accelsim.tracez import trace_blocks
 from memsim.sources.imported.ops import Copy
 from memsim.sources.imported.text import line_blocks
 from memsim.support.errors import InputError
@@ -30,7 +31,7 @@ class Launch:
 
 def is_list(path: Path) -> bool:
     """Whether a file is a list, not a trace itself: a trace's first line that is not blank begins with '-' or '#'."""
-    for block in line_blocks(path, block_bytes=1 << 16):
+    for block in trace_blocks(path, block_bytes=1 << 16):
         if start := bytes(block).lstrip()[:1]:
             return start not in (b"-", b"#")
     return True
@@ -56,7 +57,7 @@ def read_list(path: Path) -> list[Launch]:
             trace = _trace(path, number, line.decode("utf-8", "replace").strip())
             launches.setdefault(trace, Launch(trace, tuple(copies.values())))
     if not launches:
-        raise InputError(path, "file", "names no kernel; give a kernelslist.g, or a .traceg file itself")
+        raise InputError(path, "file", "names no kernel; give a kernelslist.g, or a .traceg or .tracez file itself")
     return list(launches.values())
 
 

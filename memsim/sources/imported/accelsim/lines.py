@@ -1,8 +1,9 @@
 """One instruction of a processed Accel-Sim trace, from its line to a row of the trace; compiled.
 
-A line is ``[x y z warp] [source line] PC mask n [Rd]*n OPCODE m [Rs]*m mem_width [mode addresses]``; what newer tracers
-add at its end (an immediate) is left alone. The prefix comes from tracers before version 3, the source line from those
-with line information.
+A line is ``[x y z warp] [source line] PC mask n [Rd]*n OPCODE m [Rs]*m [commit] mem_width [mode addresses]``; what newer
+tracers add at its end (immediates, values) is left alone. The prefix comes from tracers before version 3, the source line
+from those with line information, ``commit`` from version 6 on with matrix products of warp groups. What follows the width
+of bulk copies stands in bulk.py.
 
 What starts a sequence: a use of a register that a load of the current sequence writes, as an operand or to overwrite
 it, by an access or by anything issued before it, because a warp issues in order; a barrier; ``DEPBAR``. A store or
@@ -17,6 +18,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.sources.imported.accelsim.bulk import read_bulk, try_barrier
+from memsim.sources.imported.accelsim.find_op import find_ops
 from memsim.sources.imported.accelsim.issue import (
     ALL_REGISTERS,
     ZERO_REGISTER,
@@ -33,7 +36,6 @@ from memsim.sources.imported.accelsim.problems import (
     MASK,
     MEM_WIDTH,
     MODE,
-    NEW_OP,
     NEW_OPCODE,
     NO_WARP,
     OPCODE,
@@ -45,7 +47,7 @@ from memsim.sources.imported.accelsim.problems import (
     TEXT_USED,
     UNKNOWN,
 )
-from memsim.sources.imported.accelsim.state import MOST_PC, MOST_REGISTERS, OP_SLOTS_LOG2, UNREAD
+from memsim.sources.imported.accelsim.state import MOST_PC, MOST_REGISTERS, UNREAD
 from memsim.sources.imported.lane_rows import WARP_SIZE, write_lanes, write_plain, write_strided
 from memsim.sources.imported.opcodes import find_opcode, read_opcode
 from memsim.sources.imported.sass import Does, Where
@@ -66,6 +68,7 @@ from memsim.trace.schema import Flag, Kind, Space
 
 LIST, STRIDE, DELTAS = range(3)  # address modes
 _WAIT, _END, _BARRIER, _ACCESS = int(Does.wait), int(Does.end), int(Does.barrier), int(Does.access)
+_BULK, _TRY = int(Does.bulk), int(Does.try_barrier)
 _GENERIC, _BOTH = int(Where.generic), int(Where.both)
 _GLOBAL, _SHARED, _LOCAL = int(Space.global_), int(Space.shared), int(Space.local)
 _CONSTANT = int(Space.constant)
@@ -73,7 +76,6 @@ _LOAD, _ATOMIC = int(Kind.load), int(Kind.atomic)
 _SEQUENCE_FLAG, _BARRIER_FLAG, _DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
 _LONGEST_STRIDE = 2**31 - 1
 _R, _ZERO, _NINE = (ord(c) for c in "R09")
-_MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, which spreads keys over a table
 
 
 @inlined
@@ -102,21 +104,30 @@ def read_instruction(text, at, s, tables):
     if written < 0 or at < 0:
         return REGISTERS if written < 0 else OPCODE
     read, at = _registers(text, at, tables.named, MOST_REGISTERS)
+    slot = find_opcode(text, tables.spot, tables.opcodes, tables.pool)
     if read < 0:
         return REGISTERS
-    mem_width, at = read_decimal(text, at)
-    s.reached = at
-    if mem_width < 0:
-        return MEM_WIDTH
-    slot = find_opcode(text, tables.spot, tables.opcodes, tables.pool)
     if slot < 0:
         return NEW_OPCODE
     opcode = tables.opcodes[slot]
     s.opcode = opcode.number
+    if s.commits and opcode.commits:
+        _, at = read_decimal(text, at)
+    mem_width, at = read_decimal(text, at)
+    s.reached = at
+    if mem_width < 0:
+        return MEM_WIDTH
     if mem_width > 0 and mask > 0:
         if opcode.does == _ACCESS:
             return _access(text, at, s, tables, opcode, mask, written, read)
-        if not opcode.known:
+        if opcode.does == _BULK:
+            return read_bulk(text, at, s, tables, opcode, mem_width)
+        if opcode.does == _TRY:
+            _, _, problem, s.reached = _addresses(text, at, mask, tables.lanes)
+            if problem != TEXT_USED:
+                return problem
+            try_barrier(s, tables, tables.lanes[_lowest(mask)])
+        elif not opcode.known:
             return UNKNOWN
     _plain(s, tables, opcode, mask, written, read)
     return TEXT_USED
@@ -205,7 +216,7 @@ def _access(text, at, s, tables, opcode, mask, written, read):
     unread = opcode.kind == _ATOMIC and (old < 0 or old == ZERO_REGISTER)
     problem = _spaces(s, tables, opcode, mask)
     if problem == TEXT_USED:
-        problem = _find_ops(s, tables, UNREAD if unread else 0)
+        problem = find_ops(s, tables, UNREAD if unread else 0)
     if problem != TEXT_USED:
         return problem
     flags = _flags(s, tables, opcode.kind, written, read, address_at)
@@ -298,6 +309,15 @@ def _addresses(text, at, mask, lanes):
 
 
 @inlined
+def _lowest(mask):
+    """The first lane of a mask that has one."""
+    first = 0
+    while (mask >> first) & 1 == 0:
+        first += 1
+    return first
+
+
+@inlined
 def _strided(text, at, mask, lanes):
     base, at = read_hex(text, at)
     step, negative, at = read_signed(text, at)
@@ -305,9 +325,7 @@ def _strided(text, at, mask, lanes):
         return base, step, ADDRESS, at
     if negative:
         step = -step
-    first = 0
-    while (mask >> first) & 1 == 0:
-        first += 1
+    first = _lowest(mask)
     run = mask >> first
     if run & (run + 1):
         return base, step, RUN, at
@@ -360,27 +378,3 @@ def _space_of(s, where, address):
     if s.shared_base <= address < s.shared_end or address < WINDOW and (where == _BOTH or s.shared_end == 0):
         return _SHARED
     return _LOCAL if s.local_base <= address < s.local_end else _GLOBAL
-
-
-@inlined
-def _find_ops(s, tables, unread):
-    """Put the static op of every space that is accessed into ``found``; NEW_OP when the table lacks one."""
-    for space in range(4):
-        part = tables.found[space, 0]
-        if part == 0:
-            continue
-        key = s.pc << 16 | s.opcode << 4 | (space + unread)
-        slot = np.int64((np.uint64(key) * _MIX) >> np.uint64(64 - OP_SLOTS_LOG2))
-        while tables.ops[slot].key != key:
-            if tables.ops[slot].key < 0:
-                first = 0
-                while (part >> first) & 1 == 0:
-                    first += 1
-                s.address = tables.lanes[first]
-                s.key = key
-                s.variant = space + unread
-                s.slot = slot
-                return NEW_OP
-            slot = (slot + 1) & ((1 << OP_SLOTS_LOG2) - 1)
-        tables.found[space, 1] = tables.ops[slot].op
-    return TEXT_USED

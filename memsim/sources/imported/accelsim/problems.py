@@ -7,8 +7,8 @@ TEXT_USED, ROWS_FULL, NEW_OPCODE, NEW_OP = range(4)
 # ... or what is wrong with the line at hand.
 (
     NESTED, NOT_OPEN, NO_BLOCK, BLOCK_ID, TWO_BLOCKS, WARP_ID, TWO_WARPS, COUNT, MISSING, SURPLUS, NO_WARP, PREFIX, PC,
-    MASK, REGISTERS, OPCODE, MEM_WIDTH, MODE, ADDRESS, RUN, WORD, UNKNOWN, LOCAL, DESCENDS,
-) = range(10, 34)  # fmt: skip
+    MASK, REGISTERS, OPCODE, MEM_WIDTH, MODE, ADDRESS, RUN, WORD, UNKNOWN, LOCAL, DESCENDS, BULK,
+) = range(10, 35)  # fmt: skip
 
 PROBLEMS: dict[int, tuple[str, str]] = {  # field, and what would be right
     NESTED: ("#BEGIN_TB", "stands inside a thread block; end the one before with #END_TB"),
@@ -34,5 +34,9 @@ PROBLEMS: dict[int, tuple[str, str]] = {  # field, and what would be right
     WORD: ("text", "is none of #BEGIN_TB, thread block, warp, insts, #END_TB and an instruction"),
     UNKNOWN: ("opcode", "comes with addresses, but what it does to memory is not known here; ask for it to be added"),
     LOCAL: ("addresses", "of local memory must be below 2**24 or in the window at 'local mem base_addr'"),
+    BULK: (
+        "transfers",
+        "must be a bulk copy's mbarrier, multicast, bytes, mode 3 or 4 and addresses, of 1 MiB at most",
+    ),
     DESCENDS: ("warp", "must not be below the one before it in a block of more instructions than fit into memory"),
 }

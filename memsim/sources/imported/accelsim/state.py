@@ -14,6 +14,7 @@ STATE = np.dtype(
     [
         # What the header says.
         ("prefix", "<i8"),  # numbers before PC: the block and warp of old tracers
+        ("commits", "<i8"),  # whether a warp group's matrix product says that it ends a group
         ("line_info", "<i8"),  # whether a source line comes before PC
         ("grid", "<i8", 3),
         ("warps_per_block", "<i8"),
@@ -56,6 +57,7 @@ SPAN = np.dtype([("row", "<i8"), ("row_end", "<i8"), ("address", "<i8"), ("addre
 OP_SLOTS_LOG2 = 17  # twice what a trace can name
 MOST_REGISTERS = 16  # named by one line, of either kind
 MOST_PC = 1 << 40
+BARRIERS = 256  # mbarriers of a warp that are remembered, by the low bits of their addresses
 
 # A static op is known by PC, opcode and variant: its space, and UNREAD for an atomic whose old value nobody reads.
 UNREAD = 4
@@ -73,6 +75,7 @@ class Tables(NamedTuple):
         lanes: i8 [32], the line's addresses.
         some: i8 [2, 32], scratch for those of one row.
         found: i8 [4, 2], by space: the lanes that access it, the static op.
+        barriers: i8 [BARRIERS, 2], address of an mbarrier and the warp's newest copy that tells it (bulk.py).
         rows, addresses: the trace's rows so far.
         cursor: i8 [2], how many of either.
         blocks: BLOCK, of whole blocks among the rows.
@@ -89,6 +92,7 @@ class Tables(NamedTuple):
     lanes: np.ndarray
     some: np.ndarray
     found: np.ndarray
+    barriers: np.ndarray
     rows: np.ndarray
     addresses: np.ndarray
     cursor: np.ndarray
@@ -111,6 +115,7 @@ def new_tables(opcodes: Opcodes, rows: int, addresses: int, blocks: int, warps_p
         lanes=np.zeros(WARP_SIZE, np.int64),
         some=np.zeros((2, WARP_SIZE), np.int64),
         found=np.zeros((4, 2), np.int64),
+        barriers=np.zeros((BARRIERS, 2), np.int64),
         rows=np.zeros(rows, ROW),
         addresses=np.zeros(addresses, np.uint32),
         cursor=np.zeros(2, np.int64),
