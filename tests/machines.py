@@ -26,7 +26,7 @@ from memsim.gpu.config import (
 )
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import MIX, NO_OP, NO_WAIT, WAIT_COLUMNS, Flag, Kind, LoadClass
-from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NOTHING, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, INSTRUCTION, NOTHING, Transactions
 
 N_OPS = 4
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
@@ -78,6 +78,7 @@ def instruction(
     waits: Sequence[int] | None = None,
     copy: bool = False,
     mix: int = 0,
+    constant: bool = False,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
 
@@ -86,8 +87,9 @@ def instruction(
         copy: it answers among the copies.
         mix: of its gap.
         wavefronts: of L1 that its transactions take at least.
+        constant: the constants' unit takes its slots.
     """
-    flags = Flag.sequence * sequence | Flag.barrier * barrier | BYPASS_FLAG * bypass
+    flags = Flag.sequence * sequence | Flag.barrier * barrier | BYPASS_FLAG * bypass | CONSTANT_FLAG * constant
     op = NO_OP if barrier or not (transactions or slots) else op
     waits = waits or [0 if sequence or barrier else NO_WAIT] * 3
     answers = NOTHING
@@ -201,6 +203,7 @@ def machines(draw) -> GPU:
         instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
+        constant_cycles=st.sampled_from([1, 3]),
         address_cycles=st.sampled_from([None, None, 1, 4]), arrival_cycles=st.sampled_from([None, None, 1, 3]),
         reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]), dependence=_of(Dependence),
         loads_per_warp=st.sampled_from([None, 1, 2, 5]), schedulers=st.sampled_from([None, 1, 2, 3]),
@@ -276,6 +279,9 @@ def traces(draw, machine: GPU) -> Transactions:
         st.builds(instruction, others, written, op, flag, gap, **more, **late),
         st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True), **more),
         st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4), **more),
+        st.builds(
+            instruction, st.just(()), st.just(Kind.load), op, flag, gap, st.integers(1, 4), constant=flag, **more
+        ),
     )
     width = draw(st.integers(1, 3))
     blocks = []

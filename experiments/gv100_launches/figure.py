@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
-from experiments.gv100_launches.rows import Counters
 from memsim.report.style import BLUE, GREY, panels, styled, write
 
-_PANELS = (
+PANELS = (
     ("L1 hit ratio", "l1"),
     ("L2 hit ratio", "l2"),
     ("DRAM sectors", "dram_sectors"),
@@ -16,11 +16,16 @@ _PANELS = (
 )
 
 
-def draw(pairs: Mapping[str, tuple[Counters, Counters]], path: Path) -> None:
-    """Write the figure to `path`: hardware's counters along x, ours along y, and the diagonal."""
+def draw(pairs: Mapping[str, tuple[Any, Any]], path: Path, quantities: Sequence[tuple[str, str]]) -> None:
+    """Write the figure to `path`: hardware's counters along x, ours along y, and the diagonal.
+
+    Args:
+        pairs: by launch: hardware's counters, ours.
+        quantities: a panel each: its title, and the name of an attribute of the counters; those of hits are ratios.
+    """
     with styled():
-        figure, axes = panels(1, len(_PANELS), 11.0, 3.0)
-        for axis, (title, quantity) in zip(axes, _PANELS, strict=True):
+        figure, axes = panels(1, len(quantities), 11.0, 3.0)
+        for axis, (title, quantity) in zip(axes, quantities, strict=True):
             x, y = zip(*([getattr(both, quantity) for both in pair] for pair in pairs.values()), strict=True)
             ratio = quantity in ("l1", "l2")
             ends = (-0.03, 1.03) if ratio else (min(x + y) / 1.5, max(x + y) * 1.5)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from experiments.gv100_launches.figure import draw
+from experiments.gv100_launches.figure import PANELS, draw
 from experiments.gv100_launches.predict import predict
 from experiments.gv100_launches.programs import downloads
 from experiments.gv100_launches.rows import ROWS, Counters, measured
@@ -32,7 +32,7 @@ def run(setting: Setting) -> Outcome:
         for done, row in enumerate(rows):
             advance(done, len(rows), row.kernel)
             pairs[row.kernel] = hardware[row.kernel], predict(row, downloaded, TRIALS, setting.jobs)
-    draw(pairs, setting.figures / "launches.png")
+    draw(pairs, setting.figures / "launches.png", PANELS)
     return Outcome(
         [*summary(pairs), *ratio_claims(pairs)], {"ratios": ratio_table(pairs), "counts": count_table(pairs)}
     )

@@ -27,6 +27,7 @@ STUDIES: tuple[str, ...] = (
     "dram",
     "volta_counters",
     "gv100_launches",
+    "modern_counters",
     "l1_size_study",
     "which_randomness",
     "what_decides",

@@ -112,18 +112,28 @@ def _last_wave(part: LaunchPart) -> float:
     return max(short[0] - short[1], 0)
 
 
-def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarray]:
-    """SM cycles a block, each [t], that DRAM takes at its peak: for what it moved, and for what it did not write yet.
+def deferred_writes(trials: Trials) -> np.ndarray:
+    """Sectors that the whole launch writes to DRAM beyond the traced part's, times launched over traced blocks: f8 [t].
 
     What L2 holds dirty will be written, but for as much as it can keep: the same share of it as of what came in, within
-    the limit on dirty ways. Where L2 was turned over nothing is deferred: it keeps already what it can.
+    the limit on dirty ways. Where L2 was turned over, and of a whole launch, nothing is deferred: it keeps what it can.
     """
-    gpu: dict[str, Any] = trials.about["gpu"]
-    dram, l2, sectors = gpu["dram"], gpu["l2"], trials.counters.sum(axis=1)[..., Unit.sectors]
-    moved, read = sectors[:, Level.dram].sum(axis=1), sectors[:, Level.dram, _READS].sum(axis=1)
-    filled, held = read + sectors[:, Level.l2, _NEW].sum(axis=1), l2["size_bytes"] // _SECTOR_BYTES
+    part, l2 = LaunchPart.of(trials), trials.about["gpu"]["l2"]
+    if part.launched == part.replayed:
+        return np.zeros(len(trials.trial))
+    sectors = trials.counters.sum(axis=1)[..., Unit.sectors]
+    read, held = sectors[:, Level.dram, _READS].sum(axis=1), l2["size_bytes"] // _SECTOR_BYTES
+    filled = read + sectors[:, Level.l2, _NEW].sum(axis=1)
     share = np.minimum(trials.dirty_sectors / np.maximum(filled, 1), (l2["max_dirty_ways"] or l2["ways"]) / l2["ways"])
     to_write = np.maximum(trials.dirty_sectors * part.launched / part.replayed - share * held, 0)
-    deferred = np.where(filled < _TURNOVERS * held, to_write, 0) / (part.launched - part.replayed)
+    return np.where(filled < _TURNOVERS * held, to_write, 0)
+
+
+def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarray]:
+    """SM cycles a block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet."""
+    gpu: dict[str, Any] = trials.about["gpu"]
+    dram = gpu["dram"]
+    moved = trials.counters[:, :, Level.dram, :, Unit.sectors].sum(axis=(1, 2))
     a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
+    deferred = deferred_writes(trials) / (part.launched - part.replayed)
     return moved / part.replayed * a_sector, deferred * a_sector

@@ -1,9 +1,9 @@
 """What Nsight Compute would have counted, under its own names.
 
 Every figure is one value a trial, of the *whole* launch: where a part of its blocks was traced, counts are multiplied
-by launched / traced blocks. Sectors have 32 bytes. What counts as a hit is the ``profiler`` convention
-(:mod:`memsim.analysis.conventions`) as from compute capability 7.0 on, which is where the profiler begins;
-docs/profiler.md has a line for each name.
+by launched / traced blocks, and what the part left dirty in L2 is written, but for what the launch leaves there, too.
+Sectors have 32 bytes. What counts as a hit is the ``profiler`` convention (:mod:`memsim.analysis.conventions`) as from
+compute capability 7.0 on, which is where the profiler begins; docs/profiler.md has a line for each name.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import Access, hits_of
+from memsim.analysis.launch_time import deferred_writes
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.hierarchy.counters import Event, Level, Unit
@@ -159,9 +160,11 @@ def _lookups(result: Result, name: str, hits: np.ndarray, total: np.ndarray) -> 
 def _dram(result: Result) -> Iterator[Metric]:
     counters = result.trials.counters[:, :, Level.dram, :, Unit.sectors].sum(axis=1)
     for access in (Access.read, Access.write):
-        sectors = counters[:, [event for event in Event if event.name.startswith(access)]].sum(axis=1)
-        yield _count(result, f"dram__sectors_{access}.sum", "sector", sectors)
-        yield _count(result, f"dram__bytes_{access}.sum", "byte", sectors * SECTOR_BYTES)
+        sectors = counters[:, [event for event in Event if event.name.startswith(access)]].sum(axis=1) * scale(result)
+        if access is Access.write:
+            sectors = sectors + deferred_writes(result.trials)
+        yield Metric(f"dram__sectors_{access}.sum", "sector", Sample(sectors))
+        yield Metric(f"dram__bytes_{access}.sum", "byte", Sample(sectors * SECTOR_BYTES))
 
 
 def _time(result: Result) -> Iterator[Metric]:

@@ -33,7 +33,8 @@ def utilization(result: Result) -> list[Part]:
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
     sm, l2 = gpu["sm"], gpu["l2"]
     parts = [Part("issue", _issue(result), "warp instructions of the trace over issue slots")]
-    passes = sum(op.get("profile", {}).get("passes", 0) for op in result.trials.ops)
+    elsewhere = "constant" if sm.get("constant_cycles") else None  # in a unit of their own
+    passes = sum(op.get("profile", {}).get("passes", 0) for op in result.trials.ops if op["space"] != elsewhere)
     taken = _wavefronts(result) * sm["lookup_cycles"] + passes * sm["pass_cycles"]
     parts.append(Part("load-store units and L1", taken / (sm["count"] * cycles), "wavefronts and shared-memory passes"))
     if l2["enabled"]:

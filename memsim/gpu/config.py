@@ -197,6 +197,12 @@ class SM(_Data):
     instruction_cycles: int = Field(ge=0, le=10**5, description="from an instruction of a gap to the next on its chain")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")
+    constant_cycles: int | None = Field(
+        None,
+        ge=1,
+        le=10**5,
+        description="of a constant access, a distinct address, in a unit of its own; none: passes as of shared memory",
+    )
     shared_latency_cycles: int = Field(ge=1, le=10**5, description="latency of a conflict-free shared-memory access")
     launch_cycles: int = Field(400, ge=1, le=10**6, description="from a block's end to the next one's start there")
     barrier_cycles: int = Field(1, ge=1, le=10**5, description="from the last warp's arrival to the block's release")

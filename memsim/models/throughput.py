@@ -22,7 +22,7 @@ from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag, Kind
-from memsim.trace.transactions import BYPASS_FLAG, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, Transactions
 
 _LOAD, _STORE, _ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
 _WAITS = int(Flag.sequence | Flag.barrier | Flag.data)
@@ -51,7 +51,7 @@ class Work:
         instructions: warp instructions, those that access no memory included.
         transactions: of the load-store units, after coalescing.
         wavefronts: of the load-store units, for the transactions.
-        passes: of the load-store units, for shared and constant memory.
+        passes: of the load-store units, for shared memory, and for constants that have no unit of their own.
         sectors: that the transactions ask for.
         replies: sectors that reach an SM from beyond its L1.
         l2_sectors: sectors that reach L2, or what stands in its place.
@@ -92,7 +92,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
         wavefronts=int(tx.instructions["wavefronts"].sum(dtype=np.int64)),
-        passes=int(tx.instructions["slots"].sum(dtype=np.int64)),
+        passes=int(tx.instructions["slots"][tx.instructions["flags"] & CONSTANT_FLAG == 0].sum(dtype=np.int64)),
         sectors=int(popcounts(tx.masks.astype(np.uint32)).sum()),
         replies=int(replied.sum()),
         l2_sectors=int(asked.sum()),

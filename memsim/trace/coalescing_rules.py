@@ -49,7 +49,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU, L1Serves
 from memsim.trace.schema import Kind, Space, StaticOp
-from memsim.trace.transactions import BYPASS_FLAG, NOTHING
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NOTHING
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
 
@@ -59,7 +59,7 @@ RULE = np.dtype(
     [
         ("rule", "u1"),
         ("kind", "u1"),
-        ("flags", "u1"),  # of every instruction of the op: BYPASS_FLAG
+        ("flags", "u1"),  # of every instruction of the op: BYPASS_FLAG, CONSTANT_FLAG
         ("answers", "u1"),  # class of loads, or NOTHING
         ("lanes", "u1"),  # log2 of the lanes of a group
         ("pairs", "u1"),  # whether a group has twice as many lanes when they share addresses in pairs
@@ -84,6 +84,7 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
             _shared(rule, op, gpu)
         elif op.space == Space.constant:
             rule["rule"], rule["lanes"] = DISTINCT, 4 if _capability(gpu) < (2, 0) else 5
+            rule["flags"] |= 0 if gpu.sm.constant_cycles is None else CONSTANT_FLAG
         else:
             _global(rule, op, gpu)
     return rules

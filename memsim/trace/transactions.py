@@ -38,7 +38,8 @@ INSTRUCTION = np.dtype(
 )
 NOTHING = len(LoadClass)
 
-BYPASS_FLAG = 8  # a bit of `flags` beside those of schema.Flag: a load that L1 does not serve
+# Bits of `flags` beside those of schema.Flag: a load that L1 does not serve; an access of the constants' own unit.
+BYPASS_FLAG, CONSTANT_FLAG = 8, 16
 
 # Attribute of Transactions -> dtype of its column (and of its .npy file).
 COLUMNS: dict[str, np.dtype] = {

@@ -12,7 +12,7 @@ from oracles.warps import Block, Flight, Load, Transaction, Warp
 
 from memsim.gpu.config import GPU, Dependence, WarpScheduler
 from memsim.trace.schema import Flag, Kind, LoadClass
-from memsim.trace.transactions import BYPASS_FLAG
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
 
 class SM(FirstLevel):
@@ -27,6 +27,7 @@ class SM(FirstLevel):
         self.schedulers = [Scheduler(gpu) for _ in range(gpu.sm.schedulers or 1)]
         self.current: Flight | None = None
         self.free = 0  # when the load-store unit can act next
+        self.constants = 0  # when the constants' unit is free
         self.blocked = False
         self.last, self.credit, self.draws = 0, 0, 0
         self.end = 0
@@ -89,7 +90,7 @@ class SM(FirstLevel):
                 scheduler = self.schedulers[warp.slot % len(self.schedulers)]
                 mix = self.world.trace.mixes[i["mix"]]
                 ready = scheduler.issue(taken, begun, int(i["chain"]), mix, i["mix"], time)
-                if access:
+                if access and not i["flags"] & CONSTANT_FLAG:
                     ready = scheduler.address(ready)
                 if ready > time:
                     self.at(ready, warp)
@@ -222,7 +223,11 @@ class SM(FirstLevel):
         if i["answers"] < len(LoadClass):
             self.current.load = Load()
             warp.loads[LoadClass(i["answers"])].append(self.current.load)
-        if slots:
+        if slots and i["flags"] & CONSTANT_FLAG:
+            self.constants = max(self.constants, time) + slots * self.gpu.sm.constant_cycles
+            self.complete(self.current, self.constants - 1 + self.gpu.sm.shared_latency_cycles - time, time)
+            self.finish(self.current, time)
+        elif slots:
             taken = slots * self.gpu.sm.pass_cycles
             self.free = time + taken
             if kind in (Kind.load, Kind.atomic):

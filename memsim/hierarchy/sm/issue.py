@@ -6,6 +6,7 @@ import numpy as np
 
 from memsim.hierarchy.sm.state import CHAIN, PIPES, TICKS
 from memsim.support.compiled import inlined
+from memsim.trace.transactions import CONSTANT_FLAG
 
 
 @inlined
@@ -13,7 +14,8 @@ def issue(m, sm, slot, pc, count, access, time):
     """When a warp has issued the `count` instructions up to and with the one at `pc`, and may go on.
 
     The last `access` of them goes to the load-store unit. With schedulers it need only have begun, as its latency
-    counts from its issue; its scheduler's address unit takes one every `sm.address_cycles`.
+    counts from its issue; its scheduler's address unit takes one every `sm.address_cycles`, but those of the constants'
+    unit.
 
     Ports and pipes serve one gap after the other. A gap takes its scheduler's issue ports a turn an instruction and
     each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its longest chain.
@@ -30,7 +32,7 @@ def issue(m, sm, slot, pc, count, access, time):
         chain = m.gap_times[mix, CHAIN]
         ready = max(ready, through_pipes(m, port, mix, time))
     ready = max(ready, time + max((count - begun) * p.issue_cycles, chain))
-    if access:
+    if access and m.instructions[pc].flags & CONSTANT_FLAG == 0:
         ready = max(ready, m.address_units[port])
         m.address_units[port] = ready + p.address_cycles
     return ready

@@ -21,7 +21,7 @@ from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.sm.warps import act, choose, goes_to_memory, make_ready
 from memsim.support.compiled import inlined
-from memsim.trace.transactions import BYPASS_FLAG
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
 AHEAD = 8  # transactions that the host is told of before they are looked up
 
@@ -76,6 +76,15 @@ def look_up(m, sm, k, kind, op, cached, time):
 
 
 @inlined
+def look_up_constant(m, sm, op, addresses, time):
+    """Have the constants' unit look up an instruction's distinct addresses, after those that wait there already."""
+    free = max(m.sms[sm].constants_free, time) + addresses * m.p[0].constant_cycles
+    m.sms[sm].constants_free = free
+    done = free - 1 + m.p[0].shared_latency
+    complete(m, sm, op, done, done - time)
+
+
+@inlined
 def start(m, sm, time):
     """Give the load-store unit the next instruction; returns when the unit is free again."""
     slot = choose(m, sm)
@@ -92,6 +101,9 @@ def start(m, sm, time):
     m.sms[sm].next = i.first
     m.sms[sm].stop = i.first + i.count
     if i.slots == 0:
+        return time
+    if i.flags & CONSTANT_FLAG:
+        look_up_constant(m, sm, i.op, i.slots, time)
         return time
     busy = i.slots * m.p[0].pass_cycles
     if i.kind == OP_LOAD or i.kind == OP_ATOMIC:

@@ -41,6 +41,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         lookup_cycles=gpu.sm.lookup_cycles,
         tags=gpu.l1.tags_per_cycle,
         pass_cycles=gpu.sm.pass_cycles,
+        constant_cycles=gpu.sm.constant_cycles or 0,
         shared_latency=gpu.sm.shared_latency_cycles,
         barrier_cycles=gpu.sm.barrier_cycles,
         arrival_cycles=gpu.sm.arrival_cycles or 0,

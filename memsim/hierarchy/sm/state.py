@@ -22,6 +22,7 @@ SM_STATE = np.dtype(
         ("stop", "<i8"),  # one past its last transaction
         ("started", "<i8"),  # when its first transaction was looked up
         ("done", "<i8"),  # when the last of its transactions answered within the SM has its data
+        ("constants_free", "<i8"),  # when the constants' unit is free
         ("draws", "<i8"),  # random choices made
         ("transactions", "<i8"),
         ("warp", "<i4"),  # slot of its warp, or -1 when the load-store unit is empty

@@ -35,9 +35,22 @@ def test_an_address_unit_takes_an_access_every_so_many_cycles():
     warp = [instruction(slots=1, sequence=False) for _ in range(100)]
     four = dict(sm__memory_issue=True, sm__schedulers=4, sm__issue_per_cycle=4, sm__shared_latency_cycles=1)
     assert 396 <= cycles(warp, 1, sm__address_cycles=4, **four) <= 404
-    assert 400 <= cycles(warp, 4, sm__address_cycles=4, **four) <= 408  # a unit each; the load-store unit takes 1 a cycle
+    assert (
+        400 <= cycles(warp, 4, sm__address_cycles=4, **four) <= 408
+    )  # a unit each; the load-store unit takes 1 a cycle
     assert 800 <= cycles(warp, 8, sm__address_cycles=4, **four) <= 816
     assert cycles(warp, 1, **four) < 110
+
+
+def test_constants_have_a_unit_of_their_own_where_they_do():
+    """Warps that access shared memory in two passes and a constant by turns: the two units work side by side."""
+    both = [
+        [instruction(slots=2, sequence=False), instruction(slots=1, sequence=False, constant=own)] for own in (0, 1)
+    ]
+    own = dict(sm__shared_latency_cycles=1, sm__constant_cycles=1)
+    one, two = (cycles(turn * 100, 4, **own) for turn in both)
+    assert 1200 <= one <= 1212 and 800 <= two <= 812
+    assert 2400 <= cycles([instruction(slots=3, constant=True)] * 100, 4, **own | dict(sm__constant_cycles=2)) <= 2412
 
 
 def test_a_barrier_takes_arrivals_one_after_the_other():
