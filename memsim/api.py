@@ -260,7 +260,7 @@ def capturing(
 def open_trace(
     path: str | Path, kernel: str | None = None, progress: Callable[[int, int], None] | None = None
 ) -> Trace:
-    """Open a trace file; a trace of Accel-Sim's, ``kernelslist.g``, ``.traceg`` or ``.tracez``, is imported to a temporary one.
+    """Open a trace file; Accel-Sim's, ``kernelslist.g``, ``.traceg`` or ``.tracez``, are imported to a temporary one.
 
     Args:
         path: a file of memsim's, or of Accel-Sim's, plain or packed.
