@@ -2,8 +2,8 @@
 
 Little-endian: the grid's and the block's extents, shared bytes and the number of maps, u4 each; of each map the bytes
 that a thread saved, u4, threads that share a record (0 or 1: none do), u4, and where its records begin, u8; the records
-of all threads, block after block (``trace_header_t`` and ``trace_section_t`` of Neutrino's ``common.h``). A record of the maps
-that memsim reads is a clock and an address, u8 each (its tool ``dmat``); what a thread did not use is 0.
+of all threads, block after block (``trace_header_t`` and ``trace_section_t`` of Neutrino's ``common.h``). A record of
+the maps that memsim reads is a clock and an address, u8 each (its tool ``dmat``); what a thread did not use is 0.
 """
 
 from __future__ import annotations
