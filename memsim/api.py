@@ -260,7 +260,7 @@ def capturing(
 def open_trace(
     path: str | Path, kernel: str | None = None, progress: Callable[[int, int], None] | None = None
 ) -> Trace:
-    """Open a trace file; one of Accel-Sim (``kernelslist.g``, ``.traceg``, ``.tracez``) is imported to a temporary one.
+    """Open a trace file; Accel-Sim's, ``kernelslist.g``, ``.traceg`` or ``.tracez``, are imported to a temporary one.
 
     Args:
         path: a file of memsim's, or of Accel-Sim's, plain or packed.
@@ -290,12 +290,12 @@ def simulate(
     trace: Trace | str | Path,
     gpu: GPU | str | Path = DEFAULT_GPU,
     *,
-    trials: int | None = None,
+    trials: int = 64,
     seed: int = 0,
     jobs: int = 1,
     until: float | None = None,
-    min_trials: int | None = None,
-    max_trials: int | None = None,
+    min_trials: int = 20,
+    max_trials: int = 1000,
     warm: bool = False,
     whole: bool = False,
     settings: Mapping[str, object] | None = None,
@@ -310,12 +310,11 @@ def simulate(
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
         gpu: a GPU, the name of a preset, or the path of a TOML file.
-        trials: how many. Without it (and `until`), as many as make the 95 % interval of the mean of every hit ratio
-            narrower than 0.2 points: 8 at least, 64 at most.
+        trials: how many; ignored with `until`.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
         jobs: processes.
-        until: stop when those intervals are narrower than this.
-        min_trials, max_trials: bounds without `trials`; 20 and 1000 with `until`.
+        until: stop when the 95 % interval of the mean of every hit ratio is narrower than this.
+        min_trials, max_trials: bounds with `until`.
         warm: every trial starts with the caches that one replay leaves, instead of empty ones.
         whole: replay a launch as it begins, from its first block on and without random phases; the trace must hold all
             of its blocks.
@@ -335,17 +334,19 @@ def simulate(
 
     ::
 
-        result = memsim.simulate("spmv.h5", gpu="tesla-c2050", seed=1, jobs=2)
+        result = memsim.simulate("spmv.h5", gpu="tesla-c2050", trials=64, seed=1, jobs=2)
         print(result.l2_read.mean, result.l2_read.interval())
     """
     from memsim import montecarlo
-    from memsim.analysis.stopping import Plan, narrower_than
+    from memsim.analysis.stopping import narrower_than
     from memsim.gpu.presets import override, provenance
     from memsim.interactive import Result
     from memsim.trace.reader import Trace
 
-    plan = Plan.of(trials, until, min_trials, max_trials)
-    rule = {"width": plan.width, "convention": str(convention), "asked": plan.asked}
+    if max_trials < min_trials:
+        raise InputError("simulate", "max_trials", f"is {max_trials}; give {min_trials} (min_trials) or more")
+    if until is not None and not until > 0:
+        raise InputError("simulate", "until", f"is {until}; give a width above 0, for example 0.002")
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
@@ -353,15 +354,15 @@ def simulate(
     done = montecarlo.run(
         recorded,
         override(_gpu(gpu), settings) if settings else _gpu(gpu),
-        trials=plan.most,
+        trials=trials if until is None else max_trials,
         seed=seed,
         jobs=jobs,
-        enough=None if plan.width is None else narrower_than(plan.width, convention),
-        at_least=plan.least,
+        enough=None if until is None else narrower_than(until, convention),
+        at_least=min_trials if until is not None else 1,
         warm=warm,
         progress=progress,
         provenance={field: asdict(entry) for field, entry in origin.items()},
-        rule=None if plan.width is None else rule,
+        rule=None if until is None else {"width": until, "convention": str(convention)},
         out=out,
         resume=resume,
         force=force,

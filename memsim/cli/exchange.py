@@ -80,6 +80,63 @@ def import_nvbit(
         print_traces(traces)
 
 
+@imports.command("cutracer")
+def import_cutracer(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="kernel_....ndjson or .ndjson.zst, of one launch.")],
+    out: TracesOut = None,
+    force: Force = False,
+    quiet: QuietFiles = False,
+) -> None:
+    """Read what CUTracer wrote of a launch.
+
+    With opcode_only beside the accesses, gaps and waits are those of the machine code; with accesses alone, each waits
+    for those before it in its warp.
+
+    \b
+    CUTRACER_INSTRUMENT=opcode_only,mem_addr_trace CUDA_INJECTION64_PATH=lib/cutracer.so ./app
+    memsim import cutracer kernel_7fa21c3_iter0_csr.ndjson.zst -o csr.h5
+    """
+    from memsim.sources.imported.cutracer import import_cutracer as convert
+    from memsim.support.files import keeping_existing
+    from memsim.support.progress import bar
+
+    with keeping_existing(force), bar("bytes", hidden=quiet) as advance:
+        traces = convert(source, out, advance)
+    if not quiet:
+        print_traces(traces)
+
+
+@imports.command("neutrino")
+def import_neutrino(
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="result/....bin, of one launch.")],
+    probe: Annotated[
+        list[str],
+        typer.Option("--probe", "-p", metavar="WHAT:BYTES", help="The accesses of a map, load:4 for one; once a map."),
+    ],
+    out: TracesOut = None,
+    force: Force = False,
+    quiet: QuietFiles = False,
+) -> None:
+    """Read clocks and addresses that Neutrino's probes saved, as its tool dmat does.
+
+    The file tells neither what an access does nor its width: --probe says it, in the order of the maps. Every access
+    waits for those before it in its warp.
+
+    \b
+    neutrino -p dmat python app.py
+    memsim import neutrino trace/.../result/1.234567.bin --probe load:4 -o kernel.h5
+    """
+    from memsim.sources.imported.neutrino import Probe
+    from memsim.sources.imported.neutrino import import_neutrino as convert
+    from memsim.support.files import keeping_existing
+    from memsim.support.progress import bar
+
+    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
+        traces = convert(source, [Probe.of(text) for text in probe], out, advance)
+    if not quiet:
+        print_traces(traces)
+
+
 @exports.command("accelsim")
 def export_accelsim(
     paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in the order of launches.")],

@@ -136,11 +136,11 @@ def _line_blocks(
             yield block
 
 
-def _fill(text: BinaryIO | io.RawIOBase, block: bytearray, filled: int) -> int:
+def _fill(text: io.RawIOBase | BinaryIO, block: bytearray, filled: int) -> int:
     """Fill a block as far as the text goes; returns the bytes in it."""
     with memoryview(block) as view:
         while filled < len(block):
-            count = text.readinto(view[filled:])  # type: ignore[attr-defined]
+            count = text.readinto(view[filled:])  # type: ignore[union-attr]
             if not count:
                 break
             filled += count

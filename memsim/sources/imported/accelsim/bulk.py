@@ -1,8 +1,8 @@
 """Bulk and tensor copies of an Accel-Sim trace (TMA, from tracer version 6 on): a line names transfers, not lanes.
 
-After the bytes of one transfer stand: the mbarrier's address, whether the copy is multicast and then the mask of blocks,
-the bytes in all and those outside of the tensor, the mode, and the transfers' addresses: a list, or a base and deltas
-(``trace_parser.cc`` of the Accel-Sim framework). Transfers become rows of 32 pieces of 16 bytes, as they do in
+After the bytes of one transfer stand: the mbarrier's address, whether the copy is multicast and then the mask of
+blocks, the bytes in all and those outside of the tensor, the mode, and the transfers' addresses: a list, or a base and
+deltas (``trace_parser.cc`` of the Accel-Sim framework). Transfers become rows of 32 pieces of 16 bytes, as they do in
 :mod:`memsim.sources.ptx`; a copy into shared memory answers among the warp's copies.
 
 A copy is waited for by whoever tries the mbarrier that it names. The trace tells that of the warp that issued the copy;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -40,12 +40,32 @@ def convert(path: Path, out: str | Path, copies: Sequence[Copy] = (), progress: 
         InputError: anything in the file that is not as it must be, with its line; a trace file that cannot be written.
         OSError: the system does not let it be read.
     """
-    blocks = trace_blocks(path, progress)
+    return convert_text(path, trace_blocks(path, progress), out, copies)
+
+
+def convert_text(
+    path: Path,
+    blocks: Iterator[bytearray],
+    out: str | Path,
+    copies: Sequence[Copy] = (),
+    instructions: Instructions = Instructions.compiled,
+) -> Trace:
+    """Write a trace file of text as :func:`convert` reads it, in blocks of whole lines.
+
+    Args:
+        path: the file that it comes from, for messages.
+        blocks: the text.
+        out, copies: as of :func:`convert`.
+        instructions: what its gaps are: ``none``, if the text has nothing but accesses.
+
+    Raises:
+        InputError: anything in the text that is not as it must be; a trace file that cannot be written.
+    """
     first = next(blocks, bytearray())
     header, at, line = read_header(path, first)
     about = {"tracer_version": header.tracer_version, "binary_version": header.binary_version}
     with TraceWriter(out, kernel=header.kernel, source=path.name, parameters=about) as writer:
-        body = _Body(path, header, line, copies, writer)
+        body = _Body(path, header, line, ImportedOps(copies), writer, instructions)
         body.read(first, at)
         for block in blocks:
             body.read(block)
@@ -56,9 +76,11 @@ def convert(path: Path, out: str | Path, copies: Sequence[Copy] = (), progress: 
 class _Body:
     """Feeds text to the compiled reader, answers what it asks, and hands whole blocks to the writer."""
 
-    def __init__(self, path: Path, header: Header, line: int, copies: Sequence[Copy], writer: TraceWriter) -> None:
+    def __init__(
+        self, path: Path, header: Header, line: int, ops: ImportedOps, writer: TraceWriter, instructions: Instructions
+    ) -> None:
         self._path, self._header, self._writer = path, header, writer
-        self._ops, self._opcodes = ImportedOps(copies), Opcodes()
+        self._ops, self._opcodes, self._instructions = ops, Opcodes(), instructions
         self._warps = header.launch.warps_per_block
         blocks = max(BATCH_WARPS // self._warps, 1)
         self._tables = new_tables(self._opcodes, BATCH_ROWS, BATCH_ADDRESSES, blocks, self._warps)
@@ -96,7 +118,7 @@ class _Body:
         if len(again):
             problem = "stands in the file for the second time; every block may be there once"
             raise InputError(self._path, f"line {blocks['line'][again.min()]}: thread block", problem)
-        issue = Issue(Dependence.scoreboard, Instructions.compiled, self._tables.issue.mixes.table())
+        issue = Issue(Dependence.scoreboard, self._instructions, self._tables.issue.mixes.table())
         self._writer.finish(self._header.launch, self._ops.ops, self._ops.arrays, issue)
 
     # -- what the compiled reader asks for

@@ -13,7 +13,7 @@ from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 
 MOST_THREADS = 1024  # of a block, on every GPU so far (CUDA C Programming Guide, "Compute Capabilities")
-_LARGEST_GRID = (2**31 - 1, 65535, 65535)  # the same table
+LARGEST_GRID = (2**31 - 1, 65535, 65535)  # the same table
 _PREFIXED = 3  # tracers before this version begin every instruction with its block and warp
 _COMMITS = 6  # from this version on, those of warp groups' matrix products say whether they end a group
 _BEGIN = b"#BEGIN_TB"
@@ -125,7 +125,7 @@ def _extents(text: str) -> tuple[int, int, int]:
 
 def _grid(text: str) -> tuple[int, int, int]:
     extents = _extents(text)
-    if not all(1 <= value <= most for value, most in zip(extents, _LARGEST_GRID, strict=True)):
+    if not all(1 <= value <= most for value, most in zip(extents, LARGEST_GRID, strict=True)):
         raise ValueError
     return extents
 

@@ -1,9 +1,9 @@
 """One instruction of a processed Accel-Sim trace, from its line to a row of the trace; compiled.
 
-A line is ``[x y z warp] [source line] PC mask n [Rd]*n OPCODE m [Rs]*m [commit] mem_width [mode addresses]``; what newer
-tracers add at its end (immediates, values) is left alone. The prefix comes from tracers before version 3, the source line
-from those with line information, ``commit`` from version 6 on with matrix products of warp groups. What follows the width
-of bulk copies stands in bulk.py.
+A line is ``[x y z warp] [source line] PC mask n [Rd]*n OPCODE m [Rs]*m [commit] mem_width [mode addresses]``; what
+newer tracers add at its end (immediates, values) is left alone. The prefix comes from tracers before version 3, the
+source line from those with line information, ``commit`` from version 6 on with matrix products of warp groups. What
+follows the width of bulk copies stands in bulk.py.
 
 What starts a sequence: a use of a register that a load of the current sequence writes, as an operand or to overwrite
 it, by an access or by anything issued before it, because a warp issues in order; a barrier; ``DEPBAR``. A store or

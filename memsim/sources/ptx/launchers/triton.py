@@ -67,7 +67,7 @@ def triton_caught(capturing: Capturing) -> Iterator[None]:
     finally:
         KernelInterface.__getitem__ = subscript
         knobs.autotuning.listener = listener
-        driver._active = active
+        driver.set_active(active if isinstance(active, Afterwards) else Afterwards(active, lambda: driver.default))
 
 
 class Driver:
@@ -104,6 +104,42 @@ class Driver:
 
     def get_benchmarker(self) -> Callable[..., Any]:
         return self._capturing.benchmark
+
+
+class Afterwards:
+    """Triton's own driver once nothing is caught any more; kernels that were caught have nothing to unload from it.
+
+    Args:
+        active: the driver that was active before, if one was.
+        default: makes the driver that Triton would choose; where there is no GPU it raises.
+    """
+
+    def __init__(self, active: Any, default: Callable[[], Any]) -> None:
+        self._active, self._default = active, default
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._driver(), name)
+
+    def _driver(self) -> Any:
+        self._active = self._active or self._default()
+        return self._active
+
+    @property
+    def utils(self) -> Any:
+        return _UtilsAfterwards(self._driver)
+
+
+class _UtilsAfterwards:
+    def __init__(self, driver: Callable[[], Any]) -> None:
+        self._driver = driver
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._driver().utils, name)
+
+    def unload_module(self, module: Any) -> None:
+        """A module is a name if it was caught (:meth:`Utils.load_binary`)."""
+        if not isinstance(module, str):
+            self._driver().utils.unload_module(module)
 
 
 class Utils:
