@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Dependence, Replacement
-from memsim.hierarchy.cache.index import new_index
+from memsim.gpu.config import GPU, Dependence, Inclusion, Replacement
 from memsim.hierarchy.cache.replacement import POLICY
 from memsim.hierarchy.cache.ways import new_cache, reserve
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
@@ -21,7 +22,7 @@ from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
-from memsim.hierarchy.requests import REQUEST, grow_pool, new_pool, new_queues
+from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
 from memsim.hierarchy.sm.parameters import gap_times, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
@@ -30,6 +31,11 @@ from memsim.hierarchy.translation.parameters import translation_parameters
 from memsim.trace.transactions import Transactions
 
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
+# Records of pools, and what is written when they are taken, a line comes or a table is appended to.
+_WRITTEN_FIRST = {
+    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "born", "fetch_of", "brings", "spots",
+    "freed", "commands", "log",
+}  # fmt: skip
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
 
@@ -44,12 +50,53 @@ def shared(array: np.ndarray) -> np.ndarray:
 class Machine:
     """The levels of one GPU; they share the pool of requests and the calendars between them."""
 
+    gpu: GPU
+    resident: int  # blocks one SM holds at once
     sms: sm_state.SMs
     translation: translation_state.TLBs | None  # where addresses are translated
     slices: l2_state.Slices
     channels: dram_state.Channels
     counters: np.ndarray  # [level, op, event, unit]
     translated: np.ndarray  # [op, TranslationEvent]
+
+    def __post_init__(self) -> None:
+        self._idle = self.channels  # the main-memory step puts others in their place
+        self._fresh = {id(array): (array, array.copy()) for array in self._changing()}
+        self.loops: dict[str, Any] = {}  # by name, for arrays of these types: system.System keeps them here
+
+    def _changing(self) -> Iterator[np.ndarray]:
+        """The arrays that a trial reads before it writes them, and writes."""
+        for level in (self.sms, self.translation, self.slices, self.channels):
+            for name, part in () if level is None else level._asdict().items():
+                for array in part if isinstance(part, tuple) else (part,):
+                    if name not in _WRITTEN_FIRST and array.flags.writeable:
+                        yield array
+
+    def renew(self, drawn: Draws) -> None:
+        """Make everything empty and idle again, for another trial of the same trace.
+
+        Memory that the host has mapped already, pools as large as they became and the tables of the trace stay: to make
+        them took longer than a small trial.
+
+        Args:
+            drawn: what that trial drew; lines lie where they did.
+        """
+        for array, fresh in self._fresh.values():
+            np.copyto(array, fresh)
+        self.channels = self._idle._replace(requests=self.sms.requests)
+        for free in (self.sms.free_requests, self.sms.free_nodes, self.sms.free_flights):
+            free_all(free)
+        self._draw(drawn)
+
+    def _draw(self, drawn: Draws) -> None:
+        """Let the loops know what the trial drew."""
+        sms = self.sms.p
+        sms["weights_key"], sms["scheduler_key"] = drawn.warp_weights, drawn.warp_scheduler
+        sms["arbitration_key"] = drawn.arbitration
+        if self.translation is not None:
+            self.translation.p["key"] = drawn.arbitration
+        for level in (self.sms, self.slices):
+            level.cache.shape["key"] = drawn.replacement
 
     def grow_requests(self, least: int) -> None:
         """Double the pool of requests until `least` are free; numbers in use stay valid."""
@@ -146,7 +193,7 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
     tlbs = level_records(_tlbs(common, tx)) if gpu.translation.enabled else None
     return Machine(
-        level_records(sms), tlbs, level_records(slices), level_records(channels), common.counters, common.translated
+        gpu, resident, level_records(sms), tlbs, level_records(slices), level_records(channels), common.counters, common.translated
     )
 
 
@@ -203,11 +250,8 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),
         gap_times=shared(gap_times(common.gpu, np.asarray(tx.mixes))),
         cache=cache,
-        waiting=np.full(len(cache.ways), -1, np.int32),
-        writers=np.zeros(len(cache.ways), np.uint16),
-        born=np.zeros(len(cache.ways), np.int64),
+        born=np.zeros(len(cache.ways) if common.gpu.l2.inclusion is Inclusion.inclusive else 0, np.int64),
         sharers=common.sharers,
-        tag_index=new_index(n, l1.size_bytes // l1.line_bytes),
         requests=common.requests,
         free_requests=common.free_requests,
         nodes=nodes,
@@ -252,7 +296,6 @@ def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
         steps=steps,
         mapping=shared(where.mapping),
         tlbs=tlbs,
-        tag_index=new_index(n, own.sm_entries),
         miss_of=np.full(len(tlbs.ways), -1, np.int32),
         under_way=np.zeros(n, np.int64),
         queues=new_queues(n),

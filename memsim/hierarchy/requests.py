@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.hierarchy.loops.host_lines import HOST_LINE, line_aligned
 from memsim.support.compiled import inlined
 
 REQUEST = np.dtype(
@@ -36,7 +37,6 @@ REQUEST = np.dtype(
         ("pad", "u1", 4),  # to a cache line of the host
     ]
 )
-HOST_LINE = 64
 assert REQUEST.itemsize == HOST_LINE
 
 # A first-in first-out queue, or a calendar's bucket; `head` is -1 when empty.
@@ -48,16 +48,15 @@ QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])
 def new_pool(dtype: np.dtype, size: int) -> tuple[np.ndarray, np.ndarray]:
     """(records, free stack) with room for `size`."""
     free = np.empty(size + 1, np.int32)
+    free_all(free)
+    return line_aligned(size, dtype), free
+
+
+def free_all(free: np.ndarray) -> None:
+    """Make all records of a pool free; the least number is taken first."""
+    size = len(free) - 1
     free[0] = size
     free[1:] = np.arange(size - 1, -1, -1)
-    return _aligned(size, dtype), free
-
-
-def _aligned(size: int, dtype: np.dtype) -> np.ndarray:
-    """Records of zeros that begin at a cache line of the host: requests then lie in one each."""
-    raw = np.zeros(size * dtype.itemsize + HOST_LINE, np.uint8)
-    start = -raw.ctypes.data % HOST_LINE
-    return raw[start : start + size * dtype.itemsize].view(dtype)
 
 
 def grow_pool(records: np.ndarray, free: np.ndarray, least: int) -> tuple[np.ndarray, np.ndarray]:
@@ -66,7 +65,7 @@ def grow_pool(records: np.ndarray, free: np.ndarray, least: int) -> tuple[np.nda
     larger = size
     while depth + larger - size < least:
         larger *= 2
-    bigger = _aligned(larger, records.dtype).view(type(records))
+    bigger = line_aligned(larger, records.dtype).view(type(records))
     bigger[:size] = records
     stack = np.empty(larger + 1, np.int32)
     stack[0] = depth + larger - size

@@ -103,19 +103,19 @@ def writes_once(gpu: GPU, rng: np.random.Generator) -> tuple[Transactions, int]:
 
 def l1_sectors(system: System, field: str) -> list[tuple[int, int, int]]:
     """(SM, line, mask) of every line in an L1."""
-    ways = system.machine.sms.cache.ways
+    tags, ways = system.machine.sms.cache.tags, system.machine.sms.cache.ways
     per_sm = len(ways) // len(system.machine.sms.sms)
-    held = np.flatnonzero(ways["tag"] >= 0)
-    return [(int(way) // per_sm, int(ways["tag"][way]), int(ways[field][way])) for way in held]
+    held = np.flatnonzero(tags >= 0)
+    return [(int(way) // per_sm, int(tags[way]), int(ways[field][way])) for way in held]
 
 
 def l2_sectors(system: System, gpu: GPU, field: str) -> dict[int, int]:
     """L1 line -> mask over its L2 lines."""
     per = gpu.l1.line_bytes // gpu.l2.line_bytes
-    ways = system.machine.slices.cache.ways
+    tags, ways = system.machine.slices.cache.tags, system.machine.slices.cache.ways
     found: dict[int, int] = {}
-    for way in np.flatnonzero(ways["tag"] >= 0):
-        line, position = divmod(int(ways["tag"][way]), per)
+    for way in np.flatnonzero(tags >= 0):
+        line, position = divmod(int(tags[way]), per)
         found[line] = found.get(line, 0) | int(ways[field][way]) << position * gpu.l2.line_bytes // 32
     return found
 
@@ -195,9 +195,9 @@ def test_nothing_is_left_under_way(data):
                          (machine.channels.channels, ("reads", "writes"))):  # fmt: skip
         assert all((state[name] == 0).all() for name in names)
     for level in (machine.sms, machine.slices):
-        reserved = (level.cache.ways["pending"] == 255) & (level.cache.ways["tag"] < 0)
+        tags = level.cache.tags
+        reserved = (level.cache.ways["pending"] == 255) & (tags < 0)
         assert (level.cache.ways["pending"][~reserved] == 0).all()
-        tags = level.cache.ways["tag"]
         assert (level.cache.ways["valid"][tags < 0] == 0).all() and (level.cache.ways["dirty"][tags < 0] == 0).all()
     assert len(machine.sms.nodes) == machine.sms.free_nodes[0]
     assert len(machine.sms.flights) == machine.sms.free_flights[0]

@@ -31,8 +31,8 @@ def fingerprint(tx: Transactions, gpu: GPU, seed: int, quantum: int | None = Non
     parts = {name: getattr(trial, name) for name in trial.columns(tx.n_ops) if not name.endswith("seconds")}
     parts["memory_log"] = system.memory_log
     for level in ("sms", "slices"):
-        ways = getattr(system.machine, level).cache.ways
-        parts |= {f"{level}.{name}": ways[name] for name in ("tag", "valid", "dirty")}
+        cache = getattr(system.machine, level).cache
+        parts |= {f"{level}.{name}": cache.ways[name] for name in ("valid", "dirty")} | {f"{level}.tag": cache.tags}
     return {name: np.asarray(value).tobytes() for name, value in parts.items()}
 
 

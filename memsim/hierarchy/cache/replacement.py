@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import Replacement
-from memsim.hierarchy.cache.ways import first_way, make_newest
+from memsim.hierarchy.cache.ways import first_way, make_newest, oldest_way, slot_of_way, way_of_slot
 from memsim.hierarchy.loops.random import hash32
 from memsim.support.compiled import inlined
 
@@ -43,12 +43,12 @@ def touch(cache, s, way):
 def victim(cache, s):
     """Way of set `s` to replace, or -1 when every way waits for a fill. Empty ways come first, in ring order."""
     policy = cache.shape[0].policy
-    way = np.int64(cache.sets[s].oldest)
-    if policy == LRU or policy == FIFO or cache.ways[way].tag < 0:
+    way = oldest_way(cache, s)
+    if policy == LRU or policy == FIFO or cache.tags[way] < 0:
         for _ in range(cache.shape[0].ways):
             if cache.ways[way].pending == 0:
                 return way
-            way = np.int64(cache.ways[way].newer)
+            way = way_of_slot(cache, s, cache.ways[way].newer)
         return -1
     if policy == SRRIP or policy == BRRIP:
         return _most_distant(cache, s)
@@ -75,7 +75,7 @@ def _first_free_from(cache, s, slot):
 @inlined
 def replace(cache, s, way, tag):
     """Give `way` of set `s` to line `tag`, with no sector valid, as the newest."""
-    cache.ways[way].tag = tag
+    cache.tags[way] = tag
     cache.ways[way].valid = 0
     cache.ways[way].pending = 0
     cache.ways[way].dirty = 0
@@ -94,7 +94,7 @@ def replace(cache, s, way, tag):
 @inlined
 def _point_tree_away(cache, s, way):
     """Set the bits on the path to `way` so that they lead to the other halves."""
-    slot = (way - first_way(cache, s)) >> cache.shape[0].group_bits
+    slot = slot_of_way(cache, s, way)
     tree = np.int64(cache.sets[s].tree)
     node = 1
     half = cache.shape[0].ways >> 1

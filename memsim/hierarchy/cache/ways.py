@@ -1,10 +1,14 @@
 """One set-associative, sectored cache: the mechanism that L1 and L2 share.
 
-A cache is a record a way and a record a set; slot k of set s is way ``first_way(s) + (k << g)``. With g above 0, the
-same slots of 2**g neighbouring sets lie side by side: lines looked up together then share a cache line of the host.
+What is touched together lies together, for the host's memory is the limit: a lookup compares the tags of a set, which
+lie side by side; what a miss, a fill or a hit changes of a way is one small record beside those of its set; which way
+is the oldest of each set is a dense array of its own, small enough to stay in the host's caches.
 
-The ways of a set form a ring in order of use: the least recently used is ``sets[s].oldest``, the one before it in the
-ring the most recently used. Replacing the oldest way and making it the newest is then just a step of ``oldest``, which
+Slot k of set s is way ``first_way(s) + (k << g)``. With g above 0, the same slots of 2**g neighbouring sets lie side by
+side: lines looked up together then share a cache line of the host.
+
+The slots of a set form a ring in order of use: the least recently used is ``oldest[s]``, the one before it in the ring
+the most recently used. Replacing the oldest slot and making it the newest is then just a step of ``oldest``, which
 touches no way but the one replaced.
 """
 
@@ -14,18 +18,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.hierarchy.loops.host_lines import line_aligned
 from memsim.support.compiled import inlined
 
-# 16 bytes with one more of the level's own, four to a cache line of the host: a large L2 is looked up at random.
+# Eight bytes with one more of the level's own.
 WAY_FIELDS = [
-    ("tag", "<i4"),  # line number, or -1
-    ("older", "<i4"),  # neighbours in the ring of its set
-    ("newer", "<i4"),
+    ("older", "<u2"),  # neighbours in the ring of its set: slots
+    ("newer", "<u2"),
     ("valid", "u1"),  # sector masks
     ("pending", "u1"),  # requested, not here yet: the way cannot be replaced
     ("dirty", "u1"),
 ]
-SET = np.dtype([("oldest", "<i4"), ("draws", "<i4"), ("tree", "<i8")])  # oldest: a way
+SET = np.dtype([("draws", "<i8"), ("tree", "<i8")])  # for the policies that draw or keep a tree
 SHAPE = np.dtype(
     [
         ("ways", "<i8"),  # of a set
@@ -39,7 +43,9 @@ SHAPE = np.dtype(
 class Cache(NamedTuple):
     """The sets of a level: those of all L1s, or those of all slices of L2."""
 
+    tags: np.ndarray  # [way] line number, or -1
     ways: np.ndarray  # WAY_FIELDS, then what the level keeps of a way besides
+    oldest: np.ndarray  # [set] slot
     sets: np.ndarray  # SET
     predictions: np.ndarray  # [way] re-reference prediction, for the policies that have one
     shape: np.ndarray  # one SHAPE
@@ -59,6 +65,24 @@ def first_way(cache, s):
     return _compiled_first_way(s, cache.shape[0].ways, cache.shape[0].group_bits)
 
 
+@inlined
+def way_of_slot(cache, s, slot):
+    """The way of a slot of set `s`."""
+    return first_way(cache, s) + (np.int64(slot) << cache.shape[0].group_bits)
+
+
+@inlined
+def slot_of_way(cache, s, way):
+    """The slot of a way of set `s`."""
+    return (way - first_way(cache, s)) >> cache.shape[0].group_bits
+
+
+@inlined
+def oldest_way(cache, s):
+    """The least recently used way of set `s`."""
+    return way_of_slot(cache, s, cache.oldest[s])
+
+
 def new_cache(n_sets: int, way: np.dtype, *, ways: int, group_bits: int, policy: int, key: int) -> Cache:
     """A cache of `n_sets` empty sets.
 
@@ -67,15 +91,19 @@ def new_cache(n_sets: int, way: np.dtype, *, ways: int, group_bits: int, policy:
         ways: of a set.
         group_bits, policy, key: see SHAPE.
     """
-    all_ways, sets = np.zeros(n_sets * ways, way), np.zeros(n_sets, SET)
-    all_ways["tag"] = -1
-    s = np.arange(n_sets)
-    rings = _first_way(s, ways, group_bits)[:, None] + (np.arange(ways) << group_bits)  # [set, slot]
-    all_ways["older"][rings] = np.roll(rings, 1, axis=1)
-    all_ways["newer"][rings] = np.roll(rings, -1, axis=1)
-    sets["oldest"] = rings[:, 1 % ways]
-    shape = np.array([(ways, group_bits, policy, key)], SHAPE)
-    return Cache(all_ways, sets, np.zeros(n_sets * ways, np.uint8), shape)
+    all_ways, slots = line_aligned(n_sets * ways, way), np.arange(ways)
+    by_group = all_ways.reshape(n_sets >> group_bits, ways, 1 << group_bits)
+    by_group["older"], by_group["newer"] = np.roll(slots, 1)[:, None], np.roll(slots, -1)[:, None]
+    tags = line_aligned(n_sets * ways, np.dtype(np.int32))
+    tags[:] = -1
+    return Cache(
+        tags=tags,
+        ways=all_ways,
+        oldest=np.full(n_sets, 1 % ways, np.uint16),
+        sets=np.zeros(n_sets, SET),
+        predictions=np.zeros(n_sets * ways, np.uint8),
+        shape=np.array([(ways, group_bits, policy, key)], SHAPE),
+    )
 
 
 def reserve(cache: Cache, n_sets: int, lines: int) -> None:
@@ -88,50 +116,52 @@ def reserve(cache: Cache, n_sets: int, lines: int) -> None:
         n_sets: of each.
         lines: at most (ways of a set - 1) * n_sets.
     """
-    ways, sets, n = cache.ways, cache.sets, int(cache.shape["ways"][0])
+    ways, n = cache.ways, int(cache.shape["ways"][0])
     for slot in range(n - 1, -1, -1):
         taken = min(max(lines - (n - 1 - slot) * n_sets, 0), n_sets)
-        s = np.arange(len(sets)).reshape(-1, n_sets)[:, n_sets - taken :].ravel()
+        s = np.arange(len(cache.sets)).reshape(-1, n_sets)[:, n_sets - taken :].ravel()
         way = s * n + slot
         older, newer = ways["older"][way], ways["newer"][way]
-        ways["newer"][older], ways["older"][newer] = newer, older
-        sets["oldest"][s] = np.where(sets["oldest"][s] == way, newer, sets["oldest"][s])
+        ways["newer"][s * n + older], ways["older"][s * n + newer] = newer, older
+        cache.oldest[s] = np.where(cache.oldest[s] == slot, newer, cache.oldest[s])
         ways["pending"][way] = 255
 
 
 @inlined
-def move_between(cache, way, oldest):
-    """Take `way` out of its ring and put it between the oldest and the newest, neither of which it is."""
+def move_between(cache, s, way, oldest):
+    """Take `way` out of its ring and put it between the oldest slot and the newest, neither of which it is."""
+    slot, last = slot_of_way(cache, s, way), way_of_slot(cache, s, oldest)
     older, newer = cache.ways[way].older, cache.ways[way].newer
-    cache.ways[older].newer = newer
-    cache.ways[newer].older = older
-    newest = cache.ways[oldest].older
-    cache.ways[newest].newer = way
+    cache.ways[way_of_slot(cache, s, older)].newer = newer
+    cache.ways[way_of_slot(cache, s, newer)].older = older
+    newest = cache.ways[last].older
+    cache.ways[way_of_slot(cache, s, newest)].newer = slot
     cache.ways[way].older = newest
     cache.ways[way].newer = oldest
-    cache.ways[oldest].older = way
+    cache.ways[last].older = slot
 
 
 @inlined
 def make_newest(cache, s, way):
     """Make `way` of set `s` the most recently used."""
-    oldest = cache.sets[s].oldest
+    oldest = cache.oldest[s]
     newer = cache.ways[way].newer
-    if way == oldest:
-        cache.sets[s].oldest = newer
+    if slot_of_way(cache, s, way) == oldest:
+        cache.oldest[s] = newer
     elif newer != oldest:
-        move_between(cache, way, oldest)
+        move_between(cache, s, way, oldest)
 
 
 @inlined
 def invalidate_way(cache, s, way):
     """Forget the line of `way`, which becomes the first to be replaced."""
-    cache.ways[way].tag = -1
+    cache.tags[way] = -1
     cache.ways[way].valid = 0
     cache.ways[way].dirty = 0
-    oldest = cache.sets[s].oldest
-    if way == oldest:
+    oldest = cache.oldest[s]
+    slot = slot_of_way(cache, s, way)
+    if slot == oldest:
         return
     if cache.ways[way].newer != oldest:
-        move_between(cache, way, oldest)
-    cache.sets[s].oldest = way
+        move_between(cache, s, way, oldest)
+    cache.oldest[s] = slot

@@ -10,6 +10,7 @@ import numpy as np
 
 from memsim.hierarchy.cache.index import recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
+from memsim.hierarchy.cache.ways import oldest_way, way_of_slot
 from memsim.hierarchy.codes import (
     ALL,
     FETCH,
@@ -87,7 +88,7 @@ def invalidate_sharers(m, s, line, mask, time):
 @inlined
 def evict(m, s, way, time):
     """Write the dirty sectors of a way back and, if inclusive, invalidate the copies above."""
-    tag = m.cache.ways[way].tag
+    tag = np.int64(m.cache.tags[way])
     line = tag >> m.p[0].packet_bits
     shift = (tag - (line << m.p[0].packet_bits)) * m.p[0].sectors_per_line
     dirty = np.int64(m.cache.ways[way].dirty)
@@ -106,7 +107,7 @@ def allocate(m, s, tag, time):
     at = m.sets_of[tag]
     way = victim(m.cache, at)
     if way >= 0:
-        if m.cache.ways[way].tag >= 0:
+        if m.cache.tags[way] >= 0:
             if p.max_dirty and m.cache.ways[way].dirty:
                 m.dirty_ways[at] -= 1
             evict(m, s, way, time)
@@ -210,11 +211,12 @@ def clean(m, s, r, time):
     for position in range(p.lines_per_packet):
         at = m.sets_of[tag + position]
         if mask & p.line_mask << position * p.sectors_per_line and m.dirty_ways[at] > p.max_dirty:
-            way = np.int64(m.cache.sets[at].oldest)
+            way = oldest_way(m.cache, at)
             while m.cache.ways[way].dirty == 0:
-                way = np.int64(m.cache.ways[way].newer)
-            line = m.cache.ways[way].tag >> p.packet_bits
-            shift = (m.cache.ways[way].tag - (line << p.packet_bits)) * p.sectors_per_line
+                way = way_of_slot(m.cache, at, m.cache.ways[way].newer)
+            held = np.int64(m.cache.tags[way])
+            line = held >> p.packet_bits
+            shift = (held - (line << p.packet_bits)) * p.sectors_per_line
             to_memory(m, s, WRITE_BACK, line, np.int64(m.cache.ways[way].dirty) << shift, m.writers[way], time)
             m.cache.ways[way].dirty = 0
             m.dirty_ways[at] -= 1

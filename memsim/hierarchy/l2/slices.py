@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.cache.index import recall
+from memsim.hierarchy.cache.ways import oldest_way
 from memsim.hierarchy.codes import ALL, FETCH, LOAD, NEVER, REDUCTION, STORE, WRITE_BACK, first_event, reads
 from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_through
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_across
@@ -149,8 +150,11 @@ def foresee(m, r):
     p = m.p[0]
     tag = m.requests[r].line << p.packet_bits
     prefetch(m.cache.ways, m.way_of[tag])
+    prefetch(m.cache.tags, m.way_of[tag])
     for position in range(0, p.lines_per_packet, 1 << p.group_bits):
-        prefetch(m.cache.ways, m.cache.sets[m.sets_of[tag + position]].oldest)
+        way = oldest_way(m.cache, m.sets_of[tag + position])
+        prefetch(m.cache.ways, way)
+        prefetch(m.cache.tags, way)
 
 
 @inlined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import find, reindex, unindex
+from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.cache.ways import invalidate_way
 from memsim.hierarchy.codes import (
@@ -24,12 +24,17 @@ from memsim.hierarchy.codes import (
     first_event,
 )
 from memsim.hierarchy.counters import BINS_PER_OCTAVE, LATENCY_BINS
-from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import WORD, hash32
 from memsim.hierarchy.requests import give, schedule, take
 from memsim.hierarchy.sm.scoreboard import flight_ended
 from memsim.hierarchy.sm.state import ALLOCATE, BACK, EVICT, SLOTS
 from memsim.support.compiled import inlined
+
+
+@inlined
+def set_of(m, sm, line):
+    """The set of a line in an SM's L1, counted over all SMs."""
+    return sm * m.p[0].l1_sets + m.mapping[line].l1_set
 
 
 @inlined
@@ -72,7 +77,7 @@ def fill(m, sm, r, time):
     mask = np.int64(m.requests[r].mask)
     m.cache.ways[way].valid = m.cache.ways[way].valid | mask
     m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ mask)
-    node = m.waiting[way]
+    node = m.cache.ways[way].waiting
     kept = -1
     while node >= 0:
         after = m.nodes[node].next
@@ -85,7 +90,7 @@ def fill(m, sm, r, time):
             m.nodes[node].next = kept
             kept = node
         node = after
-    m.waiting[way] = kept
+    m.cache.ways[way].waiting = kept
     poisoned = mask & np.int64(m.cache.ways[way].poisoned)
     if poisoned:
         m.cache.ways[way].poisoned = m.cache.ways[way].poisoned ^ poisoned
@@ -113,11 +118,9 @@ def invalidate(m, sm, way, line, mask, time):
     m.cache.ways[way].poisoned = m.cache.ways[way].poisoned | (m.cache.ways[way].pending & (ALL ^ keep))
     if lost:
         m.sms[sm].stores += 1
-        send(m, sm, STORE, line, lost, m.writers[way], time)
+        send(m, sm, STORE, line, lost, m.cache.ways[way].writer, time)
     if m.cache.ways[way].valid == 0 and m.cache.ways[way].pending == 0:
-        s = sm * m.p[0].l1_sets + m.mapping[line].l1_set
-        unindex(m.tag_index, m.cache, sm, way)
-        invalidate_way(m.cache, s, way)
+        invalidate_way(m.cache, set_of(m, sm, line), way)
         m.cache.ways[way].poisoned = 0
 
 
@@ -167,8 +170,8 @@ def wait_at(m, way, f, need, time):
     m.nodes[node].time = time
     m.nodes[node].flight = f
     m.nodes[node].need = need
-    m.nodes[node].next = m.waiting[way]
-    m.waiting[way] = node
+    m.nodes[node].next = m.cache.ways[way].waiting
+    m.cache.ways[way].waiting = node
 
 
 @inlined
@@ -186,30 +189,27 @@ def count(m, op, kind, event, mask, hits, merges):
 
 
 @inlined
-def allocate(m, sm, line, op, time):
-    """A way for `line`, or -1 when the load-store unit must wait. A dirty victim is sent to L2."""
+def allocate(m, sm, s, line, time):
+    """A way of set `s` for `line`, or -1 when the load-store unit must wait. A dirty victim is sent to L2."""
     p = m.p[0]
     if p.write_policy == BACK and m.sms[sm].stores >= p.max_stores:
         return -1  # a dirty victim could not leave; asked first, so that trying again draws nothing
-    s = sm * p.l1_sets + m.mapping[line].l1_set
     way = victim(m.cache, s)
     if way < 0:
         return way
-    old = m.cache.ways[way].tag
+    old = np.int64(m.cache.tags[way])
     if p.inclusive and old >= 0:
         at = old * p.sharer_words + (sm >> 5)
         m.sharers[at] = m.sharers[at] & (WORD ^ 1 << (sm & 31))
     dirty = np.int64(m.cache.ways[way].dirty)
     if dirty:
         m.sms[sm].stores += 1
-        send(m, sm, STORE, m.cache.ways[way].tag, dirty, m.writers[way], time)
-    reindex(m.tag_index, m.cache, sm, way, line)
+        send(m, sm, STORE, old, dirty, m.cache.ways[way].writer, time)
     replace(m.cache, s, way, line)
     m.cache.ways[way].poisoned = 0
-    prefetch(m.cache.ways, m.cache.sets[s].oldest)  # the next victim
-    m.waiting[way] = -1
-    m.writers[way] = op
-    m.born[way] = time
+    m.cache.ways[way].waiting = -1
+    if p.inclusive:
+        m.born[way] = time
     return way
 
 
@@ -217,7 +217,8 @@ def allocate(m, sm, line, op, time):
 def load(m, sm, line, mask, op, time):
     """Look a load's transaction up in L1; False when it must be tried again."""
     p = m.p[0]
-    way = find(m.tag_index, m.cache, sm, line)
+    s = set_of(m, sm, line)
+    way = find(m.cache, s, line)
     new = mask
     event = MISS
     valid = 0
@@ -225,7 +226,7 @@ def load(m, sm, line, mask, op, time):
     if way >= 0:
         valid = mask & np.int64(m.cache.ways[way].valid)
         if valid == mask:
-            touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
+            touch(m.cache, s, way)
             m.counters[op, READS + HIT, 0] += 1
             m.counters[op, READS + HIT, 1] += m.sectors[mask]
             complete(m, sm, op, time + p.l1_latency, p.l1_latency)
@@ -238,7 +239,7 @@ def load(m, sm, line, mask, op, time):
         if m.sms[sm].loads >= p.l1_mshrs:
             return False
         if way < 0:
-            way = allocate(m, sm, line, op, time)
+            way = allocate(m, sm, s, line, time)
             if way < 0:
                 return p.full_set_bypasses and bypass(m, sm, BYPASS, line, mask, op, time)
         m.sms[sm].loads += 1
@@ -246,7 +247,7 @@ def load(m, sm, line, mask, op, time):
         m.requests[r].way = way
         m.cache.ways[way].pending = m.cache.ways[way].pending | new
     if event != MISS:
-        touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
+        touch(m.cache, s, way)
     f = join_flight(m, sm, op)
     if pending:
         wait_at(m, way, f, new | pending, time)
@@ -282,7 +283,7 @@ def bypass(m, sm, kind, line, mask, op, time):
 @inlined
 def evict_own_copy(m, sm, line, mask, time):
     """L2 changes the data, so this SM's copy goes."""
-    way = find(m.tag_index, m.cache, sm, line)
+    way = find(m.cache, set_of(m, sm, line), line)
     if way >= 0:
         invalidate(m, sm, way, line, mask, time)
 
@@ -296,7 +297,8 @@ def store(m, sm, kind, line, mask, partial, op, time):
     p = m.p[0]
     caches = kind == STORE and p.l1_enabled
     keep = caches and p.write_policy == BACK
-    way = find(m.tag_index, m.cache, sm, line)
+    s = set_of(m, sm, line)
+    way = find(m.cache, s, line)
     hits = 0
     event = MISS
     if way >= 0:
@@ -306,14 +308,14 @@ def store(m, sm, kind, line, mask, partial, op, time):
         return False
     if keep or (caches and p.write_policy == ALLOCATE):
         if way < 0:
-            way = allocate(m, sm, line, op, time)
+            way = allocate(m, sm, s, line, time)
             if way < 0 and (keep or not p.full_set_bypasses):
                 return False
         if way >= 0:
             m.cache.ways[way].valid = m.cache.ways[way].valid | mask
     if keep:
         m.cache.ways[way].dirty = m.cache.ways[way].dirty | mask
-        m.writers[way] = op
+        m.cache.ways[way].writer = op
     else:
         if way >= 0 and (kind == REDUCTION or p.write_policy == EVICT):
             invalidate(m, sm, way, line, mask, time)
@@ -322,6 +324,6 @@ def store(m, sm, kind, line, mask, partial, op, time):
         r = send(m, sm, kind, line, mask, op, time)
         m.requests[r].partial = partial
     if way >= 0 and event != MISS:
-        touch(m.cache, sm * p.l1_sets + m.mapping[line].l1_set, way)
+        touch(m.cache, s, way)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
     return True

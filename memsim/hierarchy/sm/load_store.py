@@ -16,7 +16,7 @@ from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDU
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket
 from memsim.hierarchy.sm.events import pop_event, push
-from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, store
+from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, set_of, store
 from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.sm.warps import act, choose, goes_to_memory, make_ready
@@ -41,7 +41,7 @@ def receive(m, sm, time):
         answer_own(m, sm, r, time)
     elif kind == INVALIDATE:
         line = m.requests[r].line
-        way = find(m.tag_index, m.cache, sm, line)
+        way = find(m.cache, set_of(m, sm, line), line)
         if way >= 0 and m.born[way] <= m.requests[r].time - m.p[0].return_cycles:
             invalidate(m, sm, way, line, np.int64(m.requests[r].mask), time)
     else:
@@ -206,7 +206,6 @@ def accept(m, start, end):
         r = take_bucket(m.from_l2, time)
         while r >= 0:
             prefetch(m.cache.ways, m.requests[r].way)
-            prefetch(m.waiting, m.requests[r].way)
             after = m.requests[r].next
             append(m.replies, m.requests[r].target, m.requests, r)
             r = after

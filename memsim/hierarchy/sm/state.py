@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.gpu.config import L1WritePolicy, WarpScheduler
-from memsim.hierarchy.cache.index import Index
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, Kind, LoadClass
 
@@ -66,7 +65,9 @@ FLIGHT = np.dtype(
 )
 NODE = np.dtype([("time", "<i8"), ("flight", "<i4"), ("next", "<i4"), ("need", "<i4"), ("pad", "<i4")])
 OP_TIMES = np.dtype([("sum", "<i8"), ("count", "<i8"), ("instruction_sum", "<i8"), ("instruction_count", "<i8")])
-L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1")])  # sectors to be dropped when they come
+# Of a way besides: sectors to be dropped when they come, the static op that last wrote there, the first node that waits
+# for its fill, or -1. Four ways are one cache line of the host.
+L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer", "<u2"), ("pad", "<u2")])
 # Scoreboard, one a warp and class of loads: loads issued, the first of them whose times are known, the latest of these.
 BOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
 CLASSES = len(LoadClass)
@@ -116,11 +117,8 @@ class SMs(NamedTuple):
     pipes: np.ndarray  # [SM, scheduler, PIPES] when each pipe is free, in ticks
     gap_times: np.ndarray  # [mix, PIPES + 1] ticks it takes in each pipe; CHAIN: cycles of its chain
     cache: Cache  # all L1s; its ways are L1_WAY
-    waiting: np.ndarray  # [way] first node that waits for its fill, or -1
-    writers: np.ndarray  # [way] static op that last wrote there
-    born: np.ndarray  # [way] when its line missed
+    born: np.ndarray  # [way] when its line missed (inclusive L2 only)
     sharers: np.ndarray  # [line * sharer_words + word]: SMs whose L1 may hold the line (inclusive L2 only)
-    tag_index: Index
     requests: np.ndarray
     free_requests: np.ndarray
     nodes: np.ndarray

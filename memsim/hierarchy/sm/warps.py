@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.codes import NEVER
+from memsim.hierarchy.loops.host_lines import HOST_LINE
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import hash32
-from memsim.hierarchy.requests import HOST_LINE
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
 from memsim.hierarchy.sm.scoreboard import must_wait, wait_for_loads

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import find, recall, reindex
+from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_bucket
 from memsim.hierarchy.translation.state import TranslationEvent
@@ -37,12 +37,11 @@ def look_up(m, sm, time):
     page = m.page_of[m.requests[r].line]
     op = m.requests[r].op
     s = sm * p.sm_sets + m.pages[page].set
-    way = find(m.tag_index, m.tlbs, sm, page)
+    way = find(m.tlbs, s, page)
     if way < 0:
         way = victim(m.tlbs, s) if m.under_way[sm] < p.sm_misses else np.int64(-1)
         if way < 0:
             return False
-        reindex(m.tag_index, m.tlbs, sm, way, page)
         replace(m.tlbs, s, way, page)
         pop(m.queues, sm, m.requests)
         m.counters[op, SM_MISS] += 1

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.hierarchy.cache.index import Index
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 
 
@@ -52,7 +51,6 @@ class TLBs(NamedTuple):
     steps: np.ndarray  # STEP [page * walk_levels + level], lines numbered as those of the trace, behind them
     mapping: np.ndarray  # MAPPING, one a line
     tlbs: Cache  # of all SMs; tags are pages, a way under way is pending
-    tag_index: Index
     miss_of: np.ndarray  # [way] miss under way that fills it
     under_way: np.ndarray  # [sm] misses under way
     queues: np.ndarray  # requests of each SM that are not looked up yet: the first waits for a fill
@@ -88,5 +86,5 @@ def fill_in_order(cache: Cache, sets: np.ndarray, way_of: np.ndarray) -> None:
     rank = np.empty(len(sets), np.int64)  # within its set
     rank[order] = np.arange(len(sets)) - np.repeat(np.cumsum(counts) - counts, counts)
     way_of[:] = sets * ways + (1 + rank) % ways  # the first to go of an empty set is slot 1
-    cache.ways["tag"][way_of] = np.arange(len(sets))  # of those that share a way, the last stays
-    cache.sets["oldest"] = np.arange(len(cache.sets)) * ways + (1 + counts) % ways
+    cache.tags[way_of] = np.arange(len(sets))  # of those that share a way, the last stays
+    cache.oldest[:] = (1 + counts) % ways

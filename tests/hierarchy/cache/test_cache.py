@@ -137,7 +137,7 @@ def test_a_policy_keeps_the_lines_it_should(replacement, lines, left):
     flow = [instruction([(line, 15)]) for line in lines]
     system = System(machines.one_warp(*flow), gpu, 1, np.random.SeedSequence(0))
     system.run()
-    assert set(system.machine.sms.cache.ways["tag"].tolist()) == left
+    assert set(system.machine.sms.cache.tags.tolist()) == left
 
 
 def test_random_replacement_takes_every_way_alike():
@@ -148,7 +148,7 @@ def test_random_replacement_takes_every_way_alike():
     for seed in range(20):
         system = System(tx, gpu, 1, np.random.SeedSequence(seed))
         system.run()
-        ages += [1999 - int(tag) for tag in system.machine.sms.cache.ways["tag"]]
+        ages += [1999 - int(tag) for tag in system.machine.sms.cache.tags]
     # A line stays for each further miss with probability 3/4, so ages are geometric with mean 3.
     assert 2 < np.mean(ages) < 4.5
 
