@@ -14,7 +14,11 @@ from memsim.studies import StudyResult as _StudyResult
 from memsim.studies import compare
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from matplotlib.figure import Figure
+
+    from memsim.trace.reader import Trace
 
 
 class Text(str):
@@ -58,15 +62,22 @@ class Result(result.Result):
         with styled():
             return FIGURES[figure](self)
 
-    def why(self) -> Text:
-        """What makes the kernel slow, the costliest first (docs/why.md).
+    def why(self, trace: Trace | str | Path | None = None, *, quick: bool = False, jobs: int = 1) -> Text:
+        """What makes the kernel slow and what putting it right wins, most first (docs/why.md).
+
+        Args:
+            trace: that was run, or its file; None: the file where it was then, if it is still there.
+            quick: replay nothing put right.
+            jobs: processes of the replays.
 
         Raises:
-            InputError: results of a version before 1.2.
+            InputError: results of a version before 1.2, or another trace.
         """
         from memsim.report.why import why_text
+        from memsim.why import explain
 
-        return Text(why_text(self))
+        found = explain(self, trace, quick=quick, jobs=jobs)
+        return Text("\n\n".join([why_text(self, found.causes), *([found.note] if found.note else [])]))
 
     def _repr_html_(self) -> str:
         from memsim.report.text import counter_rows, heading, ratio_rows, time_lines

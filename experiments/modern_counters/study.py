@@ -19,8 +19,12 @@ from memsim.support.progress import bar
 SOURCE = "Nsight Compute on an A100 and an RTX 4090, in the programs' repositories"
 TRIALS = 2
 QUICK = ("copy", "transpose shared")
-COUNTS = {"l2_sectors": ("L2 sectors", 5), "dram_read": ("DRAM bytes read", 5), "dram_written": ("DRAM bytes written", 5),
-          "microseconds": ("time", 20)}  # fmt: skip
+COUNTS = {
+    "l2_sectors": ("L2 sectors", 5),
+    "dram_read": ("DRAM bytes read", 5),
+    "dram_written": ("DRAM bytes written", 5),
+    "microseconds": ("time", 20),
+}
 PANELS = (
     ("L1 hit ratio", "l1"),
     ("L2 sectors", "l2_sectors"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from memsim.analysis.result import Result
 
 SECTOR_BYTES = 32
+ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", "DRAM", "tensor cores"
 
 
 @dataclass(frozen=True)
@@ -32,20 +33,18 @@ def utilization(result: Result) -> list[Part]:
     """
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
     sm, l2 = gpu["sm"], gpu["l2"]
-    parts = [Part("issue", _issue(result), "warp instructions of the trace over issue slots")]
+    parts = [Part(ISSUE, _issue(result), "warp instructions of the trace over issue slots"), *_pipe(result)]
     elsewhere = "constant" if sm.get("constant_cycles") else None  # in a unit of their own
     passes = sum(op.get("profile", {}).get("passes", 0) for op in result.trials.ops if op["space"] != elsewhere)
     taken = _wavefronts(result) * sm["lookup_cycles"] + passes * sm["pass_cycles"]
-    parts.append(Part("load-store units and L1", taken / (sm["count"] * cycles), "wavefronts and shared-memory passes"))
+    parts.append(Part(LOAD_STORE, taken / (sm["count"] * cycles), "wavefronts and shared-memory passes"))
     if l2["enabled"]:
         counts = result.counters["l2"]["sectors"]
         sectors = counts["reads"] + counts["writes"] + counts["atomics"]
-        parts.append(
-            Part(
-                "L2", sectors * l2["sector_cycles"] / (l2["slices"] * cycles), "sectors of its slices, each as if whole"
-            )
-        )
-    return [*parts, Part("DRAM", bandwidth_used(result), "bytes moved over what its data bus could move")]
+        longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
+        taken = sectors * l2["sector_cycles"] + longer * _profiled(result, "partial_sectors")
+        parts.append(Part(L2, taken / (l2["slices"] * cycles), "sectors of its slices, those stored in part too"))
+    return [*parts, Part(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
 
 
 def bandwidth_used(result: Result) -> float:
@@ -66,10 +65,26 @@ def warp_instructions(result: Result) -> float:
     return float(memory + about["executed"]["gap_instructions"])
 
 
+def _profiled(result: Result, field: str) -> int:
+    """A field of the ops' profiles, added up; 0 in results that do not tell."""
+    return sum(op.get("profile", {}).get(field, 0) for op in result.trials.ops)
+
+
 def _wavefronts(result: Result) -> float:
     """What the load-store units' transactions took; one each in results that do not tell."""
-    counted = sum(op.get("profile", {}).get("wavefronts", 0) for op in result.trials.ops)
-    return float(counted or result.performance["transactions_per_trial"])
+    return float(_profiled(result, "wavefronts") or result.performance["transactions_per_trial"])
+
+
+def _pipe(result: Result) -> list[Part]:
+    """The busiest of what executes the instructions between accesses, where the trace tells their classes."""
+    about = result.trials.about
+    taken = about.get("executed", {}).get("pipe_cycles") or {}
+    if not any(taken.values()):
+        return []
+    busiest = max(taken, key=lambda name: taken[name])
+    name = TENSOR if busiest == "tensor" else f"{busiest} pipes"
+    busy = taken[busiest] / (about["gpu"]["sm"]["count"] * result.cycles.mean)
+    return [Part(name, busy, "instructions of the class over what its lanes could do; the busiest class")]
 
 
 def _issue(result: Result) -> float:

@@ -18,6 +18,12 @@ CountedAs = Annotated[Convention, typer.Option(help="What the hit ratios count a
 Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
 QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="What makes it slow by its trials alone: replay nothing put right.")
+]
+RunTrace = Annotated[
+    Path | None, typer.Option("--trace", metavar="TRACE", help="The trace that was run; else where it was then.")
+]
 Whole = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from memsim.analysis.result import Result
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
+    from memsim.why import Explanation
 
 
 def print_traces(traces: list[Trace]) -> None:
@@ -50,8 +51,8 @@ def write_file(out: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def print_json(result: Result, error: ModelError | None = None) -> None:
+def print_json(result: Result, error: ModelError | None = None, causes: list[Explanation] | None = None) -> None:
     from memsim.report.document import dumps
     from memsim.report.sensitivity import uncertain_document
 
-    typer.echo(dumps(result, **({"uncertain": uncertain_document(error)} if error is not None else {})))
+    typer.echo(dumps(result, causes, **({"uncertain": uncertain_document(error)} if error is not None else {})))

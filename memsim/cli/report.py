@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force
+from memsim.cli.causes import explained_causes
+from memsim.cli.options import CountedAs, Force, Quick
 from memsim.support.errors import InputError
 
 
@@ -17,6 +18,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html"),
     force: Force = False,
     convention: CountedAs = Convention.model,
+    quick: Quick = False,
 ) -> None:
     """Write one self-contained HTML page: source, loads, what makes it slow, pictures, configuration.
 
@@ -30,6 +32,7 @@ def report(
     from memsim.studies import StudyResult
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
+    from memsim.why import explained
 
     if len({path.stem for path in paths}) < len(paths):
         raise InputError(
@@ -37,5 +40,6 @@ def report(
         )
     studies = {path.stem: StudyResult.load(path, convention) for path in paths if is_study(path)}
     results = {path.stem: Result.load(path, convention) for path in paths if path.stem not in studies}
+    causes = {label: explained_causes(one, None, quick, None) for label, one in results.items() if explained(one)}
     with keeping_existing(force):
-        typer.echo(write_page(results, studies, out))
+        typer.echo(write_page(results, studies, out, causes))

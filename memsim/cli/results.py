@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention, Grouping, Method
-from memsim.cli.options import CountedAs, Force
+from memsim.cli.causes import explained_causes
+from memsim.cli.options import CountedAs, Force, Quick, RunTrace
 from memsim.cli.output import print_json, print_tables
 from memsim.report.sheet import Format, Size
 from memsim.support.errors import InputError
@@ -24,7 +25,10 @@ def show(
     method: Annotated[Method, typer.Option(help="How the ratios' interval of the mean is found.")] = Method.t,
     json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
-    why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, the costliest first.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Print what makes it slow and what to win, most first.")] = False,
+    quick: Quick = False,
+    trace: RunTrace = None,
+    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes of --why's replays.")] = None,
     ncu: Annotated[bool, typer.Option("--ncu", help="Print what Nsight Compute counts, by its names.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, the names alone.")] = False,
 ) -> None:
@@ -34,6 +38,7 @@ def show(
     memsim show result.h5
     memsim show result.h5 --by array --method bootstrap
     memsim show result.h5 --why
+    memsim show result.h5 --why --quick
     memsim show result.h5 --ncu
     memsim show study.h5 --csv
     memsim show study.h5 --json
@@ -44,8 +49,10 @@ def show(
     from memsim.report.why import why_text
     from memsim.studies.store import is_study
 
-    if json + csv + why + ncu > 1:
-        raise InputError("memsim show", "--json, --csv, --why, --ncu", "exclude each other; give one of them")
+    if json + csv + why + ncu > 1 + (json and why):
+        raise InputError("memsim show", "--json, --csv, --why, --ncu", "exclude each other, but --why and --json")
+    if not why and (quick or trace is not None or jobs is not None):
+        raise InputError("memsim show", "--quick, --trace, --jobs", "concern replays of --why; give that too")
     if quiet and not ncu:
         raise InputError("memsim show", "--quiet", "leaves nothing to print; give it with --ncu")
     if is_study(path):
@@ -53,7 +60,11 @@ def show(
         return
     result = Result.load(path, convention)
     if why:
-        typer.echo(why_text(result))
+        causes = explained_causes(result, trace, quick, jobs)
+        if json:
+            print_json(result, causes=causes)
+        else:
+            typer.echo(why_text(result, causes))
     elif ncu:
         typer.echo(listing(result, names_only=quiet))
     elif json:

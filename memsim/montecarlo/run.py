@@ -16,6 +16,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.keep import Kept, keeping
 from memsim.montecarlo.load_loops import load_loops
@@ -26,9 +27,9 @@ from memsim.profile.ops import profile
 from memsim.support.errors import InputError
 from memsim.support.interrupts import deferred, listening, raise_heard
 from memsim.support.scratch import Scratch
+from memsim.support.text import printable
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
-from memsim.trace.transactions import Transactions
 
 Finished = Generator[tuple[int, Trial], None, None]
 
@@ -91,7 +92,7 @@ def run(
             take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources)), jobs), trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
-            about["executed"] = _executed(trace, execution.transactions)
+            about["executed"] = _executed(trace, execution)
             for op, found in zip(ops, profile(trace, execution), strict=True):
                 op["profile"] = asdict(found)
             done = Trials.of(take.trials, **texts)
@@ -184,6 +185,7 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "trace": {
             "digest": trace.digest,
+            "path": printable(str(trace.path.absolute())),
             "kernel": trace.kernel,
             "source": trace.source,
             "parameters": trace.parameters,
@@ -197,15 +199,16 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
     }
 
 
-def _executed(trace: Trace, transactions: Transactions) -> dict[str, int]:
-    """What the closed-form models want to know beside the static ops."""
-    rows = transactions.instructions
+def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:
+    """What the closed-form models want to know beside the static ops, and the SM cycles that pipes are busy."""
+    rows = execution.transactions.instructions
     return {
         "registers": trace.launch.registers,
         "shared_bytes": trace.launch.shared_bytes,
         "warps": trace.n_warps,
         "gap_instructions": int(rows["gap"].sum(dtype=np.int64)),
         "barriers": int(np.count_nonzero(rows["flags"] & Flag.barrier)),
+        "pipe_cycles": pipe_cycles(execution.gpu, trace.issue.mixes, rows["mix"]),
     }
 
 

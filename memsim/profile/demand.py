@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.support.compiled import loop
-from memsim.trace.bits import popcount
+from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.ideal import split_by_coalescing
 from memsim.trace.reader import Trace
@@ -14,6 +14,7 @@ from memsim.trace.schema import NO_OP, Space, StaticOp
 from memsim.trace.transactions import Transactions
 
 _BANK_BYTES = 4
+_TOGETHER = 1 << 20  # instructions that are looked at together
 # Columns of the loop's table.
 _INSTRUCTIONS, _TRANSACTIONS, _SECTORS, _FIRST, _FIRST_OF_BLOCK, _PASSES, _WAVEFRONTS = range(7)
 
@@ -35,7 +36,21 @@ def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
         "block_sectors": table[:, _FIRST_OF_BLOCK],
         "passes": table[:, _PASSES],
         "wavefronts": table[:, _WAVEFRONTS],
+        "partial_sectors": _partial_sectors(tx),
     } | _of_lanes(trace, tx, gpu)
+
+
+def _partial_sectors(tx: Transactions) -> np.ndarray:
+    """Sectors that stores cover in part, by static op: i8 [n_ops]."""
+    found, rows = np.zeros(tx.n_ops, np.int64), tx.instructions
+    for first in range(0, len(rows), _TOGETHER):
+        some = rows[first : first + _TOGETHER]
+        some = some[(some["op"] < tx.n_ops) & (some["count"] > 0)]
+        if len(some):
+            parts = popcounts(tx.partial[some["first"][0] : some["first"][-1] + some["count"][-1]].astype(np.uint32))
+            op = np.repeat(some["op"], some["count"])
+            found += np.bincount(op, weights=parts, minlength=tx.n_ops).astype(np.int64)
+    return found
 
 
 def _of_lanes(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:

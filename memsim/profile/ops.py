@@ -10,6 +10,7 @@ import numpy as np
 from memsim.gpu.config import GPU, L1WritePolicy
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import Layout
+from memsim.profile.contention import contention
 from memsim.profile.demand import Columns, demand
 from memsim.profile.exchange import copied, read_back
 from memsim.profile.order import Order, interleaved
@@ -49,6 +50,9 @@ class OpProfile:
         read_back: sectors of loads whose first use was a store of the same block.
         copied: of `instructions`, stores to shared memory of what was loaded just before.
         wavefronts: of the load-store unit, for the transactions; 0 in results of before these were counted.
+        addresses: of atomics, distinct ones, instruction by instruction; 0 in results of before these were counted.
+        most_on_one: of atomics, the most lanes on one address, added over instructions.
+        partial_sectors: of `sectors`, those that a store covers in part.
     """
 
     instructions: int
@@ -78,6 +82,9 @@ class OpProfile:
     read_back: int
     copied: int
     wavefronts: int = 0
+    addresses: int = 0
+    most_on_one: int = 0
+    partial_sectors: int = 0
 
     def __add__(self, other: OpProfile) -> OpProfile:
         """The two ops taken as one."""
@@ -98,6 +105,7 @@ def profile(trace: Trace, execution: Execution) -> list[OpProfile]:
         | _l1_reuse(trace, tx, gpu, order, where)
         | _l2_reuse(tx, gpu, order)
         | _skew(trace, tx, gpu, order, where)
+        | contention(trace)
         | {"read_back": read_back(tx, order), "copied": copied(trace.ops, tx)}
     )
     return [OpProfile(**{name: values[op].tolist() for name, values in columns.items()}) for op in range(tx.n_ops)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from memsim.analysis.choices import Convention
@@ -11,11 +12,16 @@ from memsim.analysis.loads import Load
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
-from memsim.why import explained, findings
+from memsim.why import Explanation, Finding, explained, explanations
 
 
-def document(result: Result) -> dict[str, Any]:
-    """The contract's object, of JSON values: a quantity that does not exist is None."""
+def document(result: Result, causes: Sequence[Explanation] | None = None) -> dict[str, Any]:
+    """The contract's object, of JSON values: a quantity that does not exist is None.
+
+    Args:
+        result: the result.
+        causes: of its slowness, with gains; None: as they are known without a replay.
+    """
     about = result.trials.about
     return without_nan(
         {
@@ -41,7 +47,7 @@ def document(result: Result) -> dict[str, Any]:
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": mean_and_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],
-            "findings": _findings(result),
+            "findings": _findings(result, causes),
             "performance": result.performance,
             "versions": about["versions"],
             "created": about["created"],
@@ -49,9 +55,9 @@ def document(result: Result) -> dict[str, Any]:
     )
 
 
-def dumps(result: Result, **more: Any) -> str:
+def dumps(result: Result, causes: Sequence[Explanation] | None = None, **more: Any) -> str:
     """The same as indented text, with more fields."""
-    return json.dumps(document(result) | more, indent=2, allow_nan=False, ensure_ascii=False)
+    return json.dumps(document(result, causes) | more, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _profiler(result: Result) -> dict[str, Any] | None:
@@ -61,10 +67,21 @@ def _profiler(result: Result) -> dict[str, Any] | None:
     return {name: {"unit": one.unit, **mean_and_interval(one.values)} for name, one in metrics(result).items()}
 
 
-def _findings(result: Result) -> list[dict[str, Any]] | None:
+def _findings(result: Result, causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | None:
     if not explained(result):
         return None  # a file before version 1.2
-    return [vars(finding) | {"advice": finding.advice} for finding in findings(result)]
+    found = explanations(result) if causes is None else causes
+    return [_place(one, finding) for one in found for finding in one.findings]
+
+
+def _place(one: Explanation, finding: Finding) -> dict[str, Any]:
+    told = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
+    return {name: getattr(finding, name) for name in told} | {
+        "see": one.cause.section,
+        "bound": one.bound,
+        "gain": None if one.gain is None else mean_and_interval(one.gain.share),
+        "replayed": None if one.gain is None else one.gain.repair,
+    }
 
 
 def _load(load: Load) -> dict[str, Any]:

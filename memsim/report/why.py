@@ -1,68 +1,90 @@
-"""Findings as text: what to look at first, why, and what to try."""
+"""Findings as text: what to look at first, why, what putting it right wins, and what to try."""
 
 from __future__ import annotations
 
 import textwrap
-from itertools import groupby
+from collections.abc import Sequence
 
 from memsim.analysis.result import Result
-from memsim.analysis.utilization import bandwidth_used
-from memsim.models.mwp_cwp import Case
-from memsim.why import LEAST_EXCESS, Cause, Finding, Regime, findings, regime
-from memsim.why.findings import at_stake, gpu_of
+from memsim.why import LEAST_EXCESS, Explanation, Finding, explanations
+from memsim.why.parts import BOUND, busiest, busy
 
 _WIDTH = 100
 _SHOWN = 6
-_IMPLIES = {
-    Case.few_warps: "warps are too few to hide waiting",
-    Case.memory: "memory decides, computation hides behind it",
-    Case.computation: "computation decides, memory hides behind it: expect less than the costs say",
-}
+_LEAST_GAIN = 0.01  # a cause whose repair wins less is named, and no more
+_MEANING = (
+    "to win: share of the kernel's time that a replay with the cause put right does not take, with the 95 % interval "
+    "of its mean; at most: what the part leaves that is then the busiest; gains overlap"
+)
+_EXCESS = "in excess: share of the memory time, which ranks and does not predict; at most: as the busiest part allows"
 
 
-def why_text(result: Result) -> str:
-    """What ``memsim show --why`` prints."""
-    ranked = [(cause, list(group)) for cause, group in groupby(findings(result), key=lambda one: one.cause)]
-    parts = [_head(result, len(ranked)), *(_entry(n, *group) for n, group in enumerate(ranked[:_SHOWN], 1))]
-    if rest := ranked[_SHOWN:]:
-        parts.append(f"and for less: {', '.join(cause for cause, _ in rest)} (memsim show --json lists them)")
+def why_text(result: Result, found: Sequence[Explanation] | None = None) -> str:
+    """What ``memsim show --why`` prints.
+
+    Args:
+        result: the result.
+        found: its causes, most to win first; None: nothing is replayed.
+    """
+    causes = list(explanations(result) if found is None else found)
+    told = [one for one in causes if one.gain is None or one.at_stake >= _LEAST_GAIN]
+    parts = [_head(result, told), *(_entry(n, one) for n, one in enumerate(told[:_SHOWN], 1))]
+    if rest := told[_SHOWN:]:
+        parts.append(f"and for less: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
+    if void := [f"{one.cause} ({gain_text(one)})" for one in causes if one not in told]:
+        parts.append(_wrapped(f"put right in a replay, of no weight: {', '.join(void)}", "", "  "))
     return "\n\n".join(parts)
 
 
-def _head(result: Result, causes: int) -> str:
+def _head(result: Result, told: Sequence[Explanation]) -> str:
     name = f"{result.trials.about['trace']['kernel']} on {result.gpu}"
-    if causes:
-        what = f"{causes} finding{'s' * (causes != 1)} of weight, the costliest first"
-        meaning = (
-            "in excess: share of the memory time; at stake: share of the kernel's time, no more can be won by putting "
-            "it right; findings overlap"
+    if told:
+        replayed = any(one.gain for one in told)
+        order = "most to win first" if replayed else "most in excess first"
+        what, meaning = (
+            f"{len(told)} finding{'s' * (len(told) != 1)} of weight, {order}",
+            _MEANING if replayed else _EXCESS,
         )
     else:
         what, meaning = "nothing of weight", f"no access wastes {LEAST_EXCESS:.0%} of the memory time"
-    used = f"main memory moves {bandwidth_used(result):.0%} of what it could in this time"
-    of = regime(result, gpu_of(result))
-    lines = [f"{name}: {what}", *([_regime(of)] if of else []), used, meaning]
-    return "\n".join(_wrapped(line, "", "  ") for line in lines)
+    return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), meaning))
 
 
-def _regime(of: Regime) -> str:
-    said = of.prediction
-    return (
-        f"MWP/CWP: {_IMPLIES[said.case]} (MWP {said.mwp:.1f}, limited by {of.mwp_limit}; CWP {said.cwp:.1f}; "
-        f"{said.n} of {of.max_warps} warps an SM)"
-    )
+def _busy(result: Result) -> str:
+    parts = busy(result)
+    name, most = busiest(parts)
+    verdict = f"bound by {name}" if most >= BOUND else "bound by latency, for no part is busy for long"
+    ranked = sorted(parts.items(), key=lambda part: -part[1])
+    return f"{verdict}; busy of the time: {', '.join(f'{part} {share:.0%}' for part, share in ranked)}"
 
 
-def _entry(number: int, cause: Cause, found: list[Finding]) -> str:
-    excess = min(1.0, sum(one.excess for one in found))
-    lines = [f"{number}. {cause}: {excess:.0%} in excess, up to {at_stake(found):.0%} at stake"]
-    for evidence in dict.fromkeys(one.evidence for one in found):
-        for one in found:
-            if one.evidence == evidence:
-                array = f" ({one.array})" if one.array else ""
-                lines.append(_wrapped(f"{one.place}  {one.cost:4.0%}  {one.text}{array}", "   ", " " * 10))
+def gain_text(one: Explanation) -> str:
+    """What it wins, in words."""
+    if one.gain is None:
+        return f"{one.excess:.0%} in excess, not replayed"
+    its = one.gain.share.interval()
+    within = f" ({_percent(its.low)} … {_percent(its.high)})" if its else ""
+    return f"{_percent(one.gain.share.mean)}%{within} to win"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f}"
+
+
+def _entry(number: int, one: Explanation) -> str:
+    lines = [f"{number}. {one.cause}: {gain_text(one)}, at most {one.bound:.0%}"]
+    if one.gain is not None:
+        lines.append(_wrapped(f"replayed with {one.gain.repair}", "   ", "      "))
+    for evidence in dict.fromkeys(finding.evidence for finding in one.findings):
+        lines += [_place(finding) for finding in one.findings if finding.evidence == evidence]
         lines.append(_wrapped(evidence, "      ", "      "))
-    return "\n".join([*lines, _wrapped(f"try: {found[0].advice}", "   ", "        ")])
+    lines.append(_wrapped(f"try: {one.findings[0].advice}", "   ", "        "))
+    return "\n".join([*lines, f"   see {one.cause.section}"])
+
+
+def _place(finding: Finding) -> str:
+    array = f" ({finding.array})" if finding.array else ""
+    return _wrapped(f"{finding.place}  {finding.excess:4.0%}  {finding.text}{array}", "   ", " " * 10)
 
 
 def _wrapped(text: str, first: str, then: str) -> str:

@@ -1,7 +1,22 @@
-"""Why a kernel is slow: findings with file, line and array, their evidence, and what to try (docs/why.md)."""
+"""Why a kernel is slow: causes with file, line and array, their evidence, what putting them right wins, and what to try
+(docs/why.md)."""
 
+from memsim.why.explain import Explained, explain
+from memsim.why.explanation import Explanation, Gain
 from memsim.why.finding import LEAST_EXCESS, Cause, Finding
-from memsim.why.findings import explained, findings
+from memsim.why.findings import explained, explanations
 from memsim.why.regime import Regime, regime
 
-__all__ = ["LEAST_EXCESS", "Cause", "Finding", "Regime", "explained", "findings", "regime"]
+__all__ = [
+    "LEAST_EXCESS",
+    "Cause",
+    "Explained",
+    "Explanation",
+    "Finding",
+    "Gain",
+    "Regime",
+    "explain",
+    "explained",
+    "explanations",
+    "regime",
+]

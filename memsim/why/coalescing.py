@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from memsim.why.finding import Cause, Finding
-from memsim.why.site import Site
+from memsim.why.site import LANES, Site, diverges
 
 _MISALIGNED = 1.5  # scattered lanes ask for more than this times the least sectors
 
@@ -13,12 +13,14 @@ _MISALIGNED = 1.5  # scattered lanes ask for more than this times the least sect
 def scattered(site: Site) -> Iterator[Finding]:
     """In excess: the part of its weight that its excess sectors have."""
     of = site.profile
-    if not of.transactions or of.sectors <= site.dense_sectors:
+    if site.atomics or not of.transactions or of.sectors <= site.dense_sectors:
         return
     excess = of.sectors / site.dense_sectors
     cause = Cause.scattered if excess > _MISALIGNED else Cause.misaligned
+    lanes = f"{LANES} lanes, idle ones too," if diverges(of) else f"{of.lanes / of.instructions:.0f} lanes"
     evidence = (
-        f"{of.sectors / of.instructions:.1f} sectors a warp instruction, "
-        f"{site.dense_sectors / of.instructions:.1f} would do"
+        f"{of.sectors / of.instructions:.1f} sectors a warp instruction; {site.dense_sectors / of.instructions:.1f} "
+        f"would do for {lanes} of {site.width} bytes side by side"
     )
-    yield site.finding(cause, site.weight * (1 - 1 / excess), evidence)
+    part = 1 - 1 / excess
+    yield site.finding(cause, site.weight * part, evidence, load_store=part, l2=part, dram=part)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 LEAST_EXCESS = 0.03  # a cause with less in excess is not of weight
 
 
 class Cause(StrEnum):
-    """What is found."""
+    """What is found; its section in docs/why.md has the same name."""
 
+    contended = "contended atomics"
     scattered = "scattered lanes"
     misaligned = "misaligned warps"
     conflicts = "bank conflicts"
@@ -24,12 +26,24 @@ class Cause(StrEnum):
     channels = "crowded memory channels"
     slices = "crowded slices of L2"
     few_warps = "too few warps"
+    shared_bound = "bound by shared memory"
+    issue_bound = "bound by issue"
+    tensor_bound = "bound by tensor cores"
+    latency = "bound by latency"
 
+    @property
+    def section(self) -> str:
+        """Where the documentation tells of it.
 
-# Causes of main memory moving more than it must.
-MOVES_LESS = (Cause.scattered, Cause.evicted_l1, Cause.crowded_l1, Cause.evicted_l2, Cause.reuse)
+        >>> Cause.slices.section
+        'docs/why.md#crowded-slices-of-l2'
+        """
+        return f"docs/why.md#{self.lower().replace(' ', '-')}"
+
 
 ADVICE = {
+    Cause.contended: "add up before the atomic: in the warp (shuffles, __reduce_add_sync), then in shared memory, and "
+    "make one atomic a block; or spread the sums over copies",
     Cause.scattered: "let neighbouring lanes access neighbouring elements: another share of the elements for each "
     "thread, another layout, or a detour through shared memory",
     Cause.misaligned: "begin a warp's elements at a multiple of 32 bytes: aligned allocation, padded rows",
@@ -43,7 +57,12 @@ ADVICE = {
     Cause.reuse: "keep in shared memory or registers what a block reads again",
     Cause.channels: "let blocks that run together access different channels: pad rows, or take tiles along diagonals",
     Cause.slices: "spread what all SMs read at one time: copies, another order, or shared memory",
-    Cause.few_warps: "let more warps be resident, or let each have more independent loads under way",
+    Cause.shared_bound: "let each thread compute several results from what it has in registers, and load wider: four "
+    "words at a time (float4)",
+    Cause.issue_bound: "execute fewer instructions: unroll, hoist index arithmetic out of loops, load wider",
+    Cause.tensor_bound: "nothing here: the tensor cores are busy; a narrower type does more a cycle",
+    Cause.latency: "have more loads under way: unroll loops, load for the next iteration before this one computes, "
+    "let more warps be resident",
 }
 
 
@@ -57,8 +76,11 @@ class Finding:
         text: the accesses there, and what they do.
         array: that they access.
         excess: share of the memory time that goes into it, 0 to 1.
-        cost: share of the kernel's time, 0 to 1: no more can be won by putting it right.
+        cost: the same, within what can be won at most (see explanation.Explanation.bound).
         evidence: the numbers it rests on.
+        advice: what to try.
+        ops: numbers of the static ops there.
+        saves: by part of the GPU (analysis.utilization), the share of the time in which it would be busy no more.
     """
 
     cause: Cause
@@ -68,8 +90,6 @@ class Finding:
     excess: float
     cost: float
     evidence: str
-
-    @property
-    def advice(self) -> str:
-        """What to try."""
-        return ADVICE[self.cause]
+    advice: str
+    ops: tuple[int, ...] = ()
+    saves: Mapping[str, float] = field(default_factory=dict)

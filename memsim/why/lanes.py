@@ -15,18 +15,21 @@ def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
     of = site.profile
     if of.passes <= of.least_passes:
         return
-    lost = (of.passes - of.least_passes) * gpu.sm.pass_cycles / (result.cycles.mean * gpu.sm.count)
+    surplus = of.passes - of.least_passes
+    lost = surplus * gpu.sm.pass_cycles / (result.cycles.mean * gpu.sm.count)
     evidence = (
         f"{of.passes / of.instructions:.1f} passes a warp instruction, {of.least_passes / of.instructions:.1f} would do"
     )
-    yield site.finding(Cause.conflicts, lost, evidence)
+    yield site.finding(Cause.conflicts, lost, evidence, load_store=surplus / of.passes)
 
 
 def divergent(site: Site) -> Iterator[Finding]:
     """In excess: the idle lanes' part of its weight, or of its share of memory instructions if that is less."""
     of = site.profile
-    if not of.instructions or not of.transactions or not diverges(of):
+    if not of.instructions or not diverges(of):
         return
     active = of.lanes / of.instructions
     evidence = f"{active:.1f} of {LANES} lanes take part in a warp instruction"
-    yield site.finding(Cause.divergence, min(site.issued, site.weight) * (1 - active / LANES), evidence)
+    idle, weight = 1 - active / LANES, max(site.weight, site.waited)
+    saved = dict.fromkeys(("issue", "load_store", "l2", "dram"), idle)  # the other side of the branch asks for the same
+    yield site.finding(Cause.divergence, min(site.issued, weight) * idle, evidence, **saved)

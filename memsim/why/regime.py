@@ -81,22 +81,32 @@ def _counts(result: Result) -> Counts:
     )
 
 
-def too_few_warps(of: Regime, result: Result, bandwidth_used: float) -> Iterator[Finding]:
-    """In excess: what the model says a full SM would win, and no more than memory or the warps themselves allow."""
+_ROOM = {  # by what limits the resident warps: what makes room for more
+    "the launch": "launch more threads: more blocks with less work each, or several kernels at once (streams)",
+    "registers": "use fewer registers a thread (__launch_bounds__, smaller tiles), or keep more loads under way",
+    "shared memory": "use less shared memory a block, or let larger blocks share it",
+    "blocks": "make blocks larger: an SM holds no more of them, however small they are",
+    "warps": "choose a block size that divides the warps an SM holds",
+}
+
+
+def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Finding]:
+    """In excess: what the model says a full SM would win, and no more than the busiest part or the warps allow."""
     said, kernel = of.prediction, of.kernel
     if said.case != Case.few_warps or said.n >= of.max_warps:
         return
     active = max(1, of.max_warps // kernel.warps_per_block)
     full = replace(kernel, active_blocks_per_sm=active, blocks=active * of.machine.sms)
     gain = 1 - _cycles_per_warp(predict(of.machine, full)) / _cycles_per_warp(said)
-    cost = min(gain, 1 - max(said.n / of.max_warps, bandwidth_used))
+    cost = min(gain, 1 - max(said.n / of.max_warps, busiest))
     trace = result.trials.about["trace"]
     launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
     evidence = (
         f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; one waits "
         f"{said.mem_cycles:,.0f} cycles for memory and computes {said.comp_cycles:,.0f}"
     )
-    yield Finding(Cause.few_warps, PurePath(trace["source"]).name, launch, "", gain, cost, evidence)
+    advice = "; ".join(_ROOM[limiter] for limiter in of.limiters)
+    yield Finding(Cause.few_warps, PurePath(trace["source"]).name, launch, "", cost, cost, evidence, advice)
 
 
 def _cycles_per_warp(said: Prediction) -> float:

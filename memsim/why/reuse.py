@@ -8,24 +8,28 @@ from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.site import Site
 
+_FEW = 0.05  # of reuses: a cache that has room for the others loses them by its sets
+
 
 def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
     """In excess: the part of its weight that fetches beyond the first have."""
     of = site.profile
     if of.l1_uses and of.block_sectors and site.l1_fetched > of.block_sectors:
         yield _from_l1(site, gpu, site.l1_fetched / of.block_sectors)
-    if gpu.l2.enabled and of.first_sectors and site.dram_read > of.first_sectors:
-        times = site.dram_read / of.first_sectors
+    if gpu.l2.enabled and not site.stores and site.dram_times > 1:
+        times = site.dram_times
         distance = _after(of.l2_distances, of.l2_far, gpu.l2.size_bytes, gpu.l2.line_bytes, "L2")
-        evidence = f"main memory reads each sector {times:.1f} times{distance}"
-        yield site.finding(Cause.evicted_l2, site.weight * (1 - 1 / times), evidence)
+        evidence = f"main memory reads each sector of {site.array} {times:.1f} times{distance}"
+        part = 1 - 1 / times
+        yield site.finding(Cause.evicted_l2, site.weight * part, evidence, dram=max(part, site.dram_excess))
 
 
 def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
     """Too much between two uses, or too much of it in one set."""
     of, l1 = site.profile, gpu.l1
     evidence = f"L1 fetches each sector {times:.1f} times for one block"
-    cost, reuses = site.weight * (1 - 1 / times), sum(of.l1_distances)
+    part, reuses = 1 - 1 / times, sum(of.l1_distances)
+    cost, saved = site.weight * part, {"l2": part, "dram": site.dram_excess}
     crowded = of.l1_late - of.l1_far
     if reuses and crowded > of.l1_far:
         skew = of.l1_busiest_set / of.l1_set_sectors * l1.sets
@@ -33,9 +37,9 @@ def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
             f"; {crowded / reuses:.0%} of reuses come too late for their set, not for the L1 as a whole; the busiest "
             f"set gets {skew:.1f} times its share"
         )
-        return site.finding(Cause.crowded_l1, cost, evidence)
+        return site.finding(Cause.crowded_l1, cost, evidence, **saved)
     distance = _after(of.l1_distances, of.l1_far, l1.size_bytes - l1.reserved_bytes, l1.line_bytes, "L1")
-    return site.finding(Cause.evicted_l1, cost, evidence + distance)
+    return site.finding(Cause.evicted_l1, cost, evidence + distance, **saved)
 
 
 def _after(histogram: list[int], far: int, size: int, line_bytes: int, level: str) -> str:
@@ -44,6 +48,8 @@ def _after(histogram: list[int], far: int, size: int, line_bytes: int, level: st
     if not reuses:
         return ""
     half = _span(median_lines(histogram) * line_bytes)
+    if far < _FEW * reuses:
+        return f"; {level} would hold all but {far / reuses:.0%} of reuses, were its sets not crowded"
     return (
         f"; {far / reuses:.0%} of reuses come after more than the {size // 1024} KB of {level}, half of all after "
         f"{half} of other lines"
@@ -72,6 +78,8 @@ def median_lines(histogram: list[int]) -> int:
 def left_to_caches(site: Site) -> Iterator[Finding]:
     """In excess: what is asked for again and not found in L1."""
     of = site.profile
+    if site.atomics:
+        return
     asked = min(of.sectors, site.dense_sectors)  # what scattered lanes ask for again is their own finding
     if not of.block_sectors or asked <= of.block_sectors:
         return
@@ -80,4 +88,6 @@ def left_to_caches(site: Site) -> Iterator[Finding]:
     evidence = f"a block needs each sector {times:.1f} times and {found}"
     if site.stores:
         evidence = f"a block stores each sector {times:.1f} times"
-    yield site.finding(Cause.reuse, site.weight * (1 - 1 / times) * (1 - site.l1_hit), evidence)
+    part = 1 - 1 / times
+    excess = site.weight * part * (1 - site.l1_hit)
+    yield site.finding(Cause.reuse, excess, evidence, load_store=part, l2=1.0, dram=site.dram_excess)

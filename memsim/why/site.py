@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -11,13 +11,17 @@ from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import Access, outcome_counts
 from memsim.analysis.loads import array_name, load
 from memsim.analysis.result import Result
+from memsim.analysis.utilization import DRAM, ISSUE, L2, LOAD_STORE
 from memsim.gpu.config import GPU
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import Level, Unit
 from memsim.models.machine import idle_miss_cycles
 from memsim.profile.ops import OpProfile
-from memsim.why.finding import Cause, Finding
+from memsim.why.finding import ADVICE, Cause, Finding
+from memsim.why.work import Work
 
 LANES = 32
+ON_CHIP = ("shared", "constant")
+_PARTS = {"issue": ISSUE, "load_store": LOAD_STORE, "l2": L2, "dram": DRAM}
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,11 @@ class Site:
     Attributes:
         place, text, array: where it is, what it does.
         stores: whether it stores.
+        on_chip: whether it goes to shared or constant memory.
+        atomics: whether it adds up in memory.
+        width: bytes of a lane's access.
+        ops: numbers of its static ops.
+        waited: its share of all waiting.
         weight: its share of all waiting, or of all sectors that go to L1, whichever is more (nobody waits for a store).
         issued: share of the memory instructions.
         queued: share of its loads' waiting that an idle machine would not have; of a store, that of all loads.
@@ -35,13 +44,20 @@ class Site:
         l1_fetched: sectors that L1 asked L2 for, a trial.
         l1_hit: hit ratio of its sectors.
         dram_read: sectors, a trial.
-        dram_excess: sectors that memory moves for it beyond those that nothing asked for before, a trial.
+        dram_excess: share of its sectors in memory's traffic that nobody needed to move again.
+        dram_times: how often memory reads each sector of its array.
+        busy: by part of the GPU (analysis.utilization), the share of the time in which it works for this place.
     """
 
     place: str
     text: str
     array: str
     stores: bool
+    on_chip: bool
+    atomics: bool
+    width: int
+    ops: tuple[int, ...]
+    waited: float
     weight: float
     issued: float
     queued: float
@@ -49,13 +65,23 @@ class Site:
     dense_sectors: int
     l1_fetched: float
     l1_hit: float
-    dram_read: float
     dram_excess: float
+    dram_times: float
+    busy: Mapping[str, float]
 
-    def finding(self, cause: Cause, excess: float, evidence: str) -> Finding:
-        """A finding here, before what memory allows is looked at."""
+    def finding(self, cause: Cause, excess: float, evidence: str, **saved: float) -> Finding:
+        """A finding here, before what can be won at most is looked at.
+
+        Args:
+            cause: what is wrong.
+            excess: share of the memory time.
+            evidence: in numbers.
+            saved: by part, the share of its work for this place that putting it right saves, as far as can be hoped.
+        """
         excess = float(min(1.0, excess))
-        return Finding(cause, self.place, self.text, self.array, excess, excess, evidence)
+        saves = {part: self.busy[part] * saved.get(name, 0.0) for name, part in _PARTS.items()}
+        where = self.place, self.text, self.array
+        return Finding(cause, *where, excess, excess, evidence, ADVICE[cause], self.ops, saves)
 
 
 def diverges(profile: OpProfile) -> bool:
@@ -68,31 +94,35 @@ def sites(result: Result, gpu: GPU) -> Iterator[Site]:
     trials = result.trials
     groups: dict[tuple[object, ...], list[int]] = {}
     for number, op in enumerate(trials.ops):
-        groups.setdefault((op["file"], op["line"], op["array"], op["kind"] == "store"), []).append(number)
-    waited = trials.latency_sum.sum(axis=0) / max(1, trials.latency_sum.sum())
-    profiles = [OpProfile(**op["profile"]) for op in trials.ops]
-    sectors = max(1, sum(profile.sectors for profile in profiles))
-    instructions = max(1, sum(profile.instructions for profile in profiles))
-    counters, queued = trials.counters.mean(axis=0), _queued(result, gpu)
+        groups.setdefault((op["file"], op["line"], op["array"], op["kind"]), []).append(number)
+    work = Work.of(result)
+    queued = _queued(result, gpu)
     for ops in groups.values():
         first = trials.ops[ops[0]]
-        total = reduce(add, (profiles[op] for op in ops))
-        l1 = outcome_counts(counters[ops].sum(axis=0), Level.l1, Unit.sectors, (Access.read, Access.atomic))
-        dram = counters[ops, Level.dram, :, Unit.sectors].sum(axis=0)
+        total = reduce(add, (work.profiles[op] for op in ops))
+        l1 = outcome_counts(work.counters[ops].sum(axis=0), Level.l1, Unit.sectors, (Access.read, Access.atomic))
+        moved = float(work.counters[ops, Level.dram, :, Unit.sectors].sum())
+        stores = first["kind"] in ("store", "reduction")
         yield Site(
             place=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
             text="; ".join(dict.fromkeys(f"{trials.ops[op]['kind']} {trials.ops[op]['text']}" for op in ops)),
             array=array_name(trials, first),
-            stores=first["kind"] == "store",
-            weight=float(max(waited[ops].sum(), total.sectors / sectors)),
-            issued=total.instructions / instructions,
-            queued=queued if first["kind"] == "store" else _queued_at(result, gpu, ops),
+            stores=stores,
+            on_chip=first["space"] in ON_CHIP,
+            atomics=first["kind"] in ("atomic", "reduction"),
+            width=first["width"],
+            ops=tuple(ops),
+            waited=float(work.waited[ops].sum()),
+            weight=work.weight(ops),
+            issued=total.instructions / work.instructions,
+            queued=queued if stores else _queued_at(result, gpu, ops),
             profile=total,
             dense_sectors=max(total.least_sectors, total.instructions * first["width"] * diverges(total)),
             l1_fetched=float(l1[1] + l1[2]),
             l1_hit=float(l1[0] / l1.sum()) if l1.sum() else 0.0,
-            dram_read=float(dram[: Event.write_hit].sum()),
-            dram_excess=max(0.0, float(dram.sum()) - total.first_sectors),
+            dram_excess=max(0.0, 1 - total.first_sectors / moved) if moved else 0.0,
+            dram_times=work.dram_times(ops[0]),
+            busy=work.busy(ops, total),
         )
 
 

@@ -82,3 +82,16 @@ def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
             times[:, PIPES - 1] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
     times[:, CHAIN] += np.where(mixes["count_tensor"] > 0, pipes.tensor_cycles or 0, 0)
     return times
+
+
+def pipe_cycles(gpu: GPU, mixes: np.ndarray, executed: np.ndarray) -> dict[str, float]:
+    """SM cycles, over all SMs, in which pipes are busy with a trace's gaps, by class; those with lanes alone.
+
+    Args:
+        mixes: MIX [n_mixes].
+        executed: rows of it, one a gap.
+    """
+    times = np.bincount(executed, minlength=len(mixes)) @ gap_times(gpu, mixes)
+    names = (*INSTRUCTION_CLASSES, "tensor")
+    schedulers = gpu.sm.schedulers or 1
+    return {name: float(times[k]) / TICKS / schedulers for k, name in enumerate(names) if times[k]}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
@@ -17,8 +17,8 @@ from memsim.report.page.pictures import svg
 from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
 from memsim.report.text import counter_rows, notes
-from memsim.why import explained, findings
-from memsim.why.findings import at_stake
+from memsim.report.why import gain_text
+from memsim.why import Explanation
 
 _PICTURES = {
     "ratios": (figures.ratios, "Hit ratios of the trials", "Histograms of the hit ratios over the trials."),
@@ -34,13 +34,14 @@ _PLACES = (  # what a load's accesses may crowd: title, busiest place's and all 
 )
 
 
-def of_result(label: str, result: Result, place: int) -> dict[str, Any]:
+def of_result(label: str, result: Result, place: int, causes: Sequence[Explanation] | None) -> dict[str, Any]:
     """Everything of one result that the template asks for.
 
     Args:
         label: what the page calls it.
         result: the result.
         place: its number on the page, which makes the names within it unlike those of others.
+        causes: of its slowness; None: the file does not hold what they rest on.
     """
     about = result.trials.about
     return {
@@ -52,7 +53,7 @@ def of_result(label: str, result: Result, place: int) -> dict[str, Any]:
         "key": _key_figures(result),
         "parts": utilization(result),
         "waiting": _waiting(result),
-        "findings": _findings(result),
+        "findings": _findings(causes),
         "sources": sources(result),
         "loads": _table(result.loads),
         "arrays": _table(result.loads_by(Grouping.array)),
@@ -104,19 +105,20 @@ def _waiting(result: Result) -> list[tuple[str, float]]:
     return [(name, level / total) for name, level in zip(("L1", "L2", "main memory"), levels, strict=True) if total]
 
 
-def _findings(result: Result) -> list[dict[str, Any]] | None:
-    if not explained(result):
+def _findings(causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | None:
+    if causes is None:
         return None
-    ranked = [(cause, list(group)) for cause, group in groupby(findings(result), key=lambda one: one.cause)]
     return [
         {
-            "cause": str(cause),
-            "stake": at_stake(group),
-            "excess": min(1.0, sum(one.excess for one in group)),
-            "advice": group[0].advice,
-            "places": group,
+            "cause": str(one.cause),
+            "stake": max(0.0, one.at_stake),
+            "gain": gain_text(one),
+            "replayed": one.gain.repair if one.gain else "",
+            "bound": one.bound,
+            "advice": one.findings[0].advice,
+            "places": one.findings,
         }
-        for cause, group in ranked
+        for one in causes
     ]
 
 

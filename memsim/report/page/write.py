@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,14 +18,20 @@ from memsim.report.style import styled
 from memsim.studies import StudyResult
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
+from memsim.why import Explanation, explained, explanations
+
+Causes = Mapping[str, Sequence[Explanation]]
 
 
-def write_page(results: Mapping[str, Result], studies: Mapping[str, StudyResult], out: str | Path) -> Path:
+def write_page(
+    results: Mapping[str, Result], studies: Mapping[str, StudyResult], out: str | Path, causes: Causes | None = None
+) -> Path:
     """Write one page that shows results, each by itself and beside the first, and studies.
 
     Args:
         results, studies: by the name that the page calls each.
         out: the HTML file; nothing outside of it is needed to read it.
+        causes: by a result's name, what makes it slow, with gains; of others, what is known without a replay.
 
     Raises:
         InputError: jinja2 is not installed, or the file cannot be written.
@@ -34,13 +40,13 @@ def write_page(results: Mapping[str, Result], studies: Mapping[str, StudyResult]
     with writing(path):
         check_replaceable(path)
     with styled():
-        text = render(results, studies)
+        text = render(results, studies, causes)
     with writing(path), replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
     return path
 
 
-def render(results: Mapping[str, Result], studies: Mapping[str, StudyResult]) -> str:
+def render(results: Mapping[str, Result], studies: Mapping[str, StudyResult], causes: Causes | None = None) -> str:
     """The page's text."""
     script = _file("page.js")
     # Nothing but this script may run, whatever a source file or a kernel's name holds.
@@ -52,10 +58,19 @@ def render(results: Mapping[str, Result], studies: Mapping[str, StudyResult]) ->
         "policy": f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{allowed}'",
         "version": __version__,
         "comparisons": comparisons(results),
-        "results": [of_result(label, result, number) for number, (label, result) in enumerate(results.items())],
+        "results": [
+            of_result(label, result, number, _causes(label, result, causes or {}))
+            for number, (label, result) in enumerate(results.items())
+        ],
         "studies": [of_study(label, study) for label, study in studies.items()],
     }
     return _environment().get_template("page.html.j2").render(content)
+
+
+def _causes(label: str, result: Result, causes: Causes) -> Sequence[Explanation] | None:
+    if label in causes or not explained(result):
+        return causes.get(label)
+    return explanations(result)
 
 
 def _title(result: Result) -> str:

@@ -1,0 +1,25 @@
+"""What makes a result's kernel slow, as commands find it: with a bar while causes put right are replayed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+if TYPE_CHECKING:
+    from memsim.analysis.result import Result
+    from memsim.why import Explanation
+
+
+def explained_causes(result: Result, trace: Path | None, quick: bool, jobs: int | None) -> list[Explanation]:
+    """The causes, most to win first; a note on standard error where replays were wanted and the trace is gone."""
+    from memsim.support.progress import bar
+    from memsim.why import explain
+
+    with bar("replays", hidden=quick) as advance:
+        found = explain(result, trace, quick=quick, jobs=jobs or os.cpu_count() or 1, progress=advance)
+    if found.note:
+        typer.echo(f"memsim: {found.note}", err=True)
+    return found.causes

@@ -1,0 +1,69 @@
+"""The causes of a result, with what replays predict where the trace is at hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from memsim.analysis.result import Result
+from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
+from memsim.why.explanation import Explanation
+from memsim.why.findings import explanations
+from memsim.why.gains import with_gains
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What was found.
+
+    Attributes:
+        causes: most to win first.
+        note: why nothing was replayed, where that was not asked for; else empty.
+    """
+
+    causes: list[Explanation]
+    note: str = ""
+
+
+def explain(
+    result: Result,
+    trace: Trace | str | Path | None = None,
+    *,
+    quick: bool = False,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> Explained:
+    """Find what makes a kernel slow, and replay the first few causes put right.
+
+    Args:
+        result: of a run.
+        trace: that was run, or its file; None: the file where it was then, if it is still there.
+        quick: replay nothing.
+        jobs: processes.
+        progress: told the replays done, and all.
+
+    Raises:
+        InputError: a result of a version before 1.2, a bad trace, or another one than was run.
+    """
+    found = explanations(result)
+    if quick or not found:
+        return Explained(found)
+    recorded = _where_it_was(result) if trace is None else trace if isinstance(trace, Trace) else Trace.open(trace)
+    if recorded is None:
+        where = result.trials.about["trace"].get("path", "a place that the file does not tell")
+        return Explained(found, f"nothing was replayed: the trace is not at {where} any more; give it with --trace")
+    return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress))
+
+
+def _where_it_was(result: Result) -> Trace | None:
+    about = result.trials.about["trace"]
+    path = Path(about.get("path", ""))
+    if not path.is_file():
+        return None
+    try:
+        trace = Trace.open(path)
+    except InputError:
+        return None
+    return trace if trace.digest == about["digest"] else None

@@ -1,0 +1,130 @@
+"""What putting a cause right wins: replays of repaired traces and machines, beside the trials that are there.
+
+A repaired replay draws what the trial of its number drew (common random numbers), so that two or three tell the
+difference. Of several ways to put a cause right, the one that wins most is told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from memsim.analysis.result import Result
+from memsim.analysis.statistics import Sample
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import override
+from memsim.hierarchy.execution import Execution
+from memsim.montecarlo.load_loops import load_loops
+from memsim.montecarlo.pool import in_processes
+from memsim.montecarlo.run import about_run, tables
+from memsim.montecarlo.trials import Trials
+from memsim.montecarlo.worker import Job, run_trial
+from memsim.support.errors import InputError
+from memsim.support.scratch import Scratch
+from memsim.trace.reader import Trace
+from memsim.why.explanation import Explanation, Gain
+from memsim.why.finding import Cause
+from memsim.why.findings import gpu_of
+from memsim.why.repairs import Repair, repairs
+
+TRIALS = 3  # the interval from two would be four times as wide
+MOST = 5  # causes that are replayed
+
+
+@dataclass(frozen=True)
+class _Again:
+    """What all replays have in common."""
+
+    trace: Trace
+    gpu: GPU
+    seed: int
+    warm: bool
+    trials: tuple[int, ...]
+
+
+def with_gains(
+    result: Result,
+    trace: Trace,
+    found: Sequence[Explanation],
+    *,
+    trials: int = TRIALS,
+    jobs: int = 1,
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Explanation]:
+    """The same causes with what replays of the first few predict, the one that wins most first.
+
+    Args:
+        result: of the trace.
+        trace: that was run.
+        found: as from :func:`memsim.why.findings.explanations`.
+        trials: of each replay, of those that the result has.
+        jobs: processes.
+        progress: told the replays done, and all.
+
+    Raises:
+        InputError: the trace is another one than that of the result.
+    """
+    about = result.trials.about
+    if trace.digest != about["trace"]["digest"]:
+        problem = (
+            f"is {trace.digest[:12]}, the result's is {about['trace']['digest'][:12]}; give the trace that was run"
+        )
+        raise InputError(trace.path, "digest", problem)
+    gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
+    common = _Again(trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist()))
+    todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
+    items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops)))]
+    gains: dict[Cause, Gain] = {}
+    load_loops(gpu)
+    with closing(in_processes(partial(_replayed, common), items, max(1, min(jobs, len(items))))) as replays:
+        for done, (number, repaired) in enumerate(replays, 1):
+            cause = items[number][0]
+            if repaired is not None:
+                gain = _gain(result, *repaired)
+                if cause not in gains or gain.share.mean > gains[cause].share.mean:
+                    gains[cause] = gain
+            if progress:
+                progress(done, len(items))
+    return sorted((replace(one, gain=gains.get(one.cause)) for one in found), key=Explanation.rank)
+
+
+def _ops(one: Explanation) -> tuple[int, ...]:
+    return tuple(sorted({op for finding in one.findings for op in finding.ops}))
+
+
+def _can_be_replayed(one: Explanation, result: Result) -> bool:
+    """A launch of too few blocks has no more to fill SMs with."""
+    trace = result.trials.about["trace"]
+    return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
+
+
+def _replayed(common: _Again, item: tuple[Cause, tuple[int, ...], int]) -> tuple[str, Trials] | None:
+    """What was put right, and the trials with it; None of a machine that cannot be."""
+    cause, ops, number = item
+    repair = repairs(cause, common.trace, ops)[number]
+    try:
+        return repair.text, _trials(common, repair)
+    except InputError:
+        return None
+
+
+def _trials(common: _Again, repair: Repair) -> Trials:
+    trace, gpu = repair.of(common.trace, common.gpu)
+    with Scratch() as folder:
+        execution = Execution.of(trace, gpu, folder)
+        execution.prepare(trace)
+        job = Job(execution, common.seed, common.warm)
+        finished = dict(run_trial(job, trial) for trial in common.trials)
+        ops, arrays = tables(trace)
+        about = about_run(trace, execution, common.seed, common.warm)
+        return Trials.of(finished, about=about, ops=ops, arrays=arrays)
+
+
+def _gain(result: Result, text: str, repaired: Trials) -> Gain:
+    rows = np.isin(result.trials.trial, repaired.trial)
+    before, after = result.kernel_time.values[rows], Result(repaired).kernel_time.values
+    return Gain(text, Sample(1 - after / before))

@@ -1,0 +1,77 @@
+"""Which part of the GPU bounds the kernel: the one that is busy most of the time, or, where none is, waiting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import PurePath
+
+from memsim.analysis.result import Result
+from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
+from memsim.why.finding import ADVICE, Cause, Finding
+from memsim.why.repairs.waits import TOGETHER
+from memsim.why.site import Site
+
+BOUND = 0.6  # a part that is busy for more of the time bounds the kernel
+_MOST_OF_ISSUE = (ISSUE, "pipes")
+
+
+def busy(result: Result) -> dict[str, float]:
+    """By part of the GPU, the share of the time in which it is busy; those that are not known are left out."""
+    return {part.name: part.busy for part in utilization(result) if part.busy == part.busy}
+
+
+def busiest(parts: Mapping[str, float]) -> tuple[str, float]:
+    """The busiest part."""
+    name = max(parts, key=lambda part: parts[part])
+    return name, parts[name]
+
+
+def bound_by(result: Result, sites: list[Site]) -> Iterator[Finding]:
+    """What the busiest part is busy with, or what warps wait for.
+
+    In excess: of a part, its share of the time; of waiting, a place's share, for as long as no part is busy.
+    """
+    parts = busy(result)
+    name, most = busiest(parts)
+    if most < BOUND:
+        yield from _waiting(sites, name, most)
+    elif name == LOAD_STORE:
+        yield from _shared(sites, most)
+    elif name.endswith(_MOST_OF_ISSUE) or name == TENSOR:
+        cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
+        trace = result.trials.about["trace"]
+        evidence = f"{name}: busy {most:.0%} of the time, as counted in the trace's instructions"
+        where = PurePath(trace["source"]).name, trace["kernel"], ""
+        yield Finding(cause, *where, most, most, evidence, ADVICE[cause], saves={name: most})
+
+
+def _waiting(sites: list[Site], name: str, most: float) -> Iterator[Finding]:
+    for site in sites:
+        if site.waited:
+            evidence = (
+                f"no part is busier than {most:.0%} of the time ({name}); {site.waited:.0%} of the waiting is here"
+            )
+            yield site.finding(Cause.latency, site.waited * (1 - most), evidence)
+
+
+def _shared(sites: list[Site], most: float) -> Iterator[Finding]:
+    """Of accesses that keep the load-store units busy without their bank conflicts too: else these come first."""
+    of_conflicts = sum(
+        site.busy[LOAD_STORE] * (1 - site.profile.least_passes / site.profile.passes)
+        for site in sites
+        if site.profile.passes
+    )
+    if most - of_conflicts < BOUND:
+        return
+    for site in sites:
+        if site.on_chip and site.busy[LOAD_STORE] > 0:
+            of = site.profile
+            evidence = (
+                f"{site.busy[LOAD_STORE]:.0%} of the time of the load-store units, which are busy {most:.0%} of it: "
+                f"{of.instructions:,} instructions of {site.width} bytes a lane, "
+                f"{of.passes / of.instructions:.1f} passes each"
+            )
+            saved = 1 - 1 / TOGETHER
+            yield site.finding(
+                Cause.shared_bound, site.busy[LOAD_STORE] * saved, evidence, issue=saved, load_store=saved
+            )

@@ -1,0 +1,58 @@
+"""Which repairs stand for a cause: one or several ways to put it right, of which the best is told."""
+
+from __future__ import annotations
+
+from memsim.trace.reader import Trace
+from memsim.why.finding import Cause
+from memsim.why.repairs.banks import no_conflicts
+from memsim.why.repairs.compact import compacted, hoisted
+from memsim.why.repairs.dealt import dealt
+from memsim.why.repairs.handed import handed_over
+from memsim.why.repairs.layout import laid_out
+from memsim.why.repairs.machines import larger, more_blocks, spread
+from memsim.why.repairs.merged import merged_by_block, merged_by_warp
+from memsim.why.repairs.repair import Repair
+from memsim.why.repairs.shared import kept_by_block
+from memsim.why.repairs.waits import copied_directly, joined, loads_ahead
+
+
+def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...]) -> list[Repair]:
+    """Ways to put a cause right where it was found; none for what no rule on a trace can put right.
+
+    Args:
+        trace: the trace.
+        ops: static ops of the findings.
+    """
+    name = " and ".join(sorted({trace.arrays[trace.ops[op].array].name for op in ops}))
+    match cause:
+        case Cause.scattered:
+            found = [laid_out(trace, ops, name), dealt(ops, name)]
+        case Cause.misaligned:
+            found = [laid_out(trace, ops, name)]
+        case Cause.conflicts:
+            found = [no_conflicts(ops)]
+        case Cause.contended:
+            found = [merged_by_warp(ops), merged_by_block(trace, ops)]
+        case Cause.exchange:
+            found = [handed_over(trace, ops, name)]
+        case Cause.copies:
+            found = [copied_directly(ops)]
+        case Cause.divergence:
+            found = [compacted(ops), hoisted(trace, ops)]
+        case Cause.evicted_l1 | Cause.crowded_l1:
+            found = [larger("l1")]
+        case Cause.evicted_l2:
+            found = [larger("l2")]
+        case Cause.reuse:
+            found = [kept_by_block(trace, ops, name)]
+        case Cause.channels | Cause.slices:
+            found = [spread()]
+        case Cause.shared_bound:
+            found = [joined(ops)]
+        case Cause.latency:
+            found = [loads_ahead()]
+        case Cause.few_warps:
+            found = [more_blocks()]
+        case _:
+            found = []
+    return [one for one in found if one is not None]

@@ -1,0 +1,98 @@
+"""Which part of the GPU's work, and of the waiting for it, each static op causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from memsim.analysis.result import Result
+from memsim.analysis.utilization import DRAM, ISSUE, L2, LOAD_STORE, utilization
+from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.profile.ops import OpProfile
+
+
+@dataclass(frozen=True)
+class Work:
+    """What all static ops of a result did.
+
+    Attributes:
+        profiles: of each.
+        arrays: row of the array that each accesses.
+        counters: f8 [n_ops + 1, levels, events, units], means over the trials.
+        waited: f8 [n_ops], shares of all latency waited for.
+        parts: by part of the GPU, the share of the time in which it was busy.
+        cycles: f8 [n_ops], of the load-store units: for transactions and for passes.
+        slice_cycles: f8 [n_ops], of L2's slices.
+    """
+
+    profiles: list[OpProfile]
+    arrays: np.ndarray
+    counters: np.ndarray
+    waited: np.ndarray
+    parts: dict[str, float]
+    cycles: np.ndarray
+    slice_cycles: np.ndarray
+
+    @classmethod
+    def of(cls, result: Result) -> Work:
+        """That of a result."""
+        trials, sm = result.trials, result.trials.about["gpu"]["sm"]
+        profiles = [OpProfile(**op["profile"]) for op in trials.ops]
+        taken = [(of.wavefronts or of.transactions) * sm["lookup_cycles"] for of in profiles]
+        passes = [of.passes * sm["pass_cycles"] for of in profiles]
+        counters = trials.counters.mean(axis=0)
+        return cls(
+            profiles,
+            np.array([op["array"] for op in trials.ops], np.int64),
+            counters,
+            trials.latency_sum.sum(axis=0) / max(1, trials.latency_sum.sum()),
+            {part.name: part.busy for part in utilization(result)},
+            np.add(taken, passes).astype(float),
+            _slice_cycles(counters, profiles, result.trials.about["gpu"]["l2"]),
+        )
+
+    @property
+    def instructions(self) -> int:
+        """All memory instructions, at least one."""
+        return max(1, sum(of.instructions for of in self.profiles))
+
+    def weight(self, ops: list[int]) -> float:
+        """The share of some ops of all waiting, or of all sectors that go to L1, whichever is more: nobody waits for a
+        store."""
+        sectors = sum(self.profiles[op].sectors for op in ops) / max(1, sum(of.sectors for of in self.profiles))
+        return float(max(self.waited[ops].sum(), sectors))
+
+    def busy(self, ops: list[int], total: OpProfile) -> dict[str, float]:
+        """By part of the GPU, the share of the time in which it works for some ops.
+
+        Args:
+            ops: their numbers.
+            total: their profiles, added up.
+        """
+        shares = {
+            ISSUE: total.instructions / self.instructions,
+            LOAD_STORE: self.cycles[ops].sum() / max(1.0, self.cycles.sum()),
+            L2: self.slice_cycles[ops].sum() / max(1.0, self.slice_cycles.sum()),
+            DRAM: self._sectors(ops, Level.dram) / max(1.0, self._sectors(None, Level.dram)),
+        }
+        return {part: float(share) * self.parts.get(part, 0.0) for part, share in shares.items()}
+
+    def dram_times(self, op: int) -> float:
+        """How often main memory reads each sector of the array that an op accesses; 0 of what it does not hold."""
+        ops = np.flatnonzero(self.arrays == self.arrays[op])
+        first = sum(self.profiles[other].first_sectors for other in ops)
+        read = float(self.counters[ops, Level.dram, : Event.write_hit, Unit.sectors].sum())
+        return read / first if first else 0.0
+
+    def _sectors(self, ops: list[int] | None, level: Level) -> float:
+        chosen = self.counters[:-1] if ops is None else self.counters[ops]
+        return float(chosen[:, level, :, Unit.sectors].sum())
+
+
+def _slice_cycles(counters: np.ndarray, profiles: list[OpProfile], l2: dict[str, Any]) -> np.ndarray:
+    """Cycles that L2's slices are busy for each op, longer for sectors that it stores in part."""
+    longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
+    sectors = counters[:-1, Level.l2, :, Unit.sectors].sum(axis=1)
+    return np.asarray(sectors * l2["sector_cycles"] + longer * np.array([of.partial_sectors for of in profiles]))

@@ -1,0 +1,86 @@
+"""What a replay of the slow version, put right, wins is what the fast version that somebody wrote wins."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import memsim
+from memsim.support.errors import InputError
+from memsim.why import Cause, explain
+
+# Workload, GPU, slow and fast parameters, what both have, the cause that the fast version puts right.
+PAIRS = {
+    "transpose by columns": ("transpose", "tesla-v100", "naive", "padded", dict(n=512), Cause.scattered),
+    "transpose, conflicts": ("transpose", "tesla-v100", "tiled", "padded", dict(n=512), Cause.conflicts),
+    "transpose, camping": ("transpose", "tesla-c1060", "padded", "diagonal", dict(n=1024), Cause.channels),
+    "CoMem": ("saxpy", "tesla-v100", "block", "cyclic", dict(n=1 << 20, dtype="float64"), Cause.scattered),
+    "WarpDivRedux": ("warp_divergence", "tesla-v100", "lanes", "warps", dict(n=1 << 19), Cause.divergence),
+    "BankRedux": ("reduction", "tesla-v100", "interleaved", "sequential", dict(n=1 << 19), Cause.conflicts),
+    "Shuffle": ("warp_sum", "tesla-v100", "memory", "shuffle", dict(n=1 << 19), Cause.exchange),
+    "GSOverlap": ("staged_axpy", "rtx3080", "staged", "async", dict(n=1 << 18), Cause.copies),
+    "histogram": ("histogram", "tesla-v100", "global", "shared", dict(n=1 << 18), Cause.contended),
+    "histogram, skewed": ("histogram", "a100", "global", "shared", dict(n=1 << 18, skew=2.0), Cause.contended),
+}
+
+
+def _simulated(name, gpu, **parameters):
+    trace = memsim.trace(name, gpu=gpu, blocks="all", **parameters)
+    return trace, memsim.simulate(trace, gpu=gpu, trials=2, seed=1)
+
+
+@pytest.mark.parametrize("pair", PAIRS)
+def test_the_gain_that_is_told_is_the_fast_versions(pair):
+    name, gpu, slow, fast, common, cause = PAIRS[pair]
+    trace, result = _simulated(name, gpu, variant=slow, **common)
+    _, faster = _simulated(name, gpu, variant=fast, **common)
+    true = 1 - faster.kernel_time.mean / result.kernel_time.mean
+    first = next(one for one in explain(result, trace).causes if one.gain is not None)
+    assert first.cause is cause
+    assert first.gain.share.mean == pytest.approx(true, rel=1 / 3, abs=0.01)
+    assert first.gain.share.mean <= first.bound
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    """A slow kernel's trace and result, in files."""
+    folder = tmp_path_factory.mktemp("why")
+    trace = memsim.trace("transpose", n=128, variant="naive", blocks="all", out=folder / "t.h5")
+    memsim.simulate(trace, gpu="tesla-v100", trials=2, out=folder / "r.h5")
+    return folder
+
+
+def _show(folder, *options):
+    command = [sys.executable, "-m", "memsim", "show", str(folder / "r.h5"), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_show_replays_where_the_trace_is_and_json_has_the_gains(stored):
+    text = _show(stored, "--why", "-j", "1")
+    assert "scattered lanes: " in text.stdout and ", at most " in text.stdout and "replayed with" in text.stdout
+    first = json.loads(_show(stored, "--why", "--json", "-j", "2").stdout)["findings"][0]
+    assert first["cause"] == "scattered lanes" and first["see"] == "docs/why.md#scattered-lanes"
+    low, high = first["gain"]["interval"]
+    assert 0.1 < low <= first["gain"]["mean"] <= high <= first["bound"]
+    assert f"{100 * first['gain']['mean']:.1f}% (" in text.stdout
+
+
+def test_quick_replays_nothing(stored):
+    quick = _show(stored, "--why", "--quick")
+    assert quick.returncode == 0 and "not replayed" in quick.stdout and "replayed with" not in quick.stdout
+    assert _show(stored, "--quick").returncode == 2
+
+
+def test_a_trace_that_is_gone_is_told_and_another_one_refused(stored, tmp_path):
+    moved = tmp_path / "elsewhere.h5"
+    (stored / "t.h5").rename(moved)
+    without, given = _show(stored, "--why"), _show(stored, "--why", "--trace", str(moved))
+    moved.rename(stored / "t.h5")
+    assert without.returncode == 0 and "nothing was replayed: the trace is not at" in without.stderr
+    assert "replayed with" in given.stdout and not given.stderr.startswith("memsim:")
+    other = memsim.trace("saxpy", n=1024, out=tmp_path / "other.h5")
+    with pytest.raises(InputError, match="digest is .*give the trace that was run"):
+        explain(memsim.Result.load(stored / "r.h5"), other)
