@@ -16,9 +16,12 @@ class _Presets(TyperGroup):
     """What is no command is the name of a GPU to show."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or args[0] not in {*self.commands, "-h", "--help"}:
+        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
             args = ["show", *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
 
 
 gpus = typer.Typer(
