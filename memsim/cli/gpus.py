@@ -75,10 +75,11 @@ def import_(
     """
     from memsim.cli.output import check_file, write_file
     from memsim.gpu import mt4g
+    from memsim.gpu.board import slug
     from memsim.report.inputs import own_gpu_toml
 
     check_file(out, force, report)
     found = mt4g.read(report, base)
     about = f"{found.name}, as mt4g measured it; what it does not tell is {found.base}'s."
-    write_file(out, own_gpu_toml(about, name or mt4g.slug(found.name), found.base, found.values))
+    write_file(out, own_gpu_toml(about, name or slug(found.name), found.base, found.values))
     typer.echo(f"{out}: {len(found.values)} values of {found.name}, the others of {found.base}")
