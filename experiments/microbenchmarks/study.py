@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from experiments.microbenchmarks import discover
-from experiments.microbenchmarks.chase import Device
-from experiments.microbenchmarks.discover import Cache
+from memsim.calibration import discover
+from memsim.calibration.discover import Cache
+from memsim.calibration.simulated import SimulatedDevice
 from memsim.gpu.config import GPU, L1, L2, Inclusion
 from memsim.gpu.presets import override
 
@@ -20,7 +20,7 @@ def table(gpu: GPU, seed: int = 0) -> list[Row]:
     Raises:
         RuntimeError: as :func:`discover.included_cache`.
     """
-    device = Device(override(gpu, {"translation.enabled": False}), seed)
+    device = SimulatedDevice(override(gpu, {"translation.enabled": False}), seed)
     l2 = discover.nearest_cache(device.without_l1())
     lost = discover.back_invalidated(device, l2.rivals, discover.hit_latency(device))
     l1 = discover.included_cache(device, l2) if lost else discover.nearest_cache(device)
@@ -49,7 +49,7 @@ def _cache(name: str, given: L1 | L2, found: Cache) -> Iterator[Row]:
     yield f"{name} size, bytes", given.size_bytes - reserved, found.size_bytes
 
 
-def _latencies(gpu: GPU, device: Device, l1: Cache, l2: Cache) -> Iterator[Row]:
+def _latencies(gpu: GPU, device: SimulatedDevice, l1: Cache, l2: Cache) -> Iterator[Row]:
     """Of L2, and of a block whose list another SM has read before."""
     list_bytes = min(16 * l1.size_bytes, l2.size_bytes)
     behind = discover.latency_behind(device, list_bytes, l1.line_bytes, l1.hit_cycles)

@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from memsim import __version__
+from memsim.cli.calibrate import calibrate
 from memsim.cli.capacity import capacity
 from memsim.cli.capture import WithArguments, capture
 from memsim.cli.compare import compare
@@ -95,6 +96,7 @@ app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
 for command in (
     info, run, sweep, show, plot, report, compare, estimate, explore, capacity, sensitivity, workloads,
+    calibrate,
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(gpus, name="gpus")

@@ -16,9 +16,12 @@ class _Presets(TyperGroup):
     """What is no command is the name of a GPU to show."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if not args or args[0] not in {*self.commands, "-h", "--help"}:
+        if not args or (args[0].startswith("-") and args[0] not in ("-h", "--help")):
             args = ["show", *args]
         return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        return super().resolve_command(ctx, args if args[0] in self.commands else ["show", *args])
 
 
 gpus = typer.Typer(
@@ -72,10 +75,11 @@ def import_(
     """
     from memsim.cli.output import check_file, write_file
     from memsim.gpu import mt4g
+    from memsim.gpu.board import slug
     from memsim.report.inputs import own_gpu_toml
 
     check_file(out, force, report)
     found = mt4g.read(report, base)
     about = f"{found.name}, as mt4g measured it; what it does not tell is {found.base}'s."
-    write_file(out, own_gpu_toml(about, name or mt4g.slug(found.name), found.base, found.values))
+    write_file(out, own_gpu_toml(about, name or slug(found.name), found.base, found.values))
     typer.echo(f"{out}: {len(found.values)} values of {found.name}, the others of {found.base}")

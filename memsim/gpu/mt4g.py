@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from memsim.gpu import presets
+from memsim.gpu import board, presets
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, load_gpu
 from memsim.support.errors import InputError
 from memsim.support.text import printable
 
 _LARGEST_FILE = 1 << 24
-_CHANNEL_BITS = {"HBM2": 64, "HBM3": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16, "GDDR6X": 16, "GDDR7": 8}
 
 
 @dataclass(frozen=True)
@@ -52,38 +50,18 @@ def read(path: str | Path, base: str | None = None) -> Report:
     vendor = report.text("general.vendor")
     if vendor != "NVIDIA":
         raise InputError(path, "general.vendor", f"is {vendor!r:.40}; give a report of an NVIDIA GPU")
-    capability = (
-        f"{report.whole('general.computeCapability.major')}.{report.whole('general.computeCapability.minor', 0)}"
-    )
-    base = base or _nearest(capability)
+    version = "general.computeCapability"
+    capability = f"{report.whole(f'{version}.major')}.{report.whole(f'{version}.minor', 0)}"
+    base = base or board.nearest(capability)
     known = load_gpu(base)
     when = report.get("meta.timestamp")
     source = f"mt4g, {name}, {printable(when[:10])}" if isinstance(when, str) else f"mt4g, {name}"
     values = {"compute_capability": Provenance(capability, "", source, "documented")}
+    clock = report.whole("general.clockRate.value") / 1000
     for field, value, where, status in _values(report, known):
-        values[field] = Provenance(value, presets.unit(field), f"{source}: {where}", status)
+        values[field] = board.sourced(field, value, f"{source}: {where}", status, clock)
     presets.inheriting(base, values, path)  # or it says what does not fit together
     return Report(name, base, values)
-
-
-def slug(name: str) -> str:
-    """A board's name as presets have it.
-
-    >>> slug("NVIDIA GeForce RTX 2080 Ti")
-    'geforce-rtx-2080-ti'
-    """
-    return re.sub(r"[^a-z0-9]+", "-", name.lower().removeprefix("nvidia ")).strip("-") or "gpu"
-
-
-def _nearest(capability: str) -> str:
-    """The preset of the highest compute capability up to this one, else the lowest of all."""
-
-    def version(text: str) -> tuple[int, ...]:
-        return tuple(map(int, text.split(".")))
-
-    known = sorted((version(load_gpu(name).compute_capability), name) for name in presets.names())
-    older = [one for one in known if one[0] <= version(capability)]
-    return older[-1][1] if older else known[0][1]
 
 
 _Value = tuple[str, Any, str, str]  # field, value, place in the report, status
@@ -121,13 +99,8 @@ def _l1(report: _Json, base: GPU) -> Iterator[_Value]:
     found = report.number(f"{place}.size.size")
     if found is None:
         return
-    if found <= base.l1.size_bytes:  # the same memory, of which shared memory and others have their part
-        lines = round(found / base.l1.line_bytes) * base.l1.line_bytes
-        reserved = min(base.l1.size_bytes - lines, base.l1.most_reserved)
-        yield "l1.reserved_bytes", reserved, f"{place}.size, what is left of l1.size_bytes", "measured"
-    else:
-        way = base.l1.line_bytes * base.l1.sets
-        yield "l1.size_bytes", round(found / way) * way, f"{place}.size, in whole ways", "measured"
+    for field, value in board.usable_l1(base.l1, round(found)).items():
+        yield field, value, f"{place}.size, {found:g} bytes", "measured"
 
 
 def _l2(report: _Json, base: GPU) -> Iterator[_Value]:
@@ -150,26 +123,17 @@ def _granularity(report: _Json, place: str, line: str, sector: str | None) -> It
 
 
 def _dram(report: _Json, base: GPU) -> Iterator[_Value]:
-    """Channels and their clock: two transfers of the whole bus a clock of the report, 32 bytes a burst of the model."""
-    width = report.number("memory.main.memoryBusWidth.value")
+    """Channels and their clock."""
+    bits = report.number("memory.main.memoryBusWidth.value")
     khz = report.number("memory.main.memoryClockRate.value")
-    bits = _CHANNEL_BITS.get(base.dram.kind)
-    if not width or not khz or bits is None:
+    if not bits or not khz:
         return
-    if width % bits:
-        problem = f"is {width:g}, no multiple of the {bits} bits of a {base.dram.kind} channel of {base.name}"
+    found = board.memory_bus(base, round(bits), khz)
+    if found is None:
+        problem = f"is {bits:g}, which does not make channels of {base.name}'s {base.dram.kind}"
         raise InputError(report.path, "memory.main.memoryBusWidth", f"{problem}; give --base, a GPU with such memory")
-    channels = int(width) // bits
-    gb_per_s = 2 * width / 8 * khz / 1e6
-    clock = gb_per_s * 1e3 * base.dram.timing.burst / (32 * channels)
-    bus = f"memory.main.memoryBusWidth {width:g} bits"
-    yield "dram.channels", channels, f"{bus} as {base.dram.kind} channels of {bits}", "documented"
-    yield (
-        "dram.clock_mhz",
-        round(clock, 1),
-        f"{bus}, memoryClockRate, two bits a clock: {gb_per_s:.0f} GB/s",
-        "documented",
-    )
+    for field, value in found.items():
+        yield field, value, f"memory.main, {bits:g} bits, memoryClockRate, two bits a clock", "documented"
 
 
 def _load(path: Path) -> Any:

@@ -1,8 +1,13 @@
 """GPUs from TOML files: inheritance, units, provenance, overrides.
 
 A value in a file is a plain one, or a table ``{ value = 128, source = "...", status = "measured" }``, in which
-``uncertainty = 0.1`` may say how far off it is; the presets in ``configs/`` give the table for every number. A field of
-the model that ends in ``_cycles`` may be given as ``_ns`` instead and is rounded to cycles of ``sm.clock_mhz``.
+``uncertainty = 0.1`` may say how far off it is; the presets in ``configs/`` give the table for every number.
+
+A field of the model that ends in ``_cycles`` may be given as ``_ns`` instead and is rounded to cycles of
+``sm.clock_mhz``. A number of cycles may say by ``clock_mhz = 1740`` which clock it was measured at: a GPU with another
+clock keeps its nanoseconds, and the number is no longer "measured". What runs at the SM's clock (L1, shared memory,
+pipes) has the same number of cycles at any clock, and does not say so.
+
 ``inherit = "tesla-c2050"`` (a preset or a path) starts from another file. TOML files are untrusted.
 """
 
@@ -10,7 +15,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +44,7 @@ class Provenance:
         source: a publication, a measurement, or the file or argument that gave it.
         status: "measured", "documented", "fitted", "assumed" (with the reason in `source`) or "given" (by the user).
         uncertainty: how far off the value may be, as a share of it; None: not stated.
+        clock_mhz: of SM cycles, the clock that they were measured at; None: the GPU's, whatever it is.
     """
 
     value: Any
@@ -46,6 +52,21 @@ class Provenance:
     source: str
     status: str
     uncertainty: float | None = None
+    clock_mhz: float | None = None
+
+    def at(self, clock_mhz: float) -> Provenance:
+        """The same time in cycles of a clock; a value that does not follow a clock stays as it is.
+
+        >>> Provenance(250, "SM cycles", "a board", "measured", clock_mhz=1740.0).at(1710.0).value
+        246
+        """
+        if self.clock_mhz is None or self.clock_mhz == clock_mhz:
+            return replace(self, clock_mhz=None)
+        source = f"{self.source}; {self.value} cycles at {self.clock_mhz:g} MHz, taken to last as long at another clock"
+        status = "assumed" if self.status == "measured" else self.status
+        return replace(
+            self, value=round(self.value * clock_mhz / self.clock_mhz), source=source, status=status, clock_mhz=None
+        )
 
 
 def load_gpu(name_or_path: str | Path) -> GPU:
@@ -121,7 +142,9 @@ def provenance(name_or_path: str | Path, settings: Mapping[str, object] | None =
     250
     """
     path = _find(name_or_path)
-    known = _read(path) | _given(settings or {}, "--set")
+    own = _read(path)
+    gpu = _resolve(own, path)  # whose clock latencies follow; settings are given at whatever clock there is then
+    known = {field: entry.at(gpu.sm.clock_mhz) for field, entry in own.items()} | _given(settings or {}, "--set")
     _resolve(known, "--set" if settings else path)
     return {field: known.get(field) or _default(field, info) for field, info in config.fields().items()}
 
@@ -204,9 +227,10 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
 def _as_provenance(field: str, value: Any, path: Path) -> Provenance:
     if not isinstance(value, dict):
         return Provenance(value, unit(field), path.name, "given")
-    extra = set(value) - {"value", "source", "status", "uncertainty"}
+    extra = set(value) - {"value", "source", "status", "uncertainty", "clock_mhz"}
     if "value" not in value or extra:
-        raise InputError(path, field, "is a table; give a plain value or { value, source, status, uncertainty }")
+        problem = "is a table; give a plain value or { value, source, status, uncertainty, clock_mhz }"
+        raise InputError(path, field, problem)
     source, status = value.get("source", path.name), value.get("status", "given")
     if not isinstance(source, str):
         raise InputError(path, f"{field}.source", f"is {source!r}; give text")
@@ -217,7 +241,19 @@ def _as_provenance(field: str, value: Any, path: Path) -> Provenance:
         raise InputError(
             path, f"{field}.uncertainty", f"is {uncertainty!r:.60}; give a share of the value, such as 0.1"
         )
-    return Provenance(value["value"], unit(field), source, status, uncertainty)
+    return Provenance(value["value"], unit(field), source, status, uncertainty, _measured_at(field, value, path))
+
+
+def _measured_at(field: str, value: Mapping[str, Any], path: Path) -> float | None:
+    """The clock at which a number of cycles was measured, if it says so."""
+    clock = value.get("clock_mhz")
+    if clock is None:
+        return None
+    if unit(field) != "SM cycles" or type(value["value"]) is not int:
+        raise InputError(path, f"{field}.clock_mhz", "is given for a value that is no number of cycles; leave it out")
+    if type(clock) not in (int, float) or not 1 <= clock <= 1e5:
+        raise InputError(path, f"{field}.clock_mhz", f"is {clock!r:.60}; give the clock in MHz, 1 to 100000")
+    return float(clock)
 
 
 def _insert(known: dict[str, Provenance], field: str, entry: Provenance, where: object) -> None:
@@ -231,9 +267,10 @@ def _insert(known: dict[str, Provenance], field: str, entry: Provenance, where: 
 
 
 def _resolve(known: Mapping[str, Provenance], where: object) -> GPU:
-    """Turn ns into SM cycles, build the nested data, validate."""
+    """Turn ns into SM cycles, and cycles of another clock; build the nested data, validate."""
     nested: dict[str, Any] = {}
-    for field, entry in known.items():
+    for field, stated in known.items():
+        entry = stated.at(_clock(known, where, field)) if stated.clock_mhz else stated
         *sections, name = field.split(".")
         table = nested
         for section in sections:
@@ -243,8 +280,17 @@ def _resolve(known: Mapping[str, Provenance], where: object) -> GPU:
 
 
 def _cycles(field: str, ns: Any, known: Mapping[str, Provenance], where: object) -> int:
-    clock: Any = known["sm.clock_mhz"].value if "sm.clock_mhz" in known else None
-    for name, number in (("sm.clock_mhz", clock), (field.replace("_cycles", "_ns"), ns)):
-        if type(number) not in (int, float) or not 0 <= number < 1e9:
-            raise InputError(where, name, f"is {number!r}; give a number, from which {field} follows")
+    clock = _clock(known, where, field)
+    if type(ns) not in (int, float) or not 0 <= ns < 1e9:
+        raise InputError(
+            where, field.replace("_cycles", "_ns"), f"is {ns!r}; give a number, from which {field} follows"
+        )
     return round(ns * clock / 1000)
+
+
+def _clock(known: Mapping[str, Provenance], where: object, field: str) -> float:
+    """The SM's clock in MHz, from which a field's cycles follow."""
+    clock: Any = known["sm.clock_mhz"].value if "sm.clock_mhz" in known else None
+    if type(clock) not in (int, float) or not 0 <= clock < 1e9:
+        raise InputError(where, "sm.clock_mhz", f"is {clock!r}; give a number, from which {field} follows")
+    return float(clock)

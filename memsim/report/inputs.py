@@ -139,7 +139,12 @@ def _toml_values(provenance: Mapping[str, Provenance]) -> list[str]:
             continue
         if entry.unit == "ns":
             name = f"{name.removesuffix('_cycles')}_ns"
-        more = {"source": entry.source, "status": entry.status, "uncertainty": entry.uncertainty}
+        more = {
+            "source": entry.source,
+            "status": entry.status,
+            "uncertainty": entry.uncertainty,
+            "clock_mhz": entry.clock_mhz,
+        }
         given = ", ".join(f"{key} = {json.dumps(of, ensure_ascii=False)}" for key, of in more.items() if of is not None)
         lines.append(f"{name} = {{ value = {json.dumps(entry.value)}, {given} }}")
     return lines

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import machines
 import numpy as np
 import pytest
+from cache_pairs import two_caches
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
 import memsim
-from experiments.microbenchmarks import discover, study
-from experiments.microbenchmarks.chase import QUIET, Device
-from memsim.gpu.config import GPU, Inclusion
+from experiments.microbenchmarks import study
+from memsim.calibration import discover
+from memsim.calibration.simulated import QUIET, SimulatedDevice
+from memsim.calibration.walks import laps
+from memsim.gpu.config import Inclusion
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.system import System
 from memsim.trace.coalesce import coalesce
@@ -30,7 +32,7 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
     if order == "random":
         path = np.concatenate([[0], 1 + np.random.default_rng(1).permutation(elements - 1)])
     base = next(array.base for array in trace.arrays if array.name == "links")
-    walked = Device(gpu).laps(base + path * stride)
+    walked = laps(SimulatedDevice(gpu), base + path * stride)
     mean = trial.latency_sum[links] / trial.latency_count[links]
     assert trial.latency_count[links] == 3 * elements
     assert mean == pytest.approx(np.mean([lap.mean for lap in walked]), rel=0.01)  # DRAM's clock may stand elsewhere
@@ -54,50 +56,16 @@ def test_the_walks_find_every_parameter_of_a_preset(name):
 @pytest.mark.parametrize("name", ["tesla-c2050", "gtx480"])
 def test_fermi_would_be_found_not_inclusive(name):
     """Though the C2050's lines that share a set of L2 overfill a set of its L1, and the GTX 480's L1 is random."""
-    device = Device(override(load_gpu(name), {"l2.inclusion": "non_inclusive"}))
+    device = SimulatedDevice(override(load_gpu(name), {"l2.inclusion": "non_inclusive"}))
     l2 = discover.nearest_cache(device.without_l1())
     assert discover.back_invalidated(device, l2.rivals, discover.hit_latency(device)) == 0
 
 
 def test_the_48_kb_of_fermi_are_found():
     """The other option of its L1: 64 sets, whose hash differs (Nugteren et al., HPCA 2014)."""
-    device = Device(override(load_gpu("gtx480"), {"l1.size_bytes": 49152, "l1.ways": 6}))
+    device = SimulatedDevice(override(load_gpu("gtx480"), {"l1.size_bytes": 49152, "l1.ways": 6}))
     l1 = discover.included_cache(device, discover.nearest_cache(device.without_l1()))
     assert (l1.line_bytes, l1.ways, l1.size_bytes) == (128, 6, 49152)
-
-
-@st.composite
-def two_caches(draw) -> GPU:
-    """Any two caches: sectors, lines, ways, sets, slices, hashes, replacement and inclusion."""
-
-    def of(*values):
-        return draw(st.sampled_from(values))
-
-    line = of(64, 128)
-    l2_line = of(*(size for size in (32, 64, 128) if size <= line))
-    ways, l2_ways = of(1, 2, 3, 4, 8), of(2, 4, 6, 8, 16)
-    slices = of(1, 2, 3, 4, 6)
-    policies = ["lru", "fifo", "random"]
-    l1_bytes = ways * line * of(1, 2, 4, 16)
-    l2_bytes = l2_ways * l2_line * slices * of(4, 8, 16)
-    return machines.gpu(
-        sm__count=of(2, 3),
-        l1__line_bytes=line,
-        l1__sector_bytes=of(*(size for size in (32, 64, 128) if size <= line)),
-        l1__ways=ways,
-        l1__size_bytes=l1_bytes,
-        l1__set_hash=of("modulo", "xor_fold"),
-        l1__replacement=of(*policies, *["tree_plru"] * (ways != 3)),
-        l2__line_bytes=l2_line,
-        l2__fetch_bytes=of(*(size for size in (32, 64, 128) if size <= l2_line)),
-        l2__ways=l2_ways,
-        l2__slices=slices,
-        l2__size_bytes=l2_bytes * max(1, 2 ** (2 * l1_bytes // l2_bytes).bit_length()),  # at least twice L1
-        l2__slice_hash=of("modulo", *["xor_fold"] * (slices not in (3, 6))),
-        l2__set_hash=of("modulo", "xor_fold"),
-        l2__replacement=of(*policies, *["tree_plru"] * (l2_ways != 6)),
-        l2__inclusion=of("inclusive", "non_inclusive"),
-    )
 
 
 @settings(max_examples=20, derandomize=True)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from experiments.microbenchmarks.chase import Device
 from experiments.pointer_chase.boards import BOARDS, chosen, curve
 from experiments.pointer_chase.chain import LINE, latency, pieces
+from memsim.calibration.simulated import SimulatedDevice
+from memsim.calibration.walks import laps
 from memsim.gpu.presets import load_gpu, override
 
 
@@ -28,7 +29,9 @@ def test_a_list_chased_in_pieces_takes_as_long_as_one_chased_whole():
     elements = 6300
     path = np.concatenate([[0], 1 + np.random.default_rng(1).permutation(elements - 1)])
     # Where a list begins decides which sets it fills (284 to 291 cycles); pieces begin everywhere.
-    whole = np.mean([Device(gpu).laps((path + begin) * LINE, 3)[-1].mean for begin in (0, 35, 256, 1000, 4096)])
+    whole = np.mean(
+        [laps(SimulatedDevice(gpu), (path + begin) * LINE, 3)[-1].mean for begin in (0, 35, 256, 1000, 4096)]
+    )
     assert 212 < whole < 400
     # The pieces' beginnings are read from arrays of 35 lines more: 17 times as many misses of the 6300 accesses.
     assert whole < latency(gpu, elements * LINE / 1024, iterations=elements) < whole + 213 * 35 * 17 / elements
@@ -37,14 +40,14 @@ def test_a_list_chased_in_pieces_takes_as_long_as_one_chased_whole():
 def test_a_list_that_fits_one_partition_of_l2_hits_nearby_and_a_longer_one_half_afar():
     """Each line's home is near for half of them. Beyond one partition these come from memory, the others from afar."""
     gpu = small("a100", 16 * 80 * 1024)  # two partitions of 640 KB
-    device = Device(gpu).without_l1()
+    device = SimulatedDevice(gpu).without_l1()
     near, far = gpu.l2.hit_latency_cycles, gpu.l2.hit_latency_cycles + gpu.l2.partition_cycles
-    (fits,) = device.laps(np.arange(4096) * LINE, 2)[1:]
+    (fits,) = laps(device, np.arange(4096) * LINE, 2)[1:]
     assert fits.mean == pytest.approx(near, abs=2)  # less to reply with than a sector of L1
-    (longer,) = device.laps(np.arange(8000) * LINE, 2)[1:]  # 1000 KB
+    (longer,) = laps(device, np.arange(8000) * LINE, 2)[1:]  # 1000 KB
     assert longer.within(near * 1.05) == 0
     assert longer.within(far * 1.02) == pytest.approx(4000, rel=0.02)
-    (longest,) = device.laps(np.arange(16000) * LINE, 2)[1:]  # 2000 KB: neither partition keeps its half
+    (longest,) = laps(device, np.arange(16000) * LINE, 2)[1:]  # 2000 KB: neither partition keeps its half
     assert longest.within(far * 1.02) == 0
 
 

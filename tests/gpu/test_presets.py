@@ -27,7 +27,7 @@ def leaves(table: dict, prefix: str = ""):
 def test_every_number_has_a_source_and_a_status(path):
     for field, entry in leaves(tomllib.loads(path.read_text())):
         if field not in PLAIN:
-            assert set(entry) == {"value", "source", "status"}, field
+            assert set(entry) - {"clock_mhz"} == {"value", "source", "status"}, field
             assert len(entry["source"]) > 8 and entry["status"] in STATUSES[:-1], field
 
 
@@ -83,6 +83,47 @@ def test_boards_since_kepler(name, sms, l1, l2, partitions):
     assert (gpu.sm.count, gpu.l1.size_bytes, gpu.l2.size_bytes) == (sms, l1 * 1024, l2 * 2**20)
     assert gpu.l2.partitions == partitions and (gpu.l2.partition_cycles > 0) == (partitions > 1)
     assert gpu.l1.serves_global == (name != "tesla-k80")  # Kepler's global loads bypass L1 by default
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "cycles", "mhz", "then"),
+    [("tesla-v100", "l2.hit_latency_cycles", 212, 1380, 1380),
+     ("quadro-gv100", "l2.hit_latency_cycles", 218, 1417, 1380),
+     ("rtx3080", "l2.hit_latency_cycles", 246, 1710, 1740), ("h200", "l2.partition_cycles", 168, 1980, 1980)],
+)  # fmt: skip
+def test_latencies_keep_their_time_at_another_clock(name, field, cycles, mhz, then):
+    """Measured at one clock, they are no longer measured at another; what was measured at this clock is."""
+    gpu, entry = load_gpu(name), provenance(name)[field]
+    section, _, of = field.partition(".")
+    assert (gpu.sm.clock_mhz, getattr(getattr(gpu, section), of), entry.value) == (mhz, cycles, cycles)
+    if mhz == then:
+        assert entry.status != "assumed" and "another clock" not in entry.source
+    else:
+        assert (
+            entry.status == "assumed"
+            and f"cycles at {then} MHz, taken to last as long at another clock" in entry.source
+        )
+
+
+def test_a_file_that_inherits_and_has_another_clock(tmp_path):
+    """The latency follows, a second time too; a fitted one stays fitted, and what is at the SM's clock as it is."""
+    text = """inherit = "tesla-c2050"
+[l2]
+hit_latency_cycles = { value = 300, source = "a board of mine", status = "measured", clock_mhz = 1000 }
+[dram]
+latency_cycles = { value = 100, source = "a board of mine", status = "fitted", clock_mhz = 1000 }
+[l1]
+hit_latency_cycles = { value = 80, source = "a board of mine", status = "measured" }
+"""
+    write(tmp_path / "base.toml", text)
+    write(tmp_path / "quick.toml", 'inherit = "base"\n[sm]\nclock_mhz = 1500\n')
+    known = provenance(tmp_path / "quick.toml")
+    found = [known[f"{name}_cycles"] for name in ("l2.hit_latency", "dram.latency", "l1.hit_latency")]
+    assert [(one.value, one.status) for one in found] == [(450, "assumed"), (150, "fitted"), (80, "measured")]
+    assert load_gpu(tmp_path / "quick.toml").l2.hit_latency_cycles == 450
+    assert load_gpu(tmp_path / "base.toml").l2.hit_latency_cycles == 345  # the C2050's 1150 MHz
+    given = provenance(tmp_path / "quick.toml", {"sm.clock_mhz": 3000.0})["l2.hit_latency_cycles"]
+    assert given.value == 450  # --set keeps cycles
 
 
 @pytest.mark.parametrize("name", ["tesla-v100", "quadro-gv100"])
@@ -151,6 +192,10 @@ BAD_FILES = [
     ('inherit = "gtx480"\nl1.ways = { value = 4, status = "guessed" }', "l1.ways.status is 'guessed'; give one of"),
     ('inherit = "tesla-c2050"\nl1.hit_latency_ns = "fast"', "l1.hit_latency_ns is 'fast'; give a number"),
     ('inherit = "tesla-c2050"\nl1.hit_latency_ns = nan', "l1.hit_latency_ns is nan; give a number"),
+    ("[l1]\nways = { value = 4, clock_mhz = 9 }", "l1.ways.clock_mhz is given for a value that is no number of cycles"),
+    ("[l1]\nhit_latency_cycles = { value = 4, clock_mhz = 0 }", "l1.hit_latency_cycles.clock_mhz is 0; give the clock"),
+    ("[l1]\nhit_latency_cycles = { value = 4.5, clock_mhz = 9 }", "is given for a value that is no number of cycles"),
+    ("[l1]\nhit_latency_ns = { value = 4, clock_mhz = 9 }", "is given for a value that is no number of cycles"),
     ('inherit = "tesla-c2050"\nl1.hit_latency_ns = 9\nl1.hit_latency_cycles = 9', "is given in ns and in cycles"),
     ('inherit = "tesla-c2050"\nsm.clock_mhz = "fast"', "sm.clock_mhz is 'fast'; give a number"),
     ("inherit = 5", "inherit is 5; give the name of a preset or a path"),

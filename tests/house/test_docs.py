@@ -89,7 +89,7 @@ def test_commands_are_understood(page):
         if part.startswith("memsim "):
             command, arguments = typer.main.get_command(app), shlex.split(part)[1:]
             while hasattr(command, "commands"):
-                command = command.commands[arguments.pop(0)]
+                _, command, arguments = command.resolve_command(command.context_class(command), arguments)
             assert command.make_context(command.name, arguments).params
 
 

@@ -12,8 +12,8 @@ from places import ROOT
 PACKAGE = ROOT / "memsim"
 # In the order in which each may use those before it; modules directly in memsim/ are rooms of one file.
 ROOMS = (
-    "support", "gpu", "trace", "sources", "hierarchy", "profile", "montecarlo", "analysis", "measured", "models",
-    "host", "exploration", "studies", "why", "report", "interactive", "api", "cli", "__main__",
+    "support", "gpu", "trace", "sources", "hierarchy", "calibration", "profile", "montecarlo", "analysis", "measured",
+    "models", "host", "exploration", "studies", "why", "report", "interactive", "api", "cli", "__main__",
 )  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))
 

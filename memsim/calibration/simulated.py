@@ -1,4 +1,4 @@
-"""Walks through lists of addresses, one access after the other, and how long each access took.
+"""Walks on a simulated GPU.
 
 The walk is what ``traces/pointer_chase.py`` records (a test compares them); built directly, a walk of 50,000 elements
 takes no time to describe.
@@ -7,43 +7,23 @@ takes no time to describe.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.calibration.walks import Latencies
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
-from memsim.hierarchy.counters import latency_bin_edges
-from memsim.hierarchy.system import System, Trial
+from memsim.hierarchy.system import System
+from memsim.hierarchy.trial import Trial
 from memsim.trace.schema import Flag, Kind
 from memsim.trace.transactions import INSTRUCTION, Transactions
 
 QUIET = {f"stochastic.{name}": False for name in ("start_alignment", "warp_weights", "arbitration")}
 
 
-@dataclass(frozen=True)
-class Latencies:
-    """Of one group of accesses, in SM cycles.
-
-    Attributes:
-        mean: 0 for a group without accesses.
-        counts: i8, accesses in each bin of :func:`latency_bin_edges` (exact to 63 cycles, then to 1/32).
-    """
-
-    mean: float
-    counts: np.ndarray
-
-    def within(self, bound: float) -> int:
-        """Accesses that took at most `bound`, to the width of a bin."""
-        return int(self.counts[: np.searchsorted(latency_bin_edges(), bound, side="right")].sum())
-
-    def all_within(self, bound: float) -> bool:
-        """Whether no access took longer."""
-        return self.within(bound) == self.counts.sum()
-
-
-class Device:
-    """A GPU that can be walked. What it was configured as stays inside, but for the number of its SMs.
+class SimulatedDevice:
+    """A GPU that can be walked (:class:`memsim.calibration.walks.ManySMs`). What it was configured as stays inside,
+    but for the number of its SMs.
 
     Args:
         seed: of its random choices (a cache that replaces at random); every walk draws anew.
@@ -56,24 +36,13 @@ class Device:
         self._seeds = np.random.SeedSequence(seed)
         self.sms = gpu.sm.count
 
-    def without_l1(self) -> Device:
+    def without_l1(self) -> SimulatedDevice:
         """The same GPU with its L1 off, as the compiler's switch ``-dlcm=cg`` has it."""
-        return Device(override(self._gpu, {"l1.enabled": False}), self._seed)
+        return SimulatedDevice(override(self._gpu, {"l1.enabled": False}), self._seed)
 
     def walk(self, addresses: Sequence[int] | np.ndarray, groups: Sequence[int] | np.ndarray) -> list[Latencies]:
-        """Let one thread, alone, read one byte address after the other, from cold caches.
-
-        Args:
-            groups: the group, 0 to 65534, that each access is counted in.
-
-        Returns:
-            Latencies of every group.
-        """
+        """As :meth:`memsim.calibration.walks.Device.walk`."""
         return self._run(self._one_sm, [np.asarray(addresses)], [np.asarray(groups)])
-
-    def laps(self, addresses: Sequence[int] | np.ndarray, number: int = 3) -> list[Latencies]:
-        """Walk one list in circles: latencies of each lap."""
-        return self.walk(np.tile(addresses, number), np.repeat(np.arange(number), len(addresses)))
 
     def blocks(self, lists: Sequence[np.ndarray], groups: Sequence[np.ndarray]) -> list[Latencies]:
         """As :meth:`walk`, with a list and its groups for each block: one thread a block, one block an SM at a time."""

@@ -1,7 +1,7 @@
 """A GPU's caches from latencies alone, by walks through linked lists (Baghsorkhi et al., PPoPP 2012, section 2.1).
 
-Each function answers one question. The walks know a :class:`Device`, which tells how many SMs it has and can switch
-its L1 off; they see no configuration. None assumes how addresses are mapped to sets, nor which line a full set gives
+Each function answers one question. The walks know a :class:`Device`, which can switch its L1 off; they see no
+configuration. None assumes how addresses are mapped to sets, nor which line a full set gives
 up. The argument is always the same: where no set is asked for more lines than it has ways, everything hits from the
 second time on (empty ways are filled first); where one is, one of its lines at least is gone when they are asked for
 again.
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.microbenchmarks.chase import Device
+from memsim.calibration.walks import Device, ManySMs, laps
 
 STRIDES = [4 << k for k in range(8)]  # bytes, 4 to 512
 PAGE = 4096  # bytes; starts a line, and an eighth of it is no shorter than one
@@ -81,12 +81,12 @@ def included_cache(device: Device, outer: Cache) -> Cache:
 
 def hit_latency(device: Device) -> float:
     """Of the nearest cache that is on: one element, walked in circles."""
-    return device.laps([0])[-1].mean
+    return laps(device, [0])[-1].mean
 
 
 def fetch_bytes(device: Device, hit: float) -> int:
     """What a miss of the nearest cache brings: the smallest stride at which a first walk never hits."""
-    return next(s for s in STRIDES if not device.laps(np.arange(64) * s, 1)[0].within(hit))
+    return next(s for s in STRIDES if not laps(device, np.arange(64) * s, 1)[0].within(hit))
 
 
 def held(device: Device, addresses: np.ndarray, hit: float) -> int:
@@ -181,12 +181,12 @@ def latency_behind(device: Device, list_bytes: int, stride: int, hit: float) -> 
     Args:
         hit: the first cache's latency.
     """
-    lap = device.laps(np.arange(list_bytes // stride) * stride, 2)[-1]
+    lap = laps(device, np.arange(list_bytes // stride) * stride, 2)[-1]
     hits, total = lap.within(hit), int(lap.counts.sum())
     return (total * lap.mean - hits * hit) / (total - hits)
 
 
-def second_reader(device: Device, list_bytes: int, stride: int, hit: float) -> tuple[float, float]:
+def second_reader(device: ManySMs, list_bytes: int, stride: int, hit: float) -> tuple[float, float]:
     """The paper's test: one block more than SMs, each with a list that fits in L1, all of them together in L2.
 
     Returns:
@@ -204,7 +204,7 @@ def second_reader(device: Device, list_bytes: int, stride: int, hit: float) -> t
     return other, last(n)
 
 
-def back_invalidated(device: Device, rivals: np.ndarray, hit: float) -> int:
+def back_invalidated(device: ManySMs, rivals: np.ndarray, hit: float) -> int:
     """How many of TURNS lines L1 loses because L2 replaces them.
 
     One SM does nothing but read one line again and again, which leaves its L1 no reason to give it up, and L2 does not
@@ -215,7 +215,7 @@ def back_invalidated(device: Device, rivals: np.ndarray, hit: float) -> int:
         rivals: lines that share a set of L2, one more than its ways; they take turns at being the line.
         hit: L1's latency.
     """
-    cold = device.laps(rivals[:1], 1)[0].mean
+    cold = laps(device, rivals[:1], 1)[0].mean
     lost = 0
     for line in np.resize(rivals, TURNS):
         others = np.tile(rivals[rivals != line], REPEATS)

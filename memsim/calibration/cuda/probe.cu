@@ -1,0 +1,172 @@
+// Runs walks through memory on a GPU, one thread alone, and times every access. Commands come line by line on standard
+// input, or from the file that is named; answers go to standard output. memsim/calibration/board.py is the other end.
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define CHECK(call)                                                                        \
+    do {                                                                                   \
+        cudaError_t status = (call);                                                       \
+        if (status != cudaSuccess) {                                                       \
+            printf("error %s\n", cudaGetErrorString(status));                              \
+            return 1;                                                                      \
+        }                                                                                  \
+    } while (0)
+
+const int MOST_SEGMENTS = 1024;
+const int MOST_GROUPS = 32;
+const int BINS = 128;
+const int BIN_CYCLES = 8;
+
+struct Segment {  // `count` addresses from `start` on, `stride` bytes apart, counted in `group`; -1: in none
+    unsigned start;
+    int stride;
+    int count;
+    int group;
+};
+
+// Lists and counts lie in shared memory, so that nothing but the walk itself passes through the caches while it lasts.
+template <bool USE_L1>
+__global__ void walk(const unsigned* memory, const Segment* list, int segments, unsigned long long* sums,
+                     unsigned* counts) {
+    __shared__ Segment order[MOST_SEGMENTS];
+    __shared__ unsigned histogram[MOST_GROUPS * BINS];
+    __shared__ unsigned long long sum[MOST_GROUPS];
+    __shared__ volatile unsigned sink;
+    for (int i = 0; i < segments; i++) order[i] = list[i];
+    for (int i = 0; i < MOST_GROUPS * BINS; i++) histogram[i] = 0;
+    for (int i = 0; i < MOST_GROUPS; i++) sum[i] = 0;
+    unsigned long long overhead = ~0ull;  // of the two readings of the clock and the store between them
+    for (int i = 0; i < 16; i++) {
+        unsigned long long begin = clock64();
+        sink = static_cast<unsigned>(begin >> 63);
+        unsigned long long taken = clock64() - begin;
+        overhead = taken < overhead ? taken : overhead;
+    }
+    unsigned value = 0;  // always: all of the memory is 0, which the compiler does not know
+    for (int s = 0; s < segments; s++) {
+        Segment now = order[s];
+        for (int i = 0; i < now.count; i++) {
+            unsigned place = (now.start + i * now.stride) / 4 + value;
+            unsigned long long begin = clock64();
+            place += static_cast<unsigned>(begin >> 63);  // 0; the load comes after the clock was read
+            value = USE_L1 ? __ldca(memory + place) : __ldcg(memory + place);
+            sink = value;  // waits for it
+            unsigned long long taken = clock64() - begin;
+            taken = taken > overhead ? taken - overhead : 0;
+            if (now.group >= 0) {
+                int bin = taken / BIN_CYCLES < BINS ? static_cast<int>(taken / BIN_CYCLES) : BINS - 1;
+                histogram[now.group * BINS + bin] += 1;
+                sum[now.group] += taken;
+            }
+        }
+    }
+    for (int i = 0; i < MOST_GROUPS; i++) sums[i] = sum[i];
+    for (int i = 0; i < MOST_GROUPS * BINS; i++) counts[i] = histogram[i];
+}
+
+// Reads more than L2 holds, so that a walk begins with nothing of its own in it.
+__global__ void flush(const unsigned* memory, size_t words, unsigned* out) {
+    unsigned sum = 0;
+    for (size_t i = blockIdx.x * blockDim.x + threadIdx.x; i < words; i += gridDim.x * blockDim.x)
+        sum += __ldcg(memory + i);
+    if (sum != 0) out[0] = sum;
+}
+
+__global__ void nothing() {}
+
+struct Buffers {
+    unsigned* memory = nullptr;
+    size_t bytes = 0;
+    unsigned* other = nullptr;
+    size_t other_bytes = 0;
+    Segment* list = nullptr;
+    unsigned long long* sums = nullptr;
+    unsigned* counts = nullptr;
+};
+
+int properties(Buffers* b) {
+    cudaDeviceProp p;
+    int clock_khz = 0, memory_khz = 0, bus_bits = 0;
+    CHECK(cudaGetDeviceProperties(&p, 0));
+    CHECK(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, 0));
+    CHECK(cudaDeviceGetAttribute(&memory_khz, cudaDevAttrMemoryClockRate, 0));
+    CHECK(cudaDeviceGetAttribute(&bus_bits, cudaDevAttrGlobalMemoryBusWidth, 0));
+    b->other_bytes = 2 * static_cast<size_t>(p.l2CacheSize);
+    CHECK(cudaMalloc(&b->other, b->other_bytes));
+    CHECK(cudaMemset(b->other, 0, b->other_bytes));
+    CHECK(cudaMalloc(&b->list, MOST_SEGMENTS * sizeof(Segment)));
+    CHECK(cudaMalloc(&b->sums, MOST_GROUPS * sizeof(unsigned long long)));
+    CHECK(cudaMalloc(&b->counts, MOST_GROUPS * BINS * sizeof(unsigned)));
+    printf("name %s\ncapability %d.%d\nsms %d\nthreads %d\nwarp %d\n", p.name, p.major, p.minor, p.multiProcessorCount,
+           p.maxThreadsPerMultiProcessor, p.warpSize);
+    printf("blocks %d\nregisters %d\nshared_bytes %zu\nl2_bytes %d\nclock_khz %d\nmemory_khz %d\nbus_bits %d\nend\n",
+           p.maxBlocksPerMultiProcessor, p.regsPerMultiprocessor, p.sharedMemPerMultiprocessor, p.l2CacheSize,
+           clock_khz, memory_khz, bus_bits);
+    return 0;
+}
+
+int walked(Buffers* b, FILE* in, int use_l1, int groups, int segments, size_t bytes) {
+    std::vector<Segment> list(segments);
+    for (Segment& one : list)
+        if (fscanf(in, "%u %d %d %d", &one.start, &one.stride, &one.count, &one.group) != 4) return 1;
+    if (bytes > b->bytes) {
+        if (b->memory != nullptr) CHECK(cudaFree(b->memory));
+        CHECK(cudaMalloc(&b->memory, bytes));
+        CHECK(cudaMemset(b->memory, 0, bytes));
+        b->bytes = bytes;
+    }
+    CHECK(cudaMemcpy(b->list, list.data(), segments * sizeof(Segment), cudaMemcpyHostToDevice));
+    flush<<<128, 256>>>(b->other, b->other_bytes / 4, b->counts);
+    if (use_l1)
+        walk<true><<<1, 1>>>(b->memory, b->list, segments, b->sums, b->counts);
+    else
+        walk<false><<<1, 1>>>(b->memory, b->list, segments, b->sums, b->counts);
+    std::vector<unsigned long long> sums(MOST_GROUPS);
+    std::vector<unsigned> counts(MOST_GROUPS * BINS);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(sums.data(), b->sums, sums.size() * sizeof(sums[0]), cudaMemcpyDeviceToHost));
+    CHECK(cudaMemcpy(counts.data(), b->counts, counts.size() * sizeof(counts[0]), cudaMemcpyDeviceToHost));
+    for (int group = 0; group < groups; group++) {
+        printf("%llu", sums[group]);
+        for (int bin = 0; bin < BINS; bin++) printf(" %u", counts[group * BINS + bin]);
+        printf("\n");
+    }
+    return 0;
+}
+
+int launches(int number) {
+    cudaEvent_t begin, end;
+    float ms = 0;
+    CHECK(cudaEventCreate(&begin));
+    CHECK(cudaEventCreate(&end));
+    nothing<<<1, 1>>>();
+    CHECK(cudaEventRecord(begin));
+    for (int i = 0; i < number; i++) nothing<<<1, 1>>>();
+    CHECK(cudaEventRecord(end));
+    CHECK(cudaEventSynchronize(end));
+    CHECK(cudaEventElapsedTime(&ms, begin, end));
+    printf("%.3f\n", ms * 1e6 / number);  // ns
+    return 0;
+}
+
+int main(int argc, char** argv) {
+    FILE* in = argc > 1 ? fopen(argv[1], "r") : stdin;
+    Buffers buffers;
+    char command[16];
+    while (in != nullptr && fscanf(in, "%15s", command) == 1) {
+        int use_l1 = 0, groups = 0, segments = 0, number = 0, failed = 1;
+        size_t bytes = 0;
+        if (!strcmp(command, "properties"))
+            failed = properties(&buffers);
+        else if (!strcmp(command, "walk") && fscanf(in, "%d %d %d %zu", &use_l1, &groups, &segments, &bytes) == 4 &&
+                 groups <= MOST_GROUPS && segments <= MOST_SEGMENTS)
+            failed = walked(&buffers, in, use_l1, groups, segments, bytes);
+        else if (!strcmp(command, "launch") && fscanf(in, "%d", &number) == 1)
+            failed = launches(number);
+        fflush(stdout);
+        if (failed) return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,147 @@
+"""What walks find of a GPU, as values of the model with their sources; what they do not find stays another GPU's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from memsim.calibration import discover
+from memsim.calibration.discover import Cache
+from memsim.calibration.simulated import SimulatedDevice
+from memsim.calibration.walks import Device, laps
+from memsim.gpu import board, presets
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import Provenance
+from memsim.support.errors import InputError
+
+ROWS = 61  # lines between two accesses of a walk through memory, so that neighbours lie in other rows
+Point = tuple[int, float]  # bytes of a list, mean latency of an access in its second lap
+
+
+@dataclass
+class Calibration:
+    """What was found so far.
+
+    Attributes:
+        base: the preset or path that tells the rest.
+        source: what every value's source begins with: who measured what, and when.
+        values: field of the model -> value.
+        left: why a group of values is still the base's, a sentence each.
+        curve: latency against the length of a list.
+    """
+
+    base: str
+    source: str
+    values: dict[str, Provenance] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+    curve: list[Point] = field(default_factory=list)
+
+    @property
+    def gpu(self) -> GPU:
+        """The GPU as far as it is known."""
+        return presets.inheriting(self.base, self.values, self.source)
+
+    def take(self, found: Mapping[str, Any], how: str, status: str = "measured") -> None:
+        """Take values over if they are possible together; else say why not."""
+        source, clock = f"{self.source}: {how}", self.gpu.sm.clock_mhz
+        added = {name: board.sourced(name, of, source, status, clock) for name, of in found.items()}
+        try:
+            presets.inheriting(self.base, self.values | added, how)
+        except InputError as error:
+            self.left.append(f"{', '.join(found)}: {error}")
+        else:
+            self.values |= added
+
+
+def measure(device: Device, known: Calibration, progress: Callable[[str], None]) -> Cache | None:
+    """Let walks find a GPU's caches and the latency of its memory, each if it can be.
+
+    Args:
+        device: the GPU, alone.
+        known: what its driver tells; takes what is found.
+        progress: told what is looked for.
+
+    Returns:
+        Its L2, if it was found.
+    """
+    progress("L2")
+    l2 = _tried(known, "L2", lambda: discover.nearest_cache(device.without_l1()))
+    if l2 is None:
+        return None
+    progress("L1")
+    l1 = _tried(known, "L1", lambda: discover.included_cache(device, l2))
+    if l1 is not None:
+        _take_l1(known, l1)
+        _take_l2(known, l2, _behind(device, l1, l2))
+    progress("memory")
+    _take_memory(known, device, l2)
+    progress("latency by length")
+    known.curve = curve(device, known.gpu)
+    return l2
+
+
+def _tried(known: Calibration, what: str, search: Callable[[], Cache]) -> Cache | None:
+    try:
+        return search()
+    except RuntimeError as error:  # of walks whose answers do not fit a cache of sets and ways
+        known.left.append(f"{what}: {error}")
+        return None
+
+
+def _take_l1(known: Calibration, found: Cache) -> None:
+    known.take({"l1.hit_latency_cycles": round(found.hit_cycles)}, "one element walked in circles")
+    granules = {"l1.line_bytes": found.line_bytes, "l1.sector_bytes": found.fetch_bytes}
+    known.take(granules, "what is fetched with an element, and what takes its neighbour's place")
+    how = f"a list of {found.size_bytes} bytes fits, and no longer one"
+    if known.gpu.l1.carve_outs and found.size_bytes <= known.gpu.l1.size_bytes:
+        known.take(board.usable_l1(known.gpu.l1, found.size_bytes), how)
+    else:
+        whole = {"l1.size_bytes": found.size_bytes, "l1.ways": found.ways, "l1.reserved_bytes": 0}
+        known.take(whole, f"{how}; {found.ways + 1} lines that share a set do not")
+
+
+def _take_l2(known: Calibration, found: Cache, behind: float) -> None:
+    known.take({"l2.hit_latency_cycles": round(behind)}, "what L1 misses of a list that L2 holds, walked in circles")
+    shape = {"l2.line_bytes": found.line_bytes, "l2.fetch_bytes": found.fetch_bytes, "l2.ways": found.ways}
+    size = {} if "l2.size_bytes" in known.values else {"l2.size_bytes": found.size_bytes}
+    how = f"a list of {found.size_bytes} bytes fits; {found.ways + 1} lines that share a set do not"
+    known.take(shape | size, how)
+
+
+def _behind(device: Device, l1: Cache, l2: Cache) -> float:
+    """Latency of L2 seen through L1."""
+    list_bytes = min(16 * l1.size_bytes, l2.size_bytes)
+    return discover.latency_behind(device, list_bytes, l1.line_bytes, l1.hit_cycles)
+
+
+def _take_memory(known: Calibration, device: Device, l2: Cache) -> None:
+    """DRAM's latency: what a miss takes longer on the GPU than on a simulated one with the values found so far."""
+    list_ = _scattered(2 * known.gpu.l2.size_bytes, known.gpu.l1.line_bytes)
+    measured, assumed = (_miss(one, list_, l2.hit_cycles) for one in (device, SimulatedDevice(known.gpu)))
+    latency = known.gpu.dram.latency_cycles + round(measured - assumed)
+    how = f"so that a miss of a walk over {2 * known.gpu.l2.size_bytes} bytes takes {measured:.0f} cycles"
+    known.take({"dram.latency_cycles": latency}, how, "fitted")
+
+
+def _scattered(size: int, line: int) -> np.ndarray:
+    """All lines of a list, ROWS apart, round after round."""
+    lines = np.arange(size // line)
+    return np.concatenate([lines[first::ROWS] for first in range(ROWS)]) * line
+
+
+def _miss(device: Device, addresses: np.ndarray, hit: float) -> float:
+    """Mean latency of what no cache has, in the second lap."""
+    lap = laps(device, addresses, 2)[-1]
+    hits, total = lap.within(hit), int(lap.counts.sum())
+    return (total * lap.mean - hits * hit) / max(1, total - hits)
+
+
+def curve(device: Device, gpu: GPU) -> list[Point]:
+    """Latency against the length of a list, from a kilobyte to twice L2, four lengths an octave."""
+    longest = 2 * gpu.l2.size_bytes
+    sizes = np.unique(np.geomspace(1024, longest, 1 + 4 * int(np.log2(longest / 1024))).astype(int))
+    line = gpu.l1.line_bytes
+    return [(int(size), laps(device, _scattered(int(size), line), 2)[-1].mean) for size in sizes]

@@ -1,0 +1,45 @@
+"""``memsim calibrate``: a preset of the GPU that is in this machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.cli.options import Force
+
+
+def calibrate(
+    out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
+    base: Annotated[str | None, typer.Option(help="A preset or file for all that walks do not tell.")] = None,
+    name: Annotated[str | None, typer.Option(help="What to call the GPU; else the board's name.")] = None,
+    force: Force = False,
+) -> None:
+    """Measure the GPU of this machine: latencies, lines, sectors, ways and sizes of its caches, memory's latency.
+
+    It takes an NVIDIA GPU that nothing else runs on, and nvcc. Beside the TOML file goes a CSV file of the same name:
+    latency against the length of a list.
+
+    \b
+    memsim calibrate -o mygpu.toml
+    memsim run spmv.h5 --gpu mygpu.toml
+    """
+    from memsim.calibration.board import board
+    from memsim.calibration.own import calibrated
+    from memsim.cli.output import check_file, write_file
+    from memsim.gpu.board import slug
+    from memsim.report.inputs import own_gpu_toml
+
+    points = out.with_suffix(".csv")
+    check_file(out, force)
+    check_file(points, force)
+    with board() as device:
+        board_name, found = calibrated(device, base, points.name, lambda what: typer.echo(f"{what} ...", err=True))
+    rows = "".join(f"{size},{latency:.1f}\n" for size, latency in found.curve)
+    write_file(points, f"list_bytes,mean_latency_cycles\n{rows}")
+    about = f"{board_name}, measured by memsim calibrate; what it does not tell is {found.base}'s."
+    write_file(out, own_gpu_toml(about, name or slug(board_name), found.base, found.values))
+    for reason in found.left:
+        typer.echo(f"left as in {found.base}: {reason}", err=True)
+    typer.echo(f"{out}: {len(found.values)} values of {board_name}, the others of {found.base}; {points}: the curve")

@@ -1,0 +1,80 @@
+"""What a board's figures, as its driver and other programs' measurements tell them, are in the model."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from memsim.gpu import presets
+from memsim.gpu.config import GPU, L1
+from memsim.gpu.presets import Provenance
+
+_CHANNEL_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16,
+                 "GDDR6X": 16, "GDDR7": 8}  # fmt: skip
+
+
+def sourced(field: str, value: Any, source: str, status: str, clock_mhz: float) -> Provenance:
+    """A value of a board with its source; what does not run at the SM's clock says at which it was measured."""
+    beyond = field in ("l2.hit_latency_cycles", "dram.latency_cycles")
+    return Provenance(value, presets.unit(field), source, status, clock_mhz=clock_mhz if beyond else None)
+
+
+def slug(name: str) -> str:
+    """A board's name as presets have it.
+
+    >>> slug("NVIDIA GeForce RTX 2080 Ti")
+    'geforce-rtx-2080-ti'
+    """
+    return re.sub(r"[^a-z0-9]+", "-", name.lower().removeprefix("nvidia ")).strip("-") or "gpu"
+
+
+def nearest(capability: str) -> str:
+    """The preset of the highest compute capability up to this one, else the lowest of all.
+
+    >>> nearest("7.2")
+    'tesla-v100'
+    """
+
+    def version(text: str) -> tuple[int, ...]:
+        return tuple(map(int, text.split(".")))
+
+    known = sorted((version(presets.load_gpu(name).compute_capability), name) for name in presets.names())
+    older = [one for one in known if one[0] <= version(capability)]
+    return older[-1][1] if older else known[0][1]
+
+
+def usable_l1(l1: L1, found_bytes: int) -> dict[str, int]:
+    """The L1 of which a list of `found_bytes` fits, and no longer one: fields of the model.
+
+    Where L1 is one memory with shared memory, the rest of it is reserved; else the L1 has that size.
+
+    Args:
+        l1: of a GPU like it.
+    """
+    if l1.carve_outs and found_bytes <= l1.size_bytes:
+        lines = round(found_bytes / l1.line_bytes) * l1.line_bytes
+        return {"l1.reserved_bytes": min(l1.size_bytes - lines, l1.most_reserved)}
+    way = l1.line_bytes * l1.sets
+    return {"l1.size_bytes": max(1, round(found_bytes / way)) * way, "l1.reserved_bytes": 0}
+
+
+def memory_bus(gpu: GPU, bits: int, khz: float) -> dict[str, float] | None:
+    """Channels and their clock, of a bus that transfers twice a clock; None: it is not a GPU with such memory.
+
+    Args:
+        gpu: a GPU with memory of the same kind, which tells how wide a channel is, and what a burst takes.
+        bits: of the whole bus.
+        khz: the memory's clock, as CUDA tells it.
+
+    >>> memory_bus(presets.load_gpu("tesla-v100"), 4096, 877000)
+    {'dram.channels': 64, 'dram.clock_mhz': 877.0}
+    """
+    width = _CHANNEL_BITS.get(gpu.dram.kind.upper())
+    if width is None or bits % width:
+        return None
+    channels = bits // width
+    bytes_per_us = 2 * bits / 8 * khz / 1000
+    return {
+        "dram.channels": channels,
+        "dram.clock_mhz": round(bytes_per_us * gpu.dram.timing.burst / (32 * channels), 1),
+    }

@@ -1,0 +1,47 @@
+"""Speaks as cuda/probe.cu does, of a simulated GPU: ``python fake_probe.py PRESET``."""
+
+import sys
+
+import numpy as np
+
+from memsim.calibration.board import EDGES
+from memsim.calibration.simulated import SimulatedDevice
+from memsim.gpu.presets import load_gpu, override
+from memsim.hierarchy.counters import latency_bin_edges
+
+
+def properties(gpu):
+    sm = gpu.sm
+    print(f"name NVIDIA Fake {gpu.name}\ncapability {gpu.compute_capability}\nsms {sm.count}\nthreads {sm.max_threads}")
+    print(f"warp {sm.warp_size}\nblocks {sm.max_blocks}\nregisters {sm.registers}\nshared_bytes {sm.shared_bytes}")
+    print(f"l2_bytes {gpu.l2.size_bytes}\nclock_khz {round(gpu.sm.clock_mhz * 1000)}\nmemory_khz 877000\nbus_bits 4096")
+    print("end", flush=True)
+
+
+def walk(device, use_l1, groups, n_segments, _):
+    order = [tuple(map(int, input().split())) for _ in range(n_segments)]
+    addresses = np.concatenate([start + stride * np.arange(count) for start, stride, count, _ in order])
+    group = np.concatenate([np.full(count, group) for _, _, count, group in order]) + 1  # 0: not counted
+    asked = device if use_l1 else device.without_l1()
+    for found in asked.walk(addresses, group)[1 : groups + 1]:
+        counts = np.zeros(len(EDGES), int)
+        for edge, count in zip(latency_bin_edges(), found.counts, strict=False):
+            counts[min(int(edge) // 8, len(EDGES) - 1)] += count
+        print(round(found.mean * found.counts.sum()), *counts, flush=True)
+
+
+def main():
+    gpu = override(load_gpu(sys.argv[1]), {"translation.enabled": False})
+    device = SimulatedDevice(gpu)
+    while True:
+        command, *numbers = input().split()
+        if command == "properties":
+            properties(gpu)
+        elif command == "walk":
+            walk(device, *map(int, numbers))
+        else:
+            print(2500.0, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""Calibration finds what a GPU was given: simulated ones, by the CUDA program's protocol, and in its own accesses."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cache_pairs import two_caches
+from hypothesis import given, reject, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import memsim
+from memsim.calibration.board import SOURCE, Board, compiled, segments
+from memsim.calibration.measure import Calibration, measure
+from memsim.calibration.own import calibrated
+from memsim.calibration.simulated import SimulatedDevice
+from memsim.cli.commands import app
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import load_gpu, override, provenance
+from memsim.support.errors import InputError
+from memsim.trace.schema import EXPLICIT, NO_OP
+
+needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
+no_gpu = pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
+FOUND = (
+    "l1.hit_latency_cycles", "l1.line_bytes", "l1.sector_bytes", "l1.size_bytes", "l1.ways", "l2.hit_latency_cycles",
+    "l2.line_bytes", "l2.fetch_bytes", "l2.ways", "l2.size_bytes",
+)  # fmt: skip
+
+
+def value(gpu: GPU, name: str):
+    section, _, of = name.partition(".")
+    return getattr(getattr(gpu, section), of)
+
+
+def differing(given: GPU, found: GPU) -> dict:
+    """Of what walks can find."""
+    pairs = {name: (value(given, name), value(found, name)) for name in FOUND}
+    return {name: pair for name, pair in pairs.items() if pair[0] != pair[1]}
+
+
+@pytest.mark.slow
+@settings(max_examples=20, derandomize=True, deadline=None)
+@given(two_caches(), st.integers(0, 99))
+def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed):
+    """Beginning from a preset that is unlike all of them."""
+    unlike = override(gpu, {"l1.hit_latency_cycles": 5, "l2.hit_latency_cycles": 900, "dram.latency_cycles": 7})
+    base = tmp_path_factory.mktemp("base") / "base.toml"
+    base.write_text(as_toml(unlike))
+    known = Calibration(str(base), "test")
+    measure(SimulatedDevice(gpu, seed), known, lambda what: None)
+    if any(left.startswith("L1: every list tried") for left in known.left):
+        reject()  # an inclusive L2 that is small in ways
+    assert not known.left and differing(gpu, known.gpu) == {}
+    assert abs(known.gpu.dram.latency_cycles - gpu.dram.latency_cycles) <= 2
+
+
+def as_toml(gpu: GPU) -> str:
+    lines = []
+    for section, values in gpu.model_dump(mode="json").items():
+        if not isinstance(values, dict):
+            lines.insert(0, f'{section} = "{values}"')
+            continue
+        inner = {name: of for name, of in values.items() if isinstance(of, dict)}
+        lines += [f"[{section}]", *(f"{k} = {plain(v)}" for k, v in values.items() if v is not None and k not in inner)]
+        for name, of in inner.items():
+            lines += [f"[{section}.{name}]", *(f"{k} = {plain(v)}" for k, v in of.items() if v is not None)]
+    return "\n".join(lines)
+
+
+def plain(of) -> str:
+    return str(of).lower() if isinstance(of, bool) else repr(of).replace("'", '"')
+
+
+@pytest.fixture
+def fake():
+    """A board that is a simulated V100 behind the CUDA program's protocol."""
+    command = [sys.executable, str(Path(__file__).parent / "fake_probe.py"), "tesla-v100"]
+    environment = os.environ | {"PYTHONPATH": str(Path(memsim.__file__).parents[1])}
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as probe:
+        yield Board(probe)
+        probe.kill()
+
+
+@pytest.mark.slow
+def test_a_board_s_preset_is_what_it_is(fake):
+    """From another GPU of its kind; latencies to the width of the program's bins."""
+    told: list[str] = []
+    name, found = calibrated(fake, "quadro-gv100", "mine.csv", told.append)
+    board, given = found.gpu, load_gpu("tesla-v100")
+    assert name == "NVIDIA Fake tesla-v100" and not found.left and told[:2] == ["L2", "L1"]
+    assert (board.sm.clock_mhz, board.dram.clock_mhz, board.l2.size_bytes) == (1380, 877, 6291456)
+    assert differing(given, board).keys() <= {"l2.ways", "l2.fetch_bytes"}, differing(given, board)
+    assert abs(board.dram.latency_cycles - given.dram.latency_cycles) < 12
+    assert board.launch.idle_cycles == 3450  # 2500 ns
+    source = found.values["l1.hit_latency_cycles"].source
+    assert source.startswith("memsim calibrate, NVIDIA Fake tesla-v100, 20") and "mine.csv: one element" in source
+    latencies = dict(found.curve)
+    assert min(latencies.values()) == pytest.approx(28, abs=2) and max(latencies.values()) > 350
+
+
+addresses = st.lists(st.integers(0, 1 << 30), min_size=1, max_size=40)
+stretches = st.lists(
+    st.tuples(st.integers(0, 1 << 20), st.integers(-64, 64), st.integers(1, 9)), min_size=1, max_size=9
+)
+
+
+@given(st.one_of(addresses, stretches.map(lambda s: [a + 2048 + d * k for a, d, n in s for k in range(n)])), st.data())
+def test_segments_are_the_walk(walked, data):
+    groups = data.draw(st.lists(st.integers(-1, 2), min_size=len(walked), max_size=len(walked)))
+    order = segments(np.array(walked), np.array(groups))
+    back = [(start + stride * k, group) for start, stride, count, group in order.tolist() for k in range(count)]
+    assert back == list(zip(walked, groups, strict=True))
+
+
+def test_many_groups_are_asked_for_a_few_at_a_time(fake):
+    """A list walked twice; every access of the second lap in a group of its own."""
+    list_ = np.arange(80) * 128
+    found = fake.walk(np.tile(list_, 2), np.concatenate([np.zeros(80, int), 1 + np.arange(80)]))
+    assert len(found) == 81 and found[0].counts.sum() == 80
+    assert [(one.counts.sum(), one.all_within(28)) for one in found[1:]] == [(1, True)] * 80
+
+
+def test_a_walk_that_is_too_irregular_is_refused(fake):
+    scattered = np.random.default_rng(1).integers(0, 1 << 20, 5000) * 4
+    with pytest.raises(RuntimeError, match="of which the GPU can be given 1024"):
+        fake.walk(scattered, np.zeros(5000, int))
+
+
+@needs_nvcc
+def test_the_program_compiles(tmp_path):
+    assert compiled(tmp_path / "probe", "sm_80").stat().st_size > 0
+
+
+@needs_nvcc
+@no_gpu
+def test_without_a_gpu_it_ends_in_one_line(tmp_path):
+    done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / "mine.toml")])
+    assert done.exit_code == 2 and "memsim calibrate: " in done.output and done.output.count("\n") == 1, done.output
+    assert not list(tmp_path.iterdir())
+
+
+def test_without_nvcc_it_ends_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="memsim calibrate: nvcc is not installed"):
+        compiled(tmp_path / "probe")
+
+
+@needs_nvcc
+@pytest.mark.slow
+def test_the_program_reads_the_walk_s_addresses_in_order(tmp_path):
+    """Its kernel, run on the CPU as nvcc's PTX."""
+    walked = np.concatenate([np.arange(6) * 128, [640, 4, 4096], 4096 - 32 * np.arange(5)])
+    order = segments(walked, np.arange(len(walked)) % 3 - 1)
+    rows = "".join(f"{' '.join(map(str, row))}\n" for row in order.tolist())
+    commands = tmp_path / "commands.txt"
+    commands.write_text(f"properties\nwalk 1 2 {len(order)} 8192\n{rows}")
+    trace = memsim.capture(SOURCE, arguments=[str(commands)], kernel="walk", gpu="a100", out=tmp_path / "t.h5")
+    (memory,) = (array for array in trace.arrays if array.bytes == 8192)
+    read = [
+        int(base)
+        for chunk in trace.chunks()
+        for op, base, stride in zip(chunk.op, chunk.base, chunk.stride, strict=True)
+        if op != NO_OP and stride != EXPLICIT and memory.base <= base < memory.base + 8192
+    ]
+    assert (np.array(read) - memory.base).tolist() == walked.tolist()
+
+
+def test_a_preset_of_calibrate_is_a_preset(tmp_path):
+    """Its values carry their own source, the others their base's."""
+    from memsim.report.inputs import own_gpu_toml
+
+    known = Calibration("tesla-v100", "memsim calibrate, board, day, mine.csv")
+    known.take({"l1.hit_latency_cycles": 31}, "one element walked in circles")
+    known.take({"l2.line_bytes": 96, "l2.ways": 16}, "no line")
+    (tmp_path / "mine.toml").write_text(own_gpu_toml("mine", "mine", known.base, known.values))
+    found = provenance(tmp_path / "mine.toml")["l1.hit_latency_cycles"]
+    assert (found.value, found.status) == (31, "measured") and found.source.endswith("one element walked in circles")
+    assert len(known.left) == 1 and known.left[0].startswith("l2.line_bytes, l2.ways: no line: ")
+    assert load_gpu(tmp_path / "mine.toml").l2 == load_gpu("tesla-v100").l2
