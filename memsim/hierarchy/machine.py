@@ -33,8 +33,8 @@ from memsim.trace.transactions import Transactions
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 # Records of pools, and what is written when they are taken, a line comes or a table is appended to.
 _WRITTEN_FIRST = {
-    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "born", "fetch_of", "brings", "spots",
-    "freed", "commands", "log",
+    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "born", "fetch_of", "brings",
+    "spots", "freed", "commands", "log",
 }  # fmt: skip
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
@@ -192,9 +192,8 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
     )
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
     tlbs = level_records(_tlbs(common, tx)) if gpu.translation.enabled else None
-    return Machine(
-        gpu, resident, level_records(sms), tlbs, level_records(slices), level_records(channels), common.counters, common.translated
-    )
+    levels = (level_records(sms), tlbs, level_records(slices), level_records(channels))
+    return Machine(gpu, resident, *levels, common.counters, common.translated)
 
 
 @dataclass(frozen=True)

@@ -55,7 +55,7 @@ class Notes:
         block = x + self._grid[0] * (y + self._grid[1] * z)
         for name, array in self._arrays.items():
             numbers = (pointers.astype(np.int64) - array.ctypes.data) // array.itemsize
-            if mask.any() and 0 <= numbers[mask].min() and numbers[mask].max() < array.size:
+            if mask.any() and numbers[mask].min() >= 0 and numbers[mask].max() < array.size:
                 self.made.append((block, self._line(), stores, name, numbers, mask.copy()))
                 return
 
