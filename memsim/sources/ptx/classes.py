@@ -10,7 +10,7 @@ IMAD, 64-bit sums take two instructions. Classes are those of the CUDA C++ Progr
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memsim.sources.ptx.effects import effects
@@ -68,9 +68,17 @@ class Segment:
 
 
 class Counter:
-    """Counts instructions into segments; equal ones are one."""
+    """Counts instructions into segments; equal ones are one.
 
-    def __init__(self, instructions: Sequence[Instruction]) -> None:
+    Args:
+        instructions: all of the kernel.
+        charged: what each becomes, by its identity, where machine code tells; None: as the rules above say.
+    """
+
+    def __init__(
+        self, instructions: Sequence[Instruction], charged: Mapping[int, dict[int, int]] | None = None
+    ) -> None:
+        self._charged = charged
         self.segments: list[Segment] = []
         self._numbers: dict[Segment, int] = {}
         self._now: list[Instruction] = []
@@ -120,6 +128,8 @@ class Counter:
 
     def becomes(self, one: Instruction) -> dict[int, int]:
         """Instructions of the machine that one of PTX becomes, by class."""
+        if self._charged is not None:
+            return self._charged[id(one)]
         name, kind = one.name, one.type
         if name in _FREE or tensor_work(one) is not None or one.has("uni") and name == "bra":
             return {}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.module import Function, Module, Variable
 from memsim.sources.ptx.text import parse
 from memsim.support.errors import InputError
@@ -35,6 +36,7 @@ class Launch:
         cluster: blocks of a cluster (x, y, z).
         source: what errors call the PTX.
         registers: of a thread, where a compiler told them.
+        machine_code: what an assembler made of the kernel, whose counts replace estimates; empty: not known.
         parameters: what the trace was made from, shown with it.
         name: what the trace calls the kernel; empty: its name in PTX.
     """
@@ -48,6 +50,7 @@ class Launch:
     cluster: tuple[int, int, int] = (1, 1, 1)
     source: str = "ptx"
     registers: int | None = None
+    machine_code: Sequence[SassInstruction] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.classes import Counter, Segment
+from memsim.sources.ptx.compiled.counts import charges
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
 from memsim.sources.ptx.launch import Launch
@@ -23,6 +24,7 @@ from memsim.sources.ptx.waits import brings, handed, hands_on
 
 END = Instruction(("ret",), (), None, 0, Position())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
+UNKNOWN = "no machine code is at hand"
 ENDING = ("bra", "brx", "ret", "exit", "trap")
 
 
@@ -35,12 +37,14 @@ class Program:
         origin: the instruction of each micro-op.
         segments: what is charged, by number.
         builder: rows of registers, constants and predicates; lists.
+        counted: why instructions are counted by estimates; empty: they were counted in machine code.
     """
 
     code: np.ndarray
     origin: list[Instruction]
     segments: list[Segment]
     builder: Builder
+    counted: str
 
 
 def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *, check: bool, tracing: bool) -> Program:
@@ -64,9 +68,12 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
             block.instructions = scheduled(block.instructions, places)
     every = [one for block in blocks for one in block.instructions]
     kept = everything(every) if check else needed(every, layout, memory)
-    lowering = _Lowering(builder, function.tables, kept, tracing, every)
+    charged = charges(launch.machine_code, blocks) if launch.machine_code and tracing else UNKNOWN
+    counter = Counter(every, None if isinstance(charged, str) else charged)
+    lowering = _Lowering(builder, function.tables, kept, tracing, counter)
     lowering.run(blocks)
-    return Program(builder.finish(), builder.origin, lowering.segments, builder)
+    counted = charged if isinstance(charged, str) else ""
+    return Program(builder.finish(), builder.origin, lowering.segments, builder, counted)
 
 
 def fixed_registers(launch: Launch) -> dict[str, int]:
@@ -90,10 +97,10 @@ class _Lowering:
     """Lowers basic blocks, and charges between what may log a row."""
 
     def __init__(
-        self, builder: Builder, tables: dict[str, list[str]], kept: Slice, tracing: bool, every: list[Instruction]
+        self, builder: Builder, tables: dict[str, list[str]], kept: Slice, tracing: bool, counter: Counter
     ) -> None:
         self._b, self._tables, self._kept, self._tracing = builder, tables, kept, tracing
-        self._counter = Counter(every)
+        self._counter = counter
         self.segments = self._counter.segments
         self._loaded: set[str] = set()
 

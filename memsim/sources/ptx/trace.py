@@ -133,7 +133,7 @@ def trace_launch(
     ready = _Run(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
     with TraceWriter(
-        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters
+        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters | _refused(ready)
     ) as writer:
         warps = 0
         for ids, chunk, total, done in _chunks(ready, shape, gpu, blocks):
@@ -141,11 +141,22 @@ def trace_launch(
             warps = chunk.warps.stop
             if progress:
                 progress(done, total)
-        issue = Issue(Dependence.scoreboard, Instructions.estimated, ready.mixes.table())
+        issue = Issue(
+            Dependence.scoreboard,
+            Instructions.estimated if ready.program.counted else Instructions.compiled,
+            ready.mixes.table(),
+        )
         ops = static_ops(ready.device, ready.program)
         writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_ops(ops))
     assert warps
     return Trace.open(out)
+
+
+def _refused(ready: _Run) -> dict[str, str]:
+    """What a trace tells of machine code that was at hand, and whose counts it does not have."""
+    if not ready.launch.machine_code or not ready.program.counted:
+        return {}
+    return {"instructions": f"estimated, as {ready.program.counted}"}
 
 
 def _chunks(

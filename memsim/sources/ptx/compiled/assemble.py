@@ -9,6 +9,7 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture.ptxas import Needs, architecture, parse_report
+from memsim.sources.ptx.compiled.sass import SassInstruction, disassemble
 from memsim.sources.ptx.compiled.tools import ask, places_of
 from memsim.support.scratch import Scratch
 
@@ -56,14 +57,27 @@ def assemble(ptx: str, architecture: int) -> Assembled:
 
 
 def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
-    """What a kernel needs on a GPU, or why nobody knows.
+    """What a kernel needs on a GPU, or why nobody knows."""
+    wanted = _assembled(ptx, gpu)
+    return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
 
-    Code that only a later architecture can run is assembled for the one that it was made for.
-    """
+
+def machine_code(ptx: str, entry: str, gpu: GPU) -> tuple[SassInstruction, ...]:
+    """A kernel's machine code on a GPU; empty where no tool is installed that can make or read it."""
+    return _disassembled(_assembled(ptx, gpu).cubin).get(entry, ())
+
+
+@lru_cache(16)
+def _disassembled(cubin: bytes) -> dict[str, tuple[SassInstruction, ...]]:
+    return {name: tuple(code) for name, code in disassemble(cubin).items()} if cubin else {}
+
+
+def _assembled(ptx: str, gpu: GPU) -> Assembled:
+    """A module for a GPU; code that only a later architecture can run, for the one that it was made for."""
     wanted = assemble(ptx, architecture(gpu))
     if wanted.problem and (own := _TARGET.search(ptx)) and int(own[2]) != architecture(gpu):
-        wanted = assemble(ptx, int(own[2]))
-    return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
+        return assemble(ptx, int(own[2]))
+    return wanted
 
 
 def target(ptx: str) -> str:

@@ -16,6 +16,7 @@ from memsim.sources.ptx.compiled.tools import ask, places_of
 from memsim.support.scratch import Scratch
 
 _SECTION = re.compile(r"^\.text\.(\S+):")
+_LABEL = re.compile(r"^(\.L_\w+):")
 _LINE = re.compile(r'//## File "(.*?)", line (\d+)')
 _CODE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?);?\s*/\* 0x([0-9a-f]{16}) \*/")
 _MORE = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/")
@@ -38,6 +39,7 @@ class SassInstruction:
         sets: scoreboard that its result releases; 7: none.
         reads: scoreboard that the reading of its operands releases; 7: none.
         waits: scoreboards that it waits for, a bit each.
+        labels: that stand before it.
     """
 
     address: int
@@ -51,6 +53,7 @@ class SassInstruction:
     sets: int
     reads: int
     waits: int
+    labels: tuple[str, ...] = ()
 
 
 def disassemble(cubin: bytes) -> dict[str, list[SassInstruction]]:
@@ -70,26 +73,29 @@ def parse_sass(told: str) -> dict[str, list[SassInstruction]]:
     kernels: dict[str, list[SassInstruction]] = {}
     current: list[SassInstruction] = []
     file, line, open_code = "", 0, None
+    labels: list[str] = []
     for text in told.splitlines():
         if found := _SECTION.match(text):
             current = kernels.setdefault(found[1], [])
             file, line = "", 0
+        elif found := _LABEL.match(text):
+            labels.append(found[1])
         elif found := _LINE.search(text):
             file, line = found[1], int(found[2])
         elif found := _CODE.match(text):
             open_code = found
         elif open_code is not None and (found := _MORE.match(text)):
-            current.append(_instruction(open_code, int(found[1], 16), file, line))
-            open_code = None
+            current.append(_instruction(open_code, int(found[1], 16), file, line, tuple(labels)))
+            open_code, labels = None, []
     return kernels
 
 
-def _instruction(code: re.Match[str], upper: int, file: str, line: int) -> SassInstruction:
+def _instruction(code: re.Match[str], upper: int, file: str, line: int, labels: tuple[str, ...]) -> SassInstruction:
     words = code[2].split(maxsplit=1 + code[2].startswith("@"))
     predicate = words.pop(0) if words[0].startswith("@") else ""
     opcode, operands = words[0], words[1] if len(words) > 1 else ""
     control = upper >> _CONTROL_BIT
     return SassInstruction(
         int(code[1], 16), opcode, predicate, operands.strip(), file, line, opcode_class(opcode),
-        stall=control & 15, sets=control >> 5 & 7, reads=control >> 8 & 7, waits=control >> 11 & 63,
+        stall=control & 15, sets=control >> 5 & 7, reads=control >> 8 & 7, waits=control >> 11 & 63, labels=labels,
     )  # fmt: skip

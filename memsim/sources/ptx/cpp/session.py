@@ -19,7 +19,7 @@ from memsim.sources.capture.session import notes_of_others
 from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
 from memsim.sources.ptx import Launch as PtxLaunch
 from memsim.sources.ptx import Memory, trace_launch
-from memsim.sources.ptx.compiled import needs_of, target
+from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.cpp.entries import fitting
 from memsim.sources.ptx.cpp.image import image
 from memsim.sources.ptx.cpp.modules import Modules
@@ -140,6 +140,7 @@ class Listener:
             shared_bytes=launch.dynamic_shared,
             source=self.shown,
             registers=self._registers(ptx, entry),
+            machine_code=machine_code(ptx, entry, self.gpu),
             parameters={"launch": index, "by": "ptx", "compiled_for": target(ptx)},
             name=launch.kernel,
         )

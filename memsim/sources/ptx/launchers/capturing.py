@@ -13,7 +13,7 @@ from memsim.sources.capture.resources import DEFAULT_REGISTERS
 from memsim.sources.capture.wanted import Wanted
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.sources.ptx import Launch, Memory, execute, trace_launch
-from memsim.sources.ptx.compiled import needs_of, target
+from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.launchers.arrays import DeviceArrays, is_array
 from memsim.sources.ptx.launchers.caught import Caught, Code, extents, user_line
 from memsim.support.errors import InputError
@@ -206,6 +206,7 @@ class Capturing:
             cluster=caught.cluster,
             source=caught.code.source,
             registers=self._registers(caught.code),
+            machine_code=machine_code(caught.code.ptx, caught.code.entry, self.gpu),
             parameters={"launch": caught.index, "compiled_for": target(caught.code.ptx)},
             name=caught.code.name,
         )
