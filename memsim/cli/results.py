@@ -40,8 +40,6 @@ def show(
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.result import Result
-    from memsim.report.profiler import listing
-    from memsim.report.why import why_text
     from memsim.studies.store import is_study
 
     if json + csv + why + ncu > 1:
@@ -53,8 +51,12 @@ def show(
         return
     result = Result.load(path, convention)
     if why:
+        from memsim.report.why import why_text
+
         typer.echo(why_text(result))
     elif ncu:
+        from memsim.report.profiler import listing
+
         typer.echo(listing(result, names_only=quiet))
     elif json:
         print_json(result)

@@ -14,7 +14,7 @@ from memsim.analysis.result import Result
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.models.machine import idle_miss_cycles
-from memsim.profile.ops import OpProfile
+from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
 
 LANES = 32
