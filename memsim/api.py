@@ -338,10 +338,10 @@ def simulate(
         result = memsim.simulate("spmv.h5", gpu="tesla-c2050", seed=1, jobs=2)
         print(result.l2_read.mean, result.l2_read.interval())
     """
-    from memsim import montecarlo
     from memsim.analysis.stopping import Plan, narrower_than
     from memsim.gpu.presets import override, provenance
     from memsim.interactive import Result
+    from memsim.montecarlo.run import run
     from memsim.trace.reader import Trace
 
     plan = Plan.of(trials, until, min_trials, max_trials)
@@ -350,7 +350,7 @@ def simulate(
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
     origin = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
-    done = montecarlo.run(
+    done = run(
         recorded,
         override(_gpu(gpu), settings) if settings else _gpu(gpu),
         trials=plan.most,

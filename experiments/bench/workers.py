@@ -7,7 +7,7 @@ from time import perf_counter
 
 from experiments.bench.table import Row
 from experiments.bench.workload import Prepared
-from memsim import montecarlo
+from memsim.montecarlo.run import run
 
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
@@ -27,7 +27,7 @@ def workers(prepared: Prepared) -> list[Row]:
 def _rate(prepared: Prepared, jobs: int) -> float:
     """Trials a second of a run, once each of its workers has finished one."""
     finished: list[float] = []
-    montecarlo.run(
+    run(
         prepared.trace,
         prepared.gpu,
         trials=2 * prepared.size.trials,

@@ -17,8 +17,7 @@ from memsim.analysis.loads import Load, grouped, memory_latency
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
-from memsim.hierarchy.counters import Level, Unit
-from memsim.hierarchy.translation.state import TranslationEvent
+from memsim.hierarchy.counters import Level, TranslationEvent, Unit
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 

@@ -45,8 +45,6 @@ def show(
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.result import Result
-    from memsim.report.profiler import listing
-    from memsim.report.why import why_text
     from memsim.studies.store import is_study
 
     if json + csv + why + ncu > 1 + (json and why):
@@ -60,12 +58,16 @@ def show(
         return
     result = Result.load(path, convention)
     if why:
+        from memsim.report.why import why_text
+
         causes = explained_causes(result, trace, quick, jobs)
         if json:
             print_json(result, causes=causes)
         else:
             typer.echo(why_text(result, causes))
     elif ncu:
+        from memsim.report.profiler import listing
+
         typer.echo(listing(result, names_only=quiet))
     elif json:
         print_json(result)

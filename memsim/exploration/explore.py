@@ -10,7 +10,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memsim import montecarlo
 from memsim.analysis.result import Result
 from memsim.exploration.effects import Decision, decisions, shares
 from memsim.exploration.model import Modelled, modelled
@@ -18,6 +17,7 @@ from memsim.exploration.space import Chosen, choices_of, combinations
 from memsim.gpu.config import GPU
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
+from memsim.montecarlo.run import run
 from memsim.sources.describe import Workload, load_workload
 from memsim.sources.record import record
 from memsim.support.errors import InputError
@@ -198,7 +198,7 @@ def _model(task: _Task, chosen: Chosen) -> Modelled | str:
 def _simulate(task: _Task, chosen: Chosen) -> Result:
     with Scratch() as folder:
         trace = _trace(task, chosen, task.blocks, folder)
-        result = Result(montecarlo.run(trace, task.gpu, trials=task.trials, seed=task.seed))
+        result = Result(run(trace, task.gpu, trials=task.trials, seed=task.seed))
     if result.interrupted:  # Ctrl-C is for the whole search
         raise KeyboardInterrupt
     return result

@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.config import L1WritePolicy, WriteHit, WriteMiss
-from memsim.hierarchy.counters import Event, Level, Unit, latency_bin_edges
-from memsim.hierarchy.translation.state import TranslationEvent
+from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit, latency_bin_edges
 from memsim.hierarchy.trial import Trial
 
 READS, WRITES, ATOMICS = slice(0, 4), slice(4, 8), slice(8, 12)

@@ -11,7 +11,7 @@ import numpy as np
 from memsim.gpu.config import GPU, Dependence, Inclusion, Replacement
 from memsim.hierarchy.cache.replacement import POLICY
 from memsim.hierarchy.cache.ways import new_cache, reserve
-from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, TranslationEvent, Unit, latency_bin_edges
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.parameters import dram_parameters, log_run
 from memsim.hierarchy.dram.request_log import new_log
@@ -33,8 +33,8 @@ from memsim.trace.transactions import Transactions
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 # Records of pools, and what is written when they are taken, a line comes or a table is appended to.
 _WRITTEN_FIRST = {
-    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "born", "fetch_of", "brings",
-    "spots", "freed", "commands", "log",
+    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "rings", "freed", "born", "writers",
+    "fetch_of", "brings", "spots", "commands", "log",
 }  # fmt: skip
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
@@ -61,7 +61,7 @@ class Machine:
 
     def __post_init__(self) -> None:
         self._idle = self.channels  # the main-memory step puts others in their place
-        self._fresh = {id(array): (array, array.copy()) for array in self._changing()}
+        self._fresh = {id(array): (_plain(array), _content(array)) for array in self._changing()}
         self.loops: dict[str, Any] = {}  # by name, for arrays of these types: system.System keeps them here
 
     def _changing(self) -> Iterator[np.ndarray]:
@@ -140,8 +140,8 @@ class Machine:
     @property
     def dirty_sectors(self) -> np.ndarray:
         """Sectors of L2 that are dirty, i8 []."""
-        ways = np.asarray(self.slices.cache.ways["dirty"])
-        return self.slices.sectors[ways].sum()
+        dirty = np.asarray(self.slices.cache.ways["dirty"])
+        return np.asarray(self.slices.sectors)[dirty[dirty != 0]].sum()
 
     @property
     def log_run(self) -> int:
@@ -162,6 +162,18 @@ class Machine:
     def under_way(self) -> int:
         """Requests under way."""
         return len(self.sms.requests) - int(self.sms.free_requests[0])
+
+
+def _plain(array: np.ndarray) -> np.ndarray:
+    """The array's own memory as numbers in a row: records as bytes, which numpy copies at once and not by field."""
+    flat = array.view(np.ndarray).reshape(-1)
+    return flat if array.dtype.names is None else flat.view(np.uint8)
+
+
+def _content(array: np.ndarray) -> np.ndarray:
+    """What to fill it with to make it as it is: a copy, or the one number that tables of lines begin with."""
+    flat = _plain(array)
+    return flat[:1].copy() if flat.size and (flat == flat[0]).all() else flat.copy()
 
 
 def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int = 0) -> Machine:
@@ -187,7 +199,7 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
         replies=new_queues(gpu.sm.count + 1),
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
-        translated=np.zeros((tx.n_ops, len(translation_state.TranslationEvent)), np.int64),
+        translated=np.zeros((tx.n_ops, len(TranslationEvent)), np.int64),
         sharers=np.zeros(len(drawn.where.mapping) * sharer_words(gpu), np.uint32),
     )
     sms, slices, channels = _sms(common, tx, resident), _slices(common), _channels(common, commands)
@@ -243,7 +255,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         blocks=np.zeros(n * sm_state.SLOTS, sm_state.BLOCK),
         heap=np.zeros(n * sm_state.SLOTS, np.int64),
         boards=np.zeros(boards, sm_state.BOARD),
-        answers=np.zeros(boards * sm_state.RING, np.int64),
+        rings=np.zeros(boards * sm_state.RING, np.int64),
         ports=np.zeros(n * schedulers, np.int64),
         address_units=np.zeros(n * schedulers, np.int64),
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),

@@ -28,6 +28,7 @@ from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
+from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.trace.transactions import Transactions
@@ -45,6 +46,7 @@ class System:
         quantum: cycles a level advances at a time, 1 to longest_quantum(gpu), which is the default.
         commands: DRAM commands to log, for those who check timing.
         others: by source (see hierarchy.draws), the seeds of the trial whose draw replaces this one's.
+        spare: a machine to use again, if it fits; changes nothing but speed.
     """
 
     def __init__(
@@ -57,6 +59,7 @@ class System:
         quantum: int | None = None,
         commands: int = 0,
         others: Mapping[str, np.random.SeedSequence] | None = None,
+        spare: Spare | None = None,
     ) -> None:
         self.transactions, self.gpu = transactions, gpu
         self.resident = min(resident, gpu.sm.max_warps // transactions.warps_per_block)
@@ -64,7 +67,9 @@ class System:
         assert 1 <= self.quantum <= longest_quantum(gpu), "quantum beyond the shortest answer"
         started = min(len(transactions.first_warp) - 1, self.resident * gpu.sm.count)
         drawn = draws(transactions, gpu, started, seeds, where, others)
-        self.machine = machine.build(transactions, gpu, drawn, self.resident, commands)
+        again = None if spare is None or commands else spare.take(transactions, gpu, self.resident, drawn)
+        self.machine = again or machine.build(transactions, gpu, drawn, self.resident, commands)
+        self.where = drawn.where
         self.first, self.end, self.block = work_items(transactions, started, drawn.phases)
         self.now = 0
         levels = ("sms", "translation", "slices", "channels")
@@ -153,7 +158,7 @@ class System:
         to wait: what SMs send in a window, the TLBs handle in the same window, then L2, then DRAM.
         """
         machine, seconds = self.machine, self.seconds
-        advance = entry(advance_sms, machine.sms, 0, 0)
+        advance = self._loop("sms", advance_sms)
         requests, nodes = self._most_taken()
         crossing = self.gpu.l2.partitions > 1
         item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
@@ -183,7 +188,7 @@ class System:
     ) -> Generator[simpy.Event, None, None]:
         """The TLBs, L2, or DRAM: advance by the window that the SMs have just advanced by."""
         machine, seconds = self.machine, self.seconds
-        advance = entry(loop, getattr(machine, level), 0, 0)
+        advance = self._loop(level, loop)
         while True:
             begin, now = perf_counter(), env.now
             advance(getattr(machine, level), now, now + self.quantum)
@@ -191,6 +196,13 @@ class System:
             if self.window.processed:
                 return  # an exception has ended the SMs, so there is no next one; SimPy raises it when all levels rest
             yield self.window
+
+    def _loop(self, level: str, loop: Callable[..., None]) -> Callable[..., Any]:
+        """A level's loop for this machine's arrays, of which every machine has to say the types once."""
+        loops = self.machine.loops
+        if level not in loops:
+            loops[level] = entry(loop, getattr(self.machine, level), 0, 0)
+        return loops[level]
 
     def _most_taken(self) -> tuple[int, int]:
         """Most requests and nodes that one window can take from their pools."""

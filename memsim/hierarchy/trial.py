@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from memsim.hierarchy.block_times import EIGHTHS
-from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
-from memsim.hierarchy.translation.state import TranslationEvent
+from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, TranslationEvent, Unit, latency_bin_edges
 
 OPS = -1  # in a shape: static ops; ROWS is one more, for what no static op caused
 ROWS = -2

@@ -23,8 +23,7 @@ import numpy as np
 
 from memsim.hierarchy.conservation import broken_law
 from memsim.montecarlo.trials import Trials
-from memsim.profile.ops import OpProfile
-from memsim.profile.reuse import OCTAVES
+from memsim.profile.op_profile import OCTAVES, OpProfile
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing

@@ -10,9 +10,12 @@ import numpy as np
 from memsim.hierarchy.draws import DRAM_GROUPING
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import Layout
+from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.trace.transactions import Transactions
+
+_spare = Spare()  # of this process, whose trials of one kernel come one after the other
 
 
 @dataclass(frozen=True)
@@ -61,5 +64,9 @@ def replayed(
     if DRAM_GROUPING in spawned:
         _, grouping = spawned.pop(DRAM_GROUPING)
     replays = {source: replay for source, (replay, _) in spawned.items()}
-    system = System(transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays)
-    return system.run(warm, np.random.default_rng(grouping))
+    system = System(
+        transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays, spare=_spare
+    )
+    done = system.run(warm, np.random.default_rng(grouping))
+    _spare.put(system.machine, transactions, system.where)
+    return done

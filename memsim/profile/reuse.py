@@ -12,13 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.profile.op_profile import OCTAVES
 from memsim.profile.order import Order
 from memsim.profile.stack import HASH_BITS, add, before, picked
 from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.transactions import Transactions
 
-OCTAVES = 32
 MOST_USES = 1 << 20  # that are followed; with more, fewer lines are
 EVERY_SM = -1
 

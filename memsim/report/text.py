@@ -10,7 +10,6 @@ from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import widest
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, with_interval
-from memsim.report.profiler import levels
 
 _MEANING = {
     Convention.model: "hit: the data was there; a merge with a fetch under way is none",
@@ -32,8 +31,7 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
         method: of the ratios' interval of the mean, ``t`` or ``bootstrap``.
         by: what the loads are grouped by: ``load``, ``array`` or ``line``.
     """
-    counted = levels(result) if result.convention is Convention.profiler else counter_table(result)
-    parts = [heading(result), ratio_table(result, method), counted, time_lines(result)]
+    parts = [heading(result), ratio_table(result, method), _counted(result), time_lines(result)]
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
         _speed(result),
@@ -116,6 +114,15 @@ def ratio_rows(result: Result, method: str = Method.t) -> tuple[list[str], list[
         intervals = [_percent_interval(found) for found in (ratio.interval(method=method), ratio.spread())]
         rows.append([_title(name), number(ratio.mean * 100, 2), number(ratio.sd * 100, 3), *intervals])
     return ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"], rows
+
+
+def _counted(result: Result) -> str:
+    """The table of counters that the convention asks for."""
+    if result.convention is not Convention.profiler:
+        return counter_table(result)
+    from memsim.report.profiler import levels  # which needs what reads the profiler's own files
+
+    return levels(result)
 
 
 def counter_table(result: Result) -> str:

@@ -1,6 +1,20 @@
 """Studies: one simulation at every point of a design, and what the points tell together (docs/studies.md)."""
 
-from memsim.studies.result import Case, StudyResult
-from memsim.studies.study import Study
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from memsim.studies.result import Case, StudyResult
+    from memsim.studies.study import Study
 
 __all__ = ["Case", "Study", "StudyResult"]
+
+_LATER = {"Case": "result", "Study": "study", "StudyResult": "result"}  # `memsim show` asks for the file's schema alone
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

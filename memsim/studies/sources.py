@@ -11,12 +11,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
 
-from memsim import montecarlo
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
 from memsim.gpu.config import GPU
 from memsim.hierarchy.alignment import aligned
 from memsim.hierarchy.draws import active
+from memsim.montecarlo.run import run
 from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.studies.sobol import Indices, indices
 from memsim.support.errors import InputError
@@ -75,7 +75,7 @@ def by_source(
     rows = redraws(sources, points)
     done = count(1)
     tell = (lambda finished: progress(next(done), len(rows))) if progress else None
-    trials = montecarlo.run(trace, gpu, trials=len(rows), seed=seed, jobs=jobs, progress=tell, sources=rows)
+    trials = run(trace, gpu, trials=len(rows), seed=seed, jobs=jobs, progress=tell, sources=rows)
     if len(trials.trial) < len(rows):
         raise InputError("sensitivity", "replays", f"are {len(trials.trial)} of {len(rows)}; the run was interrupted")
     found = outputs_of(Result(trials, convention))

@@ -14,7 +14,7 @@ from memsim.models.counts import Counts
 from memsim.models.estimate import kernel_of
 from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import Case, Kernel, Machine, Prediction, predict
-from memsim.profile.ops import OpProfile
+from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
 
 

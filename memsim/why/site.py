@@ -15,7 +15,7 @@ from memsim.analysis.utilization import DRAM, ISSUE, L2, LOAD_STORE
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Level, Unit
 from memsim.models.machine import idle_miss_cycles
-from memsim.profile.ops import OpProfile
+from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.work import Work
 

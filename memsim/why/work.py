@@ -10,7 +10,7 @@ import numpy as np
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import DRAM, ISSUE, L2, LOAD_STORE, utilization
 from memsim.hierarchy.counters import Event, Level, Unit
-from memsim.profile.ops import OpProfile
+from memsim.profile.op_profile import OpProfile
 
 
 @dataclass(frozen=True)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import memsim
-from memsim import montecarlo
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import Event, Level
+from memsim.montecarlo import run as montecarlo
 from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 

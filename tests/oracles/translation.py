@@ -10,7 +10,7 @@ from oracles.cache import Set, Way, mix
 from oracles.messages import Packet
 
 from memsim.gpu.config import GPU, Replacement
-from memsim.hierarchy.translation.state import TranslationEvent
+from memsim.hierarchy.counters import TranslationEvent
 
 Sent = tuple[int, int, Packet]  # rank within a cycle, order, packet
 

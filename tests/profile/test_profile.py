@@ -9,9 +9,10 @@ from profile_traces import random_transactions
 import memsim
 from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.execution import Execution
+from memsim.profile.op_profile import OCTAVES
 from memsim.profile.ops import profile
 from memsim.profile.order import interleaved
-from memsim.profile.reuse import EVERY_SM, OCTAVES, Level, distances, in_sets
+from memsim.profile.reuse import EVERY_SM, Level, distances, in_sets
 from memsim.profile.skew import RUNS, skew
 from memsim.support.scratch import Scratch
 from memsim.trace.bits import popcounts

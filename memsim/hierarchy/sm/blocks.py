@@ -49,6 +49,14 @@ def cut(instructions, first, end, phase):
     return at
 
 
+@inlined
+def _cut_all(instructions, first, end, phases):
+    """Move the first instructions of blocks, [block, warp], to where their phases let them start."""
+    for b in range(len(first)):
+        for w in range(first.shape[1]):
+            first[b, w] = cut(instructions, first[b, w], end[b, w], phases[b])
+
+
 def work_items(
     transactions: Transactions, started: int, phases: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -71,10 +79,7 @@ def work_items(
     if phases is None:
         return first, end, blocks
     middle = first[:started].copy()
-    instructions = records(np.asarray(transactions.instructions))
-    for b in range(started):
-        for w in range(width):
-            middle[b, w] = cut(instructions, first[b, w], end[b, w], phases[b])
+    _cut_all(records(np.asarray(transactions.instructions)), records(middle), end, phases)
     rest = np.concatenate([middle, first[started:], first[:started]])
     ends = np.concatenate([end[:started], end[started:], middle])
     return rest, ends, np.concatenate([blocks, blocks[:started]])

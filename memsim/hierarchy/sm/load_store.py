@@ -131,7 +131,7 @@ def finish(m, sm, time):
         m.times[op].instruction_sum += m.sms[sm].done - m.sms[sm].started
         m.times[op].instruction_count += 1
         if m.sms[sm].place >= 0:
-            m.answers[m.sms[sm].place] = m.sms[sm].done
+            m.rings[m.sms[sm].place] = m.sms[sm].done
     m.warps[w].pc = pc + 1
     if must_wait(m, w):
         wait_for_loads(m, sm, slot, time)

@@ -35,7 +35,7 @@ def enter_load(m, w, load_class):
     b = w * CLASSES + load_class
     place = b * RING + (m.boards[b].loads & (RING - 1))
     m.boards[b].loads += 1
-    m.answers[place] = NEVER
+    m.rings[place] = NEVER
     return place
 
 
@@ -47,8 +47,8 @@ def answered_by(m, b, number):
     """
     at = m.boards[b].answered
     time = m.boards[b].time
-    while at < number and m.answers[b * RING + (at & (RING - 1))] != NEVER:
-        time = max(time, m.answers[b * RING + (at & (RING - 1))])
+    while at < number and m.rings[b * RING + (at & (RING - 1))] != NEVER:
+        time = max(time, m.rings[b * RING + (at & (RING - 1))])
         at += 1
     if at == m.boards[b].loads:  # none is under way: counting begins anew, where the ring is warm
         m.boards[b].loads = 0
@@ -124,7 +124,7 @@ def flight_ended(m, sm, f):
     w = sm * SLOTS + slot
     time = NEVER
     if m.p[0].scoreboard:
-        m.answers[m.flights[f].place] = m.flights[f].done
+        m.rings[m.flights[f].place] = m.flights[f].done
         if m.warps[w].waiting == FOR_LOADS:
             time = max(all_answered(m, w), m.warps[w].wake)
     else:

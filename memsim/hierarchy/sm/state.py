@@ -111,7 +111,7 @@ class SMs(NamedTuple):
     blocks: np.ndarray  # SLOTS an SM
     heap: np.ndarray  # SLOTS an SM: time * SLOTS + slot, the warps that act later
     boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
-    answers: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
+    rings: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
     ports: np.ndarray  # [SM, scheduler] when its issue ports are free, in 1/issue_per_cycle cycles
     address_units: np.ndarray  # [SM, scheduler] when its address unit is free
     pipes: np.ndarray  # [SM, scheduler, PIPES] when each pipe is free, in ticks

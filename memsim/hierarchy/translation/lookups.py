@@ -14,8 +14,8 @@ import numpy as np
 
 from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
+from memsim.hierarchy.counters import TranslationEvent
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_bucket
-from memsim.hierarchy.translation.state import TranslationEvent
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
 from memsim.support.compiled import inlined
 

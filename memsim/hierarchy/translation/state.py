@@ -2,24 +2,11 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
-
-
-class TranslationEvent(IntEnum):
-    """Where a request's page was found: in its SM's TLB or not, and then, once for all that wait, in the shared one."""
-
-    sm_hit = 0
-    sm_miss = 1  # asks the shared TLB
-    sm_merge = 2  # the page is under way to this SM
-    shared_hit = 3
-    shared_miss = 4  # begins a walk
-    shared_merge = 5  # the walk is under way
-
 
 TLB_WAY = np.dtype([*WAY_FIELDS, ("pad", "u1")])
 PAGE = np.dtype([("set", "<i4"), ("entry", "<i4")])  # set in an SM's TLB; entry of the shared TLB that covers it

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 from machines import instruction
 
 from memsim.gpu.presets import override
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System, Trial
-from memsim.hierarchy.translation.state import TranslationEvent
 from memsim.support.errors import InputError
 from memsim.trace.transactions import Transactions
 

@@ -1,0 +1,56 @@
+"""A machine that is used again: a trial in it is the trial that a new one makes, byte for byte."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import machines
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memsim.gpu.config import GPU
+from memsim.gpu.presets import override
+from memsim.hierarchy.mapping import layout
+from memsim.hierarchy.spare import Spare
+from memsim.hierarchy.system import System
+from memsim.hierarchy.trial import Trial
+from memsim.trace.transactions import Transactions
+
+
+def trial(tx: Transactions, gpu: GPU, number: int, where=None, spare: Spare | None = None) -> Trial:
+    system = System(tx, gpu, 2, np.random.SeedSequence(number), where, spare=spare)
+    done = system.run(grouping=np.random.default_rng(number))
+    if spare is not None:
+        spare.put(system.machine, tx, system.where)
+    return done
+
+
+def counted(done: Trial) -> dict[str, bytes]:
+    return {name: np.asarray(value).tobytes() for name, value in vars(done).items() if not name.endswith("seconds")}
+
+
+@settings(max_examples=60, derandomize=True)
+@given(st.data())
+def test_trials_in_one_machine_are_those_in_new_ones(data):
+    gpu = data.draw(machines.machines())
+    tx, spare = data.draw(machines.traces(gpu)), Spare()
+    where = layout(tx, gpu)
+    for number in (1, 2, 1):
+        assert counted(trial(tx, gpu, number, where, spare)) == counted(trial(tx, gpu, number, where))
+
+
+def test_what_was_built_for_something_else_is_not_used():
+    gpu, spare, tx = machines.gpu(), Spare(), machines.one_warp(machines.instruction([(0, 1)]))
+    where = layout(tx, gpu)
+    system = System(tx, gpu, 2, np.random.SeedSequence(0), where)
+    for other in (
+        (replace(tx), gpu, where),
+        (tx, override(gpu, {"sm.lookup_cycles": 2}), where),
+        (tx, gpu, replace(where)),
+    ):
+        spare.put(system.machine, tx, where)
+        assert System(*other[:2], 2, np.random.SeedSequence(0), other[2], spare=spare).machine is not system.machine
+    spare.put(system.machine, tx, where)
+    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is system.machine
+    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is not system.machine
