@@ -43,7 +43,8 @@ def utilization(result: Result) -> list[Part]:
         sectors = counts["reads"] + counts["writes"] + counts["atomics"]
         longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
         taken = sectors * l2["sector_cycles"] + longer * _profiled(result, "partial_sectors")
-        parts.append(Part(L2, taken / (l2["slices"] * cycles), "sectors of its slices, those stored in part too"))
+        busy = min(1.0, taken / (l2["slices"] * cycles))  # stores may wait in slices when the last warp has ended
+        parts.append(Part(L2, busy, "sectors of its slices, those stored in part too"))
     return [*parts, Part(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
 
 

@@ -28,15 +28,15 @@ def why_text(result: Result, found: Sequence[Explanation] | None = None) -> str:
     """
     causes = list(explanations(result) if found is None else found)
     told = [one for one in causes if one.gain is None or one.at_stake >= _LEAST_GAIN]
-    parts = [_head(result, told), *(_entry(n, one) for n, one in enumerate(told[:_SHOWN], 1))]
+    parts = [_head(result, told, bool(causes)), *(_entry(n, one) for n, one in enumerate(told[:_SHOWN], 1))]
     if rest := told[_SHOWN:]:
         parts.append(f"and for less: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
-    if void := [f"{one.cause} ({gain_text(one)})" for one in causes if one not in told]:
-        parts.append(_wrapped(f"put right in a replay, of no weight: {', '.join(void)}", "", "  "))
+    if void := [f"{one.cause} {_percent(one.at_stake)}%" for one in causes if one not in told]:
+        parts.append(_wrapped(f"put right in a replay, without gain: {', '.join(void)}", "", "  "))
     return "\n\n".join(parts)
 
 
-def _head(result: Result, told: Sequence[Explanation]) -> str:
+def _head(result: Result, told: Sequence[Explanation], found: bool) -> str:
     name = f"{result.trials.about['trace']['kernel']} on {result.gpu}"
     if told:
         replayed = any(one.gain for one in told)
@@ -46,7 +46,8 @@ def _head(result: Result, told: Sequence[Explanation]) -> str:
             _MEANING if replayed else _EXCESS,
         )
     else:
-        what, meaning = "nothing of weight", f"no access wastes {LEAST_EXCESS:.0%} of the memory time"
+        waste = f"no access wastes {LEAST_EXCESS:.0%} of the memory time"
+        what, meaning = "nothing of weight", "what is in excess wins nothing in a replay" if found else waste
     return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), meaning))
 
 

@@ -23,4 +23,5 @@ def scattered(site: Site) -> Iterator[Finding]:
         f"would do for {lanes} of {site.width} bytes side by side"
     )
     part = 1 - 1 / excess
-    yield site.finding(cause, site.weight * part, evidence, load_store=part, l2=part, dram=part)
+    looked_up = 1 - of.instructions / max(of.wavefronts, of.transactions)
+    yield site.finding(cause, site.weight * part, evidence, load_store=max(part, looked_up), l2=part, dram=part)

@@ -51,8 +51,7 @@ def explanations(result: Result) -> list[Explanation]:
     if (of := regime(result, gpu)) and (few := list(too_few_warps(of, result, busiest(parts)[1]))):
         by_cause[Cause.few_warps] = few
     for one in bound_by(result, places):
-        if one.cause is not Cause.latency or Cause.few_warps not in by_cause:
-            by_cause.setdefault(one.cause, []).append(one)
+        by_cause.setdefault(one.cause, []).append(one)
     groups = [_bounded(cause, group, parts) for cause, group in by_cause.items()]
     return sorted((one for one in groups if one.excess >= LEAST_EXCESS), key=Explanation.rank)
 

@@ -9,8 +9,9 @@ from memsim.analysis.result import Result
 from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.repairs.waits import TOGETHER
-from memsim.why.site import Site
+from memsim.why.site import LANES, Site
 
+WORD_BYTES = 4  # of a bank
 BOUND = 0.6  # a part that is busy for more of the time bounds the kernel
 _MOST_OF_ISSUE = (ISSUE, "pipes")
 
@@ -55,13 +56,8 @@ def _waiting(sites: list[Site], name: str, most: float) -> Iterator[Finding]:
 
 
 def _shared(sites: list[Site], most: float) -> Iterator[Finding]:
-    """Of accesses that keep the load-store units busy without their bank conflicts too: else these come first."""
-    of_conflicts = sum(
-        site.busy[LOAD_STORE] * (1 - site.profile.least_passes / site.profile.passes)
-        for site in sites
-        if site.profile.passes
-    )
-    if most - of_conflicts < BOUND:
+    """Of accesses that keep the load-store units busy without bank conflicts and idle lanes too: these come first."""
+    if most - sum(_avoidable(site) for site in sites) < BOUND:
         return
     for site in sites:
         if site.on_chip and site.busy[LOAD_STORE] > 0:
@@ -75,3 +71,10 @@ def _shared(sites: list[Site], most: float) -> Iterator[Finding]:
             yield site.finding(
                 Cause.shared_bound, site.busy[LOAD_STORE] * saved, evidence, issue=saved, load_store=saved
             )
+
+
+def _avoidable(site: Site) -> float:
+    """Share of the time that the load-store units work for conflicts and idle lanes of a place in shared memory."""
+    of = site.profile
+    needed = of.lanes * site.width / (LANES * WORD_BYTES)
+    return site.busy[LOAD_STORE] * max(0.0, 1 - needed / of.passes) if of.passes else 0.0

@@ -102,8 +102,8 @@ def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Findin
     trace = result.trials.about["trace"]
     launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
     evidence = (
-        f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; one waits "
-        f"{said.mem_cycles:,.0f} cycles for memory and computes {said.comp_cycles:,.0f}"
+        f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; by the MWP/CWP model, "
+        f"which knows no caches, a full one takes {gain:.0%} less time"
     )
     advice = "; ".join(_ROOM[limiter] for limiter in of.limiters)
     yield Finding(Cause.few_warps, PurePath(trace["source"]).name, launch, "", cost, cost, evidence, advice)

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 import synthetic
+from places import ROOT
 
 import memsim
 from experiments.cudamicrobench2021.inside import PAIRS
@@ -145,3 +146,11 @@ def test_files_without_profiles_are_refused():
     with pytest.raises(InputError, match=r"ops\.profile is missing; run the trace again"):
         explanations(Result(synthetic.spmv(2)))
     assert document(Result(synthetic.spmv(2)))["findings"] is None
+
+
+def test_every_cause_has_its_section():
+    page = (ROOT / "docs" / "why.md").read_text()
+    titles = {
+        line.removeprefix("### ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("###")
+    }
+    assert {cause.section.split("#")[1] for cause in Cause} == titles

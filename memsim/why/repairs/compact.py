@@ -6,12 +6,18 @@ import numpy as np
 
 from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses, without
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk, Kind
+from memsim.trace.schema import Chunk, Kind, Space
+from memsim.why.repairs.banks import distinct_rank
 from memsim.why.repairs.repair import Blocks, Repair
 
 
-def compacted(ops: tuple[int, ...]) -> Repair:
-    """The k-th executions of an op by a block's warps, handed to the first of them; the others go on without."""
+def compacted(trace: Trace, ops: tuple[int, ...]) -> Repair:
+    """The k-th executions of an op by a block's warps, handed to the first of them; the others go on without.
+
+    In shared memory their words lie side by side then: lanes that are numbered anew number their words anew.
+    """
+    on_chip = np.array([op.space is Space.shared for op in trace.ops])
+    width = np.array([op.width for op in trace.ops], np.int64)
 
     def change(blocks: Blocks) -> Chunk:
         rows = blocks.rows_of(ops)
@@ -23,6 +29,9 @@ def compacted(ops: tuple[int, ...]) -> Repair:
         row = np.repeat(starts, active.sum(axis=1)) + rank // LANES
         dense = np.full_like(addresses, IDLE)
         dense[row, rank % LANES] = addresses[active]
+        op = blocks.chunk.op[rows[order]]
+        beside = np.where(dense == IDLE, IDLE, distinct_rank(dense) * width[op, None])
+        dense = np.where(on_chip[op, None], beside, dense)
         back = np.empty_like(dense)
         back[order] = dense
         left = ~(back != IDLE).any(axis=1)

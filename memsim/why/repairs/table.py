@@ -38,7 +38,7 @@ def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...]) -> list[Repair]:
         case Cause.copies:
             found = [copied_directly(ops)]
         case Cause.divergence:
-            found = [compacted(ops), hoisted(trace, ops)]
+            found = [compacted(trace, ops), hoisted(trace, ops)]
         case Cause.evicted_l1 | Cause.crowded_l1:
             found = [larger("l1")]
         case Cause.evicted_l2:
