@@ -75,7 +75,9 @@ def test_gtx480_has_the_published_fermi_l1():
     ("name", "sms", "l1", "l2", "partitions"),
     [("a100", 108, 192, 40, 2), ("h100", 132, 256, 50, 2), ("h200", 132, 256, 50, 2), ("gh200", 132, 256, 60, 2),
      ("rtx3080", 68, 128, 5, 1),
-     ("rtx-a6000", 84, 128, 6, 1), ("rtx4090", 128, 128, 72, 1), ("tesla-k80", 13, 48, 1.5, 1)],
+     ("rtx-a6000", 84, 128, 6, 1), ("rtx4090", 128, 128, 72, 1), ("tesla-k80", 13, 48, 1.5, 1),
+     ("l40s", 142, 128, 96, 1), ("rtx2080ti", 68, 96, 5.5, 1), ("p100", 56, 24, 4, 1), ("b200", 148, 256, 126, 2),
+     ("rtx5090", 170, 128, 96, 1)],
 )  # fmt: skip
 def test_boards_since_kepler(name, sms, l1, l2, partitions):
     """NVIDIA's data sheets: SMs, KB of L1 (with shared memory, from Volta on), MB and partitions of L2."""
@@ -141,6 +143,8 @@ def test_volta_boards(name):
         ("tesla-c2050", 144.0, 685), ("gtx480", 177.4, 506), ("tesla-v100", 898.0, None), ("quadro-gv100", 870.4, None),
         ("a100", 1935.4, None), ("h100", 3352.3, None), ("h200", 4800.0, None), ("gh200", 4022.8, None),
         ("rtx3080", 760.0, None), ("rtx-a6000", 768.0, None), ("rtx4090", 1008.0, None), ("tesla-k80", 240.5, None),
+        ("l40s", 864.0, None), ("rtx2080ti", 616.0, None), ("p100", 732.2, None), ("b200", 8000.0, None),
+        ("rtx5090", 1792.0, None),
         # Hong and Kim, ISCA 2009, tables 3 and 6
         ("geforce-8800gtx", 86.4, 420), ("quadro-fx5600", 76.8, 420), ("geforce-8800gt", 57.6, 420),
         ("geforce-gtx280", 141.7, 450), ("tesla-c1060", 102.4, 450),
