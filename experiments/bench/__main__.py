@@ -12,6 +12,7 @@ from experiments.bench.describing import describing
 from experiments.bench.importing import importing
 from experiments.bench.lru import beside_pycachesim
 from experiments.bench.memory import memory
+from experiments.bench.presets import presets
 from experiments.bench.ptx import ptx
 from experiments.bench.replay import replay
 from experiments.bench.start import start
@@ -26,7 +27,7 @@ def measure(size: Size) -> list[Row]:
     with prepared(size) as workload:
         rows = replay(workload)
         rows += beside_pycachesim(workload, rows[0].measured)
-        for measurement in (workers, studies, describing, capturing, ptx, importing, memory, start):
+        for measurement in (presets, workers, studies, describing, capturing, ptx, importing, memory, start):
             rows += measurement(workload)
     return rows
 

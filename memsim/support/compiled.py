@@ -5,12 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from itertools import count
 from pathlib import Path
-from threading import Timer
-from typing import Any
+from typing import Any, ClassVar
 
 from numba import config, njit
 from numba.core.caching import FunctionCache
+
+from memsim.support.progress import bar, hint_after
 
 LOADING = "loading the inner loops; the first time on this machine they are compiled ..."
 PATIENCE = 2.0  # seconds of silence before the user is told; from disk the loops take a tenth of a second
@@ -25,8 +27,12 @@ class _Kept(FunctionCache):
     looked at before a loop is called: most are inlined in others.
     """
 
+    made: ClassVar[list[_Kept]] = []  # of all loops
+    when_saved: ClassVar[list[Callable[[], None]]] = []  # told of every loop that was compiled
+
     def __init__(self, function: Any) -> None:
         self._function, self._opened = function, False
+        self.made.append(self)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         self._open()
@@ -36,6 +42,8 @@ class _Kept(FunctionCache):
     def save_overload(self, signature: Any, data: Any) -> None:
         self._open()
         super().save_overload(signature, data)
+        for tell in self.when_saved:
+            tell()
 
     def _open(self) -> None:
         if not self._opened:
@@ -74,14 +82,19 @@ def found_on_disk(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
 
 @contextmanager
 def loading_loops() -> Iterator[None]:
-    """Around the first use of loops: tells the user, should it take long, why nothing happens."""
-    told = Timer(PATIENCE, print, [LOADING], {"file": sys.stderr})
-    told.daemon = True
-    told.start()
-    try:
-        yield
-    finally:
-        told.cancel()
+    """Around the first use of loops: tells the user, should it take long, why, and how many are compiled."""
+    with hint_after(PATIENCE, lambda: print(LOADING, file=sys.stderr)), bar("loops", delay=PATIENCE) as advance:
+        numbers = count(1)
+
+        def compiled_one() -> None:
+            number = next(numbers)
+            advance(number, max(number, len(_Kept.made)))
+
+        _Kept.when_saved.append(compiled_one)
+        try:
+            yield
+        finally:
+            _Kept.when_saved.remove(compiled_one)
 
 
 # Rooms with loops, and the rooms whose functions and constants these loops have within them.

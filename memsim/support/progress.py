@@ -16,15 +16,20 @@ class Advance(Protocol):
 
 
 @contextmanager
-def bar(unit: str, *, hidden: bool = False) -> Iterator[Advance]:
+def bar(unit: str, *, hidden: bool = False, delay: float = 0.0) -> Iterator[Advance]:
     """A bar that is advanced by calling ``advance(done, all, note)``; hidden when stderr is no terminal.
+
+    Args:
+        unit: of what is done.
+        delay: seconds before it is shown, for what mostly takes less.
 
     >>> with bar("trials", hidden=True) as advance:
     ...     advance(3, 64)
     """
     from tqdm import tqdm
 
-    with tqdm(unit=f" {unit}", disable=hidden or not sys.stderr.isatty(), leave=False, dynamic_ncols=True) as shown:
+    hidden = hidden or not sys.stderr.isatty()
+    with tqdm(unit=f" {unit}", disable=hidden, leave=False, dynamic_ncols=True, delay=delay) as shown:
 
         def advance(done: int, total: int, note: str = "") -> None:
             shown.total = total

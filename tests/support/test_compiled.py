@@ -15,6 +15,7 @@ from numba.core.caching import FunctionCache
 from numba.np import arrayobj
 from places import ROOT
 
+from memsim.support import compiled
 from memsim.support.compiled import BAKED_IN, drop_stale, loop
 
 PACKAGE = ROOT / "memsim"
@@ -53,6 +54,18 @@ def test_a_changed_source_drops_the_machine_code_it_is_part_of(package, changed,
     os.utime(package / changed, (2**32, 2**32))
     drop_stale(package)
     assert _rooms_with_code(package) == set(BAKED_IN) - dropped
+
+
+def test_a_bar_counts_what_is_compiled(monkeypatch, capsys):
+    """From PATIENCE on, where a person looks on; a loop that is there already does not count."""
+    monkeypatch.setattr(compiled, "PATIENCE", 0.0)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    twice = loop(lambda x: 2 * x)
+    with compiled.loading_loops():
+        assert [twice(2), twice(3), twice(2.5)] == [4, 6, 5.0]
+    told = capsys.readouterr().err
+    assert compiled.LOADING in told and " 2/" in told and " 3/" not in told
+    assert not compiled._Kept.when_saved
 
 
 def _imported_rooms(path: Path) -> set[str]:

@@ -8,9 +8,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
-from scipy.stats import t
 
 from memsim.analysis.result import Result
+from memsim.analysis.statistics import t_factor
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, nothing
 from memsim.report.style import GREY, INK, panels
 
@@ -24,7 +24,7 @@ def convergence(result: Result) -> Figure:
     _lines(spread, result, "Standard deviation of one trial", lambda count, sd: sd)
     _lines(
         interval, result, "Half the 95 % interval of the mean",
-        lambda count, sd: t.ppf(0.975, count - 1) * sd / np.sqrt(count),
+        lambda count, sd: np.array([t_factor(n) for n in count.tolist()]) * sd / np.sqrt(count),
     )  # fmt: skip
     if result.until is not None and interval.get_lines():
         asked = 100 * result.until["width"] / 2
