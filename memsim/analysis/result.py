@@ -15,6 +15,7 @@ from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
 from memsim.analysis.statistics import Interval, Ratio, Sample
+from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
 from memsim.hierarchy.counters import Level, TranslationEvent, Unit
@@ -199,6 +200,11 @@ class Result:
             Grouping.line: lambda number, op: (op["file"], op["line"]),
         }
         return load_table(grouped(self.trials, keys[by], self.convention), by, self.ns_per_cycle)
+
+    @cached_property
+    def stores(self) -> Table[Store]:
+        """Every static store, and atomic whose old value nobody uses, that leaves the SM."""
+        return store_table(self.trials, self.convention)
 
     @cached_property
     def counters(self) -> dict[str, dict[str, dict[str, float]]]:

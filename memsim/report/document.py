@@ -47,6 +47,7 @@ def document(result: Result, causes: Sequence[Explanation] | None = None) -> dic
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": mean_and_interval(result.memory_latency),
             "loads": [_load(load) for load in result.loads],
+            "stores": [store.record() for store in result.stores],
             "findings": _findings(result, causes),
             "performance": result.performance,
             "versions": about["versions"],

@@ -34,10 +34,21 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
     parts = [heading(result), ratio_table(result, method), _counted(result), time_lines(result)]
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
+        *_stores(result),
         _speed(result),
         *(f"note: {note}" for note in notes(result)),
     ]
     return "\n\n".join(parts)
+
+
+def _stores(result: Result) -> list[str]:
+    """What no warp waits for, if there is any."""
+    if not len(result.stores):
+        return []
+    title = (
+        "static stores and reductions (sectors of 32 bytes: asked for in a trial, by a warp instruction; moved by DRAM)"
+    )
+    return [f"{title}\n{result.stores}"]
 
 
 def heading(result: Result) -> str:

@@ -57,6 +57,7 @@ def of_result(label: str, result: Result, place: int, causes: Sequence[Explanati
         "sources": sources(result),
         "loads": _table(result.loads),
         "arrays": _table(result.loads_by(Grouping.array)),
+        "stores": _table(result.stores),
         "counts": dict(zip(("headers", "lines"), counter_rows(result), strict=True)),
         "crowding": _crowding(result),
         "pictures": [

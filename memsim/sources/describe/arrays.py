@@ -16,6 +16,8 @@ from memsim.trace.schema import ArrayInfo, Space
 if TYPE_CHECKING:
     from memsim.sources.describe.batch import Batch
 
+_WIDEST = 16  # bytes that a lane accesses at most
+
 
 class DeviceArray:
     """An array in global, shared or constant memory.
@@ -51,17 +53,21 @@ class DeviceArray:
         return self._batch.load(self, index, 1, sys._getframe(1))[0]
 
     def __setitem__(self, index: Index, value: Operand) -> None:
+        if isinstance(value, tuple):
+            name = self.info.name
+            raise TypeError(f"{name}[...] takes one value, not {len(value)}; write {name}.store(index, values)")
         self._batch.store(self, index, (value,), sys._getframe(1))
 
     def load(self, index: Index, width: int) -> tuple[Lanes, ...]:
         """Elements ``index`` to ``index + width - 1`` by one vector load, as CUDA's int2 or float4 do.
 
-        ``index`` counts elements and must be a multiple of ``width`` (2 or 4), as the hardware demands.
+        ``index`` counts elements and must be a multiple of ``width`` (2, 4, 8 or 16, up to 16 bytes: eight halves), as
+        the hardware demands.
         """
         return self._batch.load(self, index, width, sys._getframe(1))
 
     def store(self, index: Index, values: tuple[Operand, ...]) -> None:
-        """Elements ``index`` onwards by one vector store, two or four values."""
+        """Elements ``index`` onwards by one vector store, 2, 4, 8 or 16 values of up to 16 bytes."""
         self._batch.store(self, index, values, sys._getframe(1))
 
     def copy_async(self, index: Index, array: DeviceArray, array_index: Index, width: int = 1) -> None:
@@ -95,6 +101,8 @@ class DeviceArray:
 
 
 def check_vector(width: int, element_bytes: int) -> None:
-    """Raise ValueError unless the hardware has accesses of so many elements: 1, 2 or 4, and at most 16 bytes."""
-    if width not in (1, 2, 4) or width * element_bytes > 16:
-        raise ValueError(f"no vector access has {width} elements of {element_bytes} bytes; give 2 or 4, up to 16 bytes")
+    """Raise ValueError unless the hardware has accesses of so many elements: a power of two, at most 16 bytes."""
+    if width not in (1, 2, 4, 8, 16) or width * element_bytes > _WIDEST:
+        most = _WIDEST // element_bytes
+        right = ", ".join(str(each) for each in (2, 4, 8, 16) if each <= most) or "1"
+        raise ValueError(f"no vector access has {width} elements of {element_bytes} bytes; give {right}")

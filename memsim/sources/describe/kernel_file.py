@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -20,17 +20,18 @@ _GUARD = "__memsim_guard__"
 
 
 def load_workload(name_or_path: str | Path) -> Workload:
-    """The workload of the library, or of a kernel file.
+    """The workload of the library, or of a kernel file; of a file with several, ``file.py:name``.
 
     Raises:
-        InputError: no such name or file, or the file does not load or has not exactly one workload.
+        InputError: no such name or file, or the file does not load or has no such workload, or several and none named.
 
     >>> load_workload("spmv").parameters()["rows"]
     86016
     """
-    path = library.find("traces", ".py", name_or_path)
+    file, wanted = _named(str(name_or_path))
+    path = library.find("traces", ".py", file)
     shipped = path.parent == library.folder("traces")
-    shown = f"traces/{path.name}" if shipped else str(name_or_path)
+    shown = f"traces/{path.name}" if shipped else file
     filename = str(path.resolve())
     try:
         source = path.read_bytes()
@@ -42,9 +43,30 @@ def load_workload(name_or_path: str | Path) -> Workload:
         tree = _GuardedLoops().visit(ast.parse(source, filename))
         exec(compile(ast.fix_missing_locations(tree), filename, "exec", dont_inherit=True), module.__dict__)
     found = [value for value in vars(module).values() if isinstance(value, Workload) and value.filename == filename]
-    if len(found) != 1:
-        raise InputError(shown, "file", f"has {len(found)} workloads; mark one function with @memsim.sources.workload")
-    return replace(found[0], shown=shown)
+    return replace(_chosen(found, wanted, shown), shown=shown)
+
+
+def _named(text: str) -> tuple[str, str]:
+    """The file and the workload's name that a user gives; no name: it is the only one.
+
+    >>> _named("blur.py:fast"), _named("a:b/blur.py"), _named("spmv")
+    (('blur.py', 'fast'), ('a:b/blur.py', ''), ('spmv', ''))
+    """
+    file, colon, name = text.rpartition(":")
+    return (file, name) if colon and name.isidentifier() and file.endswith(".py") else (text, "")
+
+
+def _chosen(found: Sequence[Workload], wanted: str, shown: str) -> Workload:
+    """The one that is named, or the only one."""
+    if not found:
+        raise InputError(shown, "file", "has no workload; mark a function with @memsim.workload")
+    names = ", ".join(f"{shown}:{one.name}" for one in found)
+    named = [one for one in found if one.name == wanted]
+    if wanted and not named:
+        raise InputError(shown, "workload", f"has no {wanted}; give {names}")
+    if not wanted and len(found) > 1:
+        raise InputError(shown, "file", f"has {len(found)} workloads; give one: {names}")
+    return (named or found)[0]
 
 
 class _GuardedLoops(ast.NodeTransformer):

@@ -65,7 +65,10 @@ class Lanes(NDArrayOperatorsMixin):
     __iand__ = __ior__ = __ixor__ = __ilshift__ = __irshift__ = __ipow__ = _no_inplace
 
     def __bool__(self) -> bool:
-        raise TypeError("lanes may differ: use `with t.where(...)`, t.select or t.range instead of if, and/or, while")
+        raise TypeError(
+            "lanes may differ: use `with t.where(...)`, t.select or t.range instead of if, and/or, while; np.maximum, "
+            "np.minimum instead of max, min"
+        )
 
     def __index__(self) -> int:
         raise TypeError("lanes may differ: a Python number is needed here; loop with t.range")

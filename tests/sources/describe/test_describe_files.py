@@ -74,8 +74,8 @@ BROKEN = {
     "syntax": ("def f(:\n", "line 1 raised SyntaxError"),
     "raises on loading": ("import numpy\n1 / 0\n", "line 2 raised ZeroDivisionError"),
     "exits": ("raise SystemExit(3)\n", "line 1 raised SystemExit"),
-    "no workload": ("x = 1\n", "has 0 workloads"),
-    "two workloads": (GOOD + GOOD.replace("example", "another"), "has 2 workloads"),
+    "no workload": ("x = 1\n", "has no workload; mark a function with @memsim.workload"),
+    "two workloads": (GOOD + GOOD.replace("example", "another"), "has 2 workloads; give one: "),
     "no default": (GOOD.replace("n: int = 64", "n: int"), "needs a default and a type"),
     "builder raises": (GOOD.replace("    return L", "    {}[1]\n    return L"), "line 13 raised KeyError: 1"),
     "no launch": (GOOD.replace("return Launch", "return dict or Launch"), "return a memsim.sources.Launch"),
@@ -103,6 +103,37 @@ def test_broken_files_give_one_line_and_leave_nothing(kernel_file, tmp_path, tex
     assert str(error.value).startswith(f"{path}: ") and "\n" not in str(error.value)
     assert message in str(error.value)
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_one_of_several_workloads_is_named(kernel_file):
+    path = kernel_file(GOOD + GOOD.replace("example", "another"))
+    assert load_workload(f"{path}:another").name == "another"
+    with pytest.raises(InputError, match="kernel.py: workload has no third; give .*:example, .*:another"):
+        load_workload(f"{path}:third")
+
+
+SHARED = """    ks = t.shared(256, np.float16)
+    k = t.shared(256, np.float16)
+    out["""
+
+
+def test_eight_halves_are_one_access_of_16_bytes(kernel_file, tmp_path):
+    body = SHARED.replace("out[", "ks.store(8 * t.lane_id, k.load(8 * t.lane_id, 8))\n    out[")
+    trace = recorded(kernel_file(GOOD.replace("    out[", body)), tmp_path)
+    assert [op.width for op in trace.ops if op.space.name == "shared"] == [16, 16]
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ks[8 * t.lane_id] = k.load(8 * t.lane_id, 8)", r"write ks\.store\(index, values\)"),
+        ("k.load(16 * t.lane_id, 16)", "16 elements of 2 bytes; give 2, 4, 8"),
+        ("max(t.lane_id, 3)", r"np\.maximum, np\.minimum instead of max, min"),
+    ],
+)
+def test_what_to_write_instead_is_said(kernel_file, tmp_path, line, message):
+    with pytest.raises(InputError, match=message):
+        recorded(kernel_file(GOOD.replace("    out[", SHARED.replace("out[", f"{line}\n    out["))), tmp_path)
 
 
 def test_python_while_loops_that_end_are_left_alone(kernel_file, tmp_path):

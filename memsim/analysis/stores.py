@@ -1,0 +1,97 @@
+"""Per static store and reduction, for which no warp waits: what it asks of L2, and what becomes of that."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from memsim.analysis.choices import Convention
+from memsim.analysis.conventions import Access, hit_ratio
+from memsim.analysis.loads import array_name
+from memsim.analysis.statistics import Ratio
+from memsim.analysis.table import Column, Table
+from memsim.analysis.tables import ABSENT, number, shortened, with_interval
+from memsim.hierarchy.counters import Level, Unit
+from memsim.montecarlo.trials import Trials
+
+_KINDS = ("store", "reduction")  # an atomic that returns a value is waited for, and stands with the loads
+_GOES_TO_L2 = (Access.write, Access.atomic)
+_TEXT_WIDTH = 30
+
+
+@dataclass(frozen=True)
+class Store:
+    """A static store, or an atomic whose old value nobody uses (a reduction).
+
+    Attributes:
+        kind, file, line, column, text, array: what and where it is, and the array that it changes.
+        instructions: warp instructions; nan, as the next two, in results of before version 1.2.
+        sectors: of 32 bytes, that these ask for.
+        partial: share of them that it covers in part.
+        l2_hit: hit ratio of its sectors at L2.
+        dram_sectors: that main memory moves for it, a trial.
+    """
+
+    kind: str
+    file: str
+    line: int
+    column: int
+    text: str
+    array: str
+    instructions: float
+    sectors: float
+    partial: float
+    l2_hit: Ratio
+    dram_sectors: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What it may be asked for by: its text, its array."""
+        return self.text, self.array
+
+    def record(self) -> dict[str, Any]:
+        """Every field as one flat dict of text and numbers (nan where a value does not exist)."""
+        return vars(self) | {"l2_hit": self.l2_hit.mean}
+
+
+def store_table(trials: Trials, convention: Convention) -> Table[Store]:
+    """All static stores and reductions that leave the SM, in source order of the trace."""
+    rows = [
+        _store(trials, op, convention)
+        for op, of in enumerate(trials.ops)
+        if of["kind"] in _KINDS and of["space"] != "shared"
+    ]
+    columns = [
+        Column[Store]("line", lambda row: f"{PurePath(row.file).name}:{row.line}", right=False),
+        Column[Store]("", lambda row: shortened(f"{row.kind} {row.text}", _TEXT_WIDTH), right=False),
+        Column[Store]("array", lambda row: shortened(row.array, 10) or ABSENT, right=False),
+        Column[Store]("sectors", lambda row: number(row.sectors)),
+        Column[Store]("a warp", lambda row: number(_over(row.sectors, row.instructions), 1)),
+        Column[Store]("in part %", lambda row: number(100 * row.partial, 1)),
+        Column[Store]("L2 %", lambda row: with_interval(row.l2_hit, 100)),
+        Column[Store]("DRAM", lambda row: number(row.dram_sectors)),
+    ]
+    return Table(rows, columns, Store.record, lambda row: row.names)
+
+
+def _store(trials: Trials, op: int, convention: Convention) -> Store:
+    of, counters = trials.ops[op], trials.counters[:, op]
+    profile = of.get("profile", {})
+    asked, sectors = (float(profile.get(name, np.nan)) for name in ("instructions", "sectors"))
+    ratio = hit_ratio(counters, Level.l2, _GOES_TO_L2, convention, trials.about["gpu"]["compute_capability"])
+    return Store(
+        **{name: of[name] for name in ("kind", "file", "line", "column", "text")},
+        array=array_name(trials, of),
+        instructions=asked,
+        sectors=sectors,
+        partial=_over(float(profile.get("partial_sectors", np.nan)), sectors),
+        l2_hit=Ratio(ratio, convention),
+        dram_sectors=float(counters[:, Level.dram, :, Unit.sectors].sum(axis=1).mean()),
+    )
+
+
+def _over(part: float, whole: float) -> float:
+    return part / whole if whole else float("nan")
