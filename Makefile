@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench papers clean
+.PHONY: help venv demo test check bench papers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -47,6 +47,10 @@ bench: venv ## measure speed and memory; prints ratios
 
 papers: venv ## compare with every paper and counter, one scoreboard; QUICK=1: small snapshots
 	$(BIN)/python -m experiments.harness -j $(JOBS) $(if $(QUICK),--quick)
+
+docs: venv ## the manual as a site, in out/site
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(BIN)/mkdocs build --quiet --strict --site-dir out/site
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -119,8 +119,9 @@ def _behind(device: Device, l1: Cache, l2: Cache) -> float:
 
 def _take_memory(known: Calibration, device: Device, l2: Cache) -> None:
     """DRAM's latency: what a miss takes longer on the GPU than on a simulated one with the values found so far."""
-    list_ = _scattered(2 * known.gpu.l2.size_bytes, known.gpu.l1.line_bytes)
-    measured, assumed = (_miss(one, list_, l2.hit_cycles) for one in (device, SimulatedDevice(known.gpu)))
+    list_ = _scattered(2 * known.gpu.l2.size_bytes, known.gpu.l2.line_bytes)
+    both = device.without_l1(), SimulatedDevice(known.gpu).without_l1()
+    measured, assumed = (_miss(one, list_, l2.hit_cycles) for one in both)
     latency = known.gpu.dram.latency_cycles + round(measured - assumed)
     how = f"so that a miss of a walk over {2 * known.gpu.l2.size_bytes} bytes takes {measured:.0f} cycles"
     known.take({"dram.latency_cycles": latency}, how, "fitted")
@@ -140,8 +141,7 @@ def _miss(device: Device, addresses: np.ndarray, hit: float) -> float:
 
 
 def curve(device: Device, gpu: GPU) -> list[Point]:
-    """Latency against the length of a list, from a kilobyte to twice L2, four lengths an octave."""
-    longest = 2 * gpu.l2.size_bytes
-    sizes = np.unique(np.geomspace(1024, longest, 1 + 4 * int(np.log2(longest / 1024))).astype(int))
-    line = gpu.l1.line_bytes
+    """Latency against the length of a list, from a line to twice L2, four lengths an octave."""
+    line, longest = gpu.l1.line_bytes, 2 * gpu.l2.size_bytes
+    sizes = np.unique(np.geomspace(line, longest, 1 + 4 * int(np.log2(longest / line))).astype(int))
     return [(int(size), laps(device, _scattered(int(size), line), 2)[-1].mean) for size in sizes]

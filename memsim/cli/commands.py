@@ -68,7 +68,6 @@ app = typer.Typer(
     "redrawn, and read hit ratios with confidence intervals and the latency of every load.",
     epilog="First steps: memsim trace spmv -p rows=8192 -o spmv.h5 && memsim run spmv.h5 -o result.h5",
     no_args_is_help=True,
-    add_completion=False,
     rich_markup_mode=None,  # plain help: rich takes longer to import than everything else here
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -8,12 +8,29 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
+from memsim.support import library
 from memsim.support.errors import InputError
 
 TraceFile = Annotated[Path, typer.Argument(metavar="TRACE", help="A trace file.")]
 TracesOut = Annotated[Path | None, typer.Option("--out", "-o", help="A folder, or one file that ends with .h5.")]
-Gpu = Annotated[str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.")]
-GpuToFill = Annotated[str, typer.Option(help="To trace as many blocks as fill it and its L2.")]
+
+
+def gpu_names() -> list[str]:
+    """The presets, for the shell to complete."""
+    return library.names("configs", ".toml")
+
+
+def workload_names() -> list[str]:
+    """The library's workloads, for the shell to complete."""
+    return library.names("traces", ".py")
+
+
+Gpu = Annotated[
+    str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.", autocompletion=gpu_names)
+]
+GpuToFill = Annotated[
+    str, typer.Option(help="To trace as many blocks as fill it and its L2.", autocompletion=gpu_names)
+]
 CountedAs = Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]

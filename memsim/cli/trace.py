@@ -7,12 +7,15 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, GpuToFill, QuietTables, TraceFile, Whole, all_blocks
+from memsim.cli.options import Force, GpuToFill, QuietTables, TraceFile, Whole, all_blocks, workload_names
 from memsim.gpu.defaults import DEFAULT_GPU
 
 
 def trace(
-    workload: Annotated[str, typer.Argument(help="A workload of the library (spmv), or a path to kernel.py.")],
+    workload: Annotated[
+        str,
+        typer.Argument(help="A workload of the library (spmv), or a path to kernel.py.", autocompletion=workload_names),
+    ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The trace file to write.")],
     param: Annotated[list[str] | None, typer.Option("--param", "-p", help="name=value; may be repeated.")] = None,
     gpu: GpuToFill = DEFAULT_GPU,

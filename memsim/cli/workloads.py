@@ -6,9 +6,13 @@ from typing import Annotated
 
 import typer
 
+from memsim.cli.options import workload_names
+
 
 def workloads(
-    name: Annotated[str | None, typer.Argument(help="A workload, or a path to kernel.py.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A workload, or a path to kernel.py.", autocompletion=workload_names)
+    ] = None,
 ) -> None:
     """List the workloads, or one with its parameters and defaults.
 

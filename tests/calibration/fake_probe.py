@@ -1,4 +1,4 @@
-"""Speaks as cuda/probe.cu does, of a simulated GPU: ``python fake_probe.py PRESET``."""
+"""Speaks as cuda/probe.cu does, of a simulated GPU with an L2 of 384 KB: ``python fake_probe.py PRESET``."""
 
 import sys
 
@@ -31,7 +31,7 @@ def walk(device, use_l1, groups, n_segments, _):
 
 
 def main():
-    gpu = override(load_gpu(sys.argv[1]), {"translation.enabled": False})
+    gpu = override(load_gpu(sys.argv[1]), {"translation.enabled": False, "l2.size_bytes": 393216})
     device = SimulatedDevice(gpu)
     while True:
         command, *numbers = input().split()

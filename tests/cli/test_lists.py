@@ -51,3 +51,15 @@ def test_a_workload_shows_its_parameters_and_how_to_trace_it():
 def test_bad_requests_are_one_line(arguments):
     done = CliRunner().invoke(app, arguments)
     assert done.exit_code == 2 and len(done.output.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "offered"),
+    [("memsim cali", {"calibrate"}), ("memsim run t.h5 --gpu rtx4", {"rtx4090"}), ("memsim trace spm", {"spmv"}),
+     ("memsim trace spmv --gpu tesla-v", {"tesla-v100"}), ("memsim workloads sax", {"saxpy"})],
+)  # fmt: skip
+def test_the_shell_completes(typed, offered, monkeypatch):
+    words = typed.split()
+    asked = {"_MEMSIM_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}
+    done = CliRunner().invoke(app, [], env=asked, prog_name="memsim")
+    assert set(done.output.split()) == offered

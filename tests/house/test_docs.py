@@ -6,13 +6,20 @@ import re
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
+import synthetic
 import typer
 from compilers import needs_gxx
 from places import ROOT
 from typer.testing import CliRunner
 
+from memsim import Launch
+from memsim.analysis.result import Result
 from memsim.cli import app
+from memsim.gpu.presets import provenance
+from memsim.report.text import counter_rows, ratio_rows
+from memsim.sources.describe import Recorder, load_workload
 
 TEXT = (ROOT / "README.md").read_text()
 PAGES = [
@@ -149,6 +156,69 @@ def test_the_page_of_reports_runs(tmp_path, monkeypatch):
     commands = _run((ROOT / "docs" / "report.md").read_text())
     assert commands == ["trace", "run", "report", "trace", "run", "report", "plot"]
     assert "Beside scalar" in Path("both.html").read_text() and Path("figures", "loads.pdf").exists()
+
+
+def _saved(page: str, *names: str) -> None:
+    """Save a page's Python blocks as the files that it calls them."""
+    for name, text in zip(names, re.findall(r"```python\n(.*?)```", page, re.DOTALL), strict=True):
+        Path(name).write_text(text)
+
+
+def test_the_described_kernels_compute_what_they_say(tmp_path, monkeypatch):
+    """The page's commands run; attention equals numpy's, and every key stands in the slot that was found for it."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "describe.md").read_text()
+    _saved(page, "probe.py", "attention.py")
+    for command in "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).splitlines():
+        done = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert done.exit_code == 0, done.output
+    attention = _computed("attention.py", {"n": 128})
+    np.testing.assert_allclose(attention.arguments["out"], attention.expected()["out"], rtol=1e-4, atol=1e-5)
+    table = _computed("probe.py", {"n": 1024, "load": 0.9})
+    slots, found, keys = (table.arguments[name] for name in ("slots", "found", "keys"))
+    assert (slots[found] == keys).all() and (slots != -1).sum() == 1024
+
+
+def _computed(file: str, parameters: dict) -> Launch:
+    """A described kernel's launch, with what all its blocks leave in the arrays."""
+    workload = load_workload(file)
+    launch = workload.build(workload.parameters(parameters))
+    Recorder(workload, launch).run(np.arange(launch.shape.n_blocks))
+    return launch
+
+
+def test_the_page_of_python_runs(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    _saved((ROOT / "docs" / "from_python.md").read_text(), "page.py")
+    exec(compile(Path("page.py").read_text(), "page.py", "exec"), {"__name__": "page"})
+    assert "cycles" in capsys.readouterr().out
+
+
+def test_the_page_of_gpus_runs(tmp_path, monkeypatch):
+    """The short file's latency is the one that the page works out."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "your_gpu.md").read_text()
+    (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    Path("mine.toml").write_text(text)
+    found = provenance("mine.toml")["l2.hit_latency_cycles"]
+    assert (found.value, found.status) == (263, "assumed") and "are 263" in page
+
+
+def test_every_page_is_in_the_manual():
+    index = (ROOT / "docs" / "index.md").read_text()
+    for page in ROOT.glob("docs/*.md"):
+        assert page.name == "index.md" or f"({page.name})" in index, page
+
+
+def test_every_column_is_explained(tmp_path):
+    """Of the tables and of CSV, as they are printed."""
+    page = (ROOT / "docs" / "numbers.md").read_text()
+    result = Result(synthetic.spmv(4))
+    named = {*result.loads.headers, *counter_rows(result)[0], *ratio_rows(result)[0]}
+    missing = {name for name in named if name and f"`{name}" not in page}
+    columns = result.loads.to_csv().splitlines()[0].split(",")
+    missing |= {name for name in columns if f"`{re.sub('_(low|high)$', '', name)}`" not in page}
+    assert not missing
 
 
 def _run(page: str) -> list[str]:
