@@ -9,7 +9,21 @@ from pathlib import Path
 from typing import Any
 
 MEASURED = Path(__file__).with_name("measured.csv")
-_A100_40GB = {"dram.clock_mhz": 1215}  # 1555 GB/s (NVIDIA A100 whitepaper, A100 40 GB); the preset is of 80 GB
+# 1555 GB/s (NVIDIA A100 whitepaper, A100 40 GB); the preset is of 80 GB, at 1512 MHz. Its timings in nanoseconds.
+_TIMING = {
+    "cl": 18,
+    "cwl": 4,
+    "rcd": 18,
+    "rp": 18,
+    "ras": 41,
+    "rrd": 6,
+    "faw": 24,
+    "rtp": 6,
+    "wr": 16,
+    "wtr": 4,
+    "rtw": 18,
+}
+_A100_40GB = {"dram.clock_mhz": 1215, **{f"dram.timing.{name}": clocks for name, clocks in _TIMING.items()}}
 
 
 @dataclass(frozen=True)
@@ -28,6 +42,11 @@ class Counters:
     dram_read: float
     dram_written: float
     microseconds: float
+
+    @property
+    def dram(self) -> float:
+        """Bytes read and written."""
+        return self.dram_read + self.dram_written
 
 
 @dataclass(frozen=True)
