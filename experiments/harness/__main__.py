@@ -28,6 +28,8 @@ STUDIES: tuple[str, ...] = (
     "volta_counters",
     "gv100_launches",
     "modern_counters",
+    "reduction_ladder",
+    "sgemm_ladder",
     "l1_size_study",
     "which_randomness",
     "what_decides",

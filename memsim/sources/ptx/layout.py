@@ -66,11 +66,12 @@ def _shared(
     launch: Launch, variables: Iterable[Variable], symbols: dict[str, int]
 ) -> tuple[list[tuple[str, int, int, int]], int]:
     """Static arrays one after another, then the dynamic ones, which all begin at the same place."""
-    found, at = [], 0
+    found, at = [], 0  # ptxas aligns arrays so that it may join loads of them (join.py)
     ours = [one for one in variables if one.space == "shared"]
     for one in ours:
         if not one.extern:
-            at = -(-at // one.align) * one.align
+            align = max(one.align, 16) if one.bytes >= 16 else one.align
+            at = -(-at // align) * align
             symbols[one.name] = at
             found.append((one.name, at, one.bytes, one.element_bytes))
             at += one.bytes

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.sources.ptx.alias import Places
+from memsim.sources.ptx.alignment import multiples
 from memsim.sources.ptx.classes import Counter, Segment
 from memsim.sources.ptx.compiled.counts import charges
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
+from memsim.sources.ptx.join import joined
 from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.layout import Layout
 from memsim.sources.ptx.lowering.builder import Builder
@@ -64,8 +66,9 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     if tracing:
         places = Places([one for block in blocks for one in block.instructions])
+        aligned = multiples([one for block in blocks for one in block.instructions], layout.symbols)
         for block in blocks:
-            block.instructions = scheduled(block.instructions, places)
+            block.instructions = joined(scheduled(block.instructions, places), aligned)
     every = [one for block in blocks for one in block.instructions]
     kept = everything(every) if check else needed(every, layout, memory)
     charged = charges(launch.machine_code, blocks) if launch.machine_code and tracing else UNKNOWN
