@@ -7,7 +7,9 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
+from places import DATA
 
 import memsim
 from memsim.sources.ptx.launchers.nvrtc import compile_string
@@ -94,6 +96,29 @@ def test_a_tuner_is_told_simulated_times_and_its_kernel_runs_with_the_best(tmp_p
     best = min(captured.tried, key=lambda one: one.milliseconds)
     assert captured.launches[0].block == best.caught.block
     assert "add tuned for a100" in captured.notes[0] and "2 configurations simulated" in captured.notes[0]
+
+
+@needs_triton
+def test_do_bench_is_told_simulated_times():
+    from triton import testing
+
+    spec = importlib.util.spec_from_file_location("triton_kernels", DATA / "ptx" / "triton_kernels.py")
+    kernels = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(kernels)
+    x, y, out = (np.zeros(4096, np.float32) for _ in range(3))
+    own = testing.do_bench
+    with memsim.capturing(gpu="a100") as captured:
+
+        def launch():
+            kernels.add[(8,)](x, y, out, 4096, BLOCK=512)
+
+        mean = testing.do_bench(launch)
+        quantiles = testing.do_bench(launch, quantiles=[0.5, 0.2, 0.8])
+        every = testing.do_bench(launch, warmup=1, rep=1, return_mode="all")
+        launch()
+    assert [mean, quantiles[1], every[0]] == [one.milliseconds for one in captured.tried]
+    assert len(quantiles) == 3 and mean > 0 and len(captured.launches) == 1
+    assert testing.do_bench is own
 
 
 @needs_numba
