@@ -45,9 +45,7 @@ def _stores(result: Result) -> list[str]:
     """What no warp waits for, if there is any."""
     if not len(result.stores):
         return []
-    title = (
-        "static stores and reductions (sectors of 32 bytes: asked for in a trial, by a warp instruction; moved by DRAM)"
-    )
+    title = "static stores and reductions (in 32-byte sectors: of a trial, of a warp instruction, moved by DRAM)"
     return [f"{title}\n{result.stores}"]
 
 

@@ -75,6 +75,11 @@ def test_the_json_contract(result):
             | {"l1_hit": "number", "l2_hit": "number", "share": "number"}
             | {"latency": sample, "instruction_latency": sample, "x": sample}
         ],
+        "stores": [
+            dict.fromkeys(("kind", "file", "text", "array"), "str")
+            | dict.fromkeys(("line", "column", "l2_hit", "dram_sectors"), "number")
+            | dict.fromkeys(("instructions", "sectors", "partial"), "NoneType")  # of a result without profiles
+        ],
         "performance": dict.fromkeys(("transactions_per_trial", "transactions_per_second", "simpy_share"), "number"),
         "created": "str",
         "interrupted": "number",
