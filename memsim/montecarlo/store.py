@@ -13,6 +13,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from math import inf
 from pathlib import Path
@@ -48,6 +49,9 @@ _OP_FIELDS: _Fields = {
 _ARRAY_FIELDS: _Fields = {"name": str, "base": int, "bytes": int, "element_bytes": int}
 _PROFILE_FIELDS: _Fields = {
     name: list if name.endswith("_distances") else int for name in OpProfile.__dataclass_fields__
+}
+_PROFILE_DEFAULTS = {
+    one.name: one.default for one in dataclasses.fields(OpProfile) if one.default is not dataclasses.MISSING
 }
 _EXECUTED_FIELDS: _Fields = dict.fromkeys(("registers", "shared_bytes", "warps", "gap_instructions", "barriers"), int)
 _UNTIL_FIELDS: _Fields = {"width": (int, float), "convention": str, "reached": bool}
@@ -124,13 +128,16 @@ def read(path: str | Path, file: h5py.File, place: str = "") -> Trials:
 
 
 def _complete(about: Any, ops: Any) -> None:
-    """What files of version 1.0 lack; the profiles of 1.1 tell too little."""
+    """What files of version 1.0 lack; the profiles of 1.1 tell too little, and later ones lack what has a default."""
     if isinstance(about, dict) and isinstance(trace := about.get("trace"), dict):
         trace.setdefault("wave_blocks", 0)
     if isinstance(about, dict) and "executed" not in about and isinstance(ops, list):
         for op in ops:
             if isinstance(op, dict):
                 op.pop("profile", None)
+    for op in ops if isinstance(ops, list) else ():
+        if isinstance(op, dict) and isinstance(profile := op.get("profile"), dict):
+            op["profile"] = _PROFILE_DEFAULTS | profile
 
 
 def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:

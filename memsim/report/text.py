@@ -35,7 +35,6 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
     parts += [
         f"{_GROUP_TITLE[Grouping(by)]} ({_clock(result)})\n{result.loads_by(by)}\n{_legend(result)}",
         *_stores(result),
-        _speed(result),
         *(f"note: {note}" for note in notes(result)),
     ]
     return "\n\n".join(parts)
@@ -224,15 +223,6 @@ def _legend(result: Result) -> str:
     return (
         "latency: observed, lookup to data, of one transaction; share: of all latency waited for\n"
         f"X = H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm], t1 = {t1}, t2 = {t2} cycles"
-    )
-
-
-def _speed(result: Result) -> str:
-    speed = result.performance
-    return (
-        f"{speed['transactions_per_trial']:,.0f} transactions a trial, "
-        f"{speed['transactions_per_second'] / 1e6:.2f} million a second and core, "
-        f"SimPy's share {speed['simpy_share']:.1%}"
     )
 
 

@@ -21,6 +21,8 @@ from memsim.analysis.result import Result
 from memsim.hierarchy.counters import Level
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
+from memsim.profile.ops import OpProfile
+from memsim.profile.reuse import OCTAVES
 from memsim.report.text import tables
 from memsim.support.errors import InputError
 
@@ -206,6 +208,21 @@ def test_a_snapshot_in_a_file_of_version_1_0_has_no_kernel_time(saved):
     old = Result.load(saved)
     assert np.isnan(old.waves) and np.isnan(old.kernel_time.mean)
     assert "predicted kernel time –" in tables(old)
+
+
+def test_profiles_of_older_files_lack_what_was_not_counted_then(saved):
+    """As those of before atomics' addresses were."""
+    told = {one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)}
+    for name in ("addresses", "most_on_one", "partial_sectors"):
+        del told[name]
+    with changed(saved) as file:
+        _json("about", lambda about: about.update(executed=dict.fromkeys(store._EXECUTED_FIELDS, 1)))(file)
+        _json("ops", lambda ops: ops[0].update(profile=told))(file)
+    assert OpProfile(**store.load(saved).ops[0]["profile"]).addresses == 0
+    with changed(saved) as file:
+        _json("ops", lambda ops: ops[0]["profile"].pop("sectors"))(file)
+    with pytest.raises(InputError, match=r"ops\[0\].profile.sectors is None"):
+        store.load(saved)
 
 
 def test_a_missing_file_is_the_systems_error(tmp_path):
