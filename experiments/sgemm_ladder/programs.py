@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
@@ -43,25 +44,26 @@ int main(int, char **argv) {
 
 
 def captured(kernel: int, k: int, folder: Path) -> memsim.Trace:
-    """Trace the blocks of a kernel that run at once; no other block runs. Our host code is left in the current folder.
+    """Trace the blocks of a kernel that run at once; no other block runs.
 
     Args:
         kernel: its number, from 1.
         k: the product's inner length.
         folder: of the downloads.
     """
-    host = Path("sgemm_main.cu")
-    host.write_text(HOST, encoding="utf-8")
-    return memsim.capture(
-        [host],
-        arguments=[str(kernel), str(k)],
-        blocks=WAVE,
-        includes=[folder / FOLDER / "src"],
-        gpu=GPU,
-        by="auto",  # compiled code, where there is nvcc
-        snapshot_only=True,
-        stop=True,
-    ).trace
+    with TemporaryDirectory() as place:
+        host = Path(place, "sgemm_main.cu")
+        host.write_text(HOST, encoding="utf-8")
+        return memsim.capture(
+            [host],
+            arguments=[str(kernel), str(k)],
+            blocks=WAVE,
+            includes=[folder / FOLDER / "src"],
+            gpu=GPU,
+            by="auto",  # compiled code, where there is nvcc
+            snapshot_only=True,
+            stop=True,
+        ).trace
 
 
 def _naive(t: Thread, a, b, c, k):
