@@ -19,6 +19,10 @@ class Spare:
         """Keep a machine with nothing under way, in the place of another."""
         self._kept = machine, transactions, where
 
+    def drop(self) -> None:
+        """Keep none: its memory, and that of the trace it holds, goes back to the host."""
+        self._kept = None
+
     def take(self, transactions: Transactions, gpu: GPU, resident: int, drawn: Draws) -> Machine | None:
         """A machine as :func:`memsim.hierarchy.machine.build` makes it of the same, or None: it is no longer kept.
 

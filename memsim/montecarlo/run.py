@@ -22,7 +22,7 @@ from memsim.montecarlo.keep import Kept, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.trials import Trials
-from memsim.montecarlo.worker import Job, run_trial
+from memsim.montecarlo.worker import Job, run_trial, spare
 from memsim.profile.ops import profile
 from memsim.support.errors import InputError
 from memsim.support.interrupts import deferred, listening, raise_heard
@@ -166,8 +166,11 @@ def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:
 def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
     """The trials of these numbers, as they finish."""
     if jobs == 1 or not numbers:
-        for number in numbers:
-            yield run_trial(job, number)
+        try:
+            for number in numbers:
+                yield run_trial(job, number)
+        finally:
+            spare.drop()
         return
     with closing(in_processes(partial(run_trial, job), numbers, jobs)) as found:
         for _, numbered in found:

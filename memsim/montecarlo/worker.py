@@ -15,7 +15,7 @@ from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.trace.transactions import Transactions
 
-_spare = Spare()  # of this process, whose trials of one kernel come one after the other
+spare = Spare()  # of this process, whose trials of one kernel come one after the other
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def replayed(
         _, grouping = spawned.pop(DRAM_GROUPING)
     replays = {source: replay for source, (replay, _) in spawned.items()}
     system = System(
-        transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays, spare=_spare
+        transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays, spare=spare
     )
     done = system.run(warm, np.random.default_rng(grouping))
-    _spare.put(system.machine, transactions, system.where)
+    spare.put(system.machine, transactions, system.where)
     return done

@@ -54,3 +54,6 @@ def test_what_was_built_for_something_else_is_not_used():
     spare.put(system.machine, tx, where)
     assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is system.machine
     assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is not system.machine
+    spare.put(system.machine, tx, where)
+    spare.drop()
+    assert System(tx, gpu, 2, np.random.SeedSequence(0), where, spare=spare).machine is not system.machine
