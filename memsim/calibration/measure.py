@@ -56,21 +56,18 @@ class Calibration:
             self.values |= added
 
 
-def measure(device: Device, known: Calibration, progress: Callable[[str], None]) -> Cache | None:
+def measure(device: Device, known: Calibration, progress: Callable[[str], None]) -> None:
     """Let walks find a GPU's caches and the latency of its memory, each if it can be.
 
     Args:
         device: the GPU, alone.
         known: what its driver tells; takes what is found.
         progress: told what is looked for.
-
-    Returns:
-        Its L2, if it was found.
     """
     progress("L2")
     l2 = _tried(known, "L2", lambda: discover.nearest_cache(device.without_l1()))
     if l2 is None:
-        return None
+        return
     progress("L1")
     l1 = _tried(known, "L1", lambda: discover.included_cache(device, l2))
     if l1 is not None:
@@ -80,7 +77,6 @@ def measure(device: Device, known: Calibration, progress: Callable[[str], None])
     _take_memory(known, device, l2)
     progress("latency by length")
     known.curve = curve(device, known.gpu)
-    return l2
 
 
 def _tried(known: Calibration, what: str, search: Callable[[], Cache]) -> Cache | None:

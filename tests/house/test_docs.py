@@ -214,7 +214,7 @@ def test_every_column_is_explained(tmp_path):
     """Of the tables and of CSV, as they are printed."""
     page = (ROOT / "docs" / "numbers.md").read_text()
     result = Result(synthetic.spmv(4))
-    named = {*result.loads.headers, *counter_rows(result)[0], *ratio_rows(result)[0]}
+    named = {*result.loads.headers, *result.stores.headers, *counter_rows(result)[0], *ratio_rows(result)[0]}
     missing = {name for name in named if name and f"`{name}" not in page}
     columns = result.loads.to_csv().splitlines()[0].split(",")
     missing |= {name for name in columns if f"`{re.sub('_(low|high)$', '', name)}`" not in page}
