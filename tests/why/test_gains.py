@@ -35,12 +35,11 @@ OURS = {
     "layer_norm": Cause.scattered,
     "one_sum": Cause.contended,
     "padded": Cause.conflicts,
-    "tiles": Cause.shared_bound,
     "unrolled": Cause.latency,
 }
 # The repaired trace of Shuffle keeps the tree's barriers, which shuffles need no more: half of the gain is told.
 TOLD_IN_PART = {"Shuffle": 0.6}
-LONG = {"CoMem", "gemm", "layer_norm", "tiles"}
+LONG = {"CoMem", "gemm", "layer_norm"}
 
 
 def _marked(pairs):
@@ -73,6 +72,13 @@ def test_the_gain_that_is_told_is_the_fast_versions(pair):
 def test_so_it_is_of_kernels_of_our_own(pair):
     versions = (_simulated(getattr(slow_and_fast, pair), "tesla-v100", fast=fast) for fast in (False, True))
     _check(*versions, OURS[pair])
+
+
+@pytest.mark.slow
+def test_shared_memory_that_bounds_is_told_before_anything_else():
+    trace, result = _simulated(slow_and_fast.tiles, "tesla-v100")
+    first = explain(result, trace).causes[0]
+    assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.bound
 
 
 def test_a_kernel_with_nothing_wrong_has_nothing_to_win():
