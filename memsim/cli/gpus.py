@@ -27,7 +27,8 @@ class _Presets(TyperGroup):
 gpus = typer.Typer(
     cls=_Presets,
     rich_markup_mode=None,
-    help="List the GPUs, or one GPU: what each value is, its unit, status and source (memsim gpus NAME).",
+    help="List the GPUs, or one GPU: what each value is, its unit, status and source.\n\n\b\n"
+    "  memsim gpus\n  memsim gpus tesla-c2050\n  memsim gpus a100 --toml > mine.toml",
 )
 
 
