@@ -6,4 +6,5 @@ from hypothesis import settings
 settings.register_profile("memsim", deadline=None)
 settings.load_profile("memsim")
 
-collect_ignore_glob = ["data/*"]  # kernels in languages that may not be installed: what tests read, no tests
+# Kernels in languages that may not be installed: what tests read, and what one runs in a process of its own.
+collect_ignore_glob = ["data/*", "oracles/triton_interpreted.py"]
