@@ -38,3 +38,14 @@ def test_a_ladder_that_is_right_meets_its_aims(study):
     claims = list(study.claims(rows))
     assert len(claims) == len(rows) + 1
     assert all(claim.aim.met(claim.published, claim.ours) for claim in claims)
+
+
+@pytest.mark.parametrize("study", [products, reductions])
+def test_a_ladder_in_the_wrong_order_and_far_off_misses_them(study):
+    measured = study.measured()
+    backwards = reversed([figure for _, figure in measured.values()])
+    rows = {
+        step: (name, figure, 1.3 * other)
+        for (step, (name, figure)), other in zip(measured.items(), backwards, strict=True)
+    }
+    assert not any(claim.aim.met(claim.published, claim.ours) for claim in study.claims(rows))

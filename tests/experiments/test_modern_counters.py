@@ -1,6 +1,5 @@
 """The study of launches on an A100 and an RTX 4090: every row has a case, descriptions ask for what programs do."""
 
-import numpy as np
 import pytest
 
 import memsim
@@ -40,4 +39,5 @@ def test_a_convolution_by_rows_reads_what_one_by_columns_reads():
         for variant in ("columns", "rows", "shared")
     ]
     read = [counted(memsim.simulate(trace, "a100", trials=1)).dram_read for trace in traces]
-    assert np.all(np.array(read) >= 32 * 32 * 4) and read[0] == read[1]
+    whole = 32 * 32 * 4  # the image; its weights are one more sector or two, but constants through shared memory
+    assert read[0] == read[1] and whole <= min(read) and max(read) <= whole + 4 * 64

@@ -36,9 +36,9 @@ class Scheduler:
         return max(*ends, time + self.chain(mix))
 
     def address(self, time: int) -> int:
-        """When the address unit takes an access that has issued at `time`."""
+        """When the address unit has a turn for an access of a gap that begins at `time`."""
         taken = max(time, self.address_unit)
-        self.address_unit = taken + (self.gpu.sm.address_cycles or 0)
+        self.address_unit = taken + self.gpu.sm.address_cycles
         return taken
 
     def busy(self, mix) -> dict[str, Fraction]:

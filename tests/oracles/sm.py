@@ -90,8 +90,8 @@ class SM(FirstLevel):
                 scheduler = self.schedulers[warp.slot % len(self.schedulers)]
                 mix = self.world.trace.mixes[i["mix"]]
                 ready = scheduler.issue(taken, begun, int(i["chain"]), mix, i["mix"], time)
-                if access and not i["flags"] & CONSTANT_FLAG:
-                    ready = scheduler.address(ready)
+                if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
+                    ready = max(ready, scheduler.address(time))
                 if ready > time:
                     self.at(ready, warp)
                     return

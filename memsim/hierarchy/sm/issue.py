@@ -17,8 +17,9 @@ def issue(m, sm, slot, pc, count, access, time):
     counts from its issue; its scheduler's address unit takes one every `sm.address_cycles`, but those of the constants'
     unit.
 
-    Ports and pipes serve one gap after the other. A gap takes its scheduler's issue ports a turn an instruction and
-    each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its longest chain.
+    Ports, pipes and address units serve one gap after the other. A gap takes its scheduler's issue ports a turn an
+    instruction and each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its
+    longest chain.
     """
     p = m.p[0]
     begun = access * p.begins_in_slot
@@ -32,9 +33,10 @@ def issue(m, sm, slot, pc, count, access, time):
         chain = m.gap_times[mix, CHAIN]
         ready = max(ready, through_pipes(m, port, mix, time))
     ready = max(ready, time + max((count - begun) * p.issue_cycles, chain))
-    if access and m.instructions[pc].flags & CONSTANT_FLAG == 0:
-        ready = max(ready, m.address_units[port])
-        m.address_units[port] = ready + p.address_cycles
+    if access and p.address_cycles and m.instructions[pc].flags & CONSTANT_FLAG == 0:
+        turn = max(m.address_units[port], time)
+        m.address_units[port] = turn + p.address_cycles
+        ready = max(ready, turn)
     return ready
 
 

@@ -42,6 +42,14 @@ def test_an_address_unit_takes_an_access_every_so_many_cycles():
     assert cycles(warp, 1, **four) < 110
 
 
+def test_an_address_unit_waits_for_no_other_warps_gap():
+    """Two warps of a scheduler: one computes for 4,000 cycles before its access, the other accesses all the time."""
+    long, short = [instruction(slots=1, gap=1000)], [instruction(slots=1, sequence=False)] * 100
+    sm = dict(sm__memory_issue=True, sm__schedulers=1, sm__instruction_cycles=4, sm__address_cycles=4)
+    both = System(machines.trace([[long, short]]), machines.gpu(**sm), 1, np.random.SeedSequence(0)).run().cycles
+    assert both < 4000 + 100
+
+
 def test_constants_have_a_unit_of_their_own_where_they_do():
     """Warps that access shared memory in two passes and a constant by turns: the two units work side by side."""
     both = [
