@@ -45,7 +45,7 @@ def test_a_ladder_in_the_wrong_order_and_far_off_misses_them(study):
     measured = study.measured()
     backwards = reversed([figure for _, figure in measured.values()])
     rows = {
-        step: (name, figure, 10 * other)
+        step: (name, figure, 100 * other)
         for (step, (name, figure)), other in zip(measured.items(), backwards, strict=True)
     }
     assert not any(claim.aim.met(claim.published, claim.ours) for claim in study.claims(rows))
