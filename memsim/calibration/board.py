@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -144,6 +144,9 @@ def board() -> Iterator[Board]:
                 yield Board(probe)
             finally:
                 probe.kill()
+                assert probe.stdin is not None
+                with suppress(BrokenPipeError):  # what it never read; Popen would raise it in place of the reason
+                    probe.stdin.close()
 
 
 def compiled(out: Path, architecture: str = "native") -> Path:

@@ -146,6 +146,19 @@ def test_without_a_gpu_it_ends_in_one_line(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_a_program_that_dies_ends_in_one_line(tmp_path, monkeypatch):
+    """It answers the first question, and reads no other."""
+    told = "name Fake\ncapability 7.0\nsms 80\nthreads 2048\nwarp 32\nblocks 32\nregisters 65536\nshared_bytes 98304"
+    told += "\nl2_bytes 6291456\nclock_khz 1380000\nmemory_khz 877000\nbus_bits 4096\nend"
+    probe = tmp_path / "probe"
+    probe.write_text(f"#!/bin/sh\nread command\nexec <&-\necho '{told}'\n")
+    probe.chmod(0o755)
+    monkeypatch.setattr("memsim.calibration.board.compiled", lambda out: probe)
+    done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / "mine.toml")])
+    assert done.exit_code == 2 and "memsim: memsim calibrate: GPU does not answer any more" in done.output, done.output
+    assert [file.name for file in tmp_path.iterdir()] == ["probe"]
+
+
 def test_without_nvcc_it_ends_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="memsim calibrate: nvcc is not installed"):
