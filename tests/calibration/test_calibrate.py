@@ -99,6 +99,8 @@ def test_a_board_s_preset_is_what_it_is(fake):
     assert not differing(override(given, {"l2.size_bytes": 393216}), board)
     assert abs(board.dram.latency_cycles - given.dram.latency_cycles) < 12
     assert board.launch.idle_cycles == 3450  # 2500 ns
+    statuses = {name: found.values[f"launch.{name}_cycles"].status for name in ("idle", "active")}
+    assert board.launch.active_cycles == 0 and statuses == {"idle": "measured", "active": "assumed"}
     source = found.values["l1.hit_latency_cycles"].source
     assert source.startswith("memsim calibrate, NVIDIA Fake tesla-v100, 20") and "mine.csv: one element" in source
     latencies = dict(found.curve)
