@@ -161,6 +161,12 @@ def test_a_program_that_dies_ends_in_one_line(tmp_path, monkeypatch):
     assert [file.name for file in tmp_path.iterdir()] == ["probe"]
 
 
+@pytest.mark.parametrize("name", ["mine.csv", "mine"])
+def test_a_preset_and_its_curve_are_two_files(tmp_path, name):
+    done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / name)])
+    assert done.exit_code == 2 and "is no TOML file by its name; give one that ends in .toml" in done.output, done.output
+
+
 def test_without_nvcc_it_ends_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="memsim calibrate: nvcc is not installed"):
