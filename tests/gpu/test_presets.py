@@ -135,6 +135,14 @@ def test_volta_boards(name):
     assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.fetch_bytes) == (128, 32, 128, 64)
 
 
+def test_volta_is_the_first_with_tensor_cores():
+    """NVIDIA's whitepapers of Pascal, Volta and Turing: matrices of f16 from V100 on, of integers from Turing on."""
+    pipes = {name: load_gpu(name).sm.pipes for name in ("p100", "tesla-v100", "quadro-gv100", "rtx2080ti")}
+    f16, i8 = ([getattr(of, f"tensor_{kind}_macs") for of in pipes.values()] for kind in ("f16", "i8"))
+    assert f16 == [None, 512, 512, 512] and i8 == [None, None, None, 1024]
+    assert [of.tensor_cycles is None for of in pipes.values()] == [True, False, False, False]
+
+
 # Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; Torres 2011 on the GTX 480), in SM cycles.
 # That of a walk through all of memory, which finds other rows open, is what experiments/pointer_chase compares.
 @pytest.mark.parametrize(
