@@ -191,6 +191,33 @@ def test_a_file_inherits_and_overrides(tmp_path):
     assert known["l2.ways"] == provenance("tesla-c2050")["l2.ways"]
 
 
+def test_what_another_chip_takes_over_is_assumed(tmp_path):
+    """Unless it states it; a board with the same chip keeps what was measured."""
+    text = 'inherit = "tesla-v100"\ncompute_capability = {capability}\n[l1]\nhit_latency_cycles = {{ value = 30, '
+    text += 'source = "mine", status = "measured" }}\n'
+    known = {}
+    for capability in ('"7.0"', '"7.2"'):
+        known[capability] = provenance(write(tmp_path / "mine.toml", text.format(capability=capability)))
+    same, other = known.values()
+    v100 = provenance("tesla-v100")
+    assert {field: same[field] for field in same if field not in ("compute_capability", "l1.hit_latency_cycles")} == {
+        field: v100[field] for field in v100 if field not in ("compute_capability", "l1.hit_latency_cycles")
+    }
+    assert (other["l1.hit_latency_cycles"].status, other["l2.line_bytes"].status) == ("measured", "assumed")
+    assert other["l2.line_bytes"].source == f"{v100['l2.line_bytes'].source}; of tesla-v100, taken over"
+    assert other["l2.line_bytes"].value == v100["l2.line_bytes"].value
+
+
+@pytest.mark.parametrize("name", ["p100", "rtx2080ti", "b200", "rtx5090", "l40s", "rtx4090"])
+def test_nothing_of_another_chip_is_measured(name):
+    """What NVIDIA documents of every compute capability is, of their own."""
+    known = provenance(name)
+    taken = [entry for entry in known.values() if entry.source.endswith("taken over")]
+    assert len(taken) > 20 and {entry.status for entry in taken} == {"assumed"}
+    limits = ("warp_size", "max_threads", "max_warps", "registers", "shared_bytes")
+    assert {known[f"sm.{limit}"].status for limit in limits} == {"documented"}
+
+
 BAD_FILES = [
     ("[l1", "file is not TOML: "),
     ("a = " + "[" * 5000, "file is not TOML: "),
