@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,7 +30,7 @@ class Properties:
     Attributes:
         name, capability: as ``cudaGetDeviceProperties`` has them.
         numbers: sms; of an SM, threads, blocks, registers and shared_bytes; warp; l2_bytes; clock_khz; memory_khz and
-            bus_bits.
+            bus_bits; walk_shared_bytes, of the program's own kernel.
     """
 
     name: str
@@ -44,14 +44,15 @@ class Board:
     Args:
         probe: the running program, pipes open.
         use_l1: whether loads are looked up in L1.
+        shared_bytes: as :class:`memsim.calibration.walks.Device` has it; known once :meth:`properties` was asked for.
     """
 
-    def __init__(self, probe: subprocess.Popen[str], use_l1: bool = True) -> None:
-        self._probe, self._use_l1 = probe, use_l1
+    def __init__(self, probe: subprocess.Popen[str], use_l1: bool = True, shared_bytes: int = 0) -> None:
+        self._probe, self._use_l1, self.shared_bytes = probe, use_l1, shared_bytes
 
     def without_l1(self) -> Board:
         """As :meth:`memsim.calibration.walks.Device.without_l1`; both are one GPU."""
-        return Board(self._probe, use_l1=False)
+        return Board(self._probe, use_l1=False, shared_bytes=self.shared_bytes)
 
     def properties(self) -> Properties:
         """What the driver says; to be asked for first, once."""
@@ -60,7 +61,9 @@ class Board:
         while (line := self._answer()) != "end":
             name, _, value = line.partition(" ")
             texts[name] = value
-        return Properties(texts.pop("name"), texts.pop("capability"), {k: int(v) for k, v in texts.items()})
+        told = Properties(texts.pop("name"), texts.pop("capability"), {k: int(v) for k, v in texts.items()})
+        self.shared_bytes = told.numbers["walk_shared_bytes"]
+        return told
 
     def launch_ns(self, number: int = 1000) -> float:
         """Nanoseconds from one empty kernel to the next, of many launched one after the other."""
@@ -144,6 +147,9 @@ def board() -> Iterator[Board]:
                 yield Board(probe)
             finally:
                 probe.kill()
+                assert probe.stdin is not None
+                with suppress(BrokenPipeError):  # what it never read; Popen would raise it in place of the reason
+                    probe.stdin.close()
 
 
 def compiled(out: Path, architecture: str = "native") -> Path:

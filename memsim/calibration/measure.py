@@ -13,7 +13,9 @@ from memsim.calibration.discover import Cache
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.calibration.walks import Device, laps
 from memsim.gpu import board, presets
+from memsim.gpu.carve_out import least_carve_out
 from memsim.gpu.config import GPU
+from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import Provenance
 from memsim.support.errors import InputError
 
@@ -71,7 +73,7 @@ def measure(device: Device, known: Calibration, progress: Callable[[str], None])
     progress("L1")
     l1 = _tried(known, "L1", lambda: discover.included_cache(device, l2))
     if l1 is not None:
-        _take_l1(known, l1)
+        _take_l1(known, l1, device.shared_bytes)
         _take_l2(known, l2, _behind(device, l1, l2))
     progress("memory")
     _take_memory(known, device, l2)
@@ -87,16 +89,23 @@ def _tried(known: Calibration, what: str, search: Callable[[], Cache]) -> Cache 
         return None
 
 
-def _take_l1(known: Calibration, found: Cache) -> None:
+def _take_l1(known: Calibration, found: Cache, shared_bytes: int) -> None:
     known.take({"l1.hit_latency_cycles": round(found.hit_cycles)}, "one element walked in circles")
     granules = {"l1.line_bytes": found.line_bytes, "l1.sector_bytes": found.fetch_bytes}
     known.take(granules, "what is fetched with an element, and what takes its neighbour's place")
-    how = f"a list of {found.size_bytes} bytes fits, and no longer one"
+    taken = _carved_by(known.gpu, shared_bytes)
+    beside = f" beside {taken} bytes that the walk's own shared memory takes" if taken else ""
+    how = f"a list of {found.size_bytes} bytes fits{beside}, and no longer one"
     if known.gpu.l1.carve_outs and found.size_bytes <= known.gpu.l1.size_bytes:
-        known.take(board.usable_l1(known.gpu.l1, found.size_bytes), how)
+        known.take(board.usable_l1(known.gpu.l1, found.size_bytes, taken), how)
     else:
-        whole = {"l1.size_bytes": found.size_bytes, "l1.ways": found.ways, "l1.reserved_bytes": 0}
+        whole = {"l1.size_bytes": found.size_bytes + taken, "l1.ways": found.ways, "l1.reserved_bytes": 0}
         known.take(whole, f"{how}; {found.ways + 1} lines that share a set do not")
+
+
+def _carved_by(gpu: GPU, shared_bytes: int) -> int:
+    """What the driver takes of a unified L1 for the walk, one block whose lists lie in shared memory."""
+    return least_carve_out(gpu.l1, occupancy(gpu, 1, 0, shared_bytes).shared_per_block) if shared_bytes else 0
 
 
 def _take_l2(known: Calibration, found: Cache, behind: float) -> None:

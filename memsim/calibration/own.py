@@ -37,8 +37,9 @@ def calibrated(
     _take_properties(known, told)
     measure(board, known, progress)
     cycles = round(board.launch_ns() * known.gpu.sm.clock_mhz / 1000)
-    launch = {"launch.idle_cycles": cycles, "launch.active_cycles": 0}
-    known.take(launch, "from one empty kernel to the next, of a thousand launched one after the other")
+    how = "from one empty kernel to the next, of a thousand launched one after the other"
+    known.take({"launch.idle_cycles": cycles}, how)
+    known.take({"launch.active_cycles": 0}, "counted within idle_cycles", "assumed")
     return told.name, known
 
 

@@ -29,6 +29,8 @@ class SimulatedDevice:
         seed: of its random choices (a cache that replaces at random); every walk draws anew.
     """
 
+    shared_bytes = 0
+
     def __init__(self, gpu: GPU, seed: int = 0) -> None:
         self._gpu = override(gpu, QUIET)
         self._one_sm = override(self._gpu, {"sm.count": 1})

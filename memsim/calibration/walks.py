@@ -41,7 +41,13 @@ class Latencies:
 
 
 class Device(Protocol):
-    """A GPU that can be walked."""
+    """A GPU that can be walked.
+
+    Attributes:
+        shared_bytes: shared memory that the walk takes for itself; 0 on a simulated GPU.
+    """
+
+    shared_bytes: int
 
     def without_l1(self) -> Self:
         """The same GPU with its L1 off, as the compiler's switch ``-dlcm=cg`` has it."""

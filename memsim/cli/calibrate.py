@@ -30,7 +30,10 @@ def calibrate(
     from memsim.cli.output import check_file, write_file
     from memsim.gpu.board import slug
     from memsim.report.inputs import own_gpu_toml
+    from memsim.support.errors import InputError
 
+    if out.suffix != ".toml":
+        raise InputError("-o", str(out), "is no TOML file by its name; give one that ends in .toml")
     points = out.with_suffix(".csv")
     check_file(out, force)
     check_file(points, force)

@@ -11,6 +11,7 @@ from memsim.gpu.presets import Provenance
 
 _CHANNEL_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16,
                  "GDDR6X": 16, "GDDR7": 8}  # fmt: skip
+_ABOUT = 1 / 32  # of an L1: what walks find of V100's differs by more from program to program
 
 
 def sourced(field: str, value: Any, source: str, status: str, clock_mhz: float) -> Provenance:
@@ -43,17 +44,26 @@ def nearest(capability: str) -> str:
     return older[-1][1] if older else known[0][1]
 
 
-def usable_l1(l1: L1, found_bytes: int) -> dict[str, int]:
+def usable_l1(l1: L1, found_bytes: int, taken_bytes: int = 0) -> dict[str, int]:
     """The L1 of which a list of `found_bytes` fits, and no longer one: fields of the model.
 
-    Where L1 is one memory with shared memory, the rest of it is reserved; else the L1 has that size.
+    Where L1 is one memory with shared memory, the rest of it is reserved; else the L1 has that size. Nothing is told
+    where shared memory took all of the rest, which says nothing of what is reserved without it.
 
     Args:
         l1: of a GPU like it.
+        taken_bytes: what shared memory takes of a unified L1 meanwhile, for the program that looked.
+
+    >>> v100 = presets.load_gpu("tesla-v100").l1
+    >>> usable_l1(v100, 120 << 10), usable_l1(v100, 64 << 10, 64 << 10), usable_l1(v100, 56 << 10, 64 << 10)
+    ({'l1.reserved_bytes': 8192}, {}, {'l1.reserved_bytes': 8192})
     """
     if l1.carve_outs and found_bytes <= l1.size_bytes:
         lines = round(found_bytes / l1.line_bytes) * l1.line_bytes
-        return {"l1.reserved_bytes": min(l1.size_bytes - lines, l1.most_reserved)}
+        rest = max(0, l1.size_bytes - taken_bytes - lines)
+        if taken_bytes and rest <= l1.size_bytes * _ABOUT:
+            return {}
+        return {"l1.reserved_bytes": min(rest, l1.most_reserved)}
     way = l1.line_bytes * l1.sets
     return {"l1.size_bytes": max(1, round(found_bytes / way)) * way, "l1.reserved_bytes": 0}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.gpu.config import GPU
+from memsim.gpu.config import GPU, L1
 from memsim.gpu.occupancy import Occupancy
 from memsim.gpu.presets import override
 
@@ -28,6 +28,16 @@ def carved(gpu: GPU, held: Occupancy) -> GPU:
     if not gpu.l1.carve_outs:
         return gpu
     needed = held.blocks * held.shared_per_block
-    fitting = [taken for taken in sorted(gpu.l1.carve_outs) if taken >= max(needed, gpu.l1.reserved_bytes)]
-    chosen = fitting[0] if fitting else max(gpu.l1.carve_outs)
+    chosen = least_carve_out(gpu.l1, max(needed, gpu.l1.reserved_bytes))
     return override(gpu, {"l1.reserved_bytes": min(chosen, gpu.l1.most_reserved)})
+
+
+def least_carve_out(l1: L1, shared_bytes: int) -> int:
+    """The least of the sizes on offer that holds so much shared memory, else the largest; 0 where none is on offer.
+
+    >>> from memsim.gpu.presets import load_gpu
+    >>> least_carve_out(load_gpu("tesla-v100").l1, 33280) >> 10
+    64
+    """
+    holding = [taken for taken in l1.carve_outs if taken >= shared_bytes]
+    return min(holding) if holding else max(l1.carve_outs, default=0)

@@ -8,7 +8,8 @@ A field of the model that ends in ``_cycles`` may be given as ``_ns`` instead an
 clock keeps its nanoseconds, and the number is no longer "measured". What runs at the SM's clock (L1, shared memory,
 pipes) has the same number of cycles at any clock, and does not say so.
 
-``inherit = "tesla-c2050"`` (a preset or a path) starts from another file. TOML files are untrusted.
+``inherit = "tesla-c2050"`` (a preset or a path) starts from another file. A file with another ``compute_capability``
+is of another chip: what it takes over is assumed. TOML files are untrusted.
 """
 
 from __future__ import annotations
@@ -67,6 +68,14 @@ class Provenance:
         return replace(
             self, value=round(self.value * clock_mhz / self.clock_mhz), source=source, status=status, clock_mhz=None
         )
+
+    def taken_over(self, gpu: str) -> Provenance:
+        """The same value for another chip than that of `gpu`, whose value it is: nobody has seen it there.
+
+        >>> Provenance(42, "SM cycles", "a board", "measured").taken_over("rtx4090").source
+        'a board; of rtx4090, taken over'
+        """
+        return replace(self, status="assumed", source=f"{self.source}; of {gpu}, taken over")
 
 
 def load_gpu(name_or_path: str | Path) -> GPU:
@@ -187,6 +196,9 @@ def _read(path: Path, chain: int = 1) -> dict[str, Provenance]:
     """Read a file and what it inherits: field of the model -> value as written."""
     data = _toml(path)
     parent = data.pop("inherit", None)
+    own: dict[str, Provenance] = {}
+    for field, value in _leaves(data):
+        _insert(own, field, _as_provenance(field, value, path), path)
     known: dict[str, Provenance] = {}
     if parent is not None:
         if not isinstance(parent, str):
@@ -195,10 +207,15 @@ def _read(path: Path, chain: int = 1) -> dict[str, Provenance]:
             raise InputError(path, "inherit", f"makes a chain of more than {_LONGEST_CHAIN} files; give a shorter one")
         beside = [path.parent / parent, path.parent / f"{parent}.toml"]
         known = _read(next((file for file in beside if file.is_file()), None) or _find(parent), chain + 1)
-    own: dict[str, Provenance] = {}
-    for field, value in _leaves(data):
-        _insert(own, field, _as_provenance(field, value, path), path)
+        if _of_another_chip(own, known):
+            known = {field: entry.taken_over(parent) for field, entry in known.items()}
     return known | own
+
+
+def _of_another_chip(own: Mapping[str, Provenance], inherited: Mapping[str, Provenance]) -> bool:
+    """Whether a file tells another compute capability than what it inherits."""
+    chips = [known["compute_capability"].value for known in (own, inherited) if "compute_capability" in known]
+    return len(chips) == 2 and chips[0] != chips[1]
 
 
 def _toml(path: Path) -> dict[str, Any]:

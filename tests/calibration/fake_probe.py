@@ -1,13 +1,18 @@
 """Speaks as cuda/probe.cu does, of a simulated GPU with an L2 of 384 KB: ``python fake_probe.py PRESET``."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 
 from memsim.calibration.board import EDGES
 from memsim.calibration.simulated import SimulatedDevice
+from memsim.gpu.carve_out import carved
+from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.counters import latency_bin_edges
+
+WALK_SHARED_BYTES = 33028
 
 
 def properties(gpu):
@@ -15,7 +20,7 @@ def properties(gpu):
     print(f"name NVIDIA Fake {gpu.name}\ncapability {gpu.compute_capability}\nsms {sm.count}\nthreads {sm.max_threads}")
     print(f"warp {sm.warp_size}\nblocks {sm.max_blocks}\nregisters {sm.registers}\nshared_bytes {sm.shared_bytes}")
     print(f"l2_bytes {gpu.l2.size_bytes}\nclock_khz {round(gpu.sm.clock_mhz * 1000)}\nmemory_khz 877000\nbus_bits 4096")
-    print("end", flush=True)
+    print(f"walk_shared_bytes {WALK_SHARED_BYTES}\nend", flush=True)
 
 
 def walk(device, use_l1, groups, n_segments, _):
@@ -32,7 +37,8 @@ def walk(device, use_l1, groups, n_segments, _):
 
 def main():
     gpu = override(load_gpu(sys.argv[1]), {"translation.enabled": False, "l2.size_bytes": 393216})
-    device = SimulatedDevice(gpu)
+    block = replace(occupancy(gpu, 1, 0, WALK_SHARED_BYTES), limits={"asked for": 1})
+    device = SimulatedDevice(carved(gpu, block))
     while True:
         command, *numbers = input().split()
         if command == "properties":

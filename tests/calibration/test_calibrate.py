@@ -97,8 +97,11 @@ def test_a_board_s_preset_is_what_it_is(fake):
     assert name == "NVIDIA Fake tesla-v100" and not found.left and told[:2] == ["L2", "L1"]
     assert (board.sm.clock_mhz, board.dram.clock_mhz, board.l2.size_bytes) == (1380, 877, 393216)
     assert not differing(override(given, {"l2.size_bytes": 393216}), board)
+    assert board.l1.reserved_bytes == given.l1.reserved_bytes  # not the 64 KB that shared memory takes for the walk
     assert abs(board.dram.latency_cycles - given.dram.latency_cycles) < 12
     assert board.launch.idle_cycles == 3450  # 2500 ns
+    statuses = {name: found.values[f"launch.{name}_cycles"].status for name in ("idle", "active")}
+    assert board.launch.active_cycles == 0 and statuses == {"idle": "measured", "active": "assumed"}
     source = found.values["l1.hit_latency_cycles"].source
     assert source.startswith("memsim calibrate, NVIDIA Fake tesla-v100, 20") and "mine.csv: one element" in source
     latencies = dict(found.curve)
@@ -144,6 +147,26 @@ def test_without_a_gpu_it_ends_in_one_line(tmp_path):
     done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / "mine.toml")])
     assert done.exit_code == 2 and "memsim calibrate: " in done.output and done.output.count("\n") == 1, done.output
     assert not list(tmp_path.iterdir())
+
+
+def test_a_program_that_dies_ends_in_one_line(tmp_path, monkeypatch):
+    """It answers the first question, and reads no other."""
+    told = "name Fake\ncapability 7.0\nsms 80\nthreads 2048\nwarp 32\nblocks 32\nregisters 65536\nshared_bytes 98304"
+    told += "\nl2_bytes 6291456\nclock_khz 1380000\nmemory_khz 877000\nbus_bits 4096"
+    told += "\nwalk_shared_bytes 33028\nend"
+    probe = tmp_path / "probe"
+    probe.write_text(f"#!/bin/sh\nread command\nexec <&-\necho '{told}'\n")
+    probe.chmod(0o755)
+    monkeypatch.setattr("memsim.calibration.board.compiled", lambda out: probe)
+    done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / "mine.toml")])
+    assert done.exit_code == 2 and "memsim: memsim calibrate: GPU does not answer any more" in done.output, done.output
+    assert [file.name for file in tmp_path.iterdir()] == ["probe"]
+
+
+@pytest.mark.parametrize("name", ["mine.csv", "mine"])
+def test_a_preset_and_its_curve_are_two_files(tmp_path, name):
+    done = CliRunner().invoke(app, ["calibrate", "-o", str(tmp_path / name)])
+    assert done.exit_code == 2 and f"{name} is no TOML file by its name; give one that ends in" in done.output
 
 
 def test_without_nvcc_it_ends_in_one_line(tmp_path, monkeypatch):

@@ -135,6 +135,14 @@ def test_volta_boards(name):
     assert (gpu.l1.line_bytes, gpu.l1.sector_bytes, gpu.l2.line_bytes, gpu.l2.fetch_bytes) == (128, 32, 128, 64)
 
 
+def test_volta_is_the_first_with_tensor_cores():
+    """NVIDIA's whitepapers of Pascal, Volta and Turing: matrices of f16 from V100 on, of integers from Turing on."""
+    pipes = {name: load_gpu(name).sm.pipes for name in ("p100", "tesla-v100", "quadro-gv100", "rtx2080ti")}
+    f16, i8 = ([getattr(of, f"tensor_{kind}_macs") for of in pipes.values()] for kind in ("f16", "i8"))
+    assert f16 == [None, 512, 512, 512] and i8 == [None, None, None, 1024]
+    assert [of.tensor_cycles is None for of in pipes.values()] == [True, False, False, False]
+
+
 # Board specifications (GB/s); measured idle latency (Andersch 2015 on GF106; Torres 2011 on the GTX 480), in SM cycles.
 # That of a walk through all of memory, which finds other rows open, is what experiments/pointer_chase compares.
 @pytest.mark.parametrize(
@@ -181,6 +189,33 @@ def test_a_file_inherits_and_overrides(tmp_path):
     assert (known["sm.count"].source, known["sm.count"].status) == ("mine.toml", "given")
     assert (known["l1.mshrs"].value, known["l1.mshrs"].source) == (8, "--set")
     assert known["l2.ways"] == provenance("tesla-c2050")["l2.ways"]
+
+
+def test_what_another_chip_takes_over_is_assumed(tmp_path):
+    """Unless it states it; a board with the same chip keeps what was measured."""
+    text = 'inherit = "tesla-v100"\ncompute_capability = {capability}\n[l1]\nhit_latency_cycles = {{ value = 30, '
+    text += 'source = "mine", status = "measured" }}\n'
+    known = {}
+    for capability in ('"7.0"', '"7.2"'):
+        known[capability] = provenance(write(tmp_path / "mine.toml", text.format(capability=capability)))
+    same, other = known.values()
+    v100 = provenance("tesla-v100")
+    assert {field: same[field] for field in same if field not in ("compute_capability", "l1.hit_latency_cycles")} == {
+        field: v100[field] for field in v100 if field not in ("compute_capability", "l1.hit_latency_cycles")
+    }
+    assert (other["l1.hit_latency_cycles"].status, other["l2.line_bytes"].status) == ("measured", "assumed")
+    assert other["l2.line_bytes"].source == f"{v100['l2.line_bytes'].source}; of tesla-v100, taken over"
+    assert other["l2.line_bytes"].value == v100["l2.line_bytes"].value
+
+
+@pytest.mark.parametrize("name", ["p100", "rtx2080ti", "b200", "rtx5090", "l40s", "rtx4090"])
+def test_nothing_of_another_chip_is_measured(name):
+    """What NVIDIA documents of every compute capability is, of their own."""
+    known = provenance(name)
+    taken = [entry for entry in known.values() if entry.source.endswith("taken over")]
+    assert len(taken) > 20 and {entry.status for entry in taken} == {"assumed"}
+    limits = ("warp_size", "max_threads", "max_warps", "registers", "shared_bytes")
+    assert {known[f"sm.{limit}"].status for limit in limits} == {"documented"}
 
 
 BAD_FILES = [

@@ -27,6 +27,7 @@ struct Segment {  // `count` addresses from `start` on, `stride` bytes apart, co
 };
 
 // Lists and counts lie in shared memory, so that nothing but the walk itself passes through the caches while it lasts.
+// They take their part of an L1 that is one memory with shared memory; `properties` tells how much they are.
 template <bool USE_L1>
 __global__ void walk(const unsigned* memory, const Segment* list, int segments, unsigned long long* sums,
                      unsigned* counts) {
@@ -99,6 +100,12 @@ int properties(Buffers* b) {
     CHECK(cudaMalloc(&b->list, MOST_SEGMENTS * sizeof(Segment)));
     CHECK(cudaMalloc(&b->sums, MOST_GROUPS * sizeof(unsigned long long)));
     CHECK(cudaMalloc(&b->counts, MOST_GROUPS * BINS * sizeof(unsigned)));
+    // The least that holds the walk's one block, not what would hold as many as fit an SM; a hint, where there is a choice.
+    const cudaFuncAttribute carve_out = cudaFuncAttributePreferredSharedMemoryCarveout;
+    CHECK(cudaFuncSetAttribute(walk<true>, carve_out, cudaSharedmemCarveoutMaxL1));
+    cudaFuncAttributes walks;
+    CHECK(cudaFuncGetAttributes(&walks, walk<true>));
+    printf("walk_shared_bytes %zu\n", walks.sharedSizeBytes);
     printf("name %s\ncapability %d.%d\nsms %d\nthreads %d\nwarp %d\n", p.name, p.major, p.minor, p.multiProcessorCount,
            p.maxThreadsPerMultiProcessor, p.warpSize);
     printf("blocks %d\nregisters %d\nshared_bytes %zu\nl2_bytes %d\nclock_khz %d\nmemory_khz %d\nbus_bits %d\nend\n",
