@@ -35,7 +35,8 @@ def _op(trace, text):
 
 
 def _repaired(trace, cause, ops, which=0):
-    return repairs(cause, trace, ops)[which].of(trace, memsim.load_gpu("tesla-v100"))[0]
+    gpu = memsim.load_gpu("tesla-v100")
+    return repairs(cause, trace, ops, gpu)[which].of(trace, gpu)[0]
 
 
 def in_one_block(t: Thread, a, counts):
@@ -97,7 +98,7 @@ def test_repairs_do_not_depend_on_how_many_blocks_are_read_at_once(name, cause, 
     trace, gpu, chunks = TRACES[name](), memsim.load_gpu("tesla-v100"), RepairedTrace.chunks
     every = tuple(range(len(trace.ops)))
     for ops in (every, *((op,) for op in every)):
-        for repair in repairs(cause, trace, ops):
+        for repair in repairs(cause, trace, ops, gpu):
             fixed = repair.of(trace, gpu)[0]
             whole = coalesce(fixed, gpu)
             for rows in (1, 100):
@@ -178,3 +179,17 @@ def test_atomics_are_merged_and_every_address_is_still_added_to(which):
     assert set(np.unique(after)) - {IDLE} == set(np.unique(before)) - {IDLE}
     most = 4 * 8 if which else 8 * len(before)  # an address once a block, or an instruction
     assert (after != IDLE).sum() <= most
+
+
+@pytest.mark.parametrize("gpu, known", [("tesla-v100", 1), ("a100", 0), ("h100", 0), ("rtx3080", 0)])
+def test_addresses_are_spread_where_they_are_not_yet(gpu, known):
+    assert len(repairs(Cause.channels, _trace(), (0,), memsim.load_gpu(gpu))) == known
+
+
+def test_accesses_of_no_known_array_are_of_memory_and_keep_their_layout():
+    trace, gpu = _trace(), memsim.load_gpu("tesla-v100")
+    trace = dataclasses.replace(trace, ops=tuple(dataclasses.replace(op, array=-1) for op in trace.ops))
+    (dealt,) = repairs(Cause.scattered, trace, (0, 1), gpu)
+    assert dealt.text == "a block's accesses to memory dealt out in order of address"
+    assert repairs(Cause.misaligned, trace, (0, 1), gpu) == []
+    assert (_repaired(trace, Cause.exchange, (0,)).n_blocks, coalesce(dealt.of(trace, gpu)[0], gpu).n_ops) == (4, 2)
