@@ -189,7 +189,7 @@ def _link(file):
         (_json("about", lambda about: about["gpu"]["l1"].pop("hit_latency_cycles")), "about.gpu.l1.hit_latency_cycles"),
         (_json("about", lambda about: about["gpu"]["sm"].update(clock_mhz=0)), "about.gpu holds an impossible"),
         (_json("about", lambda about: about["trace"].update(blocks=0)), "about.trace holds an impossible number"),
-        (_json("about", lambda about: about["trace"].update(path=[1])), r"about.trace.path is \[1\]; it must be of type"),
+        (_json("about", lambda about: about["trace"].update(path=[1])), r"about.trace.path is \[1\]; it must be"),
         (_pipes([1]), "about.executed.pipe_cycles is not a JSON object"),
         (_pipes({"fp31": 1.0}), "about.executed.pipe_cycles.fp31 is not known; classes are integer, fp32"),
         (_pipes({"fp32": "many"}), "about.executed.pipe_cycles.fp32 is 'many'; give cycles"),
