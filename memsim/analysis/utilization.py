@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from memsim.analysis.result import Result
 
@@ -34,15 +36,13 @@ def utilization(result: Result) -> list[Part]:
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
     sm, l2 = gpu["sm"], gpu["l2"]
     parts = [Part(ISSUE, _issue(result), "warp instructions of the trace over issue slots"), *_pipe(result)]
-    elsewhere = "constant" if sm.get("constant_cycles") else None  # in a unit of their own
-    passes = sum(op.get("profile", {}).get("passes", 0) for op in result.trials.ops if op["space"] != elsewhere)
-    taken = _wavefronts(result) * sm["lookup_cycles"] + passes * sm["pass_cycles"]
-    parts.append(Part(LOAD_STORE, taken / (sm["count"] * cycles), "wavefronts and shared-memory passes"))
+    busy = _load_store(result) / (sm["count"] * cycles)
+    parts.append(Part(LOAD_STORE, busy, "wavefronts and shared-memory passes"))
     if l2["enabled"]:
         counts = result.counters["l2"]["sectors"]
         sectors = counts["reads"] + counts["writes"] + counts["atomics"]
-        longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
-        taken = sectors * l2["sector_cycles"] + longer * _profiled(result, "partial_sectors")
+        longer = sum(partial_store_cycles(op, l2) for op in result.trials.ops)
+        taken = sectors * l2["sector_cycles"] + longer
         busy = min(1.0, taken / (l2["slices"] * cycles))  # stores may wait in slices when the last warp has ended
         parts.append(Part(L2, busy, "sectors of its slices, those stored in part too"))
     return [*parts, Part(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
@@ -66,14 +66,49 @@ def warp_instructions(result: Result) -> float:
     return float(memory + about["executed"]["gap_instructions"])
 
 
-def _profiled(result: Result, field: str) -> int:
-    """A field of the ops' profiles, added up; 0 in results that do not tell."""
-    return sum(op.get("profile", {}).get(field, 0) for op in result.trials.ops)
+def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
+    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not told.
+
+    Passes of constants are none of theirs where these have a unit of their own; transactions of results of before
+    wavefronts were counted take one each.
+
+    Args:
+        op: one of ``Trials.ops``.
+        sm: the GPU's fields.
+
+    >>> profile = {"wavefronts": 0, "transactions": 0, "passes": 40}
+    >>> sm = {"lookup_cycles": 1, "pass_cycles": 2, "constant_cycles": 1}
+    >>> [load_store_cycles({"space": space, "profile": profile}, sm) for space in ("shared", "constant")]
+    [80.0, 0.0]
+    """
+    of = op.get("profile", {})
+    own_unit = op["space"] == "constant" and sm.get("constant_cycles")
+    passes = 0 if own_unit else of.get("passes", 0)
+    looked_up = of.get("wavefronts") or of.get("transactions", 0)
+    return float(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"])
 
 
-def _wavefronts(result: Result) -> float:
-    """What the load-store units' transactions took; one each in results that do not tell."""
-    return float(_profiled(result, "wavefronts") or result.performance["transactions_per_trial"])
+def partial_store_cycles(op: Mapping[str, Any], l2: Mapping[str, Any]) -> float:
+    """Cycles for which L2's slices work longer than for whole sectors, for what a static op stores in part of one.
+
+    Args:
+        op: one of ``Trials.ops``.
+        l2: the GPU's fields.
+
+    >>> l2 = {"sector_cycles": 1, "partial_store_cycles": 4}
+    >>> partial_store_cycles({"profile": {"partial_sectors": 10}}, l2)
+    30.0
+    """
+    longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
+    return float(longer * op.get("profile", {}).get("partial_sectors", 0))
+
+
+def _load_store(result: Result) -> float:
+    """SM cycles of a trial in which load-store units work; in results without profiles, one a transaction."""
+    ops, sm = result.trials.ops, result.trials.about["gpu"]["sm"]
+    if not any("profile" in op for op in ops):
+        return result.performance["transactions_per_trial"] * sm["lookup_cycles"]
+    return sum(load_store_cycles(op, sm) for op in ops)
 
 
 def _pipe(result: Result) -> list[Part]:

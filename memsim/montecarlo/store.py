@@ -30,6 +30,7 @@ from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
 from memsim.support.json_text import read_text, write_text
 from memsim.trace import source_text
+from memsim.trace.schema import INSTRUCTION_CLASSES
 
 SCHEMA = "memsim-result"
 # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
@@ -54,6 +55,7 @@ _PROFILE_DEFAULTS = {
     one.name: one.default for one in dataclasses.fields(OpProfile) if one.default is not dataclasses.MISSING
 }
 _EXECUTED_FIELDS: _Fields = dict.fromkeys(("registers", "shared_bytes", "warps", "gap_instructions", "barriers"), int)
+_PIPES = (*INSTRUCTION_CLASSES, "tensor")
 _UNTIL_FIELDS: _Fields = {"width": (int, float), "convention": str, "reached": bool}
 _ABOUT_FIELDS: _Fields = {
     "gpu_provenance": dict, "seed": int, "versions": dict, "created": str,
@@ -144,12 +146,15 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
     _check_fields(path, "about", about, _ABOUT_FIELDS)
     if "executed" in about:
         _check_fields(path, "about.executed", about["executed"], _EXECUTED_FIELDS)
+        _check_pipes(path, about["executed"].get("pipe_cycles", {}))
     if about.get("until") is not None:
         _check_fields(path, "about.until", about["until"], _UNTIL_FIELDS)
     gpu = about["gpu"]
     if not re.fullmatch(r"\d+\.\d", gpu["compute_capability"]) or not 0 < gpu["sm"]["clock_mhz"] < inf:
         raise InputError(path, "about.gpu", "holds an impossible compute capability or clock; the file is damaged")
     trace = about["trace"]
+    if "path" in trace:
+        _check_fields(path, "about.trace", trace, {"path": str})
     sizes = [*trace["grid"], trace["blocks"], trace["wave_blocks"] + 1]
     if not all(isinstance(size, int) and size > 0 for size in sizes):
         raise InputError(path, "about.trace", "holds an impossible number of blocks; the file is damaged")
@@ -163,6 +168,17 @@ def _check_texts(path: str | Path, about: Any, ops: Any, arrays: Any) -> None:
             raise InputError(path, f"ops[{number}].array", f"is {op['array']}; there are {len(arrays)} arrays")
         if "profile" in op:
             _check_profile(path, f"ops[{number}].profile", op["profile"])
+
+
+def _check_pipes(path: str | Path, cycles: Any) -> None:
+    """By class of instructions, cycles."""
+    where = "about.executed.pipe_cycles"
+    _check_fields(path, where, cycles, {})
+    for name, value in cycles.items():
+        if name not in _PIPES:
+            raise InputError(path, f"{where}.{name}", f"is not known; classes are {', '.join(_PIPES)}")
+        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < inf:
+            raise InputError(path, f"{where}.{name}", f"is {value!r:.60}; give cycles, a number of 0 or more")
 
 
 def _check_profile(path: str | Path, where: str, profile: Any) -> None:

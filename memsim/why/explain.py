@@ -60,10 +60,10 @@ def explain(
 def _where_it_was(result: Result) -> Trace | None:
     about = result.trials.about["trace"]
     path = Path(about.get("path", ""))
-    if not path.is_file():
-        return None
     try:
+        if not path.is_file():
+            return None
         trace = Trace.open(path)
-    except InputError:
+    except (InputError, OSError):  # a path too long for this system, no permission
         return None
     return trace if trace.digest == about["digest"] else None

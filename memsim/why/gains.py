@@ -77,7 +77,7 @@ def with_gains(
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
     common = _Again(trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist()))
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
-    items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops)))]
+    items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
     load_loops(gpu)
     with closing(in_processes(partial(_replayed, common), items, max(1, min(jobs, len(items))))) as replays:
@@ -105,7 +105,7 @@ def _can_be_replayed(one: Explanation, result: Result) -> bool:
 def _replayed(common: _Again, item: tuple[Cause, tuple[int, ...], int]) -> tuple[str, Trials] | None:
     """What was put right, and the trials with it; None of a machine that cannot be."""
     cause, ops, number = item
-    repair = repairs(cause, common.trace, ops)[number]
+    repair = repairs(cause, common.trace, ops, common.gpu)[number]
     try:
         return repair.text, _trials(common, repair)
     except InputError:

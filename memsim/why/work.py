@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from memsim.analysis.result import Result
-from memsim.analysis.utilization import DRAM, ISSUE, L2, LOAD_STORE, utilization
+from memsim.analysis.utilization import (
+    DRAM,
+    ISSUE,
+    L2,
+    LOAD_STORE,
+    load_store_cycles,
+    partial_store_cycles,
+    utilization,
+)
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.profile.op_profile import OpProfile
 
@@ -23,7 +30,7 @@ class Work:
         counters: f8 [n_ops + 1, levels, events, units], means over the trials.
         waited: f8 [n_ops], shares of all latency waited for.
         parts: by part of the GPU, the share of the time in which it was busy.
-        cycles: f8 [n_ops], of the load-store units: for transactions and for passes.
+        cycles: f8 [n_ops], of the load-store units.
         slice_cycles: f8 [n_ops], of L2's slices.
     """
 
@@ -38,19 +45,18 @@ class Work:
     @classmethod
     def of(cls, result: Result) -> Work:
         """That of a result."""
-        trials, sm = result.trials, result.trials.about["gpu"]["sm"]
+        trials, gpu = result.trials, result.trials.about["gpu"]
         profiles = [OpProfile(**op["profile"]) for op in trials.ops]
-        taken = [(of.wavefronts or of.transactions) * sm["lookup_cycles"] for of in profiles]
-        passes = [of.passes * sm["pass_cycles"] for of in profiles]
         counters = trials.counters.mean(axis=0)
+        sectors = counters[:-1, Level.l2, :, Unit.sectors].sum(axis=1)
         return cls(
             profiles,
             np.array([op["array"] for op in trials.ops], np.int64),
             counters,
             trials.latency_sum.sum(axis=0) / max(1, trials.latency_sum.sum()),
             {part.name: part.busy for part in utilization(result)},
-            np.add(taken, passes).astype(float),
-            _slice_cycles(counters, profiles, result.trials.about["gpu"]["l2"]),
+            np.array([load_store_cycles(op, gpu["sm"]) for op in trials.ops], float),
+            sectors * gpu["l2"]["sector_cycles"] + [partial_store_cycles(op, gpu["l2"]) for op in trials.ops],
         )
 
     @property
@@ -89,10 +95,3 @@ class Work:
     def _sectors(self, ops: list[int] | None, level: Level) -> float:
         chosen = self.counters[:-1] if ops is None else self.counters[ops]
         return float(chosen[:, level, :, Unit.sectors].sum())
-
-
-def _slice_cycles(counters: np.ndarray, profiles: list[OpProfile], l2: dict[str, Any]) -> np.ndarray:
-    """Cycles that L2's slices are busy for each op, longer for sectors that it stores in part."""
-    longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
-    sectors = counters[:-1, Level.l2, :, Unit.sectors].sum(axis=1)
-    return np.asarray(sectors * l2["sector_cycles"] + longer * np.array([of.partial_sectors for of in profiles]))

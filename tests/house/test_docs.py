@@ -191,7 +191,9 @@ def test_the_page_of_python_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     _saved((ROOT / "docs" / "from_python.md").read_text(), "page.py")
     exec(compile(Path("page.py").read_text(), "page.py", "exec"), {"__name__": "page"})
-    assert "cycles" in capsys.readouterr().out
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[-1] for line in lines[:3:2]] == ["ms", "cycles"]
+    assert lines[3] == "axpy on a100: 1 finding of weight, most in excess first"
 
 
 def test_the_page_of_gpus_runs(tmp_path, monkeypatch):

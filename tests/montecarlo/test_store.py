@@ -156,6 +156,11 @@ def _json(name, change_value):
     return change
 
 
+def _pipes(cycles):
+    executed = dict.fromkeys(store._EXECUTED_FIELDS, 1) | {"pipe_cycles": cycles}
+    return _json("about", lambda about: about.update(executed=executed))
+
+
 def _negative(file):
     file["trials/cycles"][0] = -1
 
@@ -184,6 +189,13 @@ def _link(file):
         (_json("about", lambda about: about["gpu"]["l1"].pop("hit_latency_cycles")), "about.gpu.l1.hit_latency_cycles"),
         (_json("about", lambda about: about["gpu"]["sm"].update(clock_mhz=0)), "about.gpu holds an impossible"),
         (_json("about", lambda about: about["trace"].update(blocks=0)), "about.trace holds an impossible number"),
+        (_json("about", lambda about: about["trace"].update(path=[1])), r"about.trace.path is \[1\]; it must be"),
+        (_pipes([1]), "about.executed.pipe_cycles is not a JSON object"),
+        (_pipes({"fp31": 1.0}), "about.executed.pipe_cycles.fp31 is not known; classes are integer, fp32"),
+        (_pipes({"fp32": "many"}), "about.executed.pipe_cycles.fp32 is 'many'; give cycles"),
+        (_pipes({"fp32": -1}), "about.executed.pipe_cycles.fp32 is -1; give cycles"),
+        (_pipes({"tensor": True}), "about.executed.pipe_cycles.tensor is True; give cycles"),
+        (_pipes({"tensor": 1e999}), "about is not JSON"),
         (_replace("about", '{"seed": NaN}'), "about is not JSON"),
         (_json("ops", lambda ops: ops[0].update(line="four")), r"ops\[0\].line is 'four'"),
         (_json("ops", lambda ops: ops[0].update(array=5)), r"ops\[0\].array is 5; there are 5 arrays"),
@@ -195,6 +207,14 @@ def test_wrong_contents_are_named(saved, change, complaint):
         change(file)
     with pytest.raises(InputError, match=complaint):
         store.load(saved)
+
+
+def test_cycles_of_pipes_and_where_the_trace_was_come_back(saved):
+    with changed(saved) as file:
+        _pipes({"fp32": 2, "tensor": 0.5})(file)
+        _json("about", lambda about: about["trace"].update(path="/t.h5"))(file)
+    about = store.load(saved).about
+    assert (about["executed"]["pipe_cycles"], about["trace"]["path"]) == ({"fp32": 2, "tensor": 0.5}, "/t.h5")
 
 
 def test_a_snapshot_in_a_file_of_version_1_0_has_no_kernel_time(saved):

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import pytest
 import slow_and_fast
 
 import memsim
+from memsim import Launch, Thread, workload
+from memsim.gpu.config import Dependence
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.why import Cause
 from memsim.why.repairs import repairs
-from memsim.why.repairs.repair import whole_blocks
+from memsim.why.repairs.repair import RepairedTrace, whole_blocks
 
 
 def _trace(name="transpose", **parameters):
@@ -31,7 +35,79 @@ def _op(trace, text):
 
 
 def _repaired(trace, cause, ops, which=0):
-    return repairs(cause, trace, ops)[which].of(trace, memsim.load_gpu("tesla-v100"))[0]
+    gpu = memsim.load_gpu("tesla-v100")
+    return repairs(cause, trace, ops, gpu)[which].of(trace, gpu)[0]
+
+
+def in_one_block(t: Thread, a, counts):
+    """What the second block alone does, in every space, with lanes apart and with a value that decides an address."""
+    tile = t.shared(64, np.int32)
+    with t.where(t.block_idx.x == 1):
+        tile[t.thread_idx.x] = a[t.global_id]
+        for step in range(4):
+            with t.where(t.lane_id % 2 == 0):
+                a[a[t.global_id + step] % 64] = tile[(t.thread_idx.x + step) % 64]
+        counts.atomic_add(t.thread_idx.x % 4, 1)
+
+
+@workload
+def one_of_three() -> Launch:
+    """Three blocks of two warps."""
+    return Launch(in_one_block, 3, 64, dict(a=np.arange(256, dtype=np.int32), counts=np.zeros(4, np.int32)))
+
+
+def each_its_own(t: Thread, indices, a, b):
+    """Indices that one block finds in order and the next ones out of order; a barrier, and copies that none follows."""
+    tile = t.shared(64, np.int32)
+    t.sync()
+    for step in range(8):
+        b[t.global_id] = a[indices[(t.block_idx.x * 8 + step) * 64 + t.thread_idx.x]]
+    tile[t.thread_idx.x] = a[t.global_id]
+
+
+@workload
+def in_and_out_of_order() -> Launch:
+    """Three blocks of two warps; two of them read at random."""
+    places = np.arange(3 * 512, dtype=np.int32)
+    places[512:] = np.random.default_rng(0).permutation(places[512:])
+    a = np.zeros(3 * 512, np.int32)
+    return Launch(each_its_own, 3, 64, dict(indices=places, a=a, b=np.zeros_like(a)))
+
+
+def _counted(trace):
+    """As a trace of compiled code, whose waits are counts of loads."""
+    return dataclasses.replace(trace, issue=dataclasses.replace(trace.issue, dependence=Dependence.scoreboard))
+
+
+TRACES = {
+    "own order": lambda: memsim.trace(in_and_out_of_order, blocks="all"),
+    "own order, counted": lambda: _counted(memsim.trace(in_and_out_of_order, blocks="all")),
+    "one block": lambda: memsim.trace(one_of_three, blocks="all"),
+    "tree": lambda: memsim.trace(slow_and_fast.reduce, blocks="all", n=1 << 10),
+    "lanes": lambda: _trace("warp_divergence", n=1 << 10, variant="lanes"),
+    "atomics": lambda: _trace("histogram", n=1 << 10, bins=8, grid=4),
+    "copies": lambda: _trace("staged_axpy", n=1 << 10),
+    "data": lambda: _trace("spmv", rows=512, nnz_per_row=8),
+}
+
+
+@pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.name)
+@pytest.mark.parametrize("name", TRACES)
+def test_repairs_do_not_depend_on_how_many_blocks_are_read_at_once(name, cause, monkeypatch):
+    """Of all ops, and of each by itself."""
+    trace, gpu, chunks = TRACES[name](), memsim.load_gpu("tesla-v100"), RepairedTrace.chunks
+    every = tuple(range(len(trace.ops)))
+    for ops in (every, *((op,) for op in every)):
+        for repair in repairs(cause, trace, ops, gpu):
+            fixed = repair.of(trace, gpu)[0]
+            whole = coalesce(fixed, gpu)
+            for rows in (1, 100):
+                with monkeypatch.context() as patch:
+                    patch.setattr(RepairedTrace, "chunks", lambda self, _, rows=rows: chunks(self, rows))
+                    parts = coalesce(fixed, gpu)
+                for column in dataclasses.fields(whole):
+                    values = getattr(parts, column.name), getattr(whole, column.name)
+                    assert np.array_equal(*values), (repair.text, ops, rows, column.name)
 
 
 def test_lanes_read_and_written_back_are_the_trace():
@@ -103,3 +179,17 @@ def test_atomics_are_merged_and_every_address_is_still_added_to(which):
     assert set(np.unique(after)) - {IDLE} == set(np.unique(before)) - {IDLE}
     most = 4 * 8 if which else 8 * len(before)  # an address once a block, or an instruction
     assert (after != IDLE).sum() <= most
+
+
+@pytest.mark.parametrize("gpu, known", [("tesla-v100", 1), ("a100", 0), ("h100", 0), ("rtx3080", 0)])
+def test_addresses_are_spread_where_they_are_not_yet(gpu, known):
+    assert len(repairs(Cause.channels, _trace(), (0,), memsim.load_gpu(gpu))) == known
+
+
+def test_accesses_of_no_known_array_are_of_memory_and_keep_their_layout():
+    trace, gpu = _trace(), memsim.load_gpu("tesla-v100")
+    trace = dataclasses.replace(trace, ops=tuple(dataclasses.replace(op, array=-1) for op in trace.ops))
+    (dealt,) = repairs(Cause.scattered, trace, (0, 1), gpu)
+    assert dealt.text == "a block's accesses to memory dealt out in order of address"
+    assert repairs(Cause.misaligned, trace, (0, 1), gpu) == []
+    assert (_repaired(trace, Cause.exchange, (0,)).n_blocks, coalesce(dealt.of(trace, gpu)[0], gpu).n_ops) == (4, 2)

@@ -12,13 +12,15 @@ from places import ROOT
 import memsim
 from experiments.cudamicrobench2021.inside import PAIRS
 from memsim.analysis.result import Result
-from memsim.analysis.utilization import bandwidth_used
+from memsim.analysis.utilization import LOAD_STORE, bandwidth_used, utilization
+from memsim.gpu.presets import load_gpu
 from memsim.report.document import document
 from memsim.report.why import why_text
 from memsim.support.errors import InputError
 from memsim.why import Cause, explanations, regime
 from memsim.why.findings import gpu_of
 from memsim.why.reuse import median_lines
+from memsim.why.work import Work
 
 # CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.
 EXPECTED = {
@@ -140,6 +142,17 @@ def test_nothing_of_weight_is_said_in_so_many_words():
     text = why_text(_result("saxpy", n=1 << 20))
     assert text.startswith("axpy on tesla-v100: nothing of weight\nbound by DRAM")
     assert text.endswith("no access wastes 3% of the memory time")
+
+
+@pytest.mark.parametrize("gpu, own_unit", [("tesla-v100", True), ("tesla-c2050", False)])
+def test_constants_are_work_of_the_load_store_units_where_they_have_no_unit(gpu, own_unit):
+    result = _result("svm", gpu, n=256, features=32, variant="constant")
+    constants = [op["space"] == "constant" for op in result.trials.ops]
+    cycles = Work.of(result).cycles
+    assert any(constants) and (cycles[constants] == 0).all() == own_unit
+    units = result.cycles.mean * load_gpu(gpu).sm.count
+    (busy,) = (part.busy for part in utilization(result) if part.name == LOAD_STORE)
+    assert busy == pytest.approx(cycles.sum() / units)
 
 
 def test_files_without_profiles_are_refused():

@@ -208,7 +208,7 @@ def _remainder(first: Any, second: Any) -> np.ndarray:
 
 def _natural(first: Any, second: Any) -> bool:
     """Whether no operand is negative, so that rounding down (which numpy is quick at) is rounding towards zero."""
-    return bool(np.min(first) >= 0 and np.min(second) >= 0)
+    return bool(np.min(first, initial=0) >= 0 and np.min(second, initial=0) >= 0)  # of no lanes, too
 
 
 _C_MEANING: dict[np.ufunc, Any] = {

@@ -46,12 +46,14 @@ def hoisted(trace: Trace, ops: tuple[int, ...]) -> Repair:
 
     def change(blocks: Blocks) -> Chunk:
         rows = blocks.rows_of(ops)
+        if not len(rows):  # reduceat wants some
+            return blocks.chunk
         op, warp = blocks.chunk.op[rows].astype(np.int64), blocks.warp[rows]
         keys = np.stack([warp, arrays[op], executions(op, warp)])
         order = np.lexsort((np.arange(len(rows)), *keys[::-1]))
         starts = _starts(keys[:, order])
         addresses = lane_addresses(blocks.chunk, rows[order])
-        lanes = np.add.reduceat((addresses != IDLE).astype(np.int64), np.unique(starts), axis=0) if len(rows) else 0
+        lanes = np.add.reduceat((addresses != IDLE).astype(np.int64), np.unique(starts), axis=0)
         apart = np.repeat(np.max(lanes, axis=-1) <= 1, np.diff(np.append(np.unique(starts), len(rows))))
         joined = np.maximum.reduceat(addresses, np.unique(starts), axis=0)
         first = starts == np.arange(len(rows))

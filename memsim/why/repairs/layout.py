@@ -21,7 +21,10 @@ _REACH = 1 << 32  # bytes: lanes of an instruction lie less than so far apart
 
 
 def laid_out(trace: Trace, ops: tuple[int, ...], name: str) -> Repair | None:
-    """The arrays of some ops, in the order in which these ask for them; None: too large for a trace's lanes."""
+    """The arrays of some ops, in the order in which these ask for them; None: too large for a trace's lanes, or of
+    accesses whose array is not known."""
+    if any(trace.ops[op].array < 0 for op in ops):
+        return None
     if _room(trace, ops) + sum(array.bytes for array in _arrays(trace, ops)) > _REACH:
         return None
     return Repair(f"{name} in the order in which lanes ask for it", change=lambda trace: _Layout(trace, ops))

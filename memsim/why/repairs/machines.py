@@ -30,8 +30,10 @@ def larger(cache: str) -> Repair:
     return Repair(f"an {cache.upper()} of {_TIMES} times the size", machine=machine)
 
 
-def spread() -> Repair:
-    """Channels and slices chosen by a hash that no stride camps on."""
+def spread(gpu: GPU) -> Repair | None:
+    """Channels and slices chosen by a hash that no stride camps on; None: they are."""
+    if gpu.l2.slice_hash == gpu.dram.channel_hash == IndexHash.rotated:
+        return None
     fields = {"l2.slice_hash": IndexHash.rotated.value, "dram.channel_hash": IndexHash.rotated.value}
     return Repair("addresses spread over channels by a hash", machine=lambda gpu: override(gpu, fields))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.why.finding import Cause
 from memsim.why.repairs.banks import no_conflicts
@@ -16,14 +17,16 @@ from memsim.why.repairs.shared import kept_by_block
 from memsim.why.repairs.waits import copied_directly, joined, loads_ahead
 
 
-def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...]) -> list[Repair]:
-    """Ways to put a cause right where it was found; none for what no rule on a trace can put right.
+def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) -> list[Repair]:
+    """Ways to put a cause right where it was found; none for what no rule can put right, or what the GPU has already.
 
     Args:
+        cause: what was found.
         trace: the trace.
         ops: static ops of the findings.
+        gpu: that it was found on.
     """
-    name = " and ".join(sorted({trace.arrays[trace.ops[op].array].name for op in ops}))
+    name = " and ".join(sorted({_array_name(trace, op) for op in ops}))
     match cause:
         case Cause.scattered:
             found = [laid_out(trace, ops, name), dealt(ops, name)]
@@ -46,7 +49,7 @@ def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...]) -> list[Repair]:
         case Cause.reuse:
             found = [kept_by_block(trace, ops, name)]
         case Cause.channels | Cause.slices:
-            found = [spread()]
+            found = [spread(gpu)]
         case Cause.shared_bound:
             found = [joined(ops)]
         case Cause.latency:
@@ -56,3 +59,8 @@ def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...]) -> list[Repair]:
         case _:
             found = []
     return [one for one in found if one is not None]
+
+
+def _array_name(trace: Trace, op: int) -> str:
+    array = trace.ops[op].array
+    return trace.arrays[array].name if array >= 0 else "memory"

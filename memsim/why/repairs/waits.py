@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from memsim.trace.lanes import IDLE, LANES, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag
 from memsim.why.repairs.compact import executions
-from memsim.why.repairs.repair import Blocks, Change, Repair
+from memsim.why.repairs.repair import Blocks, Change, Repair, whole_blocks
 
 AHEAD = 4  # loads
 TOGETHER = 4  # shared accesses of which one is left
@@ -25,39 +26,41 @@ def loads_ahead() -> Repair:
 
     def made(trace: Trace) -> Change:
         by_count = trace.issue.dependence is Dependence.scoreboard
-        return _later_counts if by_count else _fewer_sequences
+        return partial(_later_counts if by_count else _fewer_sequences, _decided_by_data(trace))
 
     return Repair(f"{AHEAD} more loads of each warp under way", change=made)
 
 
-def _later_counts(blocks: Blocks) -> Chunk:
+def _later_counts(by_data: np.ndarray, blocks: Blocks) -> Chunk:
     waits = blocks.chunk.wait_long
     later = np.minimum(waits.astype(np.int64) + AHEAD, NO_WAIT - 1)
-    stays = (waits == NO_WAIT) | _decided_by_data(blocks)
+    stays = (waits == NO_WAIT) | by_data[blocks.chunk.op]
     return replace(blocks.chunk, wait_long=np.where(stays, waits, later).astype(waits.dtype))
 
 
-def _fewer_sequences(blocks: Blocks) -> Chunk:
+def _fewer_sequences(by_data: np.ndarray, blocks: Blocks) -> Chunk:
     """One in so many sequences' starts stays."""
-    starts = np.flatnonzero((blocks.chunk.flags & Flag.sequence != 0) & ~_decided_by_data(blocks))
+    starts = np.flatnonzero((blocks.chunk.flags & Flag.sequence != 0) & ~by_data[blocks.chunk.op])
     nth = executions(np.zeros(len(starts), np.int64), blocks.warp[starts])
     flags = blocks.chunk.flags.copy()
     flags[starts[nth % (1 + AHEAD) != 0]] &= ~np.uint8(Flag.sequence)
     return replace(blocks.chunk, flags=flags)
 
 
-def _decided_by_data(blocks: Blocks) -> np.ndarray:
-    """Whether each row is of an op whose base mostly moves on by another step than before, from one execution of a warp
-    to the next: [rows]."""
-    chunk = blocks.chunk
-    order = np.lexsort((np.arange(len(chunk.op)), chunk.op, blocks.warp))
-    op, warp = chunk.op[order], blocks.warp[order]
-    again = (op[1:] == op[:-1]) & (warp[1:] == warp[:-1])
-    step = np.diff(chunk.base[order].astype(np.int64))
-    thrice = again[1:] & again[:-1] & (op[2:] != NO_OP)
-    other = thrice & (step[1:] != step[:-1])
-    counts = [np.bincount(op[2:][some], minlength=1 << 16) for some in (thrice, other)]
-    return np.asarray((counts[1] > counts[0] / 2)[chunk.op])
+def _decided_by_data(trace: Trace) -> np.ndarray:
+    """By the number of an op, NO_OP too, whether its base mostly moves on by another step than before, from one
+    execution of a warp to the next."""
+    executed, irregular = np.zeros((2, NO_OP + 1), np.int64)
+    for blocks in whole_blocks(trace):
+        chunk = blocks.chunk
+        order = np.lexsort((np.arange(len(chunk.op)), chunk.op, blocks.warp))
+        op, warp = chunk.op[order], blocks.warp[order]
+        again = (op[1:] == op[:-1]) & (warp[1:] == warp[:-1])
+        step = np.diff(chunk.base[order].astype(np.int64))
+        thrice = again[1:] & again[:-1] & (op[2:] != NO_OP)
+        executed += np.bincount(op[2:][thrice], minlength=NO_OP + 1)
+        irregular += np.bincount(op[2:][thrice & (step[1:] != step[:-1])], minlength=NO_OP + 1)
+    return np.asarray(irregular > executed / 2)
 
 
 def joined(ops: tuple[int, ...]) -> Repair:
@@ -81,9 +84,10 @@ def copied_directly(ops: tuple[int, ...]) -> Repair:
         copies = copies[(chunk.flags[copies] & Flag.data != 0) & (chunk.gap[copies] == 0)]
         barriers = np.flatnonzero(chunk.flags & Flag.barrier)
         after = np.searchsorted(barriers, copies)
-        waiting = barriers[np.unique(after[after < len(barriers)])]
+        copied, after = copies[after < len(barriers)], after[after < len(barriers)]
+        own = blocks.warp[barriers[after]] == blocks.warp[copied]  # not of a warp behind
         waits = chunk.wait_long.copy()
-        waits[waiting] = 0
+        waits[barriers[after[own]]] = 0
         return without(replace(chunk, wait_long=waits), copies)
 
     return Repair("copies to shared memory past the registers", change=lambda _: change)

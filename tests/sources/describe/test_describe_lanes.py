@@ -36,6 +36,15 @@ def test_integer_division_and_wrapping_are_those_of_c(first, second):
         assert total == ctypes.c_int32(x * y + 1).value
 
 
+def test_integers_are_divided_by_no_lane_where_none_is_active():
+    def kernel(t, a):
+        with t.where(t.global_id < 0):
+            a[t.global_id % 4] = t.global_id // 4
+
+    _, chunk = describe(kernel, a=np.zeros(32, np.int32))
+    assert (chunk.op == NO_OP).all()
+
+
 @pytest.mark.parametrize(
     ("first", "second", "result"),
     [
