@@ -14,12 +14,13 @@ from memsim.sources.capture.ptxas import Needs, architecture, nearest, parse_rep
 from memsim.sources.capture.runtime import FOLDER
 
 Run = Callable[[list[str]], tuple[int, str]]  # a command -> its exit code, and all that it said
-MOST_TRIES = 4  # of a file: names that were removed from CUDA may hide further ones
+MOST_TRIES = 12  # of a file: a header that is missing, or names that were removed from CUDA, may hide further ones
 _COMPLAINT = re.compile(r"^.*?(?:\berror\b|\bfatal\b\s*:).*$", re.MULTILINE)
 # Of the host's interface alone: a kernel that calls a host function is refused as ever.
 _REMOVED_FUNCTION = re.compile(r'error: identifier "(cuda[A-Z]\w*)" is undefined')
 _REMOVED_MEMBER = re.compile(r'error: class "cudaDeviceProp" has no member "(\w+)"')
 _UNKNOWN_COMPILER = "unsupported GNU version"
+_MISSING_HEADER = re.compile(r"^(.*?):\d+:\d+: fatal error: ([\w./]+): No such file or directory", re.MULTILINE)
 _OTHER_FILE = "Unresolved extern"  # a device function or variable of another file
 
 _CHANGED = {  # calls whose parameters changed with CUDA 13, as they were
@@ -80,7 +81,7 @@ class Question:
             shutil.copy(header, folder)
         own = [one.absolute() for one in sources.includes if not (one / "cuda_runtime.h").exists()]
         self._command, self._run = [*command, *sources.options([*own, folder])], run
-        self._header = folder / "removed_from_cuda.h"
+        self._folder, self._header = folder, folder / "removed_from_cuda.h"
         self._declarations: list[str] = []
 
     def of(self, *files: str) -> tuple[int, str]:
@@ -97,12 +98,29 @@ class Question:
         if _UNKNOWN_COMPILER in told and "-allow-unsupported-compiler" not in self._command:
             self._command.append("-allow-unsupported-compiler")
             return True
+        if any(self._brings(Path(place), name) for place, name in _MISSING_HEADER.findall(told)):
+            return True
         new = [line for line in _declarations(told) if line not in self._declarations]
         if not self._declarations and new:
             self._command += ["-include", str(self._header)]
         self._declarations += new
         self._header.write_text("".join(["#pragma once\n", *self._declarations]))
         return bool(new)
+
+    def _brings(self, place: Path, name: str) -> bool:
+        """Take a header of a library that comes without the compiler (cuBLAS) from memsim's own.
+
+        Args:
+            place: the file that includes it, perhaps one of those.
+            name: of the header, as it is included.
+        """
+        beside = place.parent.relative_to(self._folder) if place.is_relative_to(self._folder) else Path()
+        for header in (Path(name), beside / name):
+            if (FOLDER / header).is_file() and not (self._folder / header).exists():
+                (self._folder / header).parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(FOLDER / header, self._folder / header)
+                return True
+        return False
 
 
 def _declarations(told: str) -> list[str]:

@@ -77,6 +77,14 @@ def test_instances_structures_and_variables_of_a_program(tmp_path, launch, store
     }  # fmt: skip
 
 
+@needs_gxx
+@needs_nvcc
+def test_a_librarys_header_that_nvcc_lacks_stops_no_program(tmp_path):
+    (tmp_path / "cublas.cu").write_text("#include <cublas_v2.h>\n" + TWO)
+    trace = memsim.capture(tmp_path / "cublas.cu", out=tmp_path / "t.h5", by="ptx", launch=1, blocks="all").trace
+    assert sum(_moved(trace, Kind.store).values()) == 4
+
+
 def test_arguments_become_the_parameters_as_cpp_converts_them():
     given = [Argument("i", struct.pack("<i", -2)), Argument("f", struct.pack("<d", 2.5)), Argument("s", b"ab")]
     wanted = [Parameter("u64", 8, 8), Parameter("f32", 4, 4), Parameter("b8", 1, 2)]
