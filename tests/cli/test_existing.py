@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -110,7 +111,7 @@ def test_an_interval_that_is_not_reached_is_told(files, tmp_path):
 def test_a_long_run_without_output_is_told(files, monkeypatch):
     monkeypatch.setattr(RUN, "LONG_SECONDS", 0)
     done = call("run", files / "t.h5", "--trials", 1, "-q")
-    assert "memsim: 1 trial took 0 s and is not stored; give -o to keep them" in done.stderr.replace("1 s", "0 s")
+    assert re.search(r"memsim: 1 trial took \d+ s and is not stored; give -o to keep them", done.stderr)
 
 
 @pytest.mark.parametrize("option", ["--resume", "--force"])
