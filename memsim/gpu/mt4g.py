@@ -12,6 +12,7 @@ from memsim.gpu import board, presets
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, load_gpu
 from memsim.support.errors import InputError
+from memsim.support.files import read_small
 from memsim.support.text import printable
 
 _LARGEST_FILE = 1 << 24
@@ -137,13 +138,7 @@ def _dram(report: _Json, base: GPU) -> Iterator[_Value]:
 
 
 def _load(path: Path) -> Any:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
-    if len(content) > _LARGEST_FILE:
-        raise InputError(path, "file", f"is larger than {_LARGEST_FILE} bytes; give a report of mt4g")
+    content = read_small(path, _LARGEST_FILE, "a report of mt4g")
     try:
         return json.loads(content)
     except (ValueError, RecursionError):

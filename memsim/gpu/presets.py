@@ -24,6 +24,7 @@ from memsim.gpu import config
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support import library
 from memsim.support.errors import InputError
+from memsim.support.files import read_small
 
 STATUSES = ("measured", "documented", "fitted", "assumed", "given")
 _SECTIONS = {field.rpartition(".")[0] for field in config.fields()} - {""}
@@ -219,13 +220,7 @@ def _of_another_chip(own: Mapping[str, Provenance], inherited: Mapping[str, Prov
 
 
 def _toml(path: Path) -> dict[str, Any]:
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-    except OSError as error:
-        raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
-    if len(content) > _LARGEST_FILE:
-        raise InputError(path, "file", f"is larger than {_LARGEST_FILE} bytes; give a GPU configuration")
+    content = read_small(path, _LARGEST_FILE, "a GPU configuration")
     try:
         return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:

@@ -13,6 +13,7 @@ from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.sources.describe import Workload
 from memsim.studies.design import METHODS, MOST
 from memsim.support.errors import InputError
+from memsim.support.files import read_small
 
 _LARGEST_FILE = 1 << 20
 
@@ -81,14 +82,9 @@ def read(path: Path) -> dict[str, Any]:
     Raises:
         InputError: it cannot be read, or is not TOML.
     """
+    content = read_small(path, _LARGEST_FILE, "a study")
     try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-        if len(content) > _LARGEST_FILE:
-            raise InputError(path, "file", f"is larger than {_LARGEST_FILE} bytes; give a study")
         return tomllib.loads(content.decode())
-    except OSError as error:
-        raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(path, "file", f"is not TOML: {error}") from None
 

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Files written whole or not at all, and read if they are small."""
 
 from __future__ import annotations
 
@@ -74,6 +74,27 @@ def writing(path: str | Path) -> Iterator[None]:
         reason = os.strerror(error.errno) if isinstance(error, OSError) and error.errno else type(error).__name__
         problem = f"cannot be written ({reason}); give a writable place with room"
         raise InputError(path, "file", problem) from error
+
+
+def read_small(path: Path, most: int, wanted: str) -> bytes:
+    """What a file holds, if that is small.
+
+    Args:
+        path: the file.
+        most: bytes that it may hold.
+        wanted: what it is to be, for the message.
+
+    Raises:
+        InputError: it cannot be read, or is larger.
+    """
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except OSError as error:
+        raise InputError(path, "file", f"cannot be read: {error.strerror}") from None
+    if len(content) > most:
+        raise InputError(path, "file", f"is larger than {most} bytes; give {wanted}")
+    return content
 
 
 def check_writable(path: str | Path, *inputs: str | Path) -> None:
