@@ -41,7 +41,7 @@ def hang():
 
 
 def take_memory():
-    np.ones(1 << 28)
+    np.ones(5 << 25)  # 1.25 GB
 
 
 def crash():
@@ -49,6 +49,6 @@ def crash():
 
 
 def test_the_harness_sees_what_it_looks_for(tmp_path, monkeypatch):
-    monkeypatch.setattr("experiments.robustness.trying.SECONDS", 15)
+    monkeypatch.setattr("experiments.robustness.trying.SECONDS", 5)
     outcomes = [tried(action, tmp_path)[0] for action in (hang, take_memory, crash, lambda: None)]
     assert outcomes == [Outcome.hang, Outcome.memory, Outcome.traceback, Outcome.done]
