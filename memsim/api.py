@@ -83,7 +83,7 @@ def capture(
     libraries: Sequence[str] = (),
     standard: str = "c++17",
     target: str = "cpu",
-    by: str = "source",
+    by: str = "auto",
     snapshot_only: bool = False,
     stop: bool = False,
     gaps: bool = False,

@@ -42,7 +42,7 @@ def captured(source, folder):
     """The same, from traces of every kernel, with the loads that a compiler would remove."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(build, "instrument", partial(build.instrument, keep_redundant=True))
-        traces = memsim.capture(source, out=folder, blocks="all", registers=32).traces
+        traces = memsim.capture(source, out=folder, blocks="all", registers=32, by="source").traces
     totals = Counter()
     for trace in traces:
         for chunk in trace.chunks():

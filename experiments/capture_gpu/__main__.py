@@ -36,7 +36,9 @@ def main() -> int:
         program = library.folder("traces") / "cuda" / f"{name}.cu"
         try:
             host, gpu = (
-                memsim.capture(program, arguments=arguments, blocks=BLOCKS, registers=32, target=target).trace
+                memsim.capture(
+                    program, arguments=arguments, blocks=BLOCKS, registers=32, by="source", target=target
+                ).trace
                 for target in ("cpu", "gpu")
             )
         except InputError as error:

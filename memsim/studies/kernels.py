@@ -58,7 +58,7 @@ def wanted(label: str, kernel: Kernel, fields: Mapping[str, Any], gpu: str, wher
         gpu: the GPU's name or path, as yet unchanged.
 
     Raises:
-        InputError: a a kernel of no source or two, an unknown parameter, or a bad value.
+        InputError: a kernel of no source or two, an unknown parameter, or a bad value.
     """
     _check_source(label, kernel, where)
     parameters = {name.removeprefix("workload."): value for name, value in fields.items() if name.startswith("w")}
@@ -102,8 +102,9 @@ def recorded(one: TraceWanted, path: Path) -> Trace:
 
 
 def _captured(one: TraceWanted, path: Path) -> Trace:
-    from memsim.sources.capture import Sources, Wanted, capture
+    from memsim.sources.capture import Sources, Wanted
     from memsim.sources.capture.wanted import chosen_kernels
+    from memsim.sources.ptx.cpp import capture_best
 
     kernel = one.kernel
     sources = Sources(
@@ -125,7 +126,7 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         False,
     )
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
-    return capture(sources, arguments, path, _machine(CAPTURE_GPU), which).trace
+    return capture_best(sources, arguments, path, _machine(CAPTURE_GPU), which).trace
 
 
 def _workload(given: str | Workload) -> Workload:

@@ -184,7 +184,9 @@ def test_the_program_reads_the_walk_s_addresses_in_order(tmp_path):
     rows = "".join(f"{' '.join(map(str, row))}\n" for row in order.tolist())
     commands = tmp_path / "commands.txt"
     commands.write_text(f"properties\nwalk 1 2 {len(order)} 8192\n{rows}")
-    trace = memsim.capture(SOURCE, arguments=[str(commands)], kernel="walk", gpu="a100", out=tmp_path / "t.h5").trace
+    trace = memsim.capture(
+        SOURCE, arguments=[str(commands)], kernel="walk", gpu="a100", out=tmp_path / "t.h5", by="source"
+    ).trace
     (memory,) = (array for array in trace.arrays if array.bytes == 8192)
     read = [
         int(base)

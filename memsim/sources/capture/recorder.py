@@ -163,9 +163,9 @@ class Recorder:
     def _about(self, kernel: str, index: int) -> dict[str, Any]:
         """What the trace was made from, and who told the registers: with or without nvcc it is another trace."""
         source = self.resources.needs(kernel).source if self.wanted.registers is None else "--registers"
-        about: dict[str, Any] = {"launch": index, "registers_from": source}
-        if self.wanted.several and self._launch is not None:
-            about["order"] = self._launch.index  # of all launches of the program
+        assert self._launch is not None
+        order = self._launch.index  # of all launches of the program
+        about: dict[str, Any] = {"launch": index, "order": order, "registers_from": source}
         if self.wanted.unroll != 1:
             about["unroll"] = self.wanted.unroll
         return about | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})

@@ -27,6 +27,7 @@ class Wanted:
         unroll: iterations that the compiler puts before a back-edge of a loop that it can count, where the source does
             not say.
         stop: end the program as soon as the trace, or each launched kernel's, is complete, whatever would come later.
+        exact: kernel and number of each launch that is wanted, where that is known, in the place of the first two.
     """
 
     kernels: tuple[str, ...] = ()
@@ -37,11 +38,12 @@ class Wanted:
     gaps: bool = False
     unroll: int = 1
     stop: bool = False
+    exact: frozenset[tuple[str, int]] | None = None
 
     @property
     def heaviest(self) -> bool:
         """Whether all launches run, to be compared; who wants to be done early gets the first."""
-        return self.launches is None and not self.stop and not self.snapshot_only
+        return self.launches is None and self.exact is None and not self.stop and not self.snapshot_only
 
     @property
     def several(self) -> bool:
@@ -53,6 +55,8 @@ class Wanted:
 
     def takes(self, kernel: str, index: int) -> bool:
         """Whether a kernel's launch is wanted, without regard to what it accesses."""
+        if self.exact is not None:
+            return (kernel, index) in self.exact
         return self.takes_kernel(kernel) and index in ((0,) if self.launches is None else self.launches)
 
     def file_stem(self, kernel: str, index: int) -> str:

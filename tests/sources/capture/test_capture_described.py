@@ -93,7 +93,7 @@ def both(request, tmp_path_factory):
     described = memsim.trace(name, blocks="all", out=folder / "described.h5", **parameters)
     program = library.folder("traces") / "cuda" / f"{name}.cu"
     options = dict(blocks="all", registers=described.launch.registers, out=folder / "captured.h5")
-    return described, memsim.capture(program, arguments=arguments, **options).trace
+    return described, memsim.capture(program, arguments=arguments, by="source", **options).trace
 
 
 def test_described_and_captured_are_one_trace(both, tmp_path):

@@ -51,7 +51,7 @@ def program(tmp_path, monkeypatch):
 
 
 def capture(out, *arguments, **options):
-    return memsim.capture("app.cu", arguments=arguments, out=out, registers=20, **options)
+    return memsim.capture("app.cu", arguments=arguments, out=out, registers=20, by="source", **options)
 
 
 def test_the_launch_with_the_most_accesses_is_captured_and_the_program_runs_once(program, capfd):

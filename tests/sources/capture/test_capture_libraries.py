@@ -155,12 +155,12 @@ def test_distributions_have_their_moments(printed):
 @pytest.mark.parametrize(("argument", "name"), [("1", "cublasStrsm"), ("2", "wmma::load_matrix_sync")])
 def test_what_is_not_there_is_refused_at_the_call(tmp_path, argument, name):
     with pytest.raises(InputError, match=rf"calls {name}\(\), which is not known here"):
-        memsim.capture(PROGRAM, arguments=[argument], out=tmp_path / "t.h5", registers=20)
+        memsim.capture(PROGRAM, arguments=[argument], out=tmp_path / "t.h5", registers=20, by="source")
     assert not (tmp_path / "t.h5").exists()
 
 
 def test_asynchronous_copies_are_a_load_and_a_store(tmp_path):
-    trace = memsim.capture(DATA / "capture" / "barrier.cu", out=tmp_path / "t.h5", registers=20).trace
+    trace = memsim.capture(DATA / "capture" / "barrier.cu", out=tmp_path / "t.h5", registers=20, by="source").trace
     copied = [op for op in trace.ops if op.width == 4]  # the barrier itself is an object in shared memory too
     assert sorted((op.kind.name, op.space.name) for op in copied) == [
         ("load", "global_"), ("load", "shared"), ("store", "global_"), ("store", "shared"),

@@ -27,7 +27,7 @@ int main(int, char** arguments) {
 """
 MEASURE = """
 import resource, sys, memsim
-memsim.capture(sys.argv[1], arguments=[sys.argv[2]], out=sys.argv[3], blocks="all", registers=32)
+memsim.capture(sys.argv[1], arguments=[sys.argv[2]], out=sys.argv[3], blocks="all", registers=32, by="source")
 print(*(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 """
 

@@ -260,10 +260,10 @@ def test_the_trace_and_the_notes_tell_what_was_assumed(tmp_path, monkeypatch):
     source.write_text(HOT + "int main() { float *x; cudaMalloc(&x, 9999); hot<24><<<1, 32>>>(x, x); }\n")
     install(tmp_path / "bin", "#!/bin/sh\necho 'hot.cu(3): error: no luck'; exit 2\n")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
-    captured = memsim.capture(source, out=tmp_path / "a.h5")
+    captured = memsim.capture(source, out=tmp_path / "a.h5", by="source")
     assert captured.trace.parameters["registers_from"] == "default" and captured.trace.launch.registers == 32
     assert captured.notes == [
         "hot: 32 registers a thread are assumed, as nvcc failed (hot.cu(3): error: no luck); give --registers N"
     ]
-    captured = memsim.capture(source, out=tmp_path / "b.h5", registers=40)
+    captured = memsim.capture(source, out=tmp_path / "b.h5", registers=40, by="source")
     assert captured.trace.parameters["registers_from"] == "--registers" and captured.notes == []

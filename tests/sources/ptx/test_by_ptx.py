@@ -138,6 +138,42 @@ def test_the_compiled_code_of_the_largest_launch_is_what_auto_means(tmp_path):
 
 
 @needs_gxx
+@needs_nvcc
+@pytest.mark.parametrize(("launch", "files"), [(None, ["warm", "work"]), ("all", ["warm-0", "work-0", "work-1"])])
+def test_a_folder_holds_the_compiled_code_of_every_kernel(tmp_path, launch, files):
+    (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
+    captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t", by="auto", launch=launch, blocks="all")
+    assert sorted(path.stem for path in (tmp_path / "t").iterdir()) == files
+    assert {trace.parameters["by"] for trace in captured.traces} == {"ptx"}
+    assert [trace.parameters["order"] for trace in captured.traces] == ([0, 2] if launch is None else [0, 1, 2])
+    assert captured.launches == {"warm": 1, "work": 2} and captured.traces[-1].launch.grid == (8, 1, 1)
+
+
+@needs_gxx
+@needs_nvcc
+@pytest.mark.parametrize("launch", [None, "all"])
+def test_of_a_kernel_whose_code_cannot_be_run_the_source_is_traced(tmp_path, monkeypatch, launch):
+    from memsim.sources.ptx.cpp import session
+
+    def but_warm(run, *args, **more):
+        if run.name == "warm":
+            raise InputError("app.cu:2", "ptx", "is not taken here")
+        return trace_launch(run, *args, **more)
+
+    (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
+    trace_launch = session.trace_launch
+    monkeypatch.setattr(session, "trace_launch", but_warm)
+    captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t", by="auto", launch=launch, blocks="all")
+    warm, *work = captured.traces
+    assert warm.kernel == "warm" and "by" not in warm.parameters and {one.parameters["by"] for one in work} == {"ptx"}
+    assert [one.parameters["order"] for one in captured.traces] == ([0, 2] if launch is None else [0, 1, 2])
+    assert "warm: traced by its source: app.cu:2: ptx is not taken here" in captured.notes
+    with pytest.raises(InputError, match="is not taken here"):
+        memsim.capture(tmp_path / "app.cu", out=tmp_path / "u", by="ptx", launch=launch, blocks="all")
+    assert not (tmp_path / "u").exists()
+
+
+@needs_gxx
 @pytest.mark.parametrize("stop", [False, True])
 def test_auto_falls_back_to_the_source_and_says_why(tmp_path, monkeypatch, stop):
     from memsim.sources.ptx.cpp import best

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture import Captured, Sources, Wanted, capture
 from memsim.sources.capture.recorder import Progress
-from memsim.sources.outputs import is_folder, moved_trace
-from memsim.sources.ptx.cpp.session import capture_by_ptx
+from memsim.sources.outputs import moved_trace
+from memsim.sources.ptx.cpp.session import Refused, capture_by_ptx
 from memsim.support.errors import InputError
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
@@ -40,25 +41,35 @@ def capture_best(
     Raises:
         InputError: as there.
     """
-    if why := _only_by_source(sources, out, wanted):
+    if why := _only_by_source(sources, wanted):
         found = capture(sources, arguments, out, gpu, wanted, keep=keep, progress=progress)
         return _noted(found, f"traced by its source: {why}")
-    if not wanted.heaviest:
-        return _compiled_or_source(sources, arguments, out, gpu, wanted, None, keep, progress)
     with Scratch(out.absolute().parent, HIDDEN) as folder:
         place = Path(folder) / out.name
-        found = capture(sources, arguments, place, gpu, wanted, keep=keep, progress=progress)
-        launch = int(found.trace.parameters["launch"])
-        exact = replace(wanted, kernels=(found.trace.kernel,), launches=(launch,), stop=True)
-        return _compiled_or_source(sources, arguments, out, gpu, exact, found, keep, progress)
+        if out.is_dir():
+            place.mkdir()
+
+        @cache
+        def by_source() -> Captured:
+            return capture(sources, arguments, place, gpu, wanted, keep=keep, progress=progress)
+
+        exact, refused = wanted, Refused()
+        if wanted.heaviest:
+            exact = replace(wanted, exact=frozenset(map(_launch, by_source().traces)), stop=True)
+        try:
+            compiled = capture_by_ptx(
+                sources, arguments, out, gpu, exact, keep=keep, progress=progress, refused=refused
+            )
+        except InputError as error:
+            moved = [Trace.open(moved_trace(trace.path, out)) for trace in by_source().traces]
+            return _noted(replace(by_source(), traces=moved), f"traced by its source: {error}")
+        return _joined(compiled, by_source if wanted.heaviest or refused else None, refused, out)
 
 
-def _only_by_source(sources: Sources, out: Path, wanted: Wanted) -> str:
+def _only_by_source(sources: Sources, wanted: Wanted) -> str:
     """Why compiled code is out of the question; "" if it is not."""
     if sources.gpu:
         return "it runs on a GPU"
-    if is_folder(out):
-        return "several launches are; --by ptx traces the first of each kernel"
     if wanted.gaps or wanted.unroll != 1:
         return "--gaps and --unroll are guesses at what compiled code has"
     if shutil.which("nvcc") is None:
@@ -66,23 +77,25 @@ def _only_by_source(sources: Sources, out: Path, wanted: Wanted) -> str:
     return ""
 
 
-def _compiled_or_source(
-    sources: Sources, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted, by_source: Captured | None,
-    keep: Path | None, progress: Progress | None,
-) -> Captured:  # fmt: skip
-    """Capture a launch by PTX; if that cannot be, by source, where that is not done already."""
-    try:
-        compiled = capture_by_ptx(sources, arguments, out, gpu, wanted, keep=keep, progress=progress)
-    except InputError as error:
-        if by_source is None:
-            found = capture(sources, arguments, out, gpu, wanted, keep=keep, progress=progress)
-        else:
-            found = replace(by_source, traces=[Trace.open(moved_trace(by_source.trace.path, out))])
-        return _noted(found, f"traced by its source: {error}")
-    known = by_source or compiled
-    notes = [note for note in known.notes if "registers" not in note]  # compiled code has its own
-    told = "traced by its compiled code (nvcc's PTX); --by source traces the source"
-    return _noted(replace(compiled, launches=known.launches, notes=notes), told)
+def _launch(trace: Trace) -> tuple[str, int]:
+    return trace.kernel, int(trace.parameters["launch"])
+
+
+def _joined(compiled: Captured, by_source: Callable[[], Captured] | None, refused: Refused, out: Path) -> Captured:
+    """The compiled code's traces, and the source's of the launches whose code could not be run."""
+    notes = [f"{kernel}: traced by its source: {error}" for (kernel, _), error in refused.items()]
+    if compiled.traces:
+        notes.append("traced by its compiled code (nvcc's PTX); --by source traces the source")
+    if by_source is None:
+        return replace(compiled, notes=[*compiled.notes, *notes])
+    source, own = by_source(), {_launch(trace): trace for trace in compiled.traces}
+    traces = [
+        own[launch] if (launch := _launch(trace)) in own else Trace.open(moved_trace(trace.path, out))
+        for trace in source.traces
+    ]
+    kernels = {kernel for kernel, _ in refused}
+    told = [one for one in source.notes if "registers" not in one or one.partition(":")[0] in kernels]  # others: own
+    return Captured(traces, source.launches, [*told, *notes])
 
 
 def _noted(found: Captured, note: str) -> Captured:

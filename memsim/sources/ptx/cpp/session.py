@@ -30,6 +30,8 @@ from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Space
 
+Refused = dict[tuple[str, int], InputError]  # by kernel and number of the launch
+
 
 def capture_by_ptx(
     sources: Sources,
@@ -40,6 +42,7 @@ def capture_by_ptx(
     *,
     keep: Path | None = None,
     progress: Progress | None = None,
+    refused: Refused | None = None,
 ) -> Captured:
     """Build a program, run it here, and write the memory trace that the compiled code of a launch makes.
 
@@ -47,10 +50,12 @@ def capture_by_ptx(
     while the PTX that nvcc makes of the kernel runs on a copy of its memory; then the kernel's source runs, unlogged,
     for its results.
 
-    Args: see :func:`memsim.sources.capture.capture`.
+    Args: see :func:`memsim.sources.capture.capture`; and
+
+        refused: takes the wanted launches whose PTX cannot be told or run, and why.
 
     Raises:
-        InputError: as there; also nvcc is not installed, or a kernel's PTX cannot be told or run.
+        InputError: as there; also nvcc is not installed, or, without `refused`, a kernel's PTX cannot be told or run.
     """
     check_place(out)
     check_several(out, wanted)
@@ -66,9 +71,9 @@ def capture_by_ptx(
             program.kernels.check(kernel)
         shown = str(sources.files[0])
         process = stack.enter_context(Process(program.path, arguments, shown, tells_arguments=True))
-        listener = Listener(shown, process, modules, gpu, wanted, hidden, is_folder(out), progress)
+        listener = Listener(shown, process, modules, gpu, wanted, hidden, is_folder(out), progress, refused)
         _listen(process, listener)
-        if not listener.made:
+        if not listener.made and not refused:
             raise nothing_captured(shown, program.kernels, listener.launches, wanted)
         traces = [Trace.open(moved_trace(path, out)) for path in listener.made]
     notes = notes_of_others(listener.launches, traces, wanted)
@@ -96,6 +101,7 @@ class Listener:
     folder: Path
     every: bool  # kernel, not the first alone
     progress: Progress | None = None
+    refused: Refused | None = None
     launches: Counter[str] = field(default_factory=Counter)
     made: list[Path] = field(default_factory=list)
     _arrays: dict[int, Array] = field(default_factory=dict)
@@ -103,8 +109,9 @@ class Listener:
 
     @property
     def is_complete(self) -> bool:
-        """Whether the one trace is made that was asked for."""
-        return bool(self.made) and not self.every
+        """Whether all is tried that was asked for, as far as its number is known."""
+        tried = len(self.made) + len(self.refused or ())
+        return tried > 0 and (not self.every or (self.wanted.exact is not None and tried == len(self.wanted.exact)))
 
     def take(self, message: Message) -> str:
         """Use a message; returns the answer that the program waits for, if it does."""
@@ -126,6 +133,16 @@ class Listener:
         self.launches[launch.kernel] += 1
         if self.is_complete or not self.wanted.takes(launch.kernel, index):
             return "0 0"
+        try:
+            self.made.append(self._trace(launch, index))
+        except InputError as error:
+            if self.refused is None:
+                raise
+            self.refused[launch.kernel, index] = error
+        return "0 0 only" if self.wanted.snapshot_only else "0 0"
+
+    def _trace(self, launch: Launch, index: int) -> Path:
+        """Run a launch's PTX, and write its trace."""
         path = self.folder / f"{self.wanted.file_stem(launch.kernel, index)}{SUFFIX}"
         ptx, entry = self._compiled(launch)
         passed = packed(self._given, parameters(ptx, entry))
@@ -141,13 +158,12 @@ class Listener:
             source=self.shown,
             registers=self._registers(ptx, entry),
             machine_code=machine_code(ptx, entry, self.gpu),
-            parameters={"launch": index, "by": "ptx", "compiled_for": target(ptx)},
+            parameters={"launch": index, "order": launch.index, "by": "ptx", "compiled_for": target(ptx)},
             name=launch.kernel,
         )
         self._bind_variables(run, memory)
         trace_launch(run, memory, path, self.gpu, self.wanted.blocks, progress=self.progress)
-        self.made.append(path)
-        return "0 0 only" if self.wanted.snapshot_only else "0 0"
+        return path
 
     def _bind_variables(self, run: PtxLaunch, memory: Memory) -> None:
         """Have the module's variables lie where the program has its own of the same name."""
