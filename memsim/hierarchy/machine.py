@@ -22,7 +22,7 @@ from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
-from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_pool, new_queues
+from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_calendar, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
 from memsim.hierarchy.sm.parameters import gap_times, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
@@ -36,6 +36,7 @@ _WRITTEN_FIRST = {
     "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "rings", "freed", "born", "writers",
     "fetch_of", "brings", "spots", "commands", "log",
 }  # fmt: skip
+SMS_OF_A_LANE = 4  # about as many requests of one cycle have to be told apart one by one
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
 
@@ -186,16 +187,16 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
     """
     requests, free_requests = new_pool(REQUEST, 4096)
     size = 1 << (2 * horizon(gpu)).bit_length()
+    window = 1 << longest_quantum(gpu).bit_length()  # what SMs and TLBs send is due in the window in which they do
+    lanes = 1 << (gpu.sm.count // SMS_OF_A_LANE).bit_length()
     common = _Common(
         gpu=gpu,
         layout=drawn.where,
         drawn=drawn,
         requests=requests,
         free_requests=free_requests,
-        calendars={
-            name: new_queues(size)
-            for name in ("from_sms", "to_l2", "to_sms", "to_dram", "from_dram", "to_home", "to_near")
-        },
+        calendars={name: new_calendar(size) for name in ("to_sms", "to_dram", "from_dram", "to_home", "to_near")}
+        | {name: new_calendar(window, lanes) for name in ("from_sms", "to_l2")},
         replies=new_queues(gpu.sm.count + 1),
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
         counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
@@ -322,7 +323,7 @@ def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
         requests=common.requests,
         free_requests=common.free_requests,
         from_sms=common.calendars["from_sms"],
-        fills=new_queues(1 << (longest_quantum(common.gpu) + own.shared_latency_cycles).bit_length()),
+        fills=new_calendar(1 << (longest_quantum(common.gpu) + own.shared_latency_cycles).bit_length()),
         replies=common.replies,
         to_l2=common.calendars["to_l2"],
         counters=common.translated,

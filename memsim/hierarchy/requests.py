@@ -3,6 +3,9 @@
 A request keeps its record from the SM that makes it to the reply; only its number moves. Levels run one after the
 other over the same window of time, so what one emits is put into a *calendar*, a bucket a cycle, and the next
 level takes whole windows out of it in order. Within a cycle the order is that of `key`, then of emission.
+
+A bucket is divided into lanes, each for an equal share of the keys: which of all SMs is first in a cycle is drawn by
+hashed keys, and to find a request's place among a hundred others is to touch half of them.
 """
 
 from __future__ import annotations
@@ -39,7 +42,8 @@ REQUEST = np.dtype(
 )
 assert REQUEST.itemsize == HOST_LINE
 
-# A first-in first-out queue, or a calendar's bucket; `head` is -1 when empty.
+KEY_BITS = 32
+# A first-in first-out queue, or a lane of a calendar's bucket; `head` is -1 when empty.
 QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])
 
 # Free records of a pool: a stack of numbers with its depth in element 0.
@@ -81,6 +85,11 @@ def new_queues(n: int) -> np.ndarray:
     return queues
 
 
+def new_calendar(cycles: int, lanes: int = 1) -> np.ndarray:
+    """An empty calendar, [cycle, lane]; how many of either is a power of two."""
+    return new_queues(cycles * lanes).reshape(cycles, lanes)
+
+
 @inlined
 def take(free):
     """A free record's number. The conductor keeps the stack deep enough for a quantum."""
@@ -119,28 +128,38 @@ def pop(queues, q, requests):
 @inlined
 def schedule(calendar, requests, r):
     """Put request `r` into the bucket of its time, behind those with a smaller or equal key."""
-    b = requests[r].time & (len(calendar) - 1)
-    tail = calendar[b].tail
-    if calendar[b].head < 0 or requests[tail].key <= requests[r].key:
-        append(calendar, b, requests, r)
+    bucket = calendar[requests[r].time & (calendar.shape[0] - 1)]
+    key = np.int64(requests[r].key)
+    lane = key * bucket.shape[0] >> KEY_BITS
+    if bucket[lane].head < 0 or requests[bucket[lane].tail].key <= key:
+        append(bucket, lane, requests, r)
         return
-    key = requests[r].key
     before = -1
-    at = calendar[b].head
+    at = bucket[lane].head
     while requests[at].key <= key:
         before = at
         at = requests[at].next
     requests[r].next = at
     if before < 0:
-        calendar[b].head = r
+        bucket[lane].head = r
     else:
         requests[before].next = r
 
 
 @inlined
-def take_bucket(calendar, time):
-    """First of the requests that are due at `time`, which leave the calendar; -1 if there is none."""
-    b = time & (len(calendar) - 1)
-    r = calendar[b].head
-    calendar[b].head = -1
-    return r
+def take_bucket(calendar, requests, time):
+    """First of the requests that are due at `time`, which leave the calendar in order; -1 if there is none."""
+    bucket = calendar[time & (calendar.shape[0] - 1)]
+    first = np.int64(bucket[0].head)
+    bucket[0].head = -1
+    last = np.int64(bucket[0].tail)
+    for lane in range(1, bucket.shape[0]):
+        head = np.int64(bucket[lane].head)
+        if head >= 0:
+            if first < 0:
+                first = head
+            else:
+                requests[last].next = head
+            last = np.int64(bucket[lane].tail)
+            bucket[lane].head = -1
+    return first

@@ -170,7 +170,7 @@ def accept(m, start, end):
     for time in range(start, end):
         while clock * p.clock_down < time * p.clock_up:
             clock += 1
-        r = take_bucket(m.from_l2, time)
+        r = take_bucket(m.from_l2, m.requests, time)
         while r >= 0:
             after = m.requests[r].next
             m.requests[r].time = clock

@@ -213,7 +213,7 @@ def accept(m, start, end):
     comes while others are handled."""
     p = m.p[0]
     for time in range(start, end):
-        r = take_bucket(m.from_sms, time)
+        r = take_bucket(m.from_sms, m.requests, time)
         while r >= 0:
             line = m.requests[r].line
             prefetch(m.way_of, line << p.packet_bits)
@@ -224,7 +224,7 @@ def accept(m, start, end):
                 enter(m, r)
             append(m.queues, m.requests[r].target, m.requests, r)
             r = after
-        r = take_bucket(m.from_dram, time)
+        r = take_bucket(m.from_dram, m.requests, time)
         while r >= 0:
             prefetch(m.cache.ways, m.brings[r, 0])
             after = m.requests[r].next
@@ -238,7 +238,7 @@ def accept(m, start, end):
 @inlined
 def deliver(m, calendar, queues, time):
     """Put what crosses between the partitions, and is there at `time`, into the queues of the slices it is for."""
-    r = take_bucket(calendar, time)
+    r = take_bucket(calendar, m.requests, time)
     while r >= 0:
         after = m.requests[r].next
         append(queues, m.requests[r].target, m.requests, r)

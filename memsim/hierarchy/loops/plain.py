@@ -26,7 +26,7 @@ class Records(np.ndarray):
     def __getitem__(self, index: Any) -> Any:
         entries = index if isinstance(index, tuple) else (index,)
         assert all(not isinstance(i, int | np.integer) or i >= 0 for i in entries), "compiled loops do not wrap indices"
-        if self.dtype.names and isinstance(index, int | np.integer):
+        if self.dtype.names and self.ndim == 1 and isinstance(index, int | np.integer):
             return _Record(self, int(index))
         return super().__getitem__(index)
 

@@ -10,7 +10,7 @@ from memsim.hierarchy.dram import channels as dram
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.loops.plain import level_records, records
 from memsim.hierarchy.machine import Machine
-from memsim.hierarchy.requests import append, give, take
+from memsim.hierarchy.requests import append, give, take, take_bucket
 from memsim.support.compiled import inlined
 
 # time: SM cycle in which it reaches its channel; kind: FETCH or WRITE_BACK.
@@ -56,7 +56,7 @@ def _send(m, free, requests, out):
     for c in range(len(m.channels)):
         dram.advance_channel(m, c, NEVER)
     for b in range(len(m.to_l2)):
-        m.to_l2[b].head = -1
+        take_bucket(m.to_l2, m.requests, b)
     for k in range(len(out)):
         r = numbers[k]
         give(free, r)

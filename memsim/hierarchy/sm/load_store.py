@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.cache.index import find
+from memsim.hierarchy.cache.ways import first_way
 from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket
@@ -23,7 +24,7 @@ from memsim.hierarchy.sm.warps import act, choose, goes_to_memory, make_ready
 from memsim.support.compiled import inlined
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
-AHEAD = 8  # transactions that the host is told of before they are looked up
+AHEAD, NEAR = 8, 4  # transactions before a lookup, the host is told of its line's record, then of its set
 
 
 @inlined
@@ -59,6 +60,15 @@ def due(m, sm):
     if returns_data(m.requests[r].kind):
         time += m.link_cycles[m.requests[r].mask]
     return time
+
+
+@inlined
+def foresee(m, sm, k, last):
+    """Ask the host for what the transactions after `k` will be looked up in."""
+    prefetch(m.mapping, m.lines[min(k + AHEAD, last)])
+    way = first_way(m.cache, set_of(m, sm, m.lines[min(k + NEAR, last)]))
+    prefetch(m.cache.tags, way)
+    prefetch(m.cache.ways, way)
 
 
 @inlined
@@ -182,7 +192,7 @@ def advance_sm(m, sm, end):
         cached = m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0
         k, stop = m.sms[sm].next, m.sms[sm].stop
         while k < stop and time < limit:
-            prefetch(m.mapping, m.lines[min(k + AHEAD, stop - 1)])
+            foresee(m, sm, k, stop - 1)
             if not look_up(m, sm, k, kind, op, cached, time):
                 blocked = True
                 break
@@ -203,7 +213,7 @@ def advance_sm(m, sm, end):
 def accept(m, start, end):
     """Hand the replies of a window to their SMs, and ask the host for the ways they fill."""
     for time in range(start, end):
-        r = take_bucket(m.from_l2, time)
+        r = take_bucket(m.from_l2, m.requests, time)
         while r >= 0:
             prefetch(m.cache.ways, m.requests[r].way)
             after = m.requests[r].next

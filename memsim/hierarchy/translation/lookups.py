@@ -114,12 +114,12 @@ def advance_translation(m, start, end):
     """Advance all TLBs and walks over [start, end)."""
     for time in range(start, end):
         receive(m, time)
-        n = take_bucket(m.fills, time)
+        n = take_bucket(m.fills, m.misses, time)
         while n >= 0:
             after = m.misses[n].next
             fill(m, n, time)
             n = after
-        r = take_bucket(m.from_sms, time)
+        r = take_bucket(m.from_sms, m.requests, time)
         while r >= 0:
             after = m.requests[r].next
             sm = m.requests[r].sm
