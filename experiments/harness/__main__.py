@@ -34,6 +34,7 @@ STUDIES: tuple[str, ...] = (
     "which_randomness",
     "what_decides",
     "scale",
+    "triton",
 )
 
 

@@ -51,6 +51,13 @@ def _program(tmp_path, text):
     return path
 
 
+def _module(tmp_path, text):
+    spec = importlib.util.spec_from_file_location("program", _program(tmp_path, text))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @needs_triton
 def test_triton_launches_compute_what_numpy_does_and_name_arrays_and_lines(tmp_path):
     script = _program(tmp_path, TRITON + "\nmain()\nprint('done')\n")
@@ -76,6 +83,15 @@ def test_capturing_in_python_catches_every_launch_of_the_block(tmp_path, gpu):
     ]  # fmt: skip
     assert captured.launches[1].where.endswith("program.py:15")
     assert captured.trace.launch.grid == (1, 1, 1)
+
+
+@needs_triton
+def test_a_compiled_kernel_is_caught_by_the_capture_that_it_is_launched_in(tmp_path):
+    module = _module(tmp_path, TRITON)
+    for _ in range(2):
+        with memsim.capturing(gpu="a100") as captured:
+            module.main()
+        assert [one.kernel for one in captured.launches] == ["add", "add"]
 
 
 @needs_triton

@@ -92,12 +92,12 @@ class Driver:
     """What Triton asks of the active driver (``triton.backends.driver.DriverBase``), answered without a device."""
 
     def __init__(self, capturing: Capturing) -> None:
-        self._capturing = capturing
+        self.capturing = capturing
         self._number = max(architecture(capturing.gpu), OLDEST)
         self.utils = Utils(capturing.gpu)
 
     def launcher_cls(self, source: Any, metadata: Any) -> Launcher:
-        return Launcher(self._capturing, source, metadata)
+        return Launcher(source, metadata)
 
     def get_current_target(self) -> Any:
         from triton.backends.compiler import GPUTarget
@@ -121,7 +121,7 @@ class Driver:
         return needed("torch", "triton").device("cpu")
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        return self._capturing.benchmark
+        return self.capturing.benchmark
 
 
 class Afterwards:
@@ -207,10 +207,13 @@ class Utils:
 
 
 class Launcher:
-    """Launches one compiled kernel: made once, called with a grid and the kernel's arguments."""
+    """Launches one compiled kernel: made once, called with a grid and the kernel's arguments.
 
-    def __init__(self, capturing: Capturing, source: Any, metadata: Any) -> None:
-        self._capturing, self._metadata = capturing, metadata
+    Triton keeps it with the kernel, so a later capture meets it again: who catches is asked of the active driver.
+    """
+
+    def __init__(self, source: Any, metadata: Any) -> None:
+        self._metadata = metadata
         self._signature: Mapping[Any, Any] = source.signature
         self._code = Code(_ptx(source, metadata), metadata.name, source.name, _file(source))
 
@@ -227,6 +230,8 @@ class Launcher:
         leave: Any,
         *given: Any,
     ) -> None:
+        from triton.runtime import driver
+
         values, names, self._described = [], [], 0
         for (key, kind), value in zip(self._signature.items(), given, strict=True):
             parts = list(self._parameters(kind, value))
@@ -236,7 +241,7 @@ class Launcher:
         values += [np.zeros(scratch, np.uint8) if scratch else 0, 0]  # and none for a profiler
         if enter is not None:
             enter(about)
-        self._capturing.launch(
+        driver.active.capturing.launch(
             self._code, values, (x * self._metadata.num_ctas, y, z), 32 * self._metadata.num_warps,
             names=[*names, "scratch", "profile"], cluster=(self._metadata.num_ctas, 1, 1),
             shared_bytes=self._metadata.shared,
