@@ -66,7 +66,7 @@ def _found(variant: str, launch: Callable[[], None], gpu: str) -> Found:
 
 
 def _requests(trace: Trace, gpu: str) -> tuple[float, float]:
-    """Sectors of a load or atomic of global memory, and passes of an access of shared memory, means over warp instructions."""
+    """Sectors of a load or atomic of global memory, and passes of an access of shared memory: means over rows."""
     made = coalesce(trace, load_gpu(gpu))
     rows, total = made.instructions, np.concatenate([[0], np.cumsum(popcounts(np.asarray(made.masks)))])
     sectors = total[rows["first"] + rows["count"]] - total[rows["first"]]

@@ -22,12 +22,12 @@ from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code
 from memsim.sources.ptx.launchers.needed import needed
 from memsim.sources.ptx.launchers.tensors import HostTensor
+from memsim.sources.ptx.launchers.triton_tuner import tuners_caught
 from memsim.sources.ptx.tensor_map import tensor_map
 from memsim.support.errors import InputError
 
 OLDEST = 80  # Triton compiles for no older architecture
 SWIZZLE_BYTES = (0, 32, 64, 128)  # by CUDA's CUtensorMapSwizzle
-BENCHES = ("do_bench", "do_bench_cudagraph")  # of triton.testing: they time by a device's events
 MOST_THREADS = 1024  # of a block, on every GPU that Triton compiles for
 
 
@@ -35,7 +35,6 @@ MOST_THREADS = 1024  # of a block, on every GPU that Triton compiles for
 def triton_caught(capturing: Capturing) -> Iterator[None]:
     """Inside the block, Triton's launches go to ``capturing``, and kernels take numpy's arrays as they are."""
     needed("triton", "triton")
-    from triton import knobs, testing
     from triton.runtime import driver
     from triton.runtime.jit import KernelInterface
 
@@ -52,39 +51,13 @@ def triton_caught(capturing: Capturing) -> Iterator[None]:
     def tensor(value: Any) -> Any:
         return HostTensor(value, capturing.arrays) if isinstance(value, np.ndarray) else value
 
-    def tell(fn: Any, best_config: Any, configs_timings: Mapping[Any, Sequence[float]], **_: Any) -> None:
-        times = {str(config): times[0] for config, times in configs_timings.items()}
-        best, worst = min(times.values()), max(times, key=lambda config: times[config])
-        capturing.notes.append(
-            f"{fn.__name__} tuned for {capturing.gpu.name}, {len(times)} configurations simulated: {best_config} takes "
-            f"{best:.3g} ms; {worst} {times[worst] / best:.2f} times as long"
-        )
-
-    def bench(
-        fn: Callable[[], Any],
-        *_: Any,
-        quantiles: Sequence[float] | None = None,
-        return_mode: str = "mean",
-        **__: Any,
-    ) -> float | list[float]:
-        time = capturing.benchmark(fn)[0]  # of one simulation: every quantile and mean of it is the same
-        if quantiles is not None and len(quantiles) > 1:
-            return [time] * len(quantiles)
-        return [time] if quantiles is None and return_mode == "all" else time
-
     driver.set_active(Driver(capturing))
     KernelInterface.__getitem__ = with_numpy
-    listener, knobs.autotuning.listener = knobs.autotuning.listener, tell
-    benches = {name: getattr(testing, name) for name in BENCHES if hasattr(testing, name)}
-    for name in benches:
-        setattr(testing, name, bench)
     try:
-        yield
+        with tuners_caught(capturing):
+            yield
     finally:
         KernelInterface.__getitem__ = subscript
-        knobs.autotuning.listener = listener
-        for name, own in benches.items():
-            setattr(testing, name, own)
         driver.set_active(active if isinstance(active, Afterwards) else Afterwards(active, lambda: driver.default))
 
 
