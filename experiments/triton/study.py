@@ -1,4 +1,4 @@
-"""Triton kernels in variants, beside measured ratios of their times: sectors a request, passes of shared memory, hits."""
+"""Triton kernels in variants, beside measured ratios of times: sectors a request, passes of shared memory, hits."""
 
 from __future__ import annotations
 
