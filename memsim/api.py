@@ -29,12 +29,14 @@ if TYPE_CHECKING:
     from memsim.sources.capture import Captured, Wanted
     from memsim.sources.describe.workload import Workload
     from memsim.sources.ptx.launchers.capturing import Capturing
+    from memsim.sources.ptx.launchers.script import TunedScript
     from memsim.studies.capacity import Capacity
     from memsim.studies.sources import BySource
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
 
 
+_SCRIPT_CHILD = (sys.executable, "-m", "memsim.cli.script_child")  # runs a Python program with its launches caught
 TUNING_TRIALS = 4  # of each configuration that a program's own tuner times
 
 
@@ -157,15 +159,20 @@ def _capture_script(
     script: Path, arguments: Sequence[str], out: Path, gpu: GPU | str | Path | None, wanted: Wanted,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
-    from memsim.gpu.presets import load_gpu
     from memsim.sources.ptx.launchers.script import capture_script
 
-    preset = PYTHON_GPU if gpu is None else gpu
-    if not isinstance(preset, str | Path):
+    preset = _preset_of_program(PYTHON_GPU if gpu is None else gpu)
+    return capture_script(_SCRIPT_CHILD, script, arguments, out, preset, wanted, progress)
+
+
+def _preset_of_program(gpu: GPU | str | Path) -> str:
+    """As a program's own process is told; a name that is wrong is said before it starts."""
+    from memsim.gpu.presets import load_gpu
+
+    if not isinstance(gpu, str | Path):
         raise InputError("capture", "gpu", "is an object; give a Python program's GPU by its name or file")
-    load_gpu(preset)  # a name that is wrong is told before a program starts
-    child = [sys.executable, "-m", "memsim.cli.script_child"]
-    return capture_script(child, script, arguments, out, str(preset), wanted, progress)
+    load_gpu(gpu)
+    return str(gpu)
 
 
 def capture_ptx(
@@ -246,6 +253,7 @@ def capturing(
     from memsim.sources.capture.wanted import chosen_kernels, chosen_launches
     from memsim.sources.ptx.launchers.capturing import Capturing, Enough
     from memsim.sources.ptx.launchers.installed import caught
+    from memsim.sources.ptx.launchers.timing import Timing
 
     which, machine = (chosen_kernels(kernel), chosen_launches(launch)), _gpu(gpu)
     wanted = Wanted(*which, blocks, snapshot_only, registers, stop=stop)
@@ -253,7 +261,7 @@ def capturing(
     def clock(trace: Trace) -> float:
         return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean
 
-    with suppress(Enough), caught(Capturing(machine, Path(_out(out)), wanted, progress, clock)) as captured:
+    with suppress(Enough), caught(Capturing(machine, Path(_out(out)), wanted, progress, Timing(clock))) as captured:
         yield captured
 
 
@@ -415,12 +423,15 @@ def explore(
     jobs: int = 1,
     settings: Mapping[str, object] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    arguments: Sequence[str] = (),
+    kernel: str | None = None,
     **parameters: Any,
 ) -> Exploration:
     """Try the choices that a kernel declares: all by closed-form models, the best few by simulation (docs/explore.md).
 
     Args:
-        workload: one made by ``@memsim.workload``, a name of the library, or a path to a kernel file.
+        workload: one made by ``@memsim.workload``, a name of the library, a path to a kernel file, or to a program
+            that launches a kernel of Triton with ``@triton.autotune``: its configurations are the versions.
         gpu: a GPU, the name of a preset, or the path of a TOML file.
         vary: by parameter, the values to try, in the place of those that the kernel declares.
         keep: how many versions to simulate, the best by model.
@@ -429,6 +440,8 @@ def explore(
         jobs: processes, which share out the versions.
         settings: fields of the GPU to change.
         progress: told the versions done, all, and the stage: "modelled" or "simulated".
+        arguments: of a program's command line.
+        kernel: which of a program's tuned kernels; None: the first.
         parameters: of the workload, that are no choices.
 
     Raises:
@@ -439,13 +452,26 @@ def explore(
     ({'variant': 'diagonal'}, 'variant')
     """
     from memsim.exploration import explore as search
+    from memsim.exploration import explore_tuned, is_program
     from memsim.gpu.presets import override
 
     machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
-    return search(
-        workload, machine, parameters, vary or {},
-        keep=keep, blocks=blocks, trials=trials, seed=seed, jobs=jobs, progress=progress,
-    )  # fmt: skip
+    how: dict[str, Any] = {"keep": keep, "blocks": blocks, "trials": trials, "seed": seed, "jobs": jobs}
+    if not isinstance(workload, str | Path) or not is_program(workload):
+        if arguments or kernel is not None:
+            raise InputError("explore", "arguments", "and kernels are a program's; leave them out")
+        return search(workload, machine, parameters, vary or {}, progress=progress, **how)
+    if parameters or vary:
+        wrong = ", ".join([*parameters, *(vary or ())])
+        raise InputError(workload, wrong, "is no choice of a program; write it into its triton.Configs")
+
+    def tune(folder: Path, waves: Sequence[str]) -> TunedScript:
+        from memsim.sources.ptx.launchers.script import tune_script
+
+        preset = _preset_of_program(gpu)
+        return tune_script(_SCRIPT_CHILD, Path(workload), arguments, folder, preset, waves, kernel)
+
+    return explore_tuned(tune, str(workload), machine, progress=progress, **how)
 
 
 def capacity(

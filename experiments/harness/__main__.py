@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 from time import perf_counter
 
@@ -34,14 +35,17 @@ STUDIES: tuple[str, ...] = (
     "which_randomness",
     "what_decides",
     "scale",
+    "triton",
 )
+
+NEEDS = {"triton": "triton"}  # the packages that studies need beside memsim's own
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run what is asked for."""
     asked = _parser().parse_args(arguments)
     found = {}
-    for name in asked.study or STUDIES:
+    for name in asked.study or _runnable():
         begin = perf_counter()
         outcome = run(name, asked.quick, asked.jobs)
         found[name] = [scoreboard.row(claim) for claim in outcome.claims]
@@ -52,6 +56,14 @@ def main(arguments: list[str] | None = None) -> None:
     if not asked.quick:
         last = {name: scoreboard.kept(EXPERIMENTS / name / KEPT) for name in STUDIES}
         fill(EXPERIMENTS / "README.md", {"scoreboard": scoreboard.as_markdown(last)})
+
+
+def _runnable() -> list[str]:
+    """All studies but those whose compiler is not installed; of these one line says so."""
+    missing = {name: package for name, package in NEEDS.items() if not find_spec(package)}
+    for name, package in missing.items():
+        print(f"{name}: left out, as {package} is not installed: pip install 'memsim[{package}]'", file=sys.stderr)
+    return [name for name in STUDIES if name not in missing]
 
 
 def run(name: str, quick: bool, jobs: int) -> Outcome:

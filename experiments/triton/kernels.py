@@ -2,6 +2,8 @@
 
 import triton
 import triton.language as tl
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
 
 
 @triton.jit
@@ -45,4 +47,24 @@ def matmul(a, b, c, n, BM: tl.constexpr, BN: tl.constexpr, BK: tl.constexpr, GRO
         total = tl.dot(tl.load(left), tl.load(right), total)
         left += BK
         right += BK * n
-    tl.store(c + rows[:, None] * n + columns[None, :], total.to(tl.float16))
+    tl.store(c + rows[:, None] * n + columns[None, :], total.to(c.dtype.element_ty))
+
+
+@gluon.jit
+def scale(x, out, columns, DOWN: gl.constexpr):
+    """Tiles of 32 rows and 128 columns, 16 bytes a lane; a warp's lanes lie along a row, or down a column."""
+    across: gl.constexpr = gl.BlockedLayout([1, 4], [1, 32], [4, 1], [1, 0])
+    down: gl.constexpr = gl.BlockedLayout([1, 4], [32, 1], [1, 4], [0, 1])
+    layout: gl.constexpr = down if DOWN else across
+    row = gl.program_id(0) * 32 + gl.arange(0, 32, layout=gl.SliceLayout(1, layout))
+    column = gl.program_id(1) * 128 + gl.arange(0, 128, layout=gl.SliceLayout(0, layout))
+    at = row[:, None] * columns + column[None, :]
+    gl.store(out + at, 2.0 * gl.load(x + at))
+
+
+@gluon.jit
+def atomics(out, EACH: gl.constexpr):
+    """Adds to 1024 words a program, so many neighbours a lane, one word an instruction."""
+    layout: gl.constexpr = gl.BlockedLayout([EACH], [32], [4], [0])
+    at = gl.program_id(0) * 1024 + gl.arange(0, 1024, layout=layout)
+    gl.atomic_add(out + at, gl.full([1024], 1, gl.int32, layout=layout), sem="relaxed")

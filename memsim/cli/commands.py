@@ -91,10 +91,11 @@ def _options(
 
 app.command()(trace)
 app.command(cls=WithArguments)(capture)
+app.command(cls=WithArguments)(explore)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")
 for command in (
-    info, run, sweep, show, plot, report, compare, estimate, explore, capacity, sensitivity, workloads,
+    info, run, sweep, show, plot, report, compare, estimate, capacity, sensitivity, workloads,
     calibrate,
 ):  # fmt: skip
     app.command()(command)

@@ -13,7 +13,14 @@ from memsim.gpu.defaults import DEFAULT_GPU
 
 
 def explore(
-    workload: Annotated[str, typer.Argument(help="A workload of the library, or a path to kernel.py.")],
+    ctx: typer.Context,
+    workload: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD [-- ARGS]",
+            help="A workload of the library, a path to kernel.py, or a program with @triton.autotune.",
+        ),
+    ],
     gpu: Gpu = DEFAULT_GPU,
     param: Annotated[
         list[str] | None, typer.Option("--param", "-p", help="name=value: not a choice; may be repeated.")
@@ -22,6 +29,7 @@ def explore(
         list[str] | None,
         typer.Option("--vary", help="name=value,value: a choice, in the place of what is declared; may be repeated."),
     ] = None,
+    kernel: Annotated[str | None, typer.Option(help="Which of a program's tuned kernels. Default: the first.")] = None,
     keep: Annotated[int, typer.Option(min=0, help="Versions that are simulated, the best by model.")] = 5,
     trials: Annotated[int, typer.Option(min=1, help="Trials of each.")] = 8,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
@@ -46,6 +54,7 @@ def explore(
     memsim explore neighbours -p n=16384 --gpu tesla-c1060 -j 2
     memsim explore path/to/kernel.py --gpu tesla-v100 --vary block=64,128,256 --keep 3
     memsim explore matmul --gpu tesla-v100 --keep 0 -o versions.csv
+    memsim explore tuned.py --gpu h100 -- 4096
     """
     from memsim.api import explore as search
     from memsim.exploration import parse_vary
@@ -70,6 +79,8 @@ def explore(
             jobs=jobs or os.cpu_count() or 1,
             settings=parse_settings(setting or []),
             progress=advance,
+            arguments=ctx.obj or [],
+            kernel=kernel,
             **parse_settings(param or [], "-p"),
         )
     if out is not None:

@@ -10,9 +10,12 @@ import traceback
 from collections import Counter
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.sources.ptx.launchers.timing import Tried
 
 INTERRUPTED = 130
 
@@ -26,7 +29,7 @@ def main() -> None:
         out.write(f"{json.dumps(message)}\n")
 
     try:
-        done = run(about, lambda *blocks: tell(progress=blocks))
+        done = tune(about) if "tune" in about else run(about, lambda *blocks: tell(progress=blocks))
     except InputError as error:
         tell(error=[error.where, error.field, error.problem])
         _leave(2)
@@ -39,30 +42,74 @@ def main() -> None:
 def run(about: dict[str, Any], progress: Any) -> dict[str, Any]:
     """Run the program; the traces' paths, how often each kernel was launched, and notes."""
     from memsim.api import capturing
-    from memsim.sources.ptx.launchers.capturing import Enough
 
-    script, wanted = about["script"], about["wanted"]
-    sys.argv = [script, *about["arguments"]]
-    sys.path[0] = str(Path(script).resolve().parent)
+    wanted = about["wanted"]
     chosen = {name: wanted[name] for name in ("blocks", "registers", "snapshot_only", "stop")}
     which = {"kernel": wanted["kernels"], "launch": wanted["launches"]}
     with capturing(about["gpu"], out=about["out"], progress=progress, **which, **chosen) as captured:
-        try:
-            runpy.run_path(script, run_name="__main__")
-        except Enough:
-            pass
-        except SystemExit as leaving:
-            if leaving.code not in (None, 0):
-                _leave(leaving.code if isinstance(leaving.code, int) else 1, leaving.code)
-        except (InputError, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            _show(error, script)
-            _leave(1)
+        _program(about)
     if not captured.traces:
         raise captured.nothing()
     launches = Counter(one.kernel for one in captured.launches)
     return {"traces": [str(one.path) for one in captured.traces], "launches": launches, "notes": captured.notes}
+
+
+def tune(about: dict[str, Any]) -> dict[str, Any]:
+    """Run the program until the wanted kernel is tuned, by the models' times; its configurations and their traces."""
+    from memsim.exploration.model import modelled
+    from memsim.gpu.presets import load_gpu
+    from memsim.sources.capture import Wanted
+    from memsim.sources.ptx.launchers.capturing import Capturing
+    from memsim.sources.ptx.launchers.installed import caught
+    from memsim.sources.ptx.launchers.timing import Timing
+
+    asked, gpu = about["tune"], load_gpu(about["gpu"])
+    clock = lambda trace: modelled(trace, gpu).milliseconds  # noqa: E731
+    timing = Timing(clock, asked["blocks"], Path(asked["folder"]), stop=True)
+    kernels = (asked["kernel"],) if asked["kernel"] else ()
+    wanted = Wanted(kernels=kernels, launches=())  # of what is launched untimed, nothing is traced
+    with caught(Capturing(gpu, Path(about["out"]), wanted, timing=timing)) as captured:
+        _program(about)
+    tuned = [one for one in captured.tuned if wanted.takes_kernel(one.kernel)]
+    if not tuned:
+        problem = "tunes no kernel; give one with @triton.autotune and two configurations or more, and launch it"
+        others = ", ".join(one.kernel for one in captured.tuned)
+        raise InputError(
+            about["script"], asked["kernel"] or "kernel", f"is not tuned; tuned are {others}" if others else problem
+        )
+    return {
+        "kernel": tuned[0].kernel,
+        "configurations": [_configuration(*one) for one in zip(tuned[0].configurations, tuned[0].calls, strict=True)],
+    }
+
+
+def _configuration(chosen: dict[str, Any], call: list[Tried] | str) -> dict[str, Any]:
+    """What is told of one; of several launches in a call, the longest stands for it."""
+    if isinstance(call, str):
+        return {"chosen": chosen, "reason": call}
+    longest = max(call, key=lambda one: one.milliseconds)
+    return {"chosen": chosen, "traces": [str(trace.path) for trace in longest.traces]}
+
+
+def _program(about: dict[str, Any]) -> None:
+    """Run the user's program as Python would, or as much of it as is needed."""
+    from memsim.sources.ptx.launchers.capturing import Enough
+
+    script = about["script"]
+    sys.argv = [script, *about["arguments"]]
+    sys.path[0] = str(Path(script).resolve().parent)
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except Enough:
+        pass
+    except SystemExit as leaving:
+        if leaving.code not in (None, 0):
+            _leave(leaving.code if isinstance(leaving.code, int) else 1, leaving.code)
+    except (InputError, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        _show(error, script)
+        _leave(1)
 
 
 def _show(error: BaseException, script: str) -> None:

@@ -1,107 +1,21 @@
-"""Tries the choices that a kernel declares: all by model, the best few by simulation."""
+"""Tries the choices that a kernel declares."""
 
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
-from memsim.analysis.result import Result
-from memsim.exploration.effects import Decision, decisions, shares
-from memsim.exploration.model import Modelled, modelled
+from memsim.exploration.search import Asked, Exploration, Progress, Task, check_numbers, search
 from memsim.exploration.space import Chosen, choices_of, combinations
 from memsim.gpu.config import GPU
-from memsim.montecarlo.load_loops import load_loops
-from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import run
 from memsim.sources.describe import Workload, load_workload
 from memsim.sources.record import record
-from memsim.support.errors import InputError
-from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
-MODELLED, SIMULATED = "modelled", "simulated"
-ONE_WAVE = "1x"  # what the models are shown: channels are skewed by blocks that run at the same time
-
 _FORKS = platform.system() == "Linux"  # workers then inherit what they work on; elsewhere it is pickled
-
-Found = TypeVar("Found")
-Progress = Callable[[int, int, str], None]  # versions done, all, and in which stage
-
-
-@dataclass(frozen=True)
-class Version:
-    """One version of the kernel.
-
-    Attributes:
-        chosen: value by choice.
-        model: what the models say of it.
-        result: of its simulation; None: it was not among the best by model, or there was no time for it.
-    """
-
-    chosen: Chosen
-    model: Modelled
-    result: Result | None = None
-
-    @property
-    def milliseconds(self) -> float:
-        """Simulated time of the launch, mean over trials; nan if it was not simulated."""
-        return float("nan") if self.result is None else self.result.kernel_time.mean
-
-
-@dataclass(frozen=True)
-class Exploration:
-    """What was found.
-
-    Attributes:
-        workload: the kernel's file.
-        gpu: name.
-        parameters: those that were given.
-        choices: values by choice, as declared or varied.
-        versions: the best first: by simulated time those that were simulated, then the others by the model's.
-        rejected: versions that cannot be, with what was said of them.
-        complete: whether all that should have been simulated were; not after Ctrl-C.
-    """
-
-    workload: str
-    gpu: str
-    parameters: Mapping[str, Any]
-    choices: Mapping[str, tuple[Any, ...]]
-    versions: tuple[Version, ...]
-    rejected: tuple[tuple[Chosen, str], ...]
-    complete: bool
-
-    @property
-    def best(self) -> Version:
-        return self.versions[0]
-
-    @cached_property
-    def shares(self) -> dict[str, float]:
-        """Share of the variance of log modelled time that each choice explains by itself, over all versions."""
-        times = [version.model.milliseconds for version in self.versions]
-        return shares([version.chosen for version in self.versions], times, self.choices)
-
-    @cached_property
-    def decisions(self) -> list[Decision]:
-        """What decides, by model: one choice after the other on the way from all versions to the best."""
-        chosen, models = [one.chosen for one in self.versions], [one.model for one in self.versions]
-        return decisions(chosen, models, self.choices, self.best.chosen)
-
-
-@dataclass(frozen=True)
-class _Task:
-    """What all versions have in common."""
-
-    workload: Workload | str | Path
-    parameters: Mapping[str, Any]
-    gpu: GPU
-    blocks: str
-    trials: int
-    seed: int
 
 
 def explore(
@@ -118,91 +32,17 @@ def explore(
     progress: Progress | None = None,
 ) -> Exploration:
     """See :func:`memsim.api.explore`."""
-    for name, value, least in (("keep", keep, 0), ("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1)):
-        if value < least:
-            raise InputError("explore", name, f"is {value}; give {least} or more")
+    check_numbers(keep=keep, trials=trials, seed=seed, jobs=jobs)
     loaded = workload if isinstance(workload, Workload) else load_workload(workload)
     choices = choices_of(loaded, parameters, vary)
-    versions = list(combinations(choices))
+    trace = partial(_trace, loaded if _FORKS else workload, parameters, gpu)
     jobs = jobs if _FORKS or not isinstance(workload, Workload) else 1
-    task = _Task(loaded if _FORKS else workload, parameters, gpu, blocks, trials, seed)
-    models, rejected = _modelled(task, versions, jobs, progress)
-    if not models:
-        raise InputError(loaded.shown, "choices", f"make no version that can be; of the first: {rejected[0][1]}")
-    models.sort(key=lambda version: (version.model.order, version.model.milliseconds))
-    simulated = _simulated(task, models[:keep], jobs, progress)
-    simulated.sort(key=lambda version: version.milliseconds)
-    others = [one for one in models if all(one.chosen != other.chosen for other in simulated)]
     given = {name: loaded.parameters(parameters)[name] for name in parameters}
-    complete = len(simulated) == min(keep, len(models))
-    return Exploration(loaded.shown, gpu.name, given, choices, (*simulated, *others), tuple(rejected), complete)
+    asked = Asked(loaded.shown, given, choices)
+    return search(Task(trace, gpu, blocks, trials, seed), asked, list(combinations(choices)), keep, jobs, progress)
 
 
-def _modelled(
-    task: _Task, versions: list[Chosen], jobs: int, progress: Progress | None
-) -> tuple[list[Version], list[tuple[Chosen, str]]]:
-    """All versions by model, and those rejected, in the order of `versions`."""
-    found: dict[int, Modelled | str] = {}
-    tell = progress or (lambda done, total, stage: None)
-    for first, chosen in enumerate(versions):  # the first that can be, here: no two workers compile the same loops
-        found[first] = _model(task, chosen)
-        tell(len(found), len(versions), MODELLED)
-        if isinstance(found[first], Modelled):
-            break
-    here = len(found)
-    with closing(_each(partial(_model, task), versions[here:], jobs)) as rest:
-        for number, answer in rest:
-            found[here + number] = answer
-            tell(len(found), len(versions), MODELLED)
-    ordered = [(versions[number], found[number]) for number in range(len(versions))]
-    possible = [Version(chosen, answer) for chosen, answer in ordered if isinstance(answer, Modelled)]
-    return possible, [(chosen, answer) for chosen, answer in ordered if isinstance(answer, str)]
-
-
-def _simulated(task: _Task, best: list[Version], jobs: int, progress: Progress | None) -> list[Version]:
-    """The best by simulation; those that are finished, if Ctrl-C comes."""
-    finished: list[Version] = []
-    if not best:
-        return finished
-    load_loops(task.gpu)
-    with closing(_each(partial(_simulate, task), [version.chosen for version in best], jobs)) as done:
-        try:
-            for number, result in done:
-                finished.append(replace(best[number], result=result))
-                if progress:
-                    progress(len(finished), len(best), SIMULATED)
-        except KeyboardInterrupt:
-            pass
-    return finished
-
-
-def _each(
-    function: Callable[[Chosen], Found], items: Sequence[Chosen], jobs: int
-) -> Generator[tuple[int, Found], None, None]:
-    """(number of the item, what was found), as they finish."""
-    if jobs == 1 or len(items) < 2:
-        yield from ((number, function(item)) for number, item in enumerate(items))
-    else:
-        yield from in_processes(function, items, min(jobs, len(items)))
-
-
-def _model(task: _Task, chosen: Chosen) -> Modelled | str:
-    """The models' word on a version, or why it cannot be."""
-    try:
-        with Scratch() as folder:
-            return modelled(_trace(task, chosen, ONE_WAVE, folder), task.gpu)
-    except InputError as error:
-        return str(error)
-
-
-def _simulate(task: _Task, chosen: Chosen) -> Result:
-    with Scratch() as folder:
-        trace = _trace(task, chosen, task.blocks, folder)
-        result = Result(run(trace, task.gpu, trials=task.trials, seed=task.seed))
-    if result.interrupted:  # Ctrl-C is for the whole search
-        raise KeyboardInterrupt
-    return result
-
-
-def _trace(task: _Task, chosen: Chosen, blocks: str, folder: str) -> Trace:
-    return record(task.workload, {**task.parameters, **chosen}, task.gpu, blocks, Path(folder, "trace.h5"))
+def _trace(
+    workload: Workload | str | Path, parameters: Mapping[str, Any], gpu: GPU, chosen: Chosen, blocks: str, folder: Path
+) -> Trace:
+    return record(workload, {**parameters, **chosen}, gpu, blocks, folder / "trace.h5")

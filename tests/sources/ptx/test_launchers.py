@@ -51,6 +51,13 @@ def _program(tmp_path, text):
     return path
 
 
+def _module(tmp_path, text):
+    spec = importlib.util.spec_from_file_location("program", _program(tmp_path, text))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
 @needs_triton
 def test_triton_launches_compute_what_numpy_does_and_name_arrays_and_lines(tmp_path):
     script = _program(tmp_path, TRITON + "\nmain()\nprint('done')\n")
@@ -79,23 +86,53 @@ def test_capturing_in_python_catches_every_launch_of_the_block(tmp_path, gpu):
 
 
 @needs_triton
+def test_a_compiled_kernel_is_caught_by_the_capture_that_it_is_launched_in(tmp_path):
+    module = _module(tmp_path, TRITON)
+    for _ in range(2):
+        with memsim.capturing(gpu="a100") as captured:
+            module.main()
+        assert [one.kernel for one in captured.launches] == ["add", "add"]
+
+
+TUNED = TRITON.replace(
+    "@triton.jit",
+    "configs = [triton.Config({'BLOCK': b}, num_warps=w) for b, w in ((64, 1), (512, 4))]\n"
+    "@triton.autotune(configs, key=['n'], cache_results=True)\n@triton.jit",
+)
+TUNED = TUNED.replace(", BLOCK=512", "").replace("    add[(1,)]", "    return\n    add[(1,)]")
+
+
+@needs_triton
 def test_a_tuner_is_told_simulated_times_and_its_kernel_runs_with_the_best(tmp_path):
-    tuned = TRITON.replace(
-        "@triton.jit",
-        "configs = [triton.Config({'BLOCK': b}, num_warps=w) for b, w in ((64, 1), (512, 4))]\n"
-        "@triton.autotune(configs, key=['n'])\n@triton.jit",
-    )
-    tuned = tuned.replace(", BLOCK=512", "").replace("    add[(1,)]", "    return\n    add[(1,)]")
-    path = _program(tmp_path, tuned)
-    spec = importlib.util.spec_from_file_location("tuned", path)
-    module = importlib.util.module_from_spec(spec)
+    module = _module(tmp_path, TUNED)
     with memsim.capturing(gpu="a100") as captured:
-        spec.loader.exec_module(module)
         module.main()
     assert len(captured.tried) == 2 and len(captured.launches) == 1
     best = min(captured.tried, key=lambda one: one.milliseconds)
     assert captured.launches[0].block == best.caught.block
     assert "add tuned for a100" in captured.notes[0] and "2 configurations simulated" in captured.notes[0]
+
+
+@needs_triton
+def test_what_a_tuner_found_for_one_gpu_is_no_answer_for_another(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
+    module = _module(tmp_path, TUNED)
+    for gpu in ("a100", "h100"):
+        with memsim.capturing(gpu=gpu) as captured:
+            module.main()
+        assert len(captured.tried) == 2 and f"tuned for {gpu}" in captured.notes[0]
+    assert not module.add.cache, "simulated times are not what a GPU's tuner finds"
+    assert module.add.cache_results and not list((tmp_path / "cache").rglob("*autotune*"))
+
+
+@needs_triton
+def test_a_benchmark_of_a_kernel_that_is_not_tuned_yet_is_of_the_best(tmp_path):
+    from triton import testing
+
+    module, x = _module(tmp_path, TUNED), np.zeros(3000, np.float32)
+    with memsim.capturing(gpu="a100") as captured:
+        time = testing.do_bench(lambda: module.add[(47,)](x, x, x, 3000))
+    assert time == min(one.milliseconds for one in captured.tuned[0].calls[0] + captured.tuned[0].calls[1])
 
 
 @needs_triton

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,29 +15,17 @@ from memsim.sources.ptx import Launch, Memory, execute, trace_launch
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.launchers.arrays import DeviceArrays, is_array
 from memsim.sources.ptx.launchers.caught import Caught, Code, extents, user_line
+from memsim.sources.ptx.launchers.timing import Timing, Tried, Tuned
 from memsim.support.errors import InputError
 from memsim.support.files import writing
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 Progress = Callable[[int, int], None]
-TUNED_BLOCKS = "2x"  # what a tuner's launches are simulated on, as versions are in `memsim explore`
 
 
 class Enough(BaseException):
     """All that was wanted is captured, and the program is to end; no error, so no program catches it by accident."""
-
-
-Clock = Callable[[Trace], float]  # milliseconds of a launch
-
-
-@dataclass(frozen=True)
-class Tried:
-    """A launch that a tuner timed: its trace, and the milliseconds that it was told."""
-
-    caught: Caught
-    trace: Trace
-    milliseconds: float
 
 
 class Capturing:
@@ -49,11 +36,12 @@ class Capturing:
         out: the trace file, or a folder for one trace a kernel.
         wanted: which launch and blocks.
         progress: told the blocks done and all.
-        clock: how long a traced launch takes, for tuners that measure.
+        timing: how launches that a tuner times are timed; None: they cannot be.
 
     Attributes:
         launches: all that were caught, in their order, but for those that a tuner timed.
-        tried: those that a tuner timed.
+        timed: what tuners timed, call by call: its launches, or why it could not be launched.
+        tuned: kernels whose tuner is done.
         traces: of those that were wanted.
         notes: what the user should know, a line each.
     """
@@ -64,17 +52,18 @@ class Capturing:
         out: Path,
         wanted: Wanted | None = None,
         progress: Progress | None = None,
-        clock: Clock | None = None,
+        timing: Timing | None = None,
     ) -> None:
         self.gpu, self.wanted = gpu, wanted or Wanted()
-        self.tried: list[Tried] = []
+        self.timed: list[list[Tried] | str] = []
+        self.tuned: list[Tuned] = []
         self.launches: list[Caught] = []
         self.traces: list[Trace] = []
         self.notes: list[str] = []
         self.memory = Memory()
         self.arrays = DeviceArrays(self.memory)
-        self._out, self._progress, self._clock = out, progress, clock
-        self._timing = False  # inside a tuner's measurement
+        self._out, self._progress, self._timing = out, progress, timing
+        self._call: list[Tried] | None = None  # the launches so far of the call that a tuner times now
         self._counts: Counter[str] = Counter()
         self._scratch: Scratch | None = None
 
@@ -136,8 +125,8 @@ class Capturing:
             code.name, self._counts[code.name], extents(grid), extents(block), extents(cluster), shared_bytes,
             user_line(), code, passed,
         )  # fmt: skip
-        if self._timing:
-            self._time(caught)
+        if self._call is not None:
+            self._call.append(self._time(caught))
             return caught
         self._counts[code.name] += 1
         self.launches.append(caught)
@@ -152,29 +141,60 @@ class Capturing:
         Raises:
             InputError: the call launches nothing, or no clock was given.
         """
-        before, self._timing = len(self.tried), True
+        around, self._call = self._call, []  # a benchmark of a kernel that is yet to be tuned has others inside
         try:
             call()
+        except Exception as error:  # of Triton's compiler, as a rule: its tuner goes on with the next configuration
+            self.timed.append(str(error))
+            raise
+        else:
+            launches = self._call
+            self.timed.append(launches)
         finally:
-            self._timing = False
-        if len(self.tried) == before:
+            self._call = around
+        if not launches:
             raise InputError("capture", "tuner", "times a call that launches no kernel; give it one that does")
-        return [sum(one.milliseconds for one in self.tried[before:])] * 3
+        return [sum(one.milliseconds for one in launches)] * 3
 
-    def _time(self, caught: Caught) -> None:
-        if self._clock is None:
+    @property
+    def tried(self) -> list[Tried]:
+        """All launches that a tuner timed."""
+        return [one for call in self.timed if not isinstance(call, str) for one in call]
+
+    def tell_tuned(self, kernel: str, configurations: Sequence[Mapping[str, Any]], first: int) -> None:
+        """What a kernel's tuner says when it is done.
+
+        Args:
+            kernel: its name.
+            configurations: that it has timed, in their order.
+            first: which of :attr:`timed` was its first.
+
+        Raises:
+            InputError: it timed one of them never, or twice.
+        """
+        calls = self.timed[first:]
+        if len(calls) != len(configurations):
+            problem = f"timed {len(calls)} calls for {len(configurations)} configurations; time each configuration once"
+            raise InputError("capture", f"{kernel}'s tuner", problem)
+        self.tuned.append(Tuned(kernel, [dict(one) for one in configurations], calls))
+        if self._timing is not None and self._timing.stop and self.wanted.takes_kernel(kernel):
+            raise Enough
+
+    def _time(self, caught: Caught) -> Tried:
+        if self._timing is None:
             raise InputError("capture", "tuner", "times launches, and nobody simulates them here")
-        trace = trace_launch(
-            self._launch_of(caught),
-            self.memory,
-            self._folder_of_tried() / f"{len(self.tried)}.h5",
-            self.gpu,
-            TUNED_BLOCKS,
-        )
-        self.tried.append(Tried(caught, trace, self._clock(trace)))
+        launch, folder, number = self._launch_of(caught), self._folder_of_tried(), len(self.timed)
+        stem = f"{number}-{len(self._call or ())}"
+        traces = [
+            trace_launch(launch, self.memory, folder / f"{stem}-{blocks}.h5", self.gpu, blocks)
+            for blocks in self._timing.blocks
+        ]
+        return Tried(caught, traces, self._timing.clock(traces[0]))
 
     def _folder_of_tried(self) -> Path:
-        """A folder for the traces of timed launches, which goes with this."""
+        """A folder for the traces of timed launches; where none was given, one that goes with this."""
+        if self._timing is not None and self._timing.folder is not None:
+            return self._timing.folder
         if self._scratch is None:
             self._scratch = Scratch()
         return Path(self._scratch.name)

@@ -1,7 +1,7 @@
 """A Python program as it is: run in a process of its own with its launches caught; what it says comes by a pipe.
 
 A message is a line of JSON with one member: ``progress`` [done, all], ``error`` [where, field, problem], or ``done``
-{traces, launches, notes}.
+{traces, launches, notes}; of a tuning, ``done`` {kernel, configurations: [{chosen, traces or reason}]}.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +50,7 @@ def capture_script(
     Raises:
         InputError: the program fails, or launches nothing that is wanted. Nothing is left behind.
     """
-    if not script.is_file():
-        raise InputError(script, "file", "does not exist; give a Python program")
+    check_script(script)
     check_place(out)
     check_several(out, wanted)
     with writing(out):
@@ -62,6 +61,55 @@ def capture_script(
         done = _run([*child, json.dumps(about | {"wanted": _plain(wanted)})], script, progress)
         traces = [Trace.open(moved_trace(Path(path), out)) for path in done["traces"]]
     return Captured(traces, done["launches"], done["notes"])
+
+
+def tune_script(
+    child: Sequence[str],
+    script: Path,
+    arguments: Sequence[str],
+    folder: Path,
+    gpu: str,
+    blocks: Sequence[str],
+    kernel: str | None,
+) -> TunedScript:
+    """Run a Python program until Triton's autotuner has asked for the times of a kernel's configurations.
+
+    Args:
+        child, script, arguments, gpu: as for :func:`capture_script`.
+        folder: for the traces.
+        blocks: that are traced of each configuration, a trace each; the first is what the tuner's times are of.
+        kernel: which; None: the first that is tuned.
+
+    Raises:
+        InputError: the program fails, or tunes no such kernel.
+    """
+    check_script(script)
+    about = {"script": str(script), "arguments": list(arguments), "out": str(folder / f"traced{SUFFIX}"), "gpu": gpu}
+    tune = {"folder": str(folder), "blocks": list(blocks), "kernel": kernel}
+    done = _run([*child, json.dumps(about | {"tune": tune})], script, None)
+    return TunedScript(done["kernel"], [Configuration(**one) for one in done["configurations"]])
+
+
+@dataclass(frozen=True)
+class Configuration:
+    """One of a tuned kernel: its choices, and its traces' files, or why it cannot be."""
+
+    chosen: dict[str, Any]
+    traces: Sequence[str] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class TunedScript:
+    """A program's tuned kernel, and its configurations in the program's order."""
+
+    kernel: str
+    configurations: Sequence[Configuration]
+
+
+def check_script(script: Path) -> None:
+    if not script.is_file():
+        raise InputError(script, "file", "does not exist; give a Python program")
 
 
 def _plain(wanted: Wanted) -> dict[str, Any]:

@@ -22,12 +22,12 @@ from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code
 from memsim.sources.ptx.launchers.needed import needed
 from memsim.sources.ptx.launchers.tensors import HostTensor
+from memsim.sources.ptx.launchers.triton_tuner import tuners_caught
 from memsim.sources.ptx.tensor_map import tensor_map
 from memsim.support.errors import InputError
 
 OLDEST = 80  # Triton compiles for no older architecture
 SWIZZLE_BYTES = (0, 32, 64, 128)  # by CUDA's CUtensorMapSwizzle
-BENCHES = ("do_bench", "do_bench_cudagraph")  # of triton.testing: they time by a device's events
 MOST_THREADS = 1024  # of a block, on every GPU that Triton compiles for
 
 
@@ -35,7 +35,6 @@ MOST_THREADS = 1024  # of a block, on every GPU that Triton compiles for
 def triton_caught(capturing: Capturing) -> Iterator[None]:
     """Inside the block, Triton's launches go to ``capturing``, and kernels take numpy's arrays as they are."""
     needed("triton", "triton")
-    from triton import knobs, testing
     from triton.runtime import driver
     from triton.runtime.jit import KernelInterface
 
@@ -52,39 +51,13 @@ def triton_caught(capturing: Capturing) -> Iterator[None]:
     def tensor(value: Any) -> Any:
         return HostTensor(value, capturing.arrays) if isinstance(value, np.ndarray) else value
 
-    def tell(fn: Any, best_config: Any, configs_timings: Mapping[Any, Sequence[float]], **_: Any) -> None:
-        times = {str(config): times[0] for config, times in configs_timings.items()}
-        best, worst = min(times.values()), max(times, key=lambda config: times[config])
-        capturing.notes.append(
-            f"{fn.__name__} tuned for {capturing.gpu.name}, {len(times)} configurations simulated: {best_config} takes "
-            f"{best:.3g} ms; {worst} {times[worst] / best:.2f} times as long"
-        )
-
-    def bench(
-        fn: Callable[[], Any],
-        *_: Any,
-        quantiles: Sequence[float] | None = None,
-        return_mode: str = "mean",
-        **__: Any,
-    ) -> float | list[float]:
-        time = capturing.benchmark(fn)[0]  # of one simulation: every quantile and mean of it is the same
-        if quantiles is not None and len(quantiles) > 1:
-            return [time] * len(quantiles)
-        return [time] if quantiles is None and return_mode == "all" else time
-
     driver.set_active(Driver(capturing))
     KernelInterface.__getitem__ = with_numpy
-    listener, knobs.autotuning.listener = knobs.autotuning.listener, tell
-    benches = {name: getattr(testing, name) for name in BENCHES if hasattr(testing, name)}
-    for name in benches:
-        setattr(testing, name, bench)
     try:
-        yield
+        with tuners_caught(capturing):
+            yield
     finally:
         KernelInterface.__getitem__ = subscript
-        knobs.autotuning.listener = listener
-        for name, own in benches.items():
-            setattr(testing, name, own)
         driver.set_active(active if isinstance(active, Afterwards) else Afterwards(active, lambda: driver.default))
 
 
@@ -92,12 +65,12 @@ class Driver:
     """What Triton asks of the active driver (``triton.backends.driver.DriverBase``), answered without a device."""
 
     def __init__(self, capturing: Capturing) -> None:
-        self._capturing = capturing
+        self.capturing = capturing
         self._number = max(architecture(capturing.gpu), OLDEST)
         self.utils = Utils(capturing.gpu)
 
     def launcher_cls(self, source: Any, metadata: Any) -> Launcher:
-        return Launcher(self._capturing, source, metadata)
+        return Launcher(source, metadata)
 
     def get_current_target(self) -> Any:
         from triton.backends.compiler import GPUTarget
@@ -121,7 +94,7 @@ class Driver:
         return needed("torch", "triton").device("cpu")
 
     def get_benchmarker(self) -> Callable[..., Any]:
-        return self._capturing.benchmark
+        return self.capturing.benchmark
 
 
 class Afterwards:
@@ -207,10 +180,13 @@ class Utils:
 
 
 class Launcher:
-    """Launches one compiled kernel: made once, called with a grid and the kernel's arguments."""
+    """Launches one compiled kernel: made once, called with a grid and the kernel's arguments.
 
-    def __init__(self, capturing: Capturing, source: Any, metadata: Any) -> None:
-        self._capturing, self._metadata = capturing, metadata
+    Triton keeps it with the kernel, so a later capture meets it again: who catches is asked of the active driver.
+    """
+
+    def __init__(self, source: Any, metadata: Any) -> None:
+        self._metadata = metadata
         self._signature: Mapping[Any, Any] = source.signature
         self._code = Code(_ptx(source, metadata), metadata.name, source.name, _file(source))
 
@@ -227,6 +203,8 @@ class Launcher:
         leave: Any,
         *given: Any,
     ) -> None:
+        from triton.runtime import driver
+
         values, names, self._described = [], [], 0
         for (key, kind), value in zip(self._signature.items(), given, strict=True):
             parts = list(self._parameters(kind, value))
@@ -236,7 +214,7 @@ class Launcher:
         values += [np.zeros(scratch, np.uint8) if scratch else 0, 0]  # and none for a profiler
         if enter is not None:
             enter(about)
-        self._capturing.launch(
+        driver.active.capturing.launch(
             self._code, values, (x * self._metadata.num_ctas, y, z), 32 * self._metadata.num_warps,
             names=[*names, "scratch", "profile"], cluster=(self._metadata.num_ctas, 1, 1),
             shared_bytes=self._metadata.shared,
