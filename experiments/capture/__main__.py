@@ -5,12 +5,27 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from experiments.capture.trying import try_all
+from experiments.capture.programs import listed
+from experiments.capture.trying import checked, read, tried, write
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("checkouts", type=Path, help="folder with the repositories, as owner+name")
     parser.add_argument("--limit", type=float, default=60, help="seconds for one program")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "scoreboard.csv")
+    parser.add_argument("--again", default="", help="results to try again (refused,time); programs not tried always are")
+    parser.add_argument("--only", default="", help="programs whose repository or file has this in its name")
+    parser.add_argument("--checks", action="store_true", help="run captured programs to their ends too")
     given = parser.parse_args()
-    try_all(given.checkouts, given.limit, given.out)
+    known, again = read(given.out), given.again.split(",")
+    order = {(one.repository, one.main, one.arguments): one for one in listed()}
+    known = {program: row for program, row in known.items() if program in order}
+    for program, one in order.items():
+        if given.only not in f"{one.repository}/{one.main}":
+            continue
+        if program not in known or known[program].result in again:
+            known[program] = tried(one, given.checkouts, given.limit)
+        if given.checks and known[program].result == "captured" and not known[program].check:
+            known[program] = checked(one, known[program], given.checkouts, given.limit)
+        write((known[key] for key in order if key in known), given.out)
+        print(*known[program].program, known[program].result, known[program].check, known[program].told, flush=True)

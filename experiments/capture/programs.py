@@ -1,57 +1,47 @@
-"""The list of programs: mains of public repositories, each at one commit; some got arguments after a first try."""
+"""The list of programs, ``programs.csv``: mains of public repositories, each at one commit."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import csv
+from collections.abc import Iterable
+from dataclasses import astuple, dataclass, fields
 from pathlib import Path
+
+LIST = Path(__file__).parent / "programs.csv"
 
 
 @dataclass(frozen=True)
-class Repository:
-    """Where mains come from.
+class Program:
+    """One program, as its user would build and run it.
 
     Attributes:
-        name: of the repository, owner and name.
-        commit: that was tried.
-        pattern: of the files that have a main.
-        sources: other files of each program.
-        includes: folders, in the repository.
-        options: of ``memsim capture``.
-        arguments: of each program.
+        repository: owner and name.
+        commit: of the repository.
+        main: the file with ``main``, in the repository.
+        sources: further files, with colons between.
+        includes: folders for ``-I``, with colons between.
+        arguments: of its command line.
+        needs: what it needs beside CUDA's runtime and libraries; "": it is plain.
     """
 
-    name: str
+    repository: str
     commit: str
-    pattern: str
-    sources: tuple[str, ...] = ()
-    includes: tuple[str, ...] = ()
-    options: tuple[str, ...] = ()
-    arguments: tuple[str, ...] = ()
-
-    def mains(self, checkout: Path) -> Iterator[Path]:
-        """Its programs, in a folder that has it at the commit."""
-        for path in sorted(checkout.glob(self.pattern)):
-            if "main(" in path.read_text("latin-1"):
-                yield path
+    main: str
+    sources: str
+    includes: str
+    arguments: str
+    needs: str
 
 
-REPOSITORIES = (
-    Repository("karpathy/llm.c", "f1e2ace651495b74ae22d45d1723443fd00ecd3a", "dev/cuda/*.cu", arguments=("1",)),
-    Repository(
-        "siboehm/SGEMM_CUDA",
-        "60cba6f9b20a198116c76f18de8047f44df8c8b8",
-        "sgemm.cu",
-        ("src/runner.cu",),
-        ("src",),
-        arguments=("1",),
-    ),
-    Repository("siboehm/SGEMM_CUDA", "60cba6f9b20a198116c76f18de8047f44df8c8b8", "*_*.cu"),
-    Repository(
-        "Lashi0812/CudaProgramming",
-        "409a4c6f2e7b92689d34b21662116787f3fa3e42",
-        "csrc/*.cu",
-        includes=("include",),
-        arguments=("1024", "32"),
-    ),
-)
+def listed(path: Path = LIST) -> list[Program]:
+    """The programs of the list."""
+    with path.open(newline="") as file:
+        return [Program(**row) for row in csv.DictReader(file)]
+
+
+def write(programs: Iterable[Program], path: Path = LIST) -> None:
+    """Write the list."""
+    with path.open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(field.name for field in fields(Program))
+        table.writerows(map(astuple, programs))

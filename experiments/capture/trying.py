@@ -3,63 +3,116 @@
 from __future__ import annotations
 
 import csv
+import re
+import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
 
-from experiments.capture.programs import REPOSITORIES, Repository
+from experiments.capture.programs import Program
 
-COLUMNS = ("repository", "commit", "program", "result", "seconds", "told")
+_COMPILED = "traced by its compiled code"
+_FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:", re.IGNORECASE)
+_PASSED = re.compile(r"pass|success|correct|match|\bok\b|verified", re.IGNORECASE)
 
 
-def try_all(checkouts: Path, limit: float, out: Path) -> None:
-    """Write a row for each program of the repositories that are there.
+@dataclass(frozen=True)
+class Tried:
+    """What came of one program.
+
+    Attributes:
+        repository: as in the list.
+        main: as in the list.
+        arguments: as in the list.
+        needs: as in the list.
+        result: ``captured``, ``refused``, or ``time``.
+        by: what was traced, ``ptx`` or ``source``; "" of no trace.
+        seconds: that it took, with ``--stop``.
+        told: memsim's line, if it was refused.
+        check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
+            says nothing, ``time``, or "" where that was not tried.
+    """
+
+    repository: str
+    main: str
+    arguments: str
+    needs: str
+    result: str
+    by: str = ""
+    seconds: str = ""
+    told: str = ""
+    check: str = ""
+
+    @property
+    def program(self) -> tuple[str, str, str]:
+        """Which program it is of."""
+        return self.repository, self.main, self.arguments
+
+
+def read(table: Path) -> dict[tuple[str, str, str], Tried]:
+    """What a table knows already."""
+    if not table.exists():
+        return {}
+    with table.open(newline="") as file:
+        return {row.program: row for row in (Tried(**one) for one in csv.DictReader(file))}
+
+
+def write(rows: Iterable[Tried], table: Path) -> None:
+    """Write a table."""
+    names = [field.name for field in fields(Tried)]
+    with table.open("w", newline="") as file:
+        out = csv.writer(file, lineterminator="\n")
+        out.writerow(names)
+        out.writerows([getattr(row, name) for name in names] for row in rows)
+
+
+def tried(program: Program, checkouts: Path, limit: float) -> Tried:
+    """Capture a program, unchanged, up to the end of its trace.
 
     Args:
+        program: of the list.
         checkouts: folder with each repository as ``owner+name``, at the list's commit.
-        limit: seconds for one program.
-        out: the table to write.
+        limit: seconds for it.
     """
-    with out.open("w", newline="") as file:
-        table = csv.writer(file, lineterminator="\n")
-        table.writerow(COLUMNS)
-        for repository in REPOSITORIES:
-            for row in _tried(repository, checkouts / repository.name.replace("/", "+"), limit):
-                table.writerow(row)
-                file.flush()
-
-
-def _tried(repository: Repository, checkout: Path, limit: float) -> Iterator[tuple[str, ...]]:
-    for path in repository.mains(checkout):
-        begin = monotonic()
-        result, told = _captured(repository, checkout, path, limit)
-        name = path.relative_to(checkout).as_posix()
-        seconds = f"{monotonic() - begin:.0f}"
-        yield repository.name, repository.commit[:7], name, result, seconds, told.replace(f"{checkout}/", "")
-
-
-def _captured(repository: Repository, checkout: Path, path: Path, limit: float) -> tuple[str, str]:
-    """What came of one program, and the line that says why."""
-    includes = [part for folder in repository.includes for part in ("-I", str(checkout / folder))]
-    with TemporaryDirectory() as folder:
-        command = [
-            sys.executable,
-            "-m",
-            "memsim",
-            "capture",
-            str(path),
-            *(str(checkout / one) for one in repository.sources),
-        ]
-        command += [*includes, *repository.options, "-o", f"{folder}/t.h5", "-q", "--stop", "--registers", "32"]
-        command += ["--", *repository.arguments]
-        try:
-            done = subprocess.run(
-                command, cwd=path.parent, capture_output=True, text=True, errors="replace", timeout=limit
-            )
-        except subprocess.TimeoutExpired:
-            return "time", f"more than {limit:g} s"
+    begin = monotonic()
+    done = _run(program, checkouts, limit, ["--stop", "--registers", "32"])
+    row = Tried(program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}")
+    if done is None:
+        return row
     lines = [line for line in done.stderr.splitlines() if line.startswith("memsim: ")]
-    return ("captured", "") if done.returncode == 0 else ("refused", lines[-1] if lines else done.stderr[-200:])
+    row = replace(row, seconds=f"{monotonic() - begin:.0f}")
+    if done.returncode == 0:
+        return replace(row, result="captured", by="ptx" if _COMPILED in done.stderr else "source")
+    told = lines[-1] if lines else done.stderr[-200:]
+    return replace(row, result="refused", told=told.replace(f"{checkouts}/", ""))
+
+
+def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:
+    """Run a program that was captured to its end, with probes, and keep what it says of its results."""
+    done = _run(program, checkouts, limit, ["--by", "source", "--registers", "32"])
+    if done is None:
+        return replace(row, check="time")
+    if done.returncode != 0 or _FAILED.search(done.stdout):
+        return replace(row, check="failed")
+    return replace(row, check="passed" if _PASSED.search(done.stdout) else "ended")
+
+
+def _run(program: Program, checkouts: Path, limit: float, options: list[str]) -> subprocess.CompletedProcess[str] | None:
+    """``memsim capture`` of a program; None if it takes longer."""
+    top = checkouts / program.repository.replace("/", "+")
+    files = [str(top / one) for one in [program.main, *filter(None, program.sources.split(":"))]]
+    includes = [part for one in filter(None, program.includes.split(":")) for part in ("-I", str(top / one))]
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "memsim", "capture", *files, *includes, *options, "-q"]
+        command += ["-o", f"{folder}/t.h5", "--", *shlex.split(program.arguments)]
+        place = (top / program.main).parent
+        try:
+            return subprocess.run(
+                command, cwd=place, capture_output=True, text=True, errors="replace", timeout=limit
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            return None
