@@ -16,7 +16,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memsim.gpu.defaults import CAPTURE_GPU, DEFAULT_GPU, PYTHON_GPU
+from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
@@ -78,7 +78,7 @@ def capture(
     kernel: str | Sequence[str] | None = None,
     launch: int | str | Sequence[int] | None = None,
     blocks: str | None = None,
-    gpu: GPU | str | Path | None = None,
+    gpu: GPU | str | Path = DEFAULT_GPU,
     registers: int | None = None,
     includes: Sequence[str | Path] = (),
     definitions: Sequence[str] = (),
@@ -106,8 +106,8 @@ def capture(
             None: the launch with the most accesses, with a folder that of each kernel; the first with `stop`,
             `snapshot_only`, `by` PTX, on a GPU, and of a Python program.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
-        gpu: whose occupancy and L2 size choose the blocks to trace, and for which kernels of Python are compiled; the
-            trace fits any GPU. None: ``"tesla-v100"``, or ``"a100"`` for Python.
+        gpu: whose occupancy and L2 size choose the blocks to trace, and for which kernels are compiled; the trace fits
+            any GPU.
         registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
@@ -150,18 +150,18 @@ def capture(
     if by != "source":
         from memsim.sources.ptx.cpp import capture_best, capture_by_ptx
 
-        run, machine = capture_best if by == "auto" else capture_by_ptx, _gpu(gpu or CAPTURE_GPU)
+        run, machine = capture_best if by == "auto" else capture_by_ptx, _gpu(gpu)
         return run(sources, arguments, Path(_out(out)), machine, wanted, keep=place, progress=progress)
-    return run_captured(sources, arguments, _out(out), _gpu(gpu or CAPTURE_GPU), wanted, keep=place, progress=progress)
+    return run_captured(sources, arguments, _out(out), _gpu(gpu), wanted, keep=place, progress=progress)
 
 
 def _capture_script(
-    script: Path, arguments: Sequence[str], out: Path, gpu: GPU | str | Path | None, wanted: Wanted,
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU | str | Path, wanted: Wanted,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
     from memsim.sources.ptx.launchers.script import capture_script
 
-    preset = _preset_of_program(PYTHON_GPU if gpu is None else gpu)
+    preset = _preset_of_program(gpu)
     return capture_script(_SCRIPT_CHILD, script, arguments, out, preset, wanted, progress)
 
 
@@ -182,7 +182,7 @@ def capture_ptx(
     out: str | Path | None = None,
     kernel: str | None = None,
     blocks: str | None = None,
-    gpu: GPU | str | Path = PYTHON_GPU,
+    gpu: GPU | str | Path = DEFAULT_GPU,
     registers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
@@ -212,7 +212,7 @@ def capture_ptx(
 
 @contextmanager
 def capturing(
-    gpu: GPU | str | Path = PYTHON_GPU,
+    gpu: GPU | str | Path = DEFAULT_GPU,
     *,
     out: str | Path | None = None,
     kernel: str | Sequence[str] | None = None,
@@ -296,7 +296,7 @@ def open_trace(
 
 def simulate(
     trace: Trace | str | Path,
-    gpu: GPU | str | Path = DEFAULT_GPU,
+    gpu: GPU | str | Path | None = None,
     *,
     trials: int | None = None,
     seed: int = 0,
@@ -317,7 +317,8 @@ def simulate(
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
-        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
+            default, ``"rtx4090"``.
         trials: how many. Without it (and `until`), as many as make the 95 % interval of the mean of every hit ratio
             narrower than 0.2 points: 8 at least, 64 at most.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
@@ -350,17 +351,19 @@ def simulate(
     from memsim.gpu.presets import override, provenance
     from memsim.interactive import Result
     from memsim.montecarlo.run import run
+    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
 
     plan = Plan.of(trials, until, min_trials, max_trials)
     rule = {"width": plan.width, "convention": str(convention), "asked": plan.asked}
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    named = meant(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
-    origin = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
+    origin = provenance(named, settings) if isinstance(named, str | Path) else {}
     done = run(
         recorded,
-        override(_gpu(gpu), settings) if settings else _gpu(gpu),
+        override(_gpu(named), settings) if settings else _gpu(named),
         trials=plan.most,
         seed=seed,
         jobs=jobs,
@@ -386,13 +389,14 @@ def _begun_together(trace: Trace) -> dict[str, object]:
 
 
 def estimate(
-    trace: Trace | str | Path, gpu: GPU | str | Path = DEFAULT_GPU, *, settings: Mapping[str, object] | None = None
+    trace: Trace | str | Path, gpu: GPU | str | Path | None = None, *, settings: Mapping[str, object] | None = None
 ) -> Estimate:
     """Estimate a kernel's time by closed-form models, without replaying it; see docs/models.
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
-        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
+            default, ``"rtx4090"``.
         settings: fields of the GPU to change, ``{"mwp_cwp.mem_ld_cycles": 500}``.
 
     Raises:
@@ -403,12 +407,9 @@ def estimate(
         done = memsim.estimate("spmv.h5", gpu="quadro-fx5600")
         print(done.occupancy.limiters, done.prediction.case, done.prediction.cycles)
     """
-    from memsim.gpu.presets import override
     from memsim.models.estimate import estimate as apply
-    from memsim.trace.reader import Trace
 
-    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
-    return apply(trace if isinstance(trace, Trace) else open_trace(trace), machine)
+    return apply(*_opened(trace, gpu, settings))
 
 
 def explore(
@@ -476,7 +477,7 @@ def explore(
 
 def capacity(
     trace: Trace | str | Path,
-    gpu: GPU | str | Path = DEFAULT_GPU,
+    gpu: GPU | str | Path | None = None,
     *,
     trials: int = 4,
     seed: int = 0,
@@ -488,7 +489,8 @@ def capacity(
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
-        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
+            default, ``"rtx4090"``.
         trials: of each replay, beside the curves; 0 for the curves alone.
         seed, jobs: of the replays, as for :func:`simulate`.
         settings: fields of the GPU to change.
@@ -502,12 +504,9 @@ def capacity(
         found = memsim.capacity("spmv.h5", gpu="a100")
         found.caches["l2"].needed(0.9), float(found.caches["l1"].hit_ratio(48 << 10))
     """
-    from memsim.gpu.presets import override
     from memsim.studies.capacity import capacity as curves
-    from memsim.trace.reader import Trace
 
-    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
-    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    recorded, machine = _opened(trace, gpu, settings)
     return curves(recorded, machine, trials=trials, seed=seed, jobs=jobs, progress=progress)
 
 
@@ -538,7 +537,7 @@ def compare(first: Result | str | Path, second: Result | str | Path, *, conventi
 
 def sensitivity(
     trace: Trace | str | Path,
-    gpu: GPU | str | Path = DEFAULT_GPU,
+    gpu: GPU | str | Path | None = None,
     *,
     points: int = 64,
     seed: int = 0,
@@ -551,7 +550,8 @@ def sensitivity(
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
-        gpu: a GPU, the name of a preset, or the path of a TOML file.
+        gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
+            default, ``"rtx4090"``.
         points: a power of two; it takes `points` x (sources + 2) replays.
         seed, jobs: as for :func:`simulate`.
         settings: fields of the GPU to change.
@@ -566,12 +566,9 @@ def sensitivity(
         found = memsim.sensitivity("spmv.h5", gpu="tesla-c2050")
         [(one.name, one.total) for one in found.outputs["cycles"].ranked]
     """
-    from memsim.gpu.presets import override
     from memsim.studies.sources import by_source
-    from memsim.trace.reader import Trace
 
-    machine = override(_gpu(gpu), settings) if settings else _gpu(gpu)
-    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    recorded, machine = _opened(trace, gpu, settings)
     return by_source(
         recorded, machine, points=points, seed=seed, jobs=jobs, convention=convention, progress=progress
     )  # fmt: skip
@@ -579,7 +576,7 @@ def sensitivity(
 
 def uncertainty(
     trace: Trace | str | Path,
-    gpu: str | Path = DEFAULT_GPU,
+    gpu: str | Path | None = None,
     *,
     uncertainty: float = 0.2,
     points: int = 32,
@@ -595,7 +592,8 @@ def uncertainty(
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
-        gpu: the name of a preset, or the path of a TOML file, which says what is uncertain.
+        gpu: the name of a preset, or the path of a TOML file, which says what is uncertain; None: as for
+            :func:`simulate`.
         uncertainty: share by which a number varies that states none.
         points: at which all vary together.
         effects: whether each is also varied alone, which tells the measurement that would help most.
@@ -614,14 +612,30 @@ def uncertainty(
     """
     from memsim.gpu.presets import load_gpu, override, provenance
     from memsim.studies.uncertain import uncertain
+    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
 
-    machine = override(load_gpu(gpu), settings) if settings else load_gpu(gpu)
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    named = meant(recorded, gpu)
+    machine = override(load_gpu(named), settings) if settings else load_gpu(named)
     return uncertain(
-        trace if isinstance(trace, Trace) else open_trace(trace), machine, provenance(gpu, settings),
+        recorded, machine, provenance(named, settings),
         uncertainty=uncertainty, points=points, effects=effects, trials=trials, seed=seed, jobs=jobs,
         convention=convention, progress=progress,
     )  # fmt: skip
+
+
+def _opened(
+    trace: Trace | str | Path, gpu: GPU | str | Path | None, settings: Mapping[str, object] | None
+) -> tuple[Trace, GPU]:
+    """A trace, and the GPU that is meant, as it is set."""
+    from memsim.gpu.presets import override
+    from memsim.trace.made_for import meant
+    from memsim.trace.reader import Trace
+
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    machine = _gpu(meant(recorded, gpu))
+    return recorded, override(machine, settings) if settings else machine
 
 
 def _gpu(gpu: GPU | str | Path) -> GPU:

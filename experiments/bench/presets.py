@@ -54,7 +54,10 @@ def presets(prepared: Prepared) -> list[Row]:
     size = prepared.size
     with TemporaryDirectory(prefix="memsim-bench-") as folder:
         place = Path(folder)
-        traces = {name: memsim.trace(name, out=place / f"{name}.h5") for name in SMALL + OTHERS * (size == FULL)}
+        traces = {
+            name: memsim.trace(name, gpu="tesla-c2050", out=place / f"{name}.h5")
+            for name in SMALL + OTHERS * (size == FULL)
+        }
         fewer = {"rows": size.rows // FEWER, "nnz_per_row": size.nnz_per_row}
         short = memsim.trace("spmv", out=place / "short.h5", **fewer)
         traces["spmv"] = prepared.trace

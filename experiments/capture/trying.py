@@ -101,7 +101,9 @@ def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Trie
     return replace(row, check="passed" if _PASSED.search(done.stdout) else "ended")
 
 
-def _run(program: Program, checkouts: Path, limit: float, options: list[str]) -> subprocess.CompletedProcess[str] | None:
+def _run(
+    program: Program, checkouts: Path, limit: float, options: list[str]
+) -> subprocess.CompletedProcess[str] | None:
     """``memsim capture`` of a program; None if it takes longer."""
     top = checkouts / program.repository.replace("/", "+")
     files = [str(top / one) for one in [program.main, *filter(None, program.sources.split(":"))]]

@@ -13,13 +13,12 @@ from memsim.analysis.conventions import Access, hit_ratio
 from memsim.analysis.loads import array_name
 from memsim.analysis.statistics import Ratio
 from memsim.analysis.table import Column, Table
-from memsim.analysis.tables import ABSENT, number, shortened, with_interval
+from memsim.analysis.tables import ABSENT, number, with_interval
 from memsim.hierarchy.counters import Level, Unit
 from memsim.montecarlo.trials import Trials
 
 _KINDS = ("store", "reduction")  # an atomic that returns a value is waited for, and stands with the loads
 _GOES_TO_L2 = (Access.write, Access.atomic)
-_TEXT_WIDTH = 30
 
 
 @dataclass(frozen=True)
@@ -66,8 +65,8 @@ def store_table(trials: Trials, convention: Convention) -> Table[Store]:
     ]
     columns = [
         Column[Store]("line", lambda row: f"{PurePath(row.file).name}:{row.line}", right=False),
-        Column[Store]("", lambda row: shortened(f"{row.kind} {row.text}", _TEXT_WIDTH), right=False),
-        Column[Store]("array", lambda row: shortened(row.array, 10) or ABSENT, right=False),
+        Column[Store]("", lambda row: f"{row.kind} {row.text}", right=False),
+        Column[Store]("array", lambda row: row.array or ABSENT, right=False),
         Column[Store]("sectors", lambda row: number(row.sectors)),
         Column[Store]("a warp", lambda row: number(_over(row.sectors, row.instructions), 1)),
         Column[Store]("in part %", lambda row: number(100 * row.partial, 1)),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar, overload
 
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
+from memsim.support.terminal import columns
 
 if TYPE_CHECKING:
     import pandas
@@ -28,8 +29,15 @@ class Column(Generic[R]):
     right: bool = True
 
 
+_GAP = 2  # columns of the terminal between two of the table
+_LEAST = 7  # characters that a shortened text keeps
+
+
 def aligned(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:
     """Text with aligned columns under a ruled header.
+
+    On a terminal that is too narrow (:mod:`memsim.support.terminal`) texts, which are what is aligned to the left, are
+    shortened in the middle, the longest first; where that is not enough, lines are cut. Nothing wraps.
 
     >>> print(aligned(["load", "L1 %"], [["val[j]", "87.5"], ["y[ind]", "3.0"]], [False, True]))
     load    L1 %
@@ -37,15 +45,61 @@ def aligned(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Seque
     val[j]  87.5
     y[ind]   3.0
     """
+    room = columns()
     widths = [max(map(len, column)) for column in zip(headers, *lines, strict=True)]
+    if room is not None:
+        widths = _narrowed(widths, [len(header) for header in headers], right, room)
+        lines = [[shortened(cell, width) for cell, width in zip(line, widths, strict=True)] for line in lines]
     ruled = [headers, ["-" * width for width in widths], *lines]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if to_right else cell.ljust(width)
-            for cell, width, to_right in zip(line, widths, right, strict=True)
-        ).rstrip()
-        for line in ruled
+    text = [_row(line, widths, right) for line in ruled]
+    return "\n".join(text if room is None else (cut(line, room) for line in text))
+
+
+def _row(cells: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = (
+        cell.rjust(width) if to_right else cell.ljust(width)
+        for cell, width, to_right in zip(cells, widths, right, strict=True)
     )
+    return (" " * _GAP).join(padded).rstrip()
+
+
+def _narrowed(widths: Sequence[int], headers: Sequence[int], right: Sequence[bool], room: int) -> list[int]:
+    """The widths with those of texts bounded by the largest bound with which the table fits the room, if there is one.
+
+    >>> _narrowed([10, 30, 8], [4, 4, 7], [False, False, True], 40)
+    [10, 18, 8]
+    """
+    least = [
+        width if to_right else min(width, max(header, _LEAST))
+        for width, header, to_right in zip(widths, headers, right, strict=True)
+    ]
+    spare = room - _GAP * (len(widths) - 1)
+    for bound in range(max(widths), _LEAST, -1):
+        narrowed = [max(low, min(width, bound)) for low, width in zip(least, widths, strict=True)]
+        if sum(narrowed) <= spare:
+            return narrowed
+    return least
+
+
+def shortened(text: str, width: int) -> str:
+    """At most `width` characters, the middle left out: names differ at their ends.
+
+    >>> shortened("indices[row_ptr[row] + lane]", 12)
+    'indice…lane]'
+    """
+    if len(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    return f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"
+
+
+def cut(text: str, width: int) -> str:
+    """At most `width` characters, the end left out: what is read from its beginning.
+
+    >>> cut("Sparse matrix times vector", 14)
+    'Sparse matrix…'
+    """
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def html_table(headers: Sequence[str], lines: Sequence[Sequence[str]], right: Sequence[bool]) -> str:

@@ -1,4 +1,4 @@
-"""How the table of loads prints: at most 100 columns, units in the headers."""
+"""How the table of loads prints: units in the headers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.table import Column, Table
 
 ABSENT = "–"  # a value that does not exist: the ratio of nothing
-_TEXT_WIDTH = {Grouping.load: 20, Grouping.array: 0, Grouping.line: 29}
 
 
 def number(value: float, decimals: int = 0) -> str:
@@ -28,15 +27,6 @@ def with_interval(sample: Sample, scale: float = 1.0, decimals: int = 1) -> str:
     return mean if interval is None else f"{mean}±{number(interval.width / 2 * scale, decimals)}"
 
 
-def shortened(text: str, width: int) -> str:
-    """At most `width` characters.
-
-    >>> shortened("indices[row_ptr[row] + lane]", 12)
-    'indices[row…'
-    """
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
 def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[Load]:
     """The table of loads grouped by ``load``, ``array`` or ``line``."""
 
@@ -48,8 +38,8 @@ def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[
 
     columns = [
         Column("line", lambda row: row.place, right=False),
-        Column("load", lambda row: shortened(row.text, _TEXT_WIDTH[group]), right=False),
-        Column("array", lambda row: shortened(row.array, 10) or ABSENT, right=False),
+        Column("load", lambda row: row.text, right=False),
+        Column("array", lambda row: row.array or ABSENT, right=False),
         Column("L1 %", lambda row: with_interval(row.l1_hit, 100)),
         Column("L2 %", lambda row: with_interval(row.l2_hit, 100)),
         *latency("latency", lambda row: row.latency),

@@ -8,14 +8,14 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, Gpu, QuietTables, TraceFile
-from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.cli.options import Force, GpuOfTrace, QuietTables, TraceFile
+from memsim.cli.output import print_text
 from memsim.support.errors import InputError
 
 
 def capacity(
     path: TraceFile,
-    gpu: Gpu = DEFAULT_GPU,
+    gpu: GpuOfTrace = None,
     trials: Annotated[int, typer.Option(min=0, help="Trials of each replay; 0: the curves alone.")] = 4,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
@@ -47,7 +47,7 @@ def capacity(
         raise InputError("memsim capacity", "--json, --csv", "exclude each other; give one of them")
     with keeping_existing(force):
         if out is not None:
-            check_writable(out, path, gpu)
+            check_writable(out, path, *([gpu] if gpu else []))
     with bar("trials", hidden=quiet) as advance:
         found = find(
             path,
@@ -65,4 +65,4 @@ def capacity(
     elif csv:
         typer.echo(report.table(found).to_csv(), nl=False)
     elif not quiet:
-        typer.echo(report.text(found))
+        print_text(report.text(found))

@@ -9,8 +9,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, QuietTables, Whole, all_blocks
-from memsim.gpu.defaults import CAPTURE_GPU, PYTHON_GPU
+from memsim.cli.options import Force, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.output import print_text
+from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
 HINT_SECONDS = 20  # after which a program is one that takes long
@@ -66,9 +67,8 @@ def capture(
     ] = None,
     whole: Whole = False,
     gpu: Annotated[
-        str | None,
-        typer.Option(help=f"To compile for, and to fill with blocks. [{CAPTURE_GPU}; of Python and PTX {PYTHON_GPU}]"),
-    ] = None,
+        str, typer.Option(help="To compile for, and to fill with blocks.", autocompletion=gpu_names)
+    ] = DEFAULT_GPU,
     registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else nvcc's for the GPU, else 32.")] = None,
     include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of include files.")] = None,
     define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,
@@ -116,7 +116,7 @@ def capture(
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance, hint_after(HINT_SECONDS, hint):
         if ptx is not None and arguments is not None:
             captured = capture_ptx(
-                ptx, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu or PYTHON_GPU, registers=registers,
+                ptx, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu, registers=registers,
                 progress=advance,
             )  # fmt: skip
         else:
@@ -145,7 +145,7 @@ def capture(
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     for recorded in () if quiet else captured.traces:
-        typer.echo(trace_text(recorded))
+        print_text(trace_text(recorded))
 
 
 def _check(files: list[Path] | None, ptx: Path | None, arguments: Path | None) -> None:

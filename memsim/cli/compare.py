@@ -9,6 +9,7 @@ import typer
 
 from memsim.analysis.choices import Convention
 from memsim.cli.options import CountedAs
+from memsim.cli.output import print_text
 from memsim.support.errors import InputError
 
 SLOWER = 1  # exit status
@@ -59,7 +60,7 @@ def compare(
     if json:
         typer.echo(report.dumps(str(paths[0]), found))
     else:
-        typer.echo("\n\n\n".join(report.text(str(paths[0]), name, one) for name, one in found.items()))
+        print_text("\n\n\n".join(report.text(str(paths[0]), name, one) for name, one in found.items()))
     slower = [name for name, one in found.items() if limit is not None and one.slower_than(limit)]
     if slower:
         typer.echo(f"memsim: slower than {paths[0]} by more than {fail_if_slower}: {', '.join(slower)}", err=True)
@@ -76,7 +77,7 @@ def _with_profiler(paths: list[Path], report: Path, kernel: str | None, launch: 
     result = Result.load(paths[0], Convention.profiler)
     found = beside(result, report, kernel, launch)
     show = profiler.beside_document if json else profiler.beside_text
-    typer.echo(show(str(paths[0]), str(report), result, found))
+    print_text(show(str(paths[0]), str(report), result, found))
 
 
 def _share(text: str) -> float:

@@ -6,13 +6,13 @@ from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Gpu, TraceFile
-from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.cli.options import GpuOfTrace, TraceFile
+from memsim.cli.output import print_text
 
 
 def estimate(
     path: TraceFile,
-    gpu: Gpu = DEFAULT_GPU,
+    gpu: GpuOfTrace = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, sm.count=8; may be repeated.")
     ] = None,
@@ -29,4 +29,4 @@ def estimate(
     from memsim.report.estimate import dumps, text
 
     done = apply(path, gpu, settings=parse_settings(setting or []))
-    typer.echo(dumps(done) if json else text(done))
+    print_text(dumps(done) if json else text(done))

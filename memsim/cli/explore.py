@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import Force, Gpu, QuietTables
+from memsim.cli.output import print_text
 from memsim.gpu.defaults import DEFAULT_GPU
 
 
@@ -90,4 +91,4 @@ def explore(
     if json:
         typer.echo(exploration.dumps(found))
     elif not quiet:
-        typer.echo(exploration.text(found))
+        print_text(exploration.text(found))

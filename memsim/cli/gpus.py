@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 from memsim.cli.options import Force
+from memsim.cli.output import print_text
 from memsim.support.errors import InputError
 
 
@@ -53,11 +54,11 @@ def show(
     if name is None:
         if toml or json:
             raise InputError("memsim gpus", "NAME", "is missing; --toml and --json show one GPU")
-        typer.echo(presets_text({preset: presets.load_gpu(preset) for preset in presets.names()}))
+        print_text(presets_text({preset: presets.load_gpu(preset) for preset in presets.names()}))
         return
     gpu, provenance = presets.load_gpu(name), presets.provenance(name)
     shown = gpu_toml(gpu, provenance) if toml else gpu_document(provenance) if json else gpu_text(gpu, provenance)
-    typer.echo(shown)
+    print_text(shown)
 
 
 @gpus.command("import")

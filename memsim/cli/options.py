@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
+from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support import library
 from memsim.support.errors import InputError
 
@@ -27,6 +28,14 @@ def workload_names() -> list[str]:
 
 Gpu = Annotated[
     str, typer.Option(help="A preset (see: memsim gpus) or a path to a TOML file.", autocompletion=gpu_names)
+]
+GpuOfTrace = Annotated[
+    str | None,
+    typer.Option(
+        help="A preset (see: memsim gpus) or a path to a TOML file.",
+        show_default=f"the preset that the trace was made for, else {DEFAULT_GPU}",
+        autocompletion=gpu_names,
+    ),
 ]
 GpuToFill = Annotated[
     str, typer.Option(help="To trace as many blocks as fill it and its L2.", autocompletion=gpu_names)

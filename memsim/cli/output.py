@@ -9,6 +9,7 @@ import typer
 
 from memsim.analysis.choices import Grouping, Method
 from memsim.support.files import check_writable, keeping_existing, replacing, writing
+from memsim.support.terminal import painted
 from memsim.support.text import printable
 
 if TYPE_CHECKING:
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
     from memsim.why import Explanation
+
+
+def print_text(text: str) -> None:
+    """Print for people: in colour where standard output is a terminal."""
+    typer.echo(painted(text))
 
 
 def print_traces(traces: list[Trace]) -> None:
@@ -32,11 +38,11 @@ def print_tables(
 ) -> None:
     from memsim.report.text import tables
 
-    typer.echo(tables(result, method=method, by=by))
+    print_text(tables(result, method=method, by=by))
     if error is not None:
         from memsim.report.sensitivity import beside
 
-        typer.echo(f"\n{beside(result, error)}")
+        print_text(f"\n{beside(result, error)}")
 
 
 def check_file(out: Path, force: bool, *inputs: Path) -> None:

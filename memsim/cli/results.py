@@ -10,7 +10,7 @@ import typer
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.cli.causes import explained_causes
 from memsim.cli.options import CountedAs, Force, Quick, RunTrace
-from memsim.cli.output import print_json, print_tables
+from memsim.cli.output import print_json, print_tables, print_text
 from memsim.report.sheet import Format, Size
 from memsim.support.errors import InputError
 
@@ -64,11 +64,11 @@ def show(
         if json:
             print_json(result, causes=causes)
         else:
-            typer.echo(why_text(result, causes))
+            print_text(why_text(result, causes))
     elif ncu:
         from memsim.report.profiler import listing
 
-        typer.echo(listing(result, names_only=quiet))
+        print_text(listing(result, names_only=quiet))
     elif json:
         print_json(result)
     elif csv:

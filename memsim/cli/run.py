@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -11,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force, Gpu, QuietTables
-from memsim.cli.output import print_json, print_tables
-from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.cli.options import CountedAs, Force, GpuOfTrace, QuietTables
+from memsim.cli.output import print_json, print_tables, print_text
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def run(
     kernel: Annotated[
         str | None, typer.Option("--kernel", "-k", help="Which one of kernelslist.g: id, file or a part of its name.")
     ] = None,
-    gpu: Gpu = DEFAULT_GPU,
+    gpu: GpuOfTrace = None,
     trials: Annotated[
         int | None,
         typer.Option(
@@ -89,12 +89,12 @@ def run(
     a trial was finished.
 
     \b
-    memsim run spmv.h5 --gpu tesla-c2050 --seed 1 -j 2 -o result.h5
+    memsim run spmv.h5 --seed 1 -j 2 -o result.h5
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64
-    memsim run spmv.h5 --gpu tesla-v100 --until 0.002 -j 0
-    memsim run whole.h5 --gpu tesla-v100 --whole
-    memsim run traces/ --gpu tesla-v100
-    memsim run spmv.h5 --set l1.size_bytes=49152 --set l1.ways=48
+    memsim run spmv.h5 --gpu h100 --until 0.002 -j 0
+    memsim run whole.h5 --whole
+    memsim run traces/
+    memsim run spmv.h5 --set l2.size_bytes=37748736
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
     from memsim.analysis.stopping import Plan, Running
@@ -115,10 +115,10 @@ def run(
     if path.is_dir():
         options = {"-o": out, "--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
         given = [name for name, value in (options | {"--json": json}).items() if value]
-        typer.echo(program_table(folder_results(path, given, replay)))
+        print_text(program_table(folder_results(path, given, replay)))
         return
     if out is not None:
-        check_choice(out, resume, force, path, gpu)
+        check_choice(out, resume, force, path, *([gpu] if gpu else []))
     elif resume or force:
         raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
     with bar("bytes", hidden=quiet) as advance:
@@ -139,6 +139,8 @@ def run(
         print_json(result, error)
     elif not quiet:
         print_tables(result, error=error)
+        if out is not None and not result.interrupted:
+            typer.echo(f"\nstored in {out}; what makes it slow: memsim show {shlex.quote(str(out))} --why")
     for note in notes(result) if json or quiet else ():
         typer.echo(f"memsim: {note}", err=True)
     if told := _kept(result, most, out, monotonic() - begin):
@@ -160,7 +162,7 @@ def _kept(result: Result, most: int, out: Path | None, seconds: float) -> str:
 
 
 def _model_error(
-    trace: Trace, gpu: str, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool
+    trace: Trace, gpu: str | None, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool
 ) -> ModelError:
     """What the preset's uncertain numbers make of the answer."""
     from memsim.api import uncertainty

@@ -9,14 +9,14 @@ from typing import Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force, Gpu, QuietTables
-from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.cli.options import CountedAs, Force, GpuOfTrace, QuietTables
+from memsim.cli.output import print_text
 from memsim.support.errors import InputError
 
 
 def sensitivity(
     path: Annotated[Path, typer.Argument(metavar="STUDY|TRACE", help="A study's file, or a trace.")],
-    gpu: Gpu = DEFAULT_GPU,
+    gpu: GpuOfTrace = None,
     uncertain: Annotated[
         bool, typer.Option("--uncertain", help="Vary the preset's fitted and assumed numbers instead.")
     ] = False,
@@ -58,7 +58,7 @@ def sensitivity(
 
     with keeping_existing(force):
         if out is not None:
-            check_writable(out, path, gpu)
+            check_writable(out, path, *([gpu] if gpu else []))
     settings, jobs = parse_settings(setting or []), jobs or os.cpu_count() or 1
     if is_study(path):
         if uncertain:
@@ -83,7 +83,7 @@ def sensitivity(
             report.draw_split(f"{sources.kernel} on {sources.gpu}: sources of randomness", sources.outputs, out)
         shown = report.sources_json(sources) if json else report.sources_text(sources)
     if json or not quiet:
-        typer.echo(shown)
+        print_text(shown)
 
 
 def _of_study(path: Path, convention: str, out: Path | None, json: bool) -> str:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.cli.options import Force, QuietTables
+from memsim.cli.output import print_text
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -57,15 +58,15 @@ def sweep(
     study = Study.load(path)
     study.check()
     if dry_run:
-        typer.echo(report.points(study))
-        typer.echo(report.forecast(forecast(study), jobs or os.cpu_count() or 1))
+        print_text(report.points(study))
+        print_text(report.forecast(forecast(study), jobs or os.cpu_count() or 1))
         return
     with _logging(log), _bars(quiet) as progress:
         found = study.run(
             out, jobs=jobs or os.cpu_count() or 1, executor=executor, resume=resume, force=force, progress=progress
         )
     if not quiet:
-        typer.echo(report.text(found))
+        print_text(report.text(found))
     if not found.about["complete"]:
         place = f"in the journal of {out}; --resume goes on" if out else "nowhere; give -o to keep them"
         typer.echo(f"memsim: interrupted; what is finished is kept {place}", err=True)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import Force, GpuToFill, QuietTables, TraceFile, Whole, all_blocks, workload_names
+from memsim.cli.output import print_text
 from memsim.gpu.defaults import DEFAULT_GPU
 
 
@@ -43,7 +44,7 @@ def trace(
         check_writable(out, workload)
         recorded = record(workload, out=out, gpu=gpu, blocks=all_blocks(blocks, whole), progress=advance, **parameters)
     if not quiet:
-        typer.echo(trace_text(recorded))
+        print_text(trace_text(recorded))
 
 
 def info(path: TraceFile) -> None:
@@ -55,4 +56,4 @@ def info(path: TraceFile) -> None:
     from memsim.report.inputs import trace_text
     from memsim.trace.reader import Trace
 
-    typer.echo(trace_text(Trace.open(path)))
+    print_text(trace_text(Trace.open(path)))

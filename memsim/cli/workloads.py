@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from memsim.cli.options import workload_names
+from memsim.cli.output import print_text
 
 
 def workloads(
@@ -25,6 +26,6 @@ def workloads(
     from memsim.support import library
 
     if name is None:
-        typer.echo(workloads_text({each: load_workload(each) for each in library.names("traces", ".py")}))
+        print_text(workloads_text({each: load_workload(each) for each in library.names("traces", ".py")}))
     else:
-        typer.echo(workload_text(load_workload(name)))
+        print_text(workload_text(load_workload(name)))

@@ -9,7 +9,7 @@ from typing import Any
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.table import aligned
-from memsim.analysis.tables import ABSENT, number, shortened
+from memsim.analysis.tables import ABSENT, number
 from memsim.report.document import without_nan
 from memsim.studies.compare import Comparison, Difference, Row, Rows
 
@@ -112,7 +112,7 @@ def matched(rows: Rows, names: list[str]) -> tuple[list[str], list[list[str]]]:
 
 def _named(row: Row, names: list[str]) -> list[str]:
     place = row.place if row.place == row.there else f"{row.place} → {row.there.rpartition(':')[2]}"
-    cells = {"line": place, "load": shortened(row.text, 20), "array": shortened(row.array, 10) or ABSENT}
+    cells = {"line": place, "load": row.text, "array": row.array or ABSENT}
     return [cells[name] for name in names]
 
 

@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from memsim.analysis.choices import Grouping
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
-from memsim.analysis.tables import shortened
+from memsim.analysis.table import shortened
 from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
 from memsim.report.sheet import Sheet
 from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, place, styled, write

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import inspect
 import json
-import shutil
 import textwrap
 from collections.abc import Mapping
 from pathlib import PurePath
 
 from memsim.analysis.table import aligned
-from memsim.analysis.tables import ABSENT, number, shortened
+from memsim.analysis.tables import ABSENT, number
 from memsim.gpu.config import GPU, fields
 from memsim.gpu.presets import Provenance
 from memsim.sources.describe.workload import Workload
+from memsim.support.terminal import prose_columns
 from memsim.support.text import printable
 from memsim.trace.info import TraceInfo, count
 from memsim.trace.reader import Trace
@@ -30,6 +30,7 @@ def trace_text(trace: Trace) -> str:
         f"launch      grid {grid}, block {block}, {launch.registers} registers, {launch.shared_bytes:,} shared bytes",
         f"snapshot    {trace.n_blocks:,} of {launch.n_blocks:,} blocks, {trace.n_warps:,} warps, "
         f"{sizes.memory_instructions.sum():,} memory instructions, {sizes.lane_accesses.sum():,} lane accesses",
+        f"made for    {trace.gpu or ABSENT}",
         f"file        {printable(str(trace.path))} ({trace.path.stat().st_size / 1e6:,.1f} MB), "
         f"digest {trace.digest[:12]}",
     ]
@@ -45,7 +46,7 @@ def _ops(trace: Trace, sizes: TraceInfo) -> str:
             str(op.width),
             trace.arrays[op.array].name if op.array >= 0 else ABSENT,
             ":".join([PurePath(op.file).name, *(str(number) for number in (op.line, op.column) if number)]),
-            shortened(op.text, 24),
+            op.text,
             number(executed),
             number(sizes.lane_accesses[number_] / executed if executed else float("nan"), 1),
         ]
@@ -84,16 +85,14 @@ def presets_text(gpus: dict[str, GPU]) -> str:
 
 def gpu_text(gpu: GPU, provenance: dict[str, Provenance]) -> str:
     """Every value of a GPU with what it is, unit, status and source: what ``memsim gpus NAME`` prints."""
-    width, described = _columns(), fields()
+    width, described = prose_columns(), fields()
     longest = max(map(len, provenance))
     parts = []
     for field, entry in provenance.items():
         value = ABSENT if entry.value is None else f"{entry.value} {entry.unit}".strip()
         parts += textwrap.wrap(f"{field:<{longest}}  {value}  [{entry.status}]", width, subsequent_indent=" " * 6)
         for text in (described[field].description, entry.source):
-            parts += textwrap.wrap(
-                printable(text or ""), max(width, 40), initial_indent=" " * 4, subsequent_indent=" " * 6
-            )
+            parts += textwrap.wrap(printable(text or ""), width, initial_indent=" " * 4, subsequent_indent=" " * 6)
     return "\n".join([gpu.name, "", *parts])
 
 
@@ -152,8 +151,7 @@ def _toml_values(provenance: Mapping[str, Provenance]) -> list[str]:
 
 def workloads_text(workloads: dict[str, Workload]) -> str:
     """One line a workload: what ``memsim workloads`` prints."""
-    room = _columns() - max(map(len, workloads), default=0) - 2
-    rows = [[name, shortened(one.about.split("\n")[0], room)] for name, one in workloads.items()]
+    rows = [[name, one.about.split("\n")[0]] for name, one in workloads.items()]
     return aligned(["name", "kernel"], rows, [False, False])
 
 
@@ -168,11 +166,6 @@ def workload_text(workload: Workload) -> str:
     named = PurePath(workload.shown).stem if PurePath(workload.shown).parts[:1] == ("traces",) else workload.shown
     try_it = f"memsim trace {named} " + " ".join(f"-p {name}={default}" for name, default, *_ in rows[:2])
     return f"{inspect.getdoc(workload.builder) or workload.name}\n\n{table}\n\n{try_it.strip()}"
-
-
-def _columns() -> int:
-    """Of the terminal, or 100; no fewer than fit anything."""
-    return max(40, shutil.get_terminal_size((100, 24)).columns)
 
 
 def _cache(size: int, line: int, ways: int) -> str:

@@ -1,4 +1,4 @@
-"""The tables of a result as text of at most 100 columns."""
+"""The tables of a result as text."""
 
 from __future__ import annotations
 

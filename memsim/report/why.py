@@ -6,10 +6,10 @@ import textwrap
 from collections.abc import Sequence
 
 from memsim.analysis.result import Result
+from memsim.support.terminal import prose_columns
 from memsim.why import LEAST_EXCESS, Explanation, Finding, explanations
 from memsim.why.parts import BOUND, busiest, busy
 
-_WIDTH = 100
 _SHOWN = 6
 _LEAST_GAIN = 0.01  # a cause whose repair wins less is named, and no more
 _MEANING = (
@@ -89,4 +89,4 @@ def _place(finding: Finding) -> str:
 
 
 def _wrapped(text: str, first: str, then: str) -> str:
-    return textwrap.fill(text, _WIDTH, initial_indent=first, subsequent_indent=then)
+    return textwrap.fill(text, prose_columns(), initial_indent=first, subsequent_indent=then)

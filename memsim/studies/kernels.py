@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.gpu.defaults import CAPTURE_GPU
 from memsim.gpu.presets import load_gpu
 from memsim.sources import load_workload
 from memsim.sources.describe import Workload
@@ -126,7 +125,7 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         False,
     )
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
-    return capture_best(sources, arguments, path, _machine(CAPTURE_GPU), which).trace
+    return capture_best(sources, arguments, path, _machine(one.gpu), which).trace
 
 
 def _workload(given: str | Workload) -> Workload:

@@ -64,6 +64,7 @@ class Trace:
         ops, arrays: the static ops and the arrays.
         issue: what is known of waits and of mixes of instructions.
         sources: lines of the files that ops name, as far as the file has them (trace.source_text).
+        gpu: that it was made for, or empty (trace.made_for).
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
@@ -85,6 +86,7 @@ class Trace:
     first_address: np.ndarray
     issue: Issue = field(default_factory=Issue)
     sources: Sources = field(default_factory=dict)
+    gpu: str = ""
     unproven: _Unproven | None = None
 
     @classmethod
@@ -126,6 +128,7 @@ class Trace:
                 first_address=tables["warps/first_address"],
                 issue=read_issue(path, file),
                 sources=source_text.read(path, file),
+                gpu=printable(read_text(path, file, "gpu", "")),
                 unproven=None if hdf5.is_sealed(file) else _Unproven(about, ops, arrays),
             )
             trace._check_index(len(hdf5.dataset(path, file, "instructions/op", "<u2", (None,))), n_addresses)

@@ -5,7 +5,7 @@
     bytes 0 to 511   the seal: SHA-256 of the rest, in text (from 1.3 on, see support.seal)
     /                attributes: schema, version, created_by, digest, kernel, source, parameters (JSON),
                      grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block),
-                     dependence and instructions (from 1.4 on)
+                     dependence and instructions (from 1.4 on), gpu (from 1.6 on)
     /ops/*           one row a static op: kind, space, width, array, line, column, file, text, bypass_l1 (from 1.1 on),
                      async_copy (from 1.4 on)
     /arrays/*        one row an array: name, space, base, bytes, element_bytes
@@ -18,8 +18,9 @@
     /sources         JSON text, the lines of the files that ops name (from 1.5 on, see trace.source_text)
     /addresses       byte offsets from the instruction's base, one an active lane, of explicit instructions
 
-``kernel`` is the kernel function's name, ``source`` the file that describes it. Lines and columns count from 1; 0 is
-not known.
+``kernel`` is the kernel function's name, ``source`` the file that describes it, ``gpu`` the preset whose size chose the
+blocks and for which compiled code was compiled, empty where that is not known (trace.made_for). Lines and columns count
+from 1; 0 is not known.
 ``gap`` counts the non-memory instructions issued before an instruction; ``beside`` (from 1.2 on) those of them that are
 not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by class, 0
 where only their number is known.
@@ -40,7 +41,7 @@ A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) an
 longest dependent chain); ``count_tensor`` matrix instructions, and for each of TENSOR_TYPES ``count_TYPE`` their
 multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add up to the gap.
 Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
-of source files does not belong.
+of source files and the GPU do not belong.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
@@ -56,7 +57,7 @@ import numpy as np
 from memsim.gpu.config import Dependence
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 5)
+VERSION = (1, 6)
 
 
 class Kind(IntEnum):

@@ -55,9 +55,9 @@ def _attribute(path: Path, file: h5py.File, name: str, kind: type) -> Any:
     return value
 
 
-def read_text(path: Path, file: h5py.File, name: str) -> str:
-    """An attribute that is text."""
-    text = hdf5.as_text(file.attrs.get(name))
+def read_text(path: Path, file: h5py.File, name: str, absent: str | None = None) -> str:
+    """An attribute that is text; `absent`, if that is given, where an older file has none."""
+    text = hdf5.as_text(file.attrs.get(name, absent))
     if text is None:
         raise InputError(path, name, "is missing or of another type; give a complete trace")
     return text

@@ -47,13 +47,16 @@ class TraceWriter:
         kernel: name of the kernel function.
         source: file that describes the kernel.
         parameters: what the workload was built from, JSON values.
+        gpu: that it is made for, as :func:`memsim.trace.made_for.stated` has it; empty: not known.
 
     Raises:
         InputError: the file cannot be written (no permission, no such folder, disk full).
     """
 
-    def __init__(self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any]) -> None:
-        self.path = Path(path)
+    def __init__(
+        self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any], gpu: str = ""
+    ) -> None:
+        self.path, self._gpu = Path(path), gpu
         self._about = {"kernel": kernel, "source": source, "parameters": json.dumps(dict(parameters), sort_keys=True)}
         self._digest = ContentDigest()
         self._n_warps = self._n_instructions = self._n_addresses = 0
@@ -133,22 +136,22 @@ class TraceWriter:
             issue: what is known of waits and mixes; None: neither is.
             sources: the text of the files that `ops` name, as :func:`memsim.trace.source_text.at_hand` finds it.
 
-        The digest covers everything but the writer's version and the sources. Compression and batching do not change
-        it.
+        The digest covers everything but the writer's version, the GPU and the sources. Compression and batching do not
+        change it.
         """
         self._extend("blocks/first_warp", np.array([self._n_warps]))
         self._extend("warps/first_instruction", np.array([self._n_instructions]))
         self._extend("warps/first_address", np.array([self._n_addresses]))
         issue = issue or Issue()
         digest = self._digest.whole(self._about, launch, ops, arrays, issue)
-        about = self._about | {"dependence": issue.dependence.value, "instructions": issue.instructions.value}
+        known = {"dependence": issue.dependence.value, "instructions": issue.instructions.value, "gpu": self._gpu}
         with writing(self.path):
             _write_table(self._file, "ops", OP_COLUMNS, ops)
             _write_table(self._file, "arrays", ARRAY_COLUMNS, arrays)
             for name in MIX.fields or ():
                 self._file.create_dataset(f"mixes/{name}", data=issue.mixes[name])
             source_text.write(self._file, sources or {})
-            for name, text in {**about, "created_by": f"memsim {__version__}", "digest": digest}.items():
+            for name, text in {**self._about, **known, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 hdf5.put_text(self._file, name, text)
             for name, value in asdict(launch).items():
                 self._file.attrs[name] = value

@@ -50,7 +50,7 @@ def process(*arguments: object, **options) -> subprocess.Popen:
 def files(tmp_path_factory):
     """A trace and a result of three trials, made by the command line."""
     folder = tmp_path_factory.mktemp("cli")
-    call("trace", *SPMV, "-o", folder / "spmv.h5")
+    call("trace", *SPMV, "--gpu", "tesla-c2050", "-o", folder / "spmv.h5")
     call("run", folder / "spmv.h5", "--trials", 3, "--seed", 1, "-o", folder / "result.h5")
     return folder
 
@@ -134,7 +134,8 @@ def test_without_a_number_it_stops_when_the_answer_is_known(files, tmp_path):
         for source in ("start_alignment", "arbitration", "warp_weights")
         for option in ("--set", f"stochastic.{source}=false")
     ]
-    known = call("run", files / "spmv.h5", *same, "-o", tmp_path / "r.h5").splitlines()[0]
+    known, *_, last = call("run", files / "spmv.h5", *same, "-o", tmp_path / "r.h5").splitlines()
+    assert last.startswith(f"stored in {tmp_path / 'r.h5'}; ") and last.endswith("--why")
     assert known == "csr on tesla-c2050: 8 trials (every interval is narrower than 0.2 points), seed 0"
     until = json.loads(call("show", tmp_path / "r.h5", "--json"))["until"]
     assert until == {"width": 0.002, "convention": "model", "asked": False, "reached": True}

@@ -26,7 +26,7 @@ def call(*arguments: object):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory):
     folder = tmp_path_factory.mktemp("existing")
-    assert call(*MADE, "-o", folder / "t.h5").exit_code == 0
+    assert call(*MADE, "--gpu", "tesla-c2050", "-o", folder / "t.h5").exit_code == 0
     assert call("run", folder / "t.h5", "--trials", 2, "-o", folder / "r.h5").exit_code == 0
     assert call("export", "accelsim", folder / "t.h5", "-o", folder / "traces").exit_code == 0
     return folder

@@ -37,7 +37,7 @@ def test_a_gpu_says_what_each_value_is():
 def test_every_workload_is_listed_with_what_it_does():
     lines = _run("workloads").splitlines()[2:]
     assert [line.split()[0] for line in lines] == library.names("traces", ".py")
-    assert all(len(line.split()) > 3 and len(line) <= 100 for line in lines)
+    assert all(len(line.split()) > 3 and "…" not in line for line in lines)  # a pipe gets all of it
 
 
 def test_a_workload_shows_its_parameters_and_how_to_trace_it():

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
+from functools import reduce
+from itertools import cycle, product
 
 import ncu_files
 import numpy as np
 import pytest
 import synthetic
+from places import ROOT
 from typer.testing import CliRunner
 
 import memsim
@@ -123,3 +127,45 @@ def test_bad_input_is_one_line(tmp_path, result_file, arguments, says):
     places = {"REPORT": str(report), "OTHER": str(unknown)}
     done = _run("compare", result_file, *(places.get(one, one) for one in arguments))
     assert done.exit_code == 2 and says in done.output and done.output.count("\n") == 1
+
+
+PLACEHOLDERS = {
+    "SPACE": ("global", "local"),
+    "OP": ("ld", "st", "atom", "red"),
+    "SRC_": ("", "srcunit_tex_"),
+    "ACCESS": ("read", "write"),
+    "LOOKUP": ("hit", "miss"),
+}
+
+
+def _documented():
+    """Every name of the manual's table, its placeholders filled in, with its unit."""
+    table = (ROOT / "docs" / "profiler.md").read_text().split("## Conventions beside ncu's metrics")[1]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| `")]
+    for names, units, *_ in rows:
+        patterns = re.findall(r"`([^`]+)`", names)
+        for pattern, unit in zip(patterns, cycle(units.split(", "))):  # a unit for all, or one a name
+            words = [word for word in PLACEHOLDERS if word in pattern]
+            for chosen in product(*(PLACEHOLDERS[word] for word in words)):
+                yield reduce(lambda name, of: name.replace(*of), zip(words, chosen, strict=True), pattern), unit
+
+
+def _with_everything():
+    """A result of a kernel that accesses every space in every way, and whose trace tells its instructions."""
+    trials = synthetic.spmv(2)
+    kinds = [(space, kind) for space in ("global", "local") for kind in ("load", "store", "atomic", "reduction")]
+    kinds += [("shared", "load"), ("shared", "store")]
+    profile = {"instructions": 10, "sectors": 40, "passes": 20, "least_passes": 10}
+    shapes = {"counters": len(kinds) + 1, "latency_histogram": len(kinds)}
+    for name, rows in shapes.items():
+        values = getattr(trials, name)
+        setattr(trials, name, np.zeros((values.shape[0], rows, *values.shape[2:]), values.dtype))
+    trials.ops = [trials.ops[0] | {"space": space, "kind": kind, "profile": profile} for space, kind in kinds]
+    trials.about["executed"] = {"gap_instructions": 100, "barriers": 0}
+    return Result(trials)
+
+
+def test_the_manual_has_every_metric_with_its_unit():
+    documented = list(_documented())
+    assert len(documented) == len(set(documented)) > 70
+    assert dict(documented) == {name: metric.unit for name, metric in metrics(_with_everything()).items()}

@@ -21,7 +21,7 @@ from memsim.support.errors import InputError
 def pair(tmp_path_factory):
     """The same kernel on a GPU, and on one with slower DRAM: 12 trials each, of one seed; and of another seed."""
     folder = tmp_path_factory.mktemp("compare")
-    memsim.trace("spmv", rows=4096, nnz_per_row=8, out=folder / "t.h5")
+    memsim.trace("spmv", rows=4096, nnz_per_row=8, gpu="tesla-c2050", out=folder / "t.h5")
     for name, seed, latency in (("a", 3, 250), ("b", 3, 900), ("other", 4, 900)):
         settings = {"dram.latency_cycles": latency}
         memsim.simulate(folder / "t.h5", trials=12, seed=seed, settings=settings).save(folder / f"{name}.h5")

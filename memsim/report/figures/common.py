@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Ratio
-from memsim.analysis.tables import shortened
+from memsim.analysis.table import shortened
 from memsim.report.style import BLUE, GREEN, GREY, INK, ORANGE
 
 TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
-from memsim.analysis.tables import shortened
+from memsim.analysis.table import shortened
 from memsim.report.figures.common import caption, label, nothing
 from memsim.report.style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, narrow, panels
 

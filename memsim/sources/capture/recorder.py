@@ -25,7 +25,7 @@ from memsim.sources.capture.wanted import ALL, Wanted
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable, writing
-from memsim.trace import source_text
+from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.schema import ADDRESS_DTYPE, INSTRUCTION_COLUMNS, Chunk, Instructions, Issue, LaunchShape
 from memsim.trace.writer import TraceWriter
@@ -151,7 +151,9 @@ class Recorder:
         about = self._about(launch.kernel, counted.index)
         self._files[path] = stack = ExitStack()
         self._writer = stack.enter_context(
-            TraceWriter(path, kernel=launch.kernel, source=self.program, parameters=about)
+            TraceWriter(
+                path, kernel=launch.kernel, source=self.program, parameters=about, gpu=made_for.stated(self.gpu)
+            )
         )
         self.written[path] = counted
         if self.on_gpu:  # all at once, before anything is known of what a block accesses

@@ -22,7 +22,7 @@ from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.ops import static_ops
 from memsim.sources.ptx.program import Program, build
 from memsim.support.compiled import loading_loops
-from memsim.trace import source_text
+from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Instructions, Issue, LaunchShape
@@ -133,8 +133,9 @@ def trace_launch(
     ready = _Run(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
     with TraceWriter(
-        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters | _refused(ready)
-    ) as writer:
+        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters | _refused(ready),
+        gpu=made_for.stated(gpu),
+    ) as writer:  # fmt: skip
         warps = 0
         for ids, chunk, total, done in _chunks(ready, shape, gpu, blocks):
             writer.append(ids, chunk)

@@ -246,7 +246,7 @@ def test_a_warp_computes_while_its_loads_are_under_way(tmp_path):
 
         trace = memsim.trace(loop, out=tmp_path / f"{instructions}{while_loading}.h5")
         settings = {"sm.instruction_cycles": 20, "stochastic.start_alignment": False}
-        return memsim.simulate(trace, trials=1, settings=settings).cycles.mean
+        return memsim.simulate(trace, "tesla-c2050", trials=1, settings=settings).cycles.mean
 
     alone = cycles(0, False)
     assert cycles(10, True) == alone  # 200 cycles within a latency that is longer
@@ -266,7 +266,7 @@ def test_a_warp_issues_one_independent_instruction_a_cycle(tmp_path):
 
         trace = memsim.trace(straight, out=tmp_path / f"{chain}-{warps}.h5")
         settings = {"sm.instruction_cycles": 20, "sm.issue_per_cycle": 2, "stochastic.start_alignment": False}
-        return memsim.simulate(trace, trials=1, settings=settings).cycles.mean
+        return memsim.simulate(trace, "tesla-c2050", trials=1, settings=settings).cycles.mean
 
     store = cycles(120) - 120 * 20
     assert [cycles(chain) - store for chain in (50, 7, 6, 0)] == [1000, 140, 120, 120]
