@@ -8,13 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.sources.ptx.launch import MOST_SHARED, Launch, parameter_bytes, places
+from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.module import Function, Variable
 from memsim.support.errors import InputError
 
-MOST_LOCAL = (
-    1 << 19
-)  # bytes of a thread's local memory on every GPU (CUDA C++ Programming Guide, technical specifications)
+MOST_LOCAL = 1 << 19  # bytes of a thread, on every GPU (CUDA C++ Programming Guide, technical specifications)
 
 
 @dataclass(frozen=True)
@@ -73,18 +72,23 @@ def _shared(
             align = max(one.align, 16) if one.bytes >= 16 else one.align
             at = -(-at // align) * align
             symbols[one.name] = at
-            found.append((one.name, at, one.bytes, one.element_bytes))
+            found.append((variable_name(one.name), at, one.bytes, _element_bytes(one)))
             at += one.bytes
     dynamic = [one for one in ours if one.extern]
     if dynamic:
         align = max(one.align for one in dynamic)
         at = -(-at // align) * align
         symbols |= {one.name: at for one in dynamic}
-        found.append((dynamic[0].name, at, launch.shared_bytes, dynamic[0].element_bytes))
+        found.append((variable_name(dynamic[0].name), at, launch.shared_bytes, _element_bytes(dynamic[0])))
         at += launch.shared_bytes
     if at > MOST_SHARED:
         raise InputError(launch.source, launch.kernel, f"takes {at} bytes of shared memory; at most {MOST_SHARED}")
     return found, at
+
+
+def _element_bytes(one: Variable) -> int:
+    """Of an array in shared memory, which compilers declare as bytes, aligned as its elements are."""
+    return min(one.align, 16) if one.element_bytes == 1 else one.element_bytes
 
 
 def _place_variables(launch: Launch, variables: Iterable[Variable], memory: Memory, symbols: dict[str, int]) -> None:

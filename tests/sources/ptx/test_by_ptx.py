@@ -6,7 +6,7 @@ import shutil
 import struct
 
 import pytest
-from compilers import needs_gxx
+from compilers import needs_gxx, needs_nvcc
 from places import ROOT
 
 import memsim
@@ -16,8 +16,6 @@ from memsim.sources.ptx.cpp.parameters import Parameter, packed
 from memsim.support.errors import InputError
 from memsim.trace.info import count
 from memsim.trace.schema import Kind, Space
-
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
 
 TWO = """
 #include <cstdio>
@@ -109,6 +107,19 @@ def test_without_nvcc_it_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "two.cu").write_text(TWO)
     with pytest.raises(InputError, match="nvcc is not installed here"):
         memsim.capture(tmp_path / "two.cu", out=tmp_path / "t.h5", by="ptx")
+
+
+@needs_gxx
+@needs_nvcc
+def test_shared_arrays_have_their_own_names(tmp_path):
+    kernel = "__global__ void k(int* x) { __shared__ int tile[64]; tile[threadIdx.x] = x[threadIdx.x]; __syncthreads();"
+    program = kernel + "x[threadIdx.x] = tile[63 - threadIdx.x]; }"
+    launch = "int main() { int* x; cudaMalloc(&x, 256); k<<<1, 64>>>(x); return 0; }"
+    (tmp_path / "app.cu").write_text(f"{program}\n{launch}\n")
+    trace = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="ptx").trace
+    assert [(one.name, one.bytes, one.element_bytes) for one in trace.arrays if one.space is Space.shared] == [
+        ("tile", 256, 4)
+    ]
 
 
 SMALL_THEN_LARGE = """

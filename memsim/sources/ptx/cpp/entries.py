@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Sequence
-from functools import cache
 
 from memsim.sources.capture.lane_log import Argument
 from memsim.sources.capture.ptxas import kernel_name
 from memsim.sources.ptx.cpp.parameters import packed, parameters
 from memsim.sources.ptx.launchers.caught import entries
+from memsim.sources.ptx.mangled import demangled
 
 
 def fitting(ptx: str, kernel: str, written: str, given: Sequence[Argument]) -> list[str]:
@@ -52,26 +51,3 @@ def _template_arguments(name: str) -> str:
         if depth == 0:
             return re.sub(r"\([\w ]+\)(?=[\d-])|\s+|(?<=\d)[uUlL]+", "", name[start + 1 : at])
     return ""
-
-
-@cache
-def demangled(name: str) -> str:
-    """A C++ name as its author would write it; as it is, where no C++ runtime is installed that can tell.
-
-    >>> demangled("main")
-    'main'
-    """
-    try:
-        runtime = ctypes.CDLL("libstdc++.so.6")
-    except OSError:
-        return name
-    demangle, status = runtime.__cxa_demangle, ctypes.c_int()
-    demangle.restype = ctypes.c_void_p
-    text = demangle(name.encode(), None, None, ctypes.byref(status))
-    if not text:
-        return name
-    plain = ctypes.string_at(text).decode()
-    free = ctypes.CDLL(None).free
-    free.argtypes = [ctypes.c_void_p]
-    free(text)
-    return plain
