@@ -9,9 +9,10 @@ from itertools import count
 from pathlib import Path
 from typing import Any, ClassVar
 
-from numba import config, njit
+from numba import config
 from numba.core.caching import FunctionCache
 
+from memsim.support.parts import Loop, being_compiled
 from memsim.support.progress import bar, hint_after
 
 LOADING = "loading the inner loops; the first time on this machine they are compiled ..."
@@ -35,13 +36,16 @@ class _Kept(FunctionCache):
         self.made.append(self)
 
     def load_overload(self, signature: Any, context: Any) -> Any:
+        if being_compiled():
+            return None  # a part of that
         self._open()
         with self._guard_against_spurious_io_errors():
             return self._load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
-        self._open()
-        super().save_overload(signature, data)
+        if not being_compiled():
+            self._open()
+            super().save_overload(signature, data)
         for tell in self.when_saved:
             tell()
 
@@ -60,13 +64,11 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     Args:
         options: more of Numba's, for example ``forceinline=True``.
     """
-    settings = njit(_nrt=False, error_model="numpy", **options)  # type: ignore[call-overload]
 
     def decorate(function: Any) -> Any:
-        dispatcher = settings(function)
-        if not config.DISABLE_JIT:  # type: ignore[attr-defined]
-            dispatcher._cache = _Kept(function)
-        return dispatcher
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+            return function
+        return Loop(function, {"_nrt": False, "error_model": "numpy", **options}, _Kept(function))
 
     return decorate
 

@@ -1,0 +1,116 @@
+"""Functions within loops, compiled as parts of the loop that is called, and not for themselves.
+
+Numba makes of every function that compiled code calls a program of its own: two wrappers by which Python and C might
+call it, optimized and translated to machine code with all that it calls, at every level anew. A loop of two hundred
+functions, of which Python calls one, needs none of that: here a part is typed and lowered to LLVM's language only, and
+the loop's own library takes in all parts, each once, and is optimized and translated as one.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import count
+from typing import Any
+
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.registry import CPUDispatcher
+from numba.core.sigutils import normalize_signature
+
+
+class _Library(JITCodeLibrary):
+    """A loop's code, which takes in that of parts, and of their parts."""
+
+    def add_linking_library(self, library: Any) -> None:
+        parts = library.parts if isinstance(library, _Part) else (library,)
+        self._linking_libraries += [part for part in parts if part not in self._linking_libraries]
+
+    def finalize(self) -> None:
+        """Take in the parts and translate; callers first, for LLVM's linker leaves out what nobody has called yet."""
+        self._linking_libraries.sort(key=lambda library: getattr(library, "number", 0), reverse=True)
+        super().finalize()
+
+
+class _Part(_Library):
+    """A part's code, which waits for the loop that it is part of."""
+
+    _numbers = count(1)
+
+    def __init__(self, codegen: Any, name: str) -> None:
+        super().__init__(codegen, name)
+        self.number = 0  # what a part calls has a lower one
+
+    def finalize(self) -> None:
+        """Nothing more is added to it."""
+        self._raise_if_finalized()
+        self._finalized = True
+
+    @property
+    def parts(self) -> list[Any]:
+        """Itself and all that it calls."""
+        return [self, *self._linking_libraries]
+
+
+class _Compiler(Compiler):
+    """Numba's compiler of a loop; while it compiles one, of what that calls, parts."""
+
+    depth = 0
+
+    def compile_extra(self, function: Any) -> Any:
+        """Compile; a part's result can be called by loops only."""
+        state, part = self.state, _Compiler.depth > 0
+        state.library = (_Part if part else _Library)(state.targetctx.codegen(), function.__qualname__)
+        if part:
+            state.flags.no_cpython_wrapper = state.flags.no_cfunc_wrapper = state.flags.no_compile = True
+        else:
+            state.library.enable_object_caching()
+        with self._deeper():
+            result = super().compile_extra(function)
+        if part:
+            state.library.number = next(_Part._numbers)
+            result = result._replace(entry_point=object())  # what Numba knows it by
+            state.targetctx.insert_user_function(result.entry_point, result.fndesc, [result.library])
+        return result
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        """While a loop is compiled, without the collector of garbage: it finds none in a sixth of the time."""
+        collects = gc.isenabled()
+        gc.disable()
+        _Compiler.depth += 1
+        try:
+            yield
+        finally:
+            _Compiler.depth -= 1
+            if collects:
+                gc.enable()
+
+
+def being_compiled() -> bool:
+    """Whether what is compiled now is part of a loop."""
+    return _Compiler.depth > 0
+
+
+class Loop(CPUDispatcher):
+    """A function that Python calls, then a loop compiled whole, or that loops call, then parts of them."""
+
+    def __init__(self, function: Any, options: dict[str, Any], kept: Any) -> None:
+        super().__init__(function, targetoptions={"nopython": True, **options}, pipeline_class=_Compiler)
+        self._cache = kept
+
+    def add_overload(self, result: Any) -> None:
+        """Keep what was compiled; Python can call it if it is not a part."""
+        if isinstance(result.library, _Part):
+            self.overloads[tuple(result.signature.args)] = result
+        else:
+            super().add_overload(result)
+
+    def compile(self, signature: Any) -> Any:
+        """Compile for arguments of these types, once as a part, and once for Python."""
+        arguments = tuple(normalize_signature(signature)[0])
+        known = self.overloads.get(arguments)
+        if isinstance(getattr(known, "library", None), _Part) and not being_compiled():
+            del self.overloads[arguments]
+        return super().compile(signature)
