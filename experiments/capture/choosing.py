@@ -160,7 +160,9 @@ def _arguments(path: Path) -> str:
 
 
 REPOSITORIES = (
-    Repository("karpathy/llm.c", "f1e2ace651495b74ae22d45d1723443fd00ecd3a", "dev/cuda/*.cu", arguments=("1",), each=None),
+    Repository(
+        "karpathy/llm.c", "f1e2ace651495b74ae22d45d1723443fd00ecd3a", "dev/cuda/*.cu", arguments=("1",), each=None
+    ),
     Repository(
         "siboehm/SGEMM_CUDA",
         "60cba6f9b20a198116c76f18de8047f44df8c8b8",
@@ -176,7 +178,11 @@ REPOSITORIES = (
     Repository("CoffeeBeforeArch/cuda_programming", "8711be08e2060680820304594f3691cc0016edd1"),
     Repository("Infatoshi/cuda-course", "79681bfd003d403170dd93c0436c6f2a45cb390f"),
     Repository(
-        "NVIDIA/cuda-samples", "c94ff366aed18c797b8a85dfaac7817b0228b420", "Samples/**/*.cu", includes=("Common",), each=24
+        "NVIDIA/cuda-samples",
+        "c94ff366aed18c797b8a85dfaac7817b0228b420",
+        "Samples/**/*.cu",
+        includes=("Common",),
+        each=24,
     ),
     Repository("NVIDIA-developer-blog/code-samples", "72d62ec464442786a36754508bcb1094d197d6a5"),
     Repository("brucefan1983/CUDA-Programming", "8b6c96ba30fafeb3f71c74b2abb18a6bf849822d"),

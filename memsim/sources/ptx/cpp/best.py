@@ -9,12 +9,16 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture import Captured, Sources, Wanted, capture
+from memsim.sources.capture.frontend.expressions import INLINE_PTX
 from memsim.sources.capture.recorder import Progress
 from memsim.sources.outputs import is_folder, moved_trace
 from memsim.sources.ptx.cpp.session import capture_by_ptx
 from memsim.support.errors import InputError
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
+
+_COMPILED = "traced by its compiled code (nvcc's PTX)"
+_ENDED = f"{_COMPILED}, the first launch: the source has inline PTX, so the program was ended with the trace"
 
 
 def capture_best(
@@ -47,7 +51,14 @@ def capture_best(
         return _compiled_or_source(sources, arguments, out, gpu, wanted, None, keep, progress)
     with Scratch(out.absolute().parent, HIDDEN) as folder:
         place = Path(folder) / out.name
-        found = capture(sources, arguments, place, gpu, wanted, keep=keep, progress=progress)
+        try:
+            found = capture(sources, arguments, place, gpu, wanted, keep=keep, progress=progress)
+        except InputError as error:
+            if error.field != INLINE_PTX:
+                raise
+            exact = replace(wanted, launches=(0,), stop=True)
+            compiled = capture_by_ptx(sources, arguments, out, gpu, exact, keep=keep, progress=progress)
+            return _noted(compiled, _ENDED)
         launch = int(found.trace.parameters["launch"])
         exact = replace(wanted, kernels=(found.trace.kernel,), launches=(launch,), stop=True)
         return _compiled_or_source(sources, arguments, out, gpu, exact, found, keep, progress)
@@ -81,7 +92,7 @@ def _compiled_or_source(
         return _noted(found, f"traced by its source: {error}")
     known = by_source or compiled
     notes = [note for note in known.notes if "registers" not in note]  # compiled code has its own
-    told = "traced by its compiled code (nvcc's PTX); --by source traces the source"
+    told = f"{_COMPILED}; --by source traces the source"
     return _noted(replace(compiled, launches=known.launches, notes=notes), told)
 
 
