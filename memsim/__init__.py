@@ -27,6 +27,7 @@ from memsim.api import (
     open_trace,
     sensitivity,
     simulate,
+    simulate_program,
     trace,
     uncertainty,
 )  # fmt: skip
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "capturing", "import_accelsim",
-    "import_nvbit", "export_accelsim", "load_gpu", "simulate", "estimate", "explore", "Result", "Study",
-    "StudyResult", "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
+    "import_nvbit", "export_accelsim", "load_gpu", "simulate", "simulate_program", "estimate", "explore",
+    "Result", "Study", "StudyResult", "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
 ]  # fmt: skip
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not

@@ -380,6 +380,44 @@ def simulate(
     return Result(done, convention)
 
 
+def simulate_program(
+    traces: Sequence[Trace | str | Path],
+    gpu: GPU | str | Path | None = None,
+    *,
+    trials: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Result]:
+    """Replay the launches of a program one after the other, each with L2 as the one before left it.
+
+    Args:
+        traces: of one run of the program, in the order of their launches.
+        gpu: as for :func:`simulate`; None: that which the first trace was made for.
+        trials: how many of the whole program; 8 without it.
+        seed, jobs, settings, convention: as for :func:`simulate`.
+        progress: told the trials done, and all.
+
+    Returns:
+        A result for each launch.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number.
+    """
+    from memsim.analysis.stopping import Plan
+    from memsim.interactive import Result
+    from memsim.montecarlo.program import run_program
+    from memsim.trace.reader import Trace
+
+    recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
+    _, machine = _opened(recorded[0], gpu, settings)
+    count = Plan.of(trials, None, None, None).least if trials is None else trials
+    done = run_program(recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress)
+    return [Result(one, convention) for one in done]
+
+
 def _begun_together(trace: Trace) -> dict[str, object]:
     """The settings of a whole launch's replay."""
     if trace.n_blocks < trace.launch.n_blocks:

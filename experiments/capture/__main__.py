@@ -11,7 +11,7 @@ from experiments.capture.trying import checked, read, tried, write
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("checkouts", type=Path, help="folder with the repositories, as owner+name")
-    parser.add_argument("--limit", type=float, default=60, help="seconds for one program")
+    parser.add_argument("--limit", type=float, default=60, help="seconds of a processor for one program")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "scoreboard.csv")
     parser.add_argument(
         "--again", default="", help="results to try again (refused,time); programs not tried always are"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+import resource
 import shlex
 import subprocess
 import sys
@@ -11,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from time import monotonic
 
 from experiments.capture.programs import Program
 
+_PATIENCE = 6  # of wall clock, in limits: the machine may have other work
 _COMPILED = "traced by its compiled code"
 _FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:", re.IGNORECASE)
 _PASSED = re.compile(r"pass|success|correct|match|\bok\b|verified", re.IGNORECASE)
@@ -31,7 +32,7 @@ class Tried:
         needs: as in the list.
         result: ``captured``, ``refused``, or ``time``.
         by: what was traced, ``ptx`` or ``source``; "" of no trace.
-        seconds: that it took, with ``--stop``.
+        seconds: of a processor that it took, with ``--stop``.
         told: memsim's line, if it was refused.
         check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
             says nothing, ``time``, or "" where that was not tried.
@@ -76,17 +77,19 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
     Args:
         program: of the list.
         checkouts: folder with each repository as ``owner+name``, at the list's commit.
-        limit: seconds for it.
+        limit: seconds of a processor for it.
     """
-    begin = monotonic()
+    begin = _cpu_seconds()
     done = _run(program, checkouts, limit, ["--stop", "--registers", "32"])
     row = Tried(program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}")
     if done is None:
         return row
     lines = [line for line in done.stderr.splitlines() if line.startswith("memsim: ")]
-    row = replace(row, seconds=f"{monotonic() - begin:.0f}")
+    row = replace(row, seconds=f"{_cpu_seconds() - begin:.0f}")
     if done.returncode == 0:
         return replace(row, result="captured", by="ptx" if _COMPILED in done.stderr else "source")
+    if done.returncode < 0 or "SIGXCPU" in done.stderr:
+        return row
     told = lines[-1] if lines else done.stderr[-200:]
     return replace(row, result="refused", told=told.replace(f"{checkouts}/", ""))
 
@@ -94,17 +97,24 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
 def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:
     """Run a program that was captured to its end, with probes, and keep what it says of its results."""
     done = _run(program, checkouts, limit, ["--by", "source", "--registers", "32"])
-    if done is None:
+    if done is None or done.returncode < 0 or "SIGXCPU" in done.stderr:
         return replace(row, check="time")
     if done.returncode != 0 or _FAILED.search(done.stdout):
         return replace(row, check="failed")
     return replace(row, check="passed" if _PASSED.search(done.stdout) else "ended")
 
 
+def _cpu_seconds() -> float:
+    """Of the programs that were run so far."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
 def _run(
     program: Program, checkouts: Path, limit: float, options: list[str]
 ) -> subprocess.CompletedProcess[str] | None:
-    """``memsim capture`` of a program; None if it takes longer."""
+    """``memsim capture`` of a program; None if it takes much longer; each of its processes ends after the limit."""
+    seconds = int(limit)
     top = checkouts / program.repository.replace("/", "+")
     files = [str(top / one) for one in [program.main, *filter(None, program.sources.split(":"))]]
     includes = [part for one in filter(None, program.includes.split(":")) for part in ("-I", str(top / one))]
@@ -114,7 +124,8 @@ def _run(
         place = (top / program.main).parent
         try:
             return subprocess.run(
-                command, cwd=place, capture_output=True, text=True, errors="replace", timeout=limit
+                command, cwd=place, capture_output=True, text=True, errors="replace", timeout=_PATIENCE * limit,
+                preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds)),
             )  # fmt: skip
         except subprocess.TimeoutExpired:
             return None

@@ -10,6 +10,7 @@ from memsim.analysis.result import Result
 
 SECTOR_BYTES = 32
 ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", "DRAM", "tensor cores"
+CONSTANTS = "constants' unit"
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ def utilization(result: Result) -> list[Part]:
     parts = [Part(ISSUE, _issue(result), "warp instructions of the trace over issue slots"), *_pipe(result)]
     busy = _load_store(result) / (sm["count"] * cycles)
     parts.append(Part(LOAD_STORE, busy, "wavefronts and shared-memory passes"))
+    if constants := sum(constant_cycles(op, sm) for op in result.trials.ops):
+        parts.append(Part(CONSTANTS, constants / (sm["count"] * cycles), "distinct addresses of constant accesses"))
     if l2["enabled"]:
         counts = result.counters["l2"]["sectors"]
         sectors = counts["reads"] + counts["writes"] + counts["atomics"]
@@ -82,10 +85,23 @@ def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     [80.0, 0.0]
     """
     of = op.get("profile", {})
-    own_unit = op["space"] == "constant" and sm.get("constant_cycles")
-    passes = 0 if own_unit else of.get("passes", 0)
+    passes = 0 if constant_cycles(op, sm) else of.get("passes", 0)
     looked_up = of.get("wavefronts") or of.get("transactions", 0)
     return float(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"])
+
+
+def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
+    """SM cycles of a trial in which the constants' units work for a static op; 0 where constants have none.
+
+    Args:
+        op: one of ``Trials.ops``.
+        sm: the GPU's fields.
+
+    >>> constant_cycles({"space": "constant", "profile": {"passes": 40}}, {"constant_cycles": 4})
+    160.0
+    """
+    taken = (sm.get("constant_cycles") or 0) if op["space"] == "constant" else 0
+    return float(taken * op.get("profile", {}).get("passes", 0))
 
 
 def partial_store_cycles(op: Mapping[str, Any], l2: Mapping[str, Any]) -> float:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 UNREACHED = 3  # exit code: --until was not reached
 LONG_SECONDS = 60  # a run whose result one would rather not make again
+_OF_PROGRAM = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what its launches are run with in turn
 _POINTS, _TRIALS = 24, 2  # of the model's error bar
 
 
@@ -63,7 +64,13 @@ def run(
         int | None,
         typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="64"),
     ] = None,
-    warm: Annotated[bool, typer.Option("--warm", help="Start trials with the caches that one replay leaves.")] = False,
+    warm: Annotated[
+        bool,
+        typer.Option(
+            "--warm",
+            help="Start with the caches that one replay leaves; a folder's launch: with the L2 of that before.",
+        ),
+    ] = False,
     whole: Annotated[
         bool, typer.Option("--whole", help="Replay a whole launch as it begins; refuse a trace of a part of it.")
     ] = False,
@@ -93,13 +100,13 @@ def run(
     memsim run spmv.h5 --gpu tesla-c2050 --trials 64
     memsim run spmv.h5 --gpu h100 --until 0.002 -j 0
     memsim run whole.h5 --whole
-    memsim run traces/
+    memsim run traces/ --warm
     memsim run spmv.h5 --set l2.size_bytes=37748736
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
     from memsim.analysis.stopping import Plan, Running
-    from memsim.api import open_trace, simulate
-    from memsim.cli.run_folder import folder_results
+    from memsim.api import open_trace, simulate, simulate_program
+    from memsim.cli.run_folder import folder_traces
     from memsim.gpu.presets import parse_settings
     from memsim.montecarlo.keep import check_choice
     from memsim.report.program import program_table
@@ -115,7 +122,12 @@ def run(
     if path.is_dir():
         options = {"-o": out, "--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
         given = [name for name, value in (options | {"--json": json}).items() if value]
-        print_text(program_table(folder_results(path, given, replay)))
+        traces = folder_traces(path, given)
+        if warm:
+            results = simulate_program(traces, **{name: replay.keywords[name] for name in _OF_PROGRAM})
+        else:
+            results = [replay(trace) for trace in traces]
+        print_text(program_table(results))
         return
     if out is not None:
         check_choice(out, resume, force, path, *([gpu] if gpu else []))

@@ -1,23 +1,21 @@
-"""``memsim run FOLDER``: the traces of a program's launches, one after the other, and its time by kernel."""
+"""``memsim run FOLDER``: the traces of a program's launches."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
-from memsim.analysis.result import Result
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 
-def folder_results(folder: Path, refused: Sequence[str], run_one: Callable[[Trace], Result]) -> list[Result]:
-    """Run all traces of a folder, in the order of their launches where they tell it, else of their names.
+def folder_traces(folder: Path, refused: Sequence[str]) -> list[Trace]:
+    """All traces of a folder, in the order of their launches where they tell it, else of their names.
 
     Args:
         folder: with trace files.
         refused: options that were given and that concern one trace.
-        run_one: simulates one.
 
     Raises:
         InputError: an option of those, or no trace in the folder.
@@ -27,4 +25,4 @@ def folder_results(folder: Path, refused: Sequence[str], run_one: Callable[[Trac
     traces = [Trace.open(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
     if not traces:
         raise InputError(folder, "folder", f"has no trace ({SUFFIX}); give one that memsim capture has made")
-    return [run_one(trace) for trace in sorted(traces, key=lambda trace: trace.parameters.get("order", 0))]
+    return sorted(traces, key=lambda trace: trace.parameters.get("order", 0))

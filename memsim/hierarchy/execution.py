@@ -52,8 +52,17 @@ class Execution:
         Raises:
             InputError: a trace that does not fit the GPU, or a folder that cannot be written.
         """
+        coalesce(trace, self.gpu, self.folder)
+        self.lay_out()
+
+    def lay_out(self) -> None:
+        """Lay the coalesced trace out, into files beside it.
+
+        Raises:
+            InputError: the folder cannot be written.
+        """
         with writing(self.folder):
-            where = layout(coalesce(trace, self.gpu, self.folder), self.gpu)
+            where = layout(Transactions.load(self.folder), self.gpu)
             for name in _LAYOUT:
                 np.save(self._layout_file(name), getattr(where, name))
 

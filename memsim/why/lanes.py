@@ -11,16 +11,18 @@ from memsim.why.site import LANES, Site, diverges
 
 
 def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
-    """In excess: the cycles that the load-store units spend on passes beyond the least."""
+    """In excess: the cycles that the load-store units, or the constants' own, spend on passes beyond the least."""
     of = site.profile
     if of.passes <= of.least_passes:
         return
     surplus = of.passes - of.least_passes
-    lost = surplus * gpu.sm.pass_cycles / (result.cycles.mean * gpu.sm.count)
-    evidence = (
-        f"{of.passes / of.instructions:.1f} passes a warp instruction, {of.least_passes / of.instructions:.1f} would do"
-    )
-    yield site.finding(Cause.conflicts, lost, evidence, load_store=surplus / of.passes)
+    cycles = gpu.sm.constant_cycles if site.own_unit else gpu.sm.pass_cycles
+    lost = surplus * (cycles or 0) / (result.cycles.mean * gpu.sm.count)
+    passes = "addresses of constants" if site.own_unit else "passes"
+    told, least = of.passes / of.instructions, of.least_passes / of.instructions
+    evidence = f"{told:.1f} {passes} a warp instruction, {least:.1f} would do"
+    part = "constants" if site.own_unit else "load_store"
+    yield site.finding(Cause.conflicts, lost, evidence, **{part: surplus / of.passes})
 
 
 def divergent(site: Site) -> Iterator[Finding]:

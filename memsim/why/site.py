@@ -11,7 +11,7 @@ from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import Access, outcome_counts
 from memsim.analysis.loads import array_name, load
 from memsim.analysis.result import Result
-from memsim.analysis.utilization import DRAM, ISSUE, L2, LOAD_STORE
+from memsim.analysis.utilization import CONSTANTS, DRAM, ISSUE, L2, LOAD_STORE
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Level, Unit
 from memsim.models.machine import idle_miss_cycles
@@ -21,7 +21,7 @@ from memsim.why.work import Work
 
 LANES = 32
 ON_CHIP = ("shared", "constant")
-_PARTS = {"issue": ISSUE, "load_store": LOAD_STORE, "l2": L2, "dram": DRAM}
+_PARTS = {"issue": ISSUE, "load_store": LOAD_STORE, "l2": L2, "dram": DRAM, "constants": CONSTANTS}
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Site:
         place, text, array: where it is, what it does.
         stores: whether it stores.
         on_chip: whether it goes to shared or constant memory.
+        own_unit: whether that is constant memory with a unit of its own.
         atomics: whether it adds up in memory.
         width: bytes of a lane's access.
         ops: numbers of its static ops.
@@ -54,6 +55,7 @@ class Site:
     array: str
     stores: bool
     on_chip: bool
+    own_unit: bool
     atomics: bool
     width: int
     ops: tuple[int, ...]
@@ -109,6 +111,7 @@ def sites(result: Result, gpu: GPU) -> Iterator[Site]:
             array=array_name(trials, first),
             stores=stores,
             on_chip=first["space"] in ON_CHIP,
+            own_unit=first["space"] == "constant" and gpu.sm.constant_cycles is not None,
             atomics=first["kind"] in ("atomic", "reduction"),
             width=first["width"],
             ops=tuple(ops),

@@ -8,10 +8,12 @@ import numpy as np
 
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import (
+    CONSTANTS,
     DRAM,
     ISSUE,
     L2,
     LOAD_STORE,
+    constant_cycles,
     load_store_cycles,
     partial_store_cycles,
     utilization,
@@ -31,6 +33,7 @@ class Work:
         waited: f8 [n_ops], shares of all latency waited for.
         parts: by part of the GPU, the share of the time in which it was busy.
         cycles: f8 [n_ops], of the load-store units.
+        constant_cycles: f8 [n_ops], of the constants' units.
         slice_cycles: f8 [n_ops], of L2's slices.
     """
 
@@ -40,6 +43,7 @@ class Work:
     waited: np.ndarray
     parts: dict[str, float]
     cycles: np.ndarray
+    constant_cycles: np.ndarray
     slice_cycles: np.ndarray
 
     @classmethod
@@ -56,6 +60,7 @@ class Work:
             trials.latency_sum.sum(axis=0) / max(1, trials.latency_sum.sum()),
             {part.name: part.busy for part in utilization(result)},
             np.array([load_store_cycles(op, gpu["sm"]) for op in trials.ops], float),
+            np.array([constant_cycles(op, gpu["sm"]) for op in trials.ops], float),
             sectors * gpu["l2"]["sector_cycles"] + [partial_store_cycles(op, gpu["l2"]) for op in trials.ops],
         )
 
@@ -80,6 +85,7 @@ class Work:
         shares = {
             ISSUE: total.instructions / self.instructions,
             LOAD_STORE: self.cycles[ops].sum() / max(1.0, self.cycles.sum()),
+            CONSTANTS: self.constant_cycles[ops].sum() / max(1.0, self.constant_cycles.sum()),
             L2: self.slice_cycles[ops].sum() / max(1.0, self.slice_cycles.sum()),
             DRAM: self._sectors(ops, Level.dram) / max(1.0, self._sectors(None, Level.dram)),
         }

@@ -5,19 +5,22 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 import synthetic
 from places import ROOT
 
 import memsim
 from experiments.cudamicrobench2021.inside import PAIRS
+from memsim import Launch, Thread, workload
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import LOAD_STORE, bandwidth_used, utilization
 from memsim.gpu.presets import load_gpu
 from memsim.report.document import document
 from memsim.report.why import why_text
+from memsim.sources.describe import Constant
 from memsim.support.errors import InputError
-from memsim.why import Cause, explanations, regime
+from memsim.why import Cause, explain, explanations, regime
 from memsim.why.findings import gpu_of
 from memsim.why.reuse import median_lines
 from memsim.why.work import Work
@@ -142,6 +145,29 @@ def test_nothing_of_weight_is_said_in_so_many_words():
     text = why_text(_result("saxpy", n=1 << 20))
     assert text.startswith("axpy on tesla-v100: nothing of weight\nbound by DRAM")
     assert text.endswith("no access wastes 3% of the memory time")
+
+
+def by_lane(t: Thread, table, out):
+    out[t.global_id] = table[t.lane_id]
+
+
+@workload
+def looked_up(n: int = 1 << 14) -> Launch:
+    """A table in constant memory, read by each lane at its own place."""
+    arguments = dict(table=Constant(np.zeros(32, np.float32)), out=np.zeros(n, np.float32))
+    return Launch(by_lane, n // 256, 256, arguments, registers=16)
+
+
+def test_addresses_of_constants_cost_what_their_own_unit_takes():
+    trace = memsim.trace(looked_up, gpu="tesla-v100", blocks="all")
+    result = memsim.simulate(trace, gpu="tesla-v100", trials=2)
+    gpu = load_gpu("tesla-v100")
+    first = explain(result, trace).causes[0]
+    warps = (1 << 14) // 32
+    assert first.cause is Cause.conflicts and "32.0 addresses of constants" in first.findings[0].evidence
+    lost = 31 * warps * gpu.sm.constant_cycles / (result.cycles.mean * gpu.sm.count)
+    assert first.excess == pytest.approx(min(1, lost))
+    assert 0 < first.gain.share.mean <= first.bound
 
 
 @pytest.mark.parametrize("gpu, own_unit", [("tesla-v100", True), ("tesla-c2050", False)])

@@ -76,12 +76,13 @@ class Program:
     kernels: Kernels
 
 
-def build(sources: Sources, folder: Path) -> Program:
+def build(sources: Sources, folder: Path, *, assembly: bool = False) -> Program:
     """Instrument a program's files and build them.
 
     Args:
         sources: the program.
         folder: for copies and what is built; the sources' own folders are left alone.
+        assembly: inline PTX ends the program where it would be run, instead of being refused.
 
     Raises:
         InputError: a file is missing, is not understood, has what cannot be captured, or does not compile.
@@ -97,7 +98,7 @@ def build(sources: Sources, folder: Path) -> Program:
         for number, file in enumerate(sources.files):
             copied = file.absolute()  # C++ of the host stays as it is
             if file.suffix in CUDA_SUFFIXES:
-                done.append(_instrument(sources, includes, file, folder / str(number), len(sites) + 1))
+                done.append(_instrument(sources, includes, file, folder / str(number), len(sites) + 1, assembly))
                 sites += done[-1].sites
                 copied = _inside(folder / str(number), done[-1].path)
             folders = [part for one in includes for part in (_inside(folder / str(number), one), one)]
@@ -123,7 +124,9 @@ def _check(sources: Sources) -> None:
             raise InputError("-D", definition, "is no macro; give NAME or NAME=VALUE")
 
 
-def _instrument(sources: Sources, includes: Sequence[Path], file: Path, folder: Path, first: int) -> Instrumented:
+def _instrument(
+    sources: Sources, includes: Sequence[Path], file: Path, folder: Path, first: int, assembly: bool
+) -> Instrumented:
     """Write a CUDA file's instrumented copy into a folder, and those of what it includes.
 
     Args:
@@ -132,7 +135,7 @@ def _instrument(sources: Sources, includes: Sequence[Path], file: Path, folder: 
     definitions = folder.parent / DEFINITIONS
     runtime = ["-isystem", str(FOLDER), "-include", "cuda_runtime.h", "-include", str(definitions)]
     options = [f"-std={sources.standard}", ARCHITECTURE, *_folders(includes), *runtime]
-    done = instrument(file, options, first=first, gpu=sources.gpu)
+    done = instrument(file, options, first=first, gpu=sources.gpu, assembly=assembly)
     for path, text in done.texts.items():
         _write(_inside(folder, path), f'#line 1 "{path}"\n{text}')
     return done

@@ -21,6 +21,7 @@ from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.ops import static_ops
 from memsim.sources.ptx.program import Program, build
+from memsim.sources.ptx.wmma import without_wmma
 from memsim.support.compiled import loading_loops
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
@@ -39,7 +40,7 @@ class _Run:
 
     def __init__(self, launch: Launch, memory: Memory, *, check: bool, tracing: bool) -> None:
         launch.check()
-        function = flattened(launch.module, launch.function)
+        function = without_wmma(flattened(launch.module, launch.function), launch.source)
         self.launch, self._tracing = launch, tracing
         self.layout: Layout = lay_out(launch, function, memory)
         self.program: Program = build(launch, function, self.layout, memory, check=check, tracing=tracing)

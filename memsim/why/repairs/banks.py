@@ -1,4 +1,7 @@
-"""Shared memory without bank conflicts: distinct words of an instruction side by side, broadcasts as they are."""
+"""Shared memory without bank conflicts: distinct words of an instruction side by side, broadcasts as they are.
+
+Constant memory broadcasts one word: there, all lanes read the same.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import numpy as np
 
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk
+from memsim.trace.schema import Chunk, Space
 from memsim.why.repairs.repair import Blocks, Change, Repair
 
 
@@ -14,12 +17,12 @@ def no_conflicts(ops: tuple[int, ...]) -> Repair:
     """Accesses of some ops without conflicts."""
 
     def made(trace: Trace) -> Change:
-        width = np.array([op.width for op in trace.ops], np.int64)
+        apart = np.array([0 if op.space is Space.constant else op.width for op in trace.ops], np.int64)
 
         def change(blocks: Blocks) -> Chunk:
             rows = blocks.rows_of(ops)
             addresses = lane_addresses(blocks.chunk, rows)
-            beside = distinct_rank(addresses) * width[blocks.chunk.op[rows], None]
+            beside = distinct_rank(addresses) * apart[blocks.chunk.op[rows], None]
             return with_addresses(blocks.chunk, rows, np.where(addresses == IDLE, IDLE, beside))
 
         return change

@@ -31,8 +31,7 @@ __global__ void draw(float *out) {
     out[2 * threadIdx.x + 1] = curand_normal(&state);
 }
 __global__ void product(half *a) {
-    nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, half, nvcuda::wmma::row_major> part;
-    nvcuda::wmma::load_matrix_sync(part, a, 16);
+    nvcuda::wmma::bmma_sync(a, a, a, a);
 }
 
 template <class T>

@@ -9,6 +9,7 @@ from places import DATA
 
 import memsim
 from memsim.support.errors import InputError
+from memsim.trace.info import count
 
 pytestmark = needs_gxx
 
@@ -152,7 +153,7 @@ def test_distributions_have_their_moments(printed):
     assert normal.std() == pytest.approx(1, abs=0.1)
 
 
-@pytest.mark.parametrize(("argument", "name"), [("1", "cublasStrsm"), ("2", "wmma::load_matrix_sync")])
+@pytest.mark.parametrize(("argument", "name"), [("1", "cublasStrsm"), ("2", "wmma::bmma_sync")])
 def test_what_is_not_there_is_refused_at_the_call(tmp_path, argument, name):
     with pytest.raises(InputError, match=rf"calls {name}\(\), which is not known here"):
         memsim.capture(PROGRAM, arguments=[argument], out=tmp_path / "t.h5", registers=20, by="source")
@@ -165,3 +166,41 @@ def test_asynchronous_copies_are_a_load_and_a_store(tmp_path):
     assert sorted((op.kind.name, op.space.name) for op in copied) == [
         ("load", "global_"), ("load", "shared"), ("store", "global_"), ("store", "shared"),
     ]  # fmt: skip
+
+
+def accesses(trace):
+    """Kind, space and bytes of a lane of each static op, and how many lanes it accessed for."""
+    lanes = count(trace.chunks(), len(trace.ops)).lane_accesses.tolist()
+    return sorted((op.kind.name, op.space.name, op.width, n) for op, n in zip(trace.ops, lanes, strict=True))
+
+
+def test_fragments_hold_products_and_their_loads_are_those_of_mma(tmp_path):
+    """A tile of 512 bytes: 4 words a lane, or 4 matrices of 8 rows; a sum's lanes store 4 pairs. Two blocks a side."""
+    out = tmp_path / "traces"
+    traces = memsim.capture(DATA / "capture" / "fragments.cu", out=out, launch="all", registers=20, by="source").traces
+    assert len(traces) == 4
+    steps, blocks = 2, 4
+    from_global, staged = (steps * blocks * words * 32 for words in (4, 8))
+    stored = ("store", "global_", 8, blocks * 4 * 32)
+    direct = [("load", "global_", 4, from_global), ("load", "global_", 4, from_global), stored]
+    by_tile = [
+        ("load", "global_", 2, staged), ("load", "global_", 4, from_global),
+        ("load", "shared", 16, steps * blocks * 32),
+        stored, ("store", "shared", 2, staged),
+    ]  # fmt: skip
+    assert [accesses(trace) for trace in traces] == [direct, direct, sorted(by_tile), sorted(by_tile)]
+
+
+def test_graphs_run_when_they_are_launched(tmp_path):
+    captured = memsim.capture(DATA / "capture" / "graphs.cu", out=tmp_path / "t.h5", registers=20, by="source")
+    assert captured.launches == {"scale": 3, "shift": 1, "shift<float>": 1}
+
+
+def test_atomic_objects_are_accessed_by_their_methods(tmp_path):
+    trace = memsim.capture(DATA / "capture" / "atomics.cu", out=tmp_path / "t.h5", registers=20, by="source").trace
+    found = [(kind, space, width) for kind, space, width, _ in accesses(trace)]
+    assert [one for one in found if one[0] in ("atomic", "reduction")] == [
+        ("atomic", "global_", 4), ("atomic", "global_", 4), ("reduction", "global_", 4), ("reduction", "global_", 4),
+    ]  # fmt: skip
+    staged = ("store", "shared", 4, 64)
+    assert staged in accesses(trace) and ("store", "global_", 4, 1) in accesses(trace)

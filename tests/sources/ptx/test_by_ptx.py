@@ -210,3 +210,28 @@ def test_auto_without_nvcc_is_the_source(tmp_path, monkeypatch):
     (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
     captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="auto")
     assert "traced by its source: nvcc is not installed here" in captured.notes
+
+
+ASSEMBLY = """
+__global__ void lanes(int *out) {
+    unsigned lane;
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    out[blockIdx.x * blockDim.x + threadIdx.x] = lane;
+}
+int main() {
+    int *out;
+    cudaMalloc(&out, 64 * sizeof(int));
+    lanes<<<1, 64>>>(out);
+}
+"""
+
+
+@needs_gxx
+@needs_nvcc
+def test_inline_ptx_is_traced_by_compiled_code_and_ends_the_program(tmp_path):
+    (tmp_path / "asm.cu").write_text(ASSEMBLY)
+    captured = memsim.capture(tmp_path / "asm.cu", out=tmp_path / "t.h5", registers=20)
+    assert _moved(captured.trace, Kind.store) == {5: 64}
+    assert "the source has inline PTX, so the program was ended with the trace" in captured.notes[-1]
+    with pytest.raises(InputError, match="runs inline PTX .*asm.cu:4.*--stop ends the program before it"):
+        memsim.capture(tmp_path / "asm.cu", out=tmp_path / "u.h5", registers=20, by="ptx")

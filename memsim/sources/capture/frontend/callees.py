@@ -11,6 +11,7 @@ from memsim.sources.capture.frontend.source import closing, code
 from memsim.sources.capture.frontend.tree import Node, Unary
 
 _VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL)
+_SCOPES = (CursorKind.NAMESPACE_REF, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
 _CALLEES = (CursorKind.DECL_REF_EXPR, CursorKind.MEMBER_REF_EXPR)
 
 
@@ -66,12 +67,11 @@ def names_class(text: str, constructor: Cursor) -> bool:
 
 
 def callee_name(node: Node, callee: Node | None) -> str:
+    """How what is called is named, without its namespace."""
     if node.cursor.spelling:
         return str(node.cursor.spelling)
-    for one in callee.walk() if callee is not None else ():
-        if one.cursor.spelling:
-            return str(one.cursor.spelling)
-    return ""
+    named = (one for one in callee.walk() if one.kind not in _SCOPES) if callee is not None else ()
+    return next((str(one.cursor.spelling) for one in named if one.cursor.spelling), "")
 
 
 def candidates(named: Cursor | None, callee: Node | None) -> list[Cursor]:

@@ -19,7 +19,7 @@ from memsim.sources.capture.frontend.callees import (
 from memsim.sources.capture.frontend.declarations import Key, is_launch, key
 from memsim.sources.capture.frontend.expressions import COPIED, OPERAND, Expressions
 from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
-from memsim.sources.capture.frontend.names import Builtin, builtin
+from memsim.sources.capture.frontend.names import ATOMIC_CLASSES, Builtin, atomic_method, builtin
 from memsim.sources.capture.frontend.operators import CALL
 from memsim.sources.capture.frontend.parsing import is_system
 from memsim.sources.capture.frontend.places import explicit_base, is_lvalue
@@ -60,6 +60,8 @@ class Calls(Expressions):
         operator = name.removeprefix("operator")
         if named is None and node.is_open and operator in self.context.operators.functions:
             return self.open_operator(node, operator, arguments)
+        if not users and (kind := _of_atomic_object(named, used)) is not None:
+            return self._atomic_object(node, kind, callee, arguments)
         if not users and (known := builtin(name)) is not None:
             return self._builtin(node, known, arguments, used)
         return self._evaluate(node, named, callee, arguments, users)
@@ -221,11 +223,15 @@ class Calls(Expressions):
             by_reference = index < len(types) and is_reference(types[index]) and is_lvalue(inner)
             if not (by_address or by_reference):
                 continue
-            for one in (inner.children[0] if by_address else inner).walk():
-                if one.kind == CursorKind.DECL_REF_EXPR and one.cursor.referenced is not None:
-                    variable = one.cursor.referenced.hash
-                    self.values.add(variable, data)
-                    self.loaded.forget(variable)
+            self._hold(inner.children[0] if by_address else inner, data)
+
+    def _hold(self, node: Node, data: Deps) -> None:
+        """The variables of an expression hold what depends on `data`."""
+        for one in node.walk():
+            if one.kind == CursorKind.DECL_REF_EXPR and one.cursor.referenced is not None:
+                variable = one.cursor.referenced.hash
+                self.values.add(variable, data)
+                self.loaded.forget(variable)
 
     # -- constructors
 
@@ -234,6 +240,8 @@ class Calls(Expressions):
         arguments = given_arguments(node, self.file.text)
         where = key(constructor)
         if where not in self.context.functions:
+            if constructor.semantic_parent.spelling in ATOMIC_CLASSES:
+                return NOTHING.union(*(self._bound(one.inner) for one in arguments))
             return self.all_of(arguments)
         given = self._arguments(arguments, list(constructor.type.argument_types()), True)
         if names_class(self.text(node), constructor) and node is not self.initial:
@@ -250,7 +258,10 @@ class Calls(Expressions):
         """An atomic, a load or store through a pointer, a texture fetch, a barrier."""
         if known.refused:
             raise self.context.refuse(node, self.text(node).partition("(")[0], known.refused)
-        deps = [self.value(argument) for argument in arguments]
+        if known.of_warp and self.context.gpu:
+            raise self.context.refuse(node, "a fragment of a matrix", "capture it without --target gpu")
+        filled = [self.place(arguments[known.fills]).address] if known.fills >= 0 else []
+        deps = filled + [self.value(argument) for argument in arguments[len(filled) :]]
         everything = NOTHING.union(*deps)
         if known.ends_loads:
             self.loaded.stored()
@@ -260,10 +271,13 @@ class Calls(Expressions):
         for index, kind in known.accesses:
             if index >= len(arguments):
                 continue
-            returned |= self._through(arguments[index], known.kind_of(kind, used), deps[index], everything)
+            probe = "tile" if known.tells and not self.context.gpu else "pointer"
+            returned |= self._through(arguments[index], known.kind_of(kind, used), deps[index], everything, probe)
+        if filled:
+            self._hold(arguments[known.fills], returned | everything)
         return returned if known.returns_loaded else returned | everything
 
-    def _through(self, pointer: Node, kind: Kind, address: Deps, data: Deps) -> Deps:
+    def _through(self, pointer: Node, kind: Kind, address: Deps, data: Deps, probe: str) -> Deps:
         """Access what a pointer argument points to."""
         draft, new = self.site(pointer, Role.access, kind, address)
         if kind is Kind.store:
@@ -271,10 +285,33 @@ class Calls(Expressions):
         elif kind is not Kind.load:
             draft.waits_for |= data  # an atomic is sent with its operand
         if new:
-            self.around(pointer, "pointer", draft)
+            self.around(pointer, probe, draft)
         if kind is not Kind.load:
             self.loaded.stored()
             self.context.facts.add(Symbol("out", self.key), data | {draft})
+        return frozenset({draft}) if kind in (Kind.load, Kind.atomic) else NOTHING
+
+    def _atomic_object(self, node: Node, kind: Kind, callee: Node | None, arguments: list[Node]) -> Deps:
+        """A method of cuda::atomic or cuda::atomic_ref, which tells its probe what it touched."""
+        operator = callee is None or callee.kind == CursorKind.DECL_REF_EXPR
+        address = self.place(arguments[0]).address if operator and arguments else self._object(callee)
+        given = [self.value(one) for one in arguments[int(operator) :]]
+        draft, new = self.site(node, Role.access, kind, address)
+        data = NOTHING.union(*given)
+        if kind is Kind.store:
+            draft.data_from |= data
+        elif kind is not Kind.load:
+            draft.waits_for |= data
+        if new:
+            before = f"{PROBE}atomically<"
+            self.edits.wrap(
+                node.start,
+                node.end,
+                lambda: f"{before}{draft.id}>([&]() -> decltype(auto) {{ return ",
+                lambda: "; })",
+            )
+        if kind is not Kind.load:
+            self.loaded.stored()
         return frozenset({draft}) if kind in (Kind.load, Kind.atomic) else NOTHING
 
     def _fetch(self, node: Node, address: Deps) -> Deps:
@@ -282,3 +319,10 @@ class Calls(Expressions):
         if new:
             self.around(node, "fetch", draft)
         return frozenset({draft})
+
+
+def _of_atomic_object(named: Cursor | None, used: bool) -> Kind | None:
+    """What a method of CUDA's classes of atomic objects does to one; None of any other function."""
+    if named is None or not is_system(named) or named.semantic_parent.spelling not in ATOMIC_CLASSES:
+        return None
+    return None if named.kind == CursorKind.CONSTRUCTOR else atomic_method(named.spelling, used)

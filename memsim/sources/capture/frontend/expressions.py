@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 
 from clang.cindex import CursorKind
@@ -17,6 +18,7 @@ from memsim.trace.schema import Kind
 
 # Forms of the runtime's that decide, when a template is instantiated, whether an object is accessed (operand.h).
 OPERAND, COPIED = "operand", "copied<void>"
+INLINE_PTX = "inline PTX"  # as refusals call it
 _SHIFTS = (Binary.shift_left, Binary.shift_right, Binary.shift_left_assign, Binary.shift_right_assign)
 _OPERATORS = (CursorKind.UNARY_OPERATOR, CursorKind.BINARY_OPERATOR, CursorKind.COMPOUND_ASSIGNMENT_OPERATOR)
 _UNEVALUATED = (CursorKind.CXX_UNARY_EXPR, CursorKind.CXX_TYPEID_EXPR, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
@@ -75,9 +77,11 @@ class Expressions(Places):
 
     def _assembly(self, node: Node) -> Deps:
         """Inline PTX; headers are full of it, so it is refused only if a kernel gets here."""
-        self.context.refused.append((self.key, self.context.refuse(node, "inline PTX", "write it in CUDA C++")))
+        if not self.context.assembly:
+            self.context.refused.append((self.key, self.context.refuse(node, INLINE_PTX, "write it in CUDA C++")))
+        where = json.dumps(self.context.where(node))
         self.edits.remove(node.start, node.end)
-        self.edits.insert(node.end, lambda: "__builtin_trap()")
+        self.edits.insert(node.end, lambda: f"{PROBE}refuse_assembly({where})")
         return NOTHING
 
     def all_of(self, nodes: list[Node], used: bool = True) -> Deps:

@@ -13,7 +13,12 @@ from clang.cindex import CursorKind, TranslationUnit
 from memsim.sources.capture.frontend import declarations, macros
 from memsim.sources.capture.frontend.allocations import is_allocation, keep_type
 from memsim.sources.capture.frontend.constants import is_constexpr
-from memsim.sources.capture.frontend.launches import rewrite_launch, rewrite_launch_function
+from memsim.sources.capture.frontend.launches import (
+    casts_to_pointer,
+    keep_kernel,
+    rewrite_launch,
+    rewrite_launch_function,
+)
 from memsim.sources.capture.frontend.numbering import number
 from memsim.sources.capture.frontend.operators import overloaded, parameters
 from memsim.sources.capture.frontend.parsing import check, file_position, parse, user_files
@@ -53,6 +58,7 @@ def instrument(
     *,
     first: int = 1,
     gpu: bool = False,
+    assembly: bool = False,
     keep_redundant: bool = False,
 ) -> Instrumented:
     """Put probes at every access of a file's device code.
@@ -62,6 +68,7 @@ def instrument(
         arguments: the compiler's, as the user gives them (``-I``, ``-D``, ``-std``) and the runtime's include folder.
         first: number of the first site.
         gpu: the text is for nvcc, not for the host.
+        assembly: inline PTX ends the program where it would be run, instead of being refused.
         keep_redundant: probe also loads that a compiler provably removes.
 
     Raises:
@@ -73,7 +80,7 @@ def instrument(
     edits = {name: Edits() for name in files}
     device, host = {key: Node.of(cursor) for key, cursor in found.device.items()}, [Node.of(one) for one in found.host]
     taken = parameters(found.device.values(), [*device.values(), *host])
-    context = Context(files, edits, found.device, overloaded(found.device), taken, keep_redundant, gpu)
+    context = Context(files, edits, found.device, overloaded(found.device), taken, keep_redundant, gpu, assembly)
     for key, node in device.items():
         if not is_constexpr(files[node.file].text, node):
             Statements(context, key, node).function(node)
@@ -123,6 +130,8 @@ def _rewrite_host(context: Context, function: Node) -> list[str]:
             keep_type(context, node)
         elif node.kind == CursorKind.CALL_EXPR and node.cursor.spelling == "cudaLaunchKernel":
             rewrite_launch_function(context, node)
+        elif casts_to_pointer(node):
+            keep_kernel(context, node)
         elif node.kind == CursorKind.LAMBDA_EXPR and declarations.attributes(node.cursor):
             Statements(context, (node.file, node.start), node).closure(node)
     return launched

@@ -6,13 +6,15 @@ import json
 
 from clang.cindex import CursorKind, TypeKind
 
-from memsim.sources.capture.frontend.declarations import configuration
+from memsim.sources.capture.frontend.declarations import configuration, is_kernel
+from memsim.sources.capture.frontend.parsing import pattern
 from memsim.sources.capture.frontend.probing import PROBE, Context
 from memsim.sources.capture.frontend.source import code
 from memsim.sources.capture.frontend.tree import Node
 from memsim.sources.capture.kernel_names import bare_name
 
 _VALUES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.TEMPLATE_NON_TYPE_PARAMETER)
+_CASTS = (CursorKind.CSTYLE_CAST_EXPR, CursorKind.CXX_REINTERPRET_CAST_EXPR, CursorKind.CXX_FUNCTIONAL_CAST_EXPR)
 _NULL = (CursorKind.INTEGER_LITERAL, CursorKind.GNU_NULL_EXPR)
 
 
@@ -76,3 +78,22 @@ def rewrite_launch_function(context: Context, node: Node) -> None:
         edits = context.edits[node.file]
         edits.remove(first.start, inner.start)
         edits.remove(inner.end, first.end)
+
+
+def keep_kernel(context: Context, cast: Node) -> None:
+    """``(void*)k`` tells the runtime the kernel's type, which a launch of the pointer needs."""
+    inner = cast.inner
+    while inner.children and inner.kind != CursorKind.DECL_REF_EXPR:
+        inner = inner.children[-1].inner
+    named = inner.cursor.referenced
+    if named is None or named.kind != CursorKind.FUNCTION_DECL or not is_kernel(pattern(named)) or context.gpu:
+        return
+    context.edits[cast.file].wrap(inner.start, inner.end, lambda: f"{PROBE}known(", lambda: ")")
+
+
+def casts_to_pointer(node: Node) -> bool:
+    """Whether an expression is written as a cast to ``void*``."""
+    if node.kind not in _CASTS:
+        return False
+    of = node.cursor.type.get_canonical()
+    return bool(of.kind == TypeKind.POINTER and of.get_pointee().kind == TypeKind.VOID)

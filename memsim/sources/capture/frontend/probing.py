@@ -36,6 +36,7 @@ class Context:
         keep_redundant: probe also loads that a compiler provably removes.
         facts: what flows between functions.
         gpu: whether the text is for nvcc.
+        assembly: inline PTX is let through: the program ends where it would run it.
         made: by function, its sites by what they are.
         drafts: by function, its sites in order.
         calls: by function, the functions it calls.
@@ -52,6 +53,7 @@ class Context:
     parameters: Mapping[str, list[list[Type]]] = field(default_factory=dict)
     keep_redundant: bool = False
     gpu: bool = False
+    assembly: bool = False
     facts: Facts = field(default_factory=Facts)
     made: dict[Key, dict[Identity, Draft]] = field(default_factory=dict)
     drafts: dict[Key, list[Draft]] = field(default_factory=dict)
@@ -79,9 +81,12 @@ class Context:
                 raise refusal
 
     def refuse(self, node: Node, what: str, instead: str) -> InputError:
+        return InputError(self.where(node), what, f"cannot be captured; {instead}")
+
+    def where(self, node: Node) -> str:
+        """File and line of a node, as they were written."""
         file = self.files[node.file]
-        line = file.written_as(node.start, node.end).line
-        return InputError(f"{file.path}:{line}", what, f"cannot be captured; {instead}")
+        return f"{file.path}:{file.written_as(node.start, node.end).line}"
 
 
 class Held(NamedTuple):

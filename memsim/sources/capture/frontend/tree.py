@@ -148,7 +148,9 @@ class Node:
 
     def is_constant(self, but_for: frozenset[int] = frozenset()) -> bool:
         """Whether nothing in it is known only at run time, but for variables given by their hash."""
-        return all(_is_constant(node, but_for) for node in self.walk())
+        if _is_static_member(self):
+            return True
+        return _is_constant(self, but_for) and all(child.is_constant(but_for) for child in self.children)
 
 
 _CONSTANT_KINDS = {
@@ -166,6 +168,12 @@ _CONSTANT_KINDS = {
     CursorKind.CXX_STATIC_CAST_EXPR,
 }
 _CONSTANT_NAMES = (CursorKind.ENUM_CONSTANT_DECL, CursorKind.TEMPLATE_NON_TYPE_PARAMETER)
+
+
+def _is_static_member(node: Node) -> bool:
+    """Whether a node names a class's constant, by an object (``fragment.num_elements``)."""
+    named = node.cursor.referenced if node.kind == CursorKind.MEMBER_REF_EXPR else None
+    return named is not None and named.kind == CursorKind.VAR_DECL and named.type.is_const_qualified()
 
 
 def _is_constant(node: Node, but_for: frozenset[int]) -> bool:

@@ -54,6 +54,18 @@ typedef __half2 half2;
 MEMSIM_SMALL_FLOAT(__half, __half2)
 MEMSIM_SMALL_CONVERSIONS(__half, __half2, half)
 
+// To the neighbour on the other side where the nearest half is on the wrong one.
+MEMSIM_CUDA __half __float2half_rz(float x) {
+    __half near(x);
+    if (fabsf(near) > fabsf(x)) --near.bits;
+    return near;
+}
+MEMSIM_CUDA __half __float2half_ru(float x) {
+    __half near(x);
+    if (float(near) < x) near.bits += signbit(x) ? -1 : 1;
+    return near;
+}
+MEMSIM_CUDA __half __float2half_rd(float x) { return -__float2half_ru(-x); }
 MEMSIM_CUDA __half __int2half_rn(int x) { return __half(x); }
 MEMSIM_CUDA int __half2int_rn(__half x) { return __float2int_rn(x); }
 MEMSIM_CUDA int __half2int_rz(__half x) { return __float2int_rz(x); }

@@ -44,6 +44,7 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 #endif
 
 #include "memsim/device_api.h"
+#include "memsim/graphs.h"
 #include "memsim/kernels.h"
 #include "memsim/streams.h"
 #include "memsim/symbols.h"

@@ -10,12 +10,16 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture import Captured, Sources, Wanted, capture
+from memsim.sources.capture.frontend.expressions import INLINE_PTX
 from memsim.sources.capture.recorder import Progress
 from memsim.sources.outputs import moved_trace
 from memsim.sources.ptx.cpp.session import Refused, capture_by_ptx
 from memsim.support.errors import InputError
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
+
+_COMPILED = "traced by its compiled code (nvcc's PTX)"
+_ENDED = f"{_COMPILED}, the first launch: the source has inline PTX, so the program was ended with the trace"
 
 
 def capture_best(
@@ -55,7 +59,14 @@ def capture_best(
 
         exact, refused = wanted, Refused()
         if wanted.heaviest:
-            exact = replace(wanted, exact=frozenset(map(_launch, by_source().traces)), stop=True)
+            try:
+                exact = replace(wanted, exact=frozenset(map(_launch, by_source().traces)), stop=True)
+            except InputError as error:
+                if error.field != INLINE_PTX:
+                    raise
+                exact = replace(wanted, launches=(0,), stop=True)
+                compiled = capture_by_ptx(sources, arguments, out, gpu, exact, keep=keep, progress=progress)
+                return _noted(compiled, _ENDED)
         try:
             compiled = capture_by_ptx(
                 sources, arguments, out, gpu, exact, keep=keep, progress=progress, refused=refused
@@ -85,7 +96,7 @@ def _joined(compiled: Captured, by_source: Callable[[], Captured] | None, refuse
     """The compiled code's traces, and the source's of the launches whose code could not be run."""
     notes = [f"{kernel}: traced by its source: {error}" for (kernel, _), error in refused.items()]
     if compiled.traces:
-        notes.append("traced by its compiled code (nvcc's PTX); --by source traces the source")
+        notes.append(f"{_COMPILED}; --by source traces the source")
     if by_source is None:
         return replace(compiled, notes=[*compiled.notes, *notes])
     source, own = by_source(), {_launch(trace): trace for trace in compiled.traces}

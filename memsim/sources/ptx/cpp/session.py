@@ -48,7 +48,7 @@ def capture_by_ptx(
 
     The host's part runs as in :func:`memsim.sources.capture.capture`. When a wanted launch comes, the program waits
     while the PTX that nvcc makes of the kernel runs on a copy of its memory; then the kernel's source runs, unlogged,
-    for its results.
+    for its results. A kernel whose source has inline PTX has none: after its trace the program ends.
 
     Args: see :func:`memsim.sources.capture.capture`; and
 
@@ -66,7 +66,7 @@ def capture_by_ptx(
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
         modules = Modules(sources, gpu)
         stack.callback(modules.close)
-        program = build(sources, folder)
+        program = build(sources, folder, assembly=True)
         for kernel in wanted.kernels:
             program.kernels.check(kernel)
         shown = str(sources.files[0])

@@ -68,12 +68,7 @@ struct MakeIndices<0, I...> {
 template <class... P, size_t... I>
 void launch_from(const Place& at, const Shape& shape, void (*kernel)(P...), void** arguments, Indices<I...>) {
     (void)arguments;
-    auto body = [=](std::remove_const_t<P>... values) {
-        auto each = [&] { kernel(values...); };
-        arguments_given.take(values...);
-        run_grid(at, shape, each);
-    };
-    body(*static_cast<std::remove_const_t<P>*>(arguments[I])...);
+    launch(at.kernel, at.file, at.line, kernel, shape, *static_cast<std::remove_const_t<P>*>(arguments[I])...);
 }
 template <class... P>
 cudaError_t launch_kernel(const Place& at, void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
@@ -81,8 +76,62 @@ cudaError_t launch_kernel(const Place& at, void (*kernel)(P...), dim3 grid, dim3
     launch_from(at, {grid, block, shared_bytes}, kernel, arguments, typename MakeIndices<sizeof...(P)>::Type{});
     return memsim_peek();
 }
-inline cudaError_t launch_kernel(const Place& at, const void*, dim3, dim3, void**, size_t) {
-    fail("%s:%d: cudaLaunchKernel() of a kernel whose type is not known here (cast to void*)", at.file, at.line);
+
+// Kernels whose type was lost on the way to a launch: the front end has each told where it is cast to void*.
+class KernelsKnown {
+  public:
+    using Launcher = void (*)(const Place&, const Shape&, const void* kernel, void** arguments);
+
+    void add(const void* kernel, Launcher launcher) {
+        if (find(kernel)) return;
+        list = static_cast<Known*>(realloc(list, (count + 1) * sizeof *list));
+        list[count++] = {kernel, launcher};
+    }
+    void launch(Place at, const Shape& shape, const void* kernel, void** arguments) const {
+        Launcher launcher = find(kernel);
+        if (!launcher)
+            fail("%s:%d: a launch of a kernel whose type is not known here (cast to void*)", at.file, at.line);
+        at.kernel = name_of_function(kernel, at.kernel);
+        launcher(at, shape, kernel, arguments);
+    }
+    // The launch, with its arguments as they are now, to be run later.
+    Work* bind(const void* kernel, const Shape& shape, void** arguments) const {
+        static Work* bound;
+        auto before = record;
+        record = [](Work* work) { bound = work; };
+        launch({"kernel", "", 0}, shape, kernel, arguments);
+        record = before;
+        return bound;
+    }
+
+  private:
+    struct Known {
+        const void* kernel;
+        Launcher launcher;
+    };
+    Launcher find(const void* kernel) const {
+        for (size_t i = 0; i < count; ++i)
+            if (list[i].kernel == kernel) return list[i].launcher;
+        return nullptr;
+    }
+    Known* list = nullptr;
+    size_t count = 0;
+};
+inline KernelsKnown kernels_known;
+
+template <class... P>
+auto known(void (*kernel)(P...)) -> void (*)(P...) {
+    kernels_known.add(reinterpret_cast<const void*>(kernel),
+                      [](const Place& at, const Shape& shape, const void* it, void** arguments) {
+                          auto typed = reinterpret_cast<void (*)(P...)>(const_cast<void*>(it));
+                          launch_from(at, shape, typed, arguments, typename MakeIndices<sizeof...(P)>::Type{});
+                      });
+    return kernel;
+}
+inline cudaError_t launch_kernel(const Place& at, const void* kernel, dim3 grid, dim3 block, void** arguments,
+                                 size_t shared_bytes) {
+    kernels_known.launch(at, {grid, block, shared_bytes}, kernel, arguments);
+    return memsim_peek();
 }
 }  // namespace memsim_probe
 

@@ -8,6 +8,7 @@
 #include "lock.h"
 #include "variables.h"
 #include "variants.h"
+#include "work.h"
 
 namespace memsim_probe {
 
@@ -177,7 +178,7 @@ void run_grid(const Place& at, const Shape& shape, Body& body) {
 
 // `k<<<...>>>(arguments)` is launch(..., MEMSIM_KERNEL(k), shape(...), arguments): the arguments are evaluated once,
 // and each thread gets copies, converted to the parameters' types.
-#define MEMSIM_KERNEL(...) [&](auto&... memsim_arguments) { __VA_ARGS__(memsim_arguments...); }
+#define MEMSIM_KERNEL(...) [=](auto&... memsim_arguments) { __VA_ARGS__(memsim_arguments...); }
 
 inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* stream = nullptr) {
     (void)stream;
@@ -186,9 +187,12 @@ inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* s
 
 template <class Kernel, class... Arguments>
 void launch(const char* name, const char* file, int line, Kernel kernel, const Shape& shape, Arguments... arguments) {
-    auto body = [&] { kernel(arguments...); };
-    arguments_given.take(arguments...);
-    run_grid({name, file, line}, shape, body);
+    (void)in_order([=] {
+        auto body = [&] { kernel(arguments...); };
+        arguments_given.take(arguments...);
+        run_grid({name, file, line}, shape, body);
+        return cudaSuccess;
+    });
 }
 
 }  // namespace memsim_probe

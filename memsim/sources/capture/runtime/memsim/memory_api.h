@@ -7,6 +7,7 @@
 #include "errors.h"
 #include "handles.h"
 #include "vectors.h"
+#include "work.h"
 
 enum {
     cudaHostAllocDefault = 0,
@@ -49,6 +50,13 @@ struct cudaPitchedPtr {
 };
 struct cudaMemLocation {
     int type, id;
+};
+enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned };
+enum cudaMemAllocationHandleType { cudaMemHandleTypeNone };
+struct cudaMemPoolProps {
+    cudaMemAllocationType allocType;
+    cudaMemAllocationHandleType handleTypes;
+    cudaMemLocation location;
 };
 enum { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
 MEMSIM_CUDA cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
@@ -137,7 +145,10 @@ MEMSIM_CUDA cudaError_t cudaFree(void* pointer) {
     return memsim_result(!pointer || memsim_probe::arena.release(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 MEMSIM_CUDA cudaError_t cudaFreeHost(void* pointer) { return cudaFree(pointer); }
-MEMSIM_CUDA cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) { return cudaFree(pointer); }
+// What a graph allocates stays, as the graph may be launched again.
+MEMSIM_CUDA cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
+    return memsim_probe::record ? cudaSuccess : cudaFree(pointer);
+}
 MEMSIM_CUDA cudaError_t cudaHostRegister(void*, size_t, unsigned) { return cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }
 template <class T>
@@ -161,7 +172,7 @@ MEMSIM_CUDA cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cud
 }
 MEMSIM_CUDA cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
                                         cudaStream_t = nullptr) {
-    return memsim_probe::copy(to, from, bytes);
+    return memsim_probe::in_order([=] { return memsim_probe::copy(to, from, bytes); });
 }
 MEMSIM_CUDA cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
     return memsim_probe::copy(to, from, bytes);
@@ -176,7 +187,8 @@ MEMSIM_CUDA cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from
 }
 MEMSIM_CUDA cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                           size_t height, cudaMemcpyKind, cudaStream_t = nullptr) {
-    return memsim_probe::copy_2d(to, to_pitch, from, from_pitch, width, height);
+    return memsim_probe::in_order(
+        [=] { return memsim_probe::copy_2d(to, to_pitch, from, from_pitch, width, height); });
 }
 MEMSIM_CUDA cudaError_t cudaMemset(void* to, int value, size_t bytes) {
     if (bytes && !to) return memsim_result(cudaErrorInvalidValue);
@@ -184,7 +196,7 @@ MEMSIM_CUDA cudaError_t cudaMemset(void* to, int value, size_t bytes) {
     return cudaSuccess;
 }
 MEMSIM_CUDA cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t = nullptr) {
-    return cudaMemset(to, value, bytes);
+    return memsim_probe::in_order([=] { return cudaMemset(to, value, bytes); });
 }
 MEMSIM_CUDA cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
     for (size_t row = 0; row < height; ++row) memset(static_cast<char*>(to) + row * pitch, value, width);
@@ -199,6 +211,38 @@ MEMSIM_CUDA cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent ex
         cudaMemset2D(static_cast<char*>(to.ptr) + z * to.pitch * to.ysize, to.pitch, value, extent.width,
                      extent.height);
     return cudaSuccess;
+}
+
+// Copies of boxes; of arrays, textures alone know where elements lie.
+struct cudaArray;
+struct cudaMemcpy3DParms {
+    cudaArray* srcArray;
+    cudaPos srcPos;
+    cudaPitchedPtr srcPtr;
+    cudaArray* dstArray;
+    cudaPos dstPos;
+    cudaPitchedPtr dstPtr;
+    cudaExtent extent;
+    cudaMemcpyKind kind;
+};
+namespace memsim_probe {
+inline char* corner(const cudaPitchedPtr& in, cudaPos at, size_t z) {
+    return static_cast<char*>(in.ptr) + ((at.z + z) * in.ysize + at.y) * in.pitch + at.x;
+}
+inline cudaError_t copy_3d(const cudaMemcpy3DParms& of) {
+    if (of.srcArray || of.dstArray) fail("cudaMemcpy3D() of a cudaArray, which is not known here");
+    for (size_t z = 0; z < of.extent.depth; ++z)
+        if (cudaError_t error = copy_2d(corner(of.dstPtr, of.dstPos, z), of.dstPtr.pitch,
+                                        corner(of.srcPtr, of.srcPos, z), of.srcPtr.pitch, of.extent.width,
+                                        of.extent.height))
+            return error;
+    return cudaSuccess;
+}
+}  // namespace memsim_probe
+MEMSIM_CUDA cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* of) { return memsim_probe::copy_3d(*of); }
+MEMSIM_CUDA cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* of, cudaStream_t = nullptr) {
+    cudaMemcpy3DParms copied = *of;
+    return memsim_probe::in_order([=] { return memsim_probe::copy_3d(copied); });
 }
 
 // Memory pools: there is one, and what is freed goes back to it at once.
@@ -220,6 +264,10 @@ MEMSIM_CUDA cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t, cudaMemPoolAttr, 
 MEMSIM_CUDA cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t, cudaMemPoolAttr, void* value) {
     return *static_cast<unsigned long long*>(value) = 0, cudaSuccess;
 }
+MEMSIM_CUDA cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPoolProps*) {
+    return *pool = nullptr, cudaSuccess;
+}
+MEMSIM_CUDA cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
 
 // Hints about managed memory: nothing to do.

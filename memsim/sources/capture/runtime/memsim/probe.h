@@ -3,9 +3,11 @@
 
 #include <type_traits>
 
+#include "atomic_objects.h"
 #include "operand.h"
 #include "textures.h"
 #include "variants.h"
+#include "watched.h"
 
 namespace memsim_probe {
 
@@ -88,6 +90,12 @@ MEMSIM_INLINE T* pointer(T* address) {
     return address;
 }
 
+// An access of which the function that gets the pointer knows how much it is.
+template <uint32_t Site, class T>
+MEMSIM_INLINE Tile<Site, T> tile(T* address) {
+    return {address};
+}
+
 template <uint32_t Site>
 MEMSIM_INLINE void latch() {
     log_word(latch_mark | Site);
@@ -139,6 +147,25 @@ MEMSIM_INLINE void enter() {
     log_word(call_mark | Site);
 }
 MEMSIM_INLINE void leave() { log_word(return_mark); }
+
+// What an atomic object's function does to the object, wherever that lies; the function remembers what it touched.
+template <uint32_t Site, class F>
+MEMSIM_INLINE decltype(auto) atomically(F&& function) {
+    struct Log {
+        ~Log() {
+            auto address = reinterpret_cast<uintptr_t>(atomic_touched.object);
+            if (atomic_touched.bytes == 4) log_word(Variant<Site, 4>::tag | address);
+            else if (atomic_touched.bytes == 8) log_word(Variant<Site, 8>::tag | address);
+            else if (atomic_touched.bytes == 2) log_word(Variant<Site, 2>::tag | address);
+            else log_word(Variant<Site, 1>::tag | address);
+        }
+    } log;
+    return function();
+}
+
+[[noreturn]] inline void refuse_assembly(const char* where) {
+    fail("runs inline PTX (%s), which only a kernel's compiled code can: --stop ends the program before it", where);
+}
 
 // A read through a texture object: the texture functions remember the address. The border is in no memory.
 template <uint32_t Site, class T>

@@ -1,0 +1,32 @@
+// Work that a stream was given: done at once, but for what a graph records (CUDA C++ Programming Guide, "CUDA Graphs").
+#pragma once
+
+#include "attributes.h"
+#include "error_codes.h"
+
+namespace memsim_probe {
+
+struct Work {
+    virtual ~Work() {}
+    virtual void run() = 0;
+};
+template <class F>
+struct WorkOf : Work {
+    F function;
+    explicit WorkOf(const F& function) : function(function) {}
+    void run() override { function(); }
+};
+
+// What a graph that is being recorded does with work; null while none is. Captures are one at a time, of all streams.
+inline void (*record)(Work*) = nullptr;
+
+// Does something now, or leaves it to the graph that is being recorded.
+template <class F>
+cudaError_t in_order(const F& function) {
+    if (!record) return function();
+    auto later = [=] { (void)function(); };
+    record(new WorkOf<decltype(later)>(later));
+    return cudaSuccess;
+}
+
+}  // namespace memsim_probe

@@ -1,0 +1,60 @@
+// Graphs, recorded from a stream and made of nodes; exit code: the step that went wrong.
+__global__ void scale(float *x, float by, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) x[i] *= by;
+}
+template <class T>
+__global__ void shift(T *x, T by) {
+    x[threadIdx.x] += by;
+}
+
+int main() {
+    const int n = 128, bytes = n * sizeof(float);
+    float *x, given[n], back[n];
+    for (int i = 0; i < n; i++) given[i] = i;
+    cudaMalloc(&x, bytes);
+    cudaStream_t stream;
+    cudaStreamCreate(&stream);
+    cudaGraph_t graph;
+    cudaGraphExec_t ready;
+
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    cudaMemcpyAsync(x, given, bytes, cudaMemcpyHostToDevice, stream);
+    scale<<<1, n, 0, stream>>>(x, 2.0f, n);
+    shift<<<1, n, 0, stream>>>(x, 1.0f);
+    cudaMemcpyAsync(back, x, bytes, cudaMemcpyDeviceToHost, stream);
+    cudaStreamEndCapture(stream, &graph);
+    back[5] = -1;
+    cudaGraphInstantiate(&ready, graph, NULL, NULL, 0);
+    if (back[5] != -1) return 1;
+    cudaGraphLaunch(ready, stream);
+    if (back[5] != 11) return 2;
+
+    float by = 3;
+    int count = n;
+    void *of_scale[] = {&x, &by, &count}, *of_shift[] = {&x, &by};
+    cudaGraphNode_t in, scaled, shifted, out;
+    cudaGraphCreate(&graph, 0);
+    cudaKernelNodeParams node = {0};
+    node.func = (void *)scale;
+    node.gridDim = node.blockDim = dim3(1, 1, 1);
+    node.blockDim.x = n;
+    node.kernelParams = of_scale;
+    cudaGraphAddKernelNode(&scaled, graph, NULL, 0, &node);
+    node.func = (void *)shift<float>;
+    node.kernelParams = of_shift;
+    cudaGraphAddKernelNode(&shifted, graph, &scaled, 1, &node);
+    cudaGraphAddMemcpyNode1D(&in, graph, NULL, 0, x, given, bytes, cudaMemcpyHostToDevice);
+    cudaGraphAddDependencies(graph, &in, &scaled, 1);
+    cudaGraphAddMemcpyNode1D(&out, graph, &shifted, 1, back, x, bytes, cudaMemcpyDeviceToHost);
+    by = 100;  // nodes keep what they were given
+    cudaGraphInstantiate(&ready, graph, 0);
+    cudaGraphLaunch(ready, stream);
+    if (back[5] != 18) return 3;
+
+    void *forgotten = (void *)scale;
+    by = 2;
+    cudaLaunchKernel(forgotten, dim3(1), dim3(n), of_scale, 0, stream);
+    cudaMemcpy(back, x, bytes, cudaMemcpyDeviceToHost);
+    return back[5] != 36 ? 4 : 0;
+}

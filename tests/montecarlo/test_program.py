@@ -1,0 +1,81 @@
+"""Launches one after the other: what one leaves in L2 the next one finds, and nothing else."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import numpy as np
+
+import memsim
+from memsim import Launch, Thread, workload
+
+GPU, BLOCK = "tesla-v100", 256
+FITS = 1 << 14  # numbers of four bytes: of V100's 6 MB of L2
+
+
+def copied(t: Thread, a, b):
+    b[t.global_id] = a[t.global_id]
+
+
+@workload
+def copy(n: int = FITS, back: bool = False) -> Launch:
+    """A copy of n numbers, or back from where that wrote."""
+    arrays = dict(a=np.zeros(n, np.float32), b=np.zeros(n, np.float32))
+    return Launch(back_again if back else copied, n // BLOCK, BLOCK, arrays, registers=16)
+
+
+def back_again(t: Thread, a, b):
+    a[t.global_id] = b[t.global_id]
+
+
+def traced(tmp_path, name, **parameters):
+    return memsim.trace(copy, gpu=GPU, blocks="all", out=tmp_path / f"{name}.h5", **parameters)
+
+
+def moved(result, what, level="dram"):
+    return result.counters[level]["sectors"][what]
+
+
+def test_a_launch_finds_in_l2_what_the_one_before_it_left(tmp_path):
+    trace = traced(tmp_path, "there")
+    cold, warm = memsim.simulate_program([trace, trace], GPU, trials=2)
+    alone = memsim.simulate(trace, GPU, trials=2)
+    assert moved(cold, "reads") == moved(alone, "reads") > 0 == moved(warm, "reads")
+    for what in ("reads", "writes"):  # L1s begin empty each time
+        assert moved(warm, what, "l2") == moved(cold, what, "l2") == moved(alone, what, "l2")
+    assert warm.kernel_time.mean < cold.kernel_time.mean
+
+
+def test_what_was_written_is_read_and_written_back_later(tmp_path):
+    """What fits stays dirty in L2; a launch that needs all of L2 for itself has it written back."""
+    there, back = traced(tmp_path, "there"), traced(tmp_path, "back", back=True)
+    large = memsim.trace("saxpy", gpu=GPU, blocks="all", n=1 << 20, data_seed=2, out=tmp_path / "large.h5")
+    of_there, of_back, of_large = memsim.simulate_program([there, back, large], GPU, trials=1)
+    assert moved(of_there, "writes") == moved(of_back, "writes") == moved(of_back, "reads") == 0
+    alone = memsim.simulate(large, GPU, trials=1)
+    written = 2 * FITS * 4 // 32
+    left = alone.trials.dirty_sectors.sum()
+    assert moved(of_large, "writes") + of_large.trials.dirty_sectors.sum() == moved(alone, "writes") + left + written
+
+
+def test_trials_are_the_same_in_any_number_of_processes(tmp_path):
+    traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
+    one, two = (memsim.simulate_program(traces, "tesla-c2050", trials=3, jobs=jobs, seed=5) for jobs in (1, 2))
+    for first, second in zip(one, two, strict=True):
+        assert np.array_equal(first.trials.counters, second.trials.counters)
+        assert np.array_equal(first.trials.cycles, second.trials.cycles)
+
+
+def test_a_folder_is_run_so_by_the_command(tmp_path):
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    traced(folder, "0")
+    traced(folder, "1", back=True)
+    run = [sys.executable, "-m", "memsim", "run", str(folder), "--gpu", GPU, "--trials", "2", "-q"]
+    cold, warm = (
+        subprocess.run([*run, *more], capture_output=True, text=True, check=True) for more in ([], ["--warm"])
+    )
+    times = [float(re.search(r"launches take ([\d.]+)", one.stdout)[1]) for one in (cold, warm)]
+    assert "back_again" in warm.stdout and times[1] < times[0]
