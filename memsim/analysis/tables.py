@@ -31,7 +31,8 @@ def with_interval(sample: Sample, scale: float = 1.0, decimals: int = 1) -> str:
 def milliseconds(sample: Sample) -> str:
     """A time that is known in ms, with half its interval; a short one in µs.
 
-    >>> milliseconds(Sample([9.8])), milliseconds(Sample([0.0086]))
+    >>> import numpy as np
+    >>> milliseconds(Sample(np.array([9.8]))), milliseconds(Sample(np.array([0.0086])))
     ('9.8000 ms', '8.60 µs')
     """
     scale, decimals, unit = _time_unit(sample.mean)

@@ -113,7 +113,7 @@ def _findings(causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | No
     return [
         {
             "cause": str(one.cause),
-            "stake": max(0.0, one.at_stake),
+            "stake": one.at_stake,
             "gain": gain_text(one),
             "replayed": one.gain.repair if one.gain else "",
             "bound": one.bound,
