@@ -10,7 +10,7 @@ from matplotlib.ticker import PercentFormatter
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Ratio
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, intervals, nothing
-from memsim.report.style import GREY, narrow, panels
+from memsim.report.style import GREY, INK, narrow, panels
 
 _THIN = 1e-3  # trials that lie closer together than this make no histogram
 
@@ -29,9 +29,9 @@ def ratios(result: Result) -> Figure:
     agreed = "\n".join(_agreement(name, ratio) for name, ratio in known.items() if name not in shown)
     if shown:
         axes[0].set_ylabel("share of trials")
-        figure.supxlabel(agreed, x=0.01, ha="left", fontsize="small", color=GREY)
+        figure.supxlabel(agreed, x=0.01, ha="left", fontsize="small", color=INK)
     else:
-        nothing(axes[0], agreed or "no accesses to global memory")
+        nothing(axes[0], agreed or "no accesses to global memory", INK)
         axes[0].set_axis_off()
     handles = {name: one for axis in axes for one, name in zip(*axis.get_legend_handles_labels(), strict=True)}
     if handles:
