@@ -10,6 +10,7 @@ from memsim.analysis.statistics import Sample
 from memsim.analysis.table import Column, Table
 
 ABSENT = "–"  # a value that does not exist: the ratio of nothing
+_SHORT_MS = 0.1
 
 
 def number(value: float, decimals: int = 0) -> str:
@@ -25,6 +26,32 @@ def with_interval(sample: Sample, scale: float = 1.0, decimals: int = 1) -> str:
     """The mean and half the width of its 95 % interval: ``812.4±3.1``; without an interval the mean alone."""
     mean, interval = number(sample.mean * scale, decimals), sample.interval()
     return mean if interval is None else f"{mean}±{number(interval.width / 2 * scale, decimals)}"
+
+
+def milliseconds(sample: Sample) -> str:
+    """A time that is known in ms, with half its interval; a short one in µs.
+
+    >>> import numpy as np
+    >>> milliseconds(Sample(np.array([9.8]))), milliseconds(Sample(np.array([0.0086])))
+    ('9.8000 ms', '8.60 µs')
+    """
+    scale, decimals, unit = _time_unit(sample.mean)
+    return f"{with_interval(sample, scale, decimals)} {unit}"
+
+
+def between(low: float, high: float) -> str:
+    """Two times that are known in ms.
+
+    >>> between(0.0085, 0.0087)
+    '8.50 … 8.70 µs'
+    """
+    scale, decimals, unit = _time_unit(low)
+    return f"{number(low * scale, decimals)} … {number(high * scale, decimals)} {unit}"
+
+
+def _time_unit(ms: float) -> tuple[float, int, str]:
+    """What milliseconds are multiplied by to be read, decimals, and what they are then."""
+    return (1e3, 2, "µs") if ms < _SHORT_MS else (1.0, 4, "ms")
 
 
 def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[Load]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from memsim.calibration import discover
+from memsim.calibration import discover, set_index
 from memsim.calibration.discover import Cache
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.calibration.walks import Device, laps
@@ -20,6 +20,7 @@ from memsim.gpu.presets import Provenance
 from memsim.support.errors import InputError
 
 ROWS = 61  # lines between two accesses of a walk through memory, so that neighbours lie in other rows
+Found = TypeVar("Found")
 Point = tuple[int, float]  # bytes of a list, mean latency of an access in its second lap
 
 
@@ -75,13 +76,16 @@ def measure(device: Device, known: Calibration, progress: Callable[[str], None])
     if l1 is not None:
         _take_l1(known, l1, device.shared_bytes)
         _take_l2(known, l2, _behind(device, l1, l2))
+        progress("set indexes")
+        _take_index(known, "L1's index", lambda: set_index.l1_index(device, known.gpu, l1, l2))
+        _take_index(known, "L2's index", lambda: set_index.l2_index(device.without_l1(), known.gpu, l2))
     progress("memory")
     _take_memory(known, device, l2)
     progress("latency by length")
     known.curve = curve(device, known.gpu)
 
 
-def _tried(known: Calibration, what: str, search: Callable[[], Cache]) -> Cache | None:
+def _tried(known: Calibration, what: str, search: Callable[[], Found]) -> Found | None:
     try:
         return search()
     except RuntimeError as error:  # of walks whose answers do not fit a cache of sets and ways
@@ -114,6 +118,12 @@ def _take_l2(known: Calibration, found: Cache, behind: float) -> None:
     size = {} if "l2.size_bytes" in known.values else {"l2.size_bytes": found.size_bytes}
     how = f"a list of {found.size_bytes} bytes fits; {found.ways + 1} lines that share a set do not"
     known.take(shape | size, how)
+
+
+def _take_index(known: Calibration, what: str, search: Callable[[], set_index.Choice]) -> None:
+    found = _tried(known, what, search)
+    if found is not None:
+        known.take(found, "lines that no other known index puts into one set do not fit")
 
 
 def _behind(device: Device, l1: Cache, l2: Cache) -> float:

@@ -9,7 +9,7 @@ from memsim.analysis.result import Result
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import widest
 from memsim.analysis.table import aligned
-from memsim.analysis.tables import ABSENT, number, with_interval
+from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
 
 _MEANING = {
     Convention.model: "hit: the data was there; a merge with a fetch under way is none",
@@ -170,7 +170,7 @@ def time_lines(result: Result) -> str:
     in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
     lines = [
         f"predicted kernel time {'at least ' if result.is_least_time else ''}"
-        f"{with_interval(result.kernel_time, decimals=4)} ms{_one_launch(result)}",
+        f"{milliseconds(result.kernel_time)}{_one_launch(result)}",
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
         f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
@@ -192,7 +192,7 @@ def _instructions(result: Result) -> str:
 def _one_launch(result: Result) -> str:
     """The interval that is to hold the launch's time, where a part of it was replayed."""
     its = result.kernel_time_interval
-    return "" if its is None or result.whole else f", of one launch {number(its.low, 4)} … {number(its.high, 4)}"
+    return "" if its is None or result.whole else f", of one launch {between(its.low, its.high)}"
 
 
 def _replayed(result: Result) -> str:

@@ -27,13 +27,18 @@ def why_text(result: Result, found: Sequence[Explanation] | None = None) -> str:
         found: its causes, most to win first; None: nothing is replayed.
     """
     causes = list(explanations(result) if found is None else found)
-    told = [one for one in causes if one.gain is None or one.at_stake >= _LEAST_GAIN]
+    told = [one for one in causes if is_told(one)]
     parts = [_head(result, told, bool(causes)), *(_entry(n, one) for n, one in enumerate(told[:_SHOWN], 1))]
     if rest := told[_SHOWN:]:
         parts.append(f"and for less: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
     if void := [f"{one.cause} {_percent(one.at_stake)}%" for one in causes if one not in told]:
         parts.append(_wrapped(f"put right in a replay, without gain: {', '.join(void)}", "", "  "))
     return "\n\n".join(parts)
+
+
+def is_told(one: Explanation) -> bool:
+    """Whether a cause is worth a reader's time: a replay that put it right won something, or none was made."""
+    return one.gain is None or one.at_stake >= _LEAST_GAIN
 
 
 def _head(result: Result, told: Sequence[Explanation], found: bool) -> str:

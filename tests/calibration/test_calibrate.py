@@ -23,6 +23,7 @@ from memsim.calibration.simulated import SimulatedDevice
 from memsim.cli.commands import app
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override, provenance
+from memsim.hierarchy.mapping import tables
 from memsim.support.errors import InputError
 from memsim.trace.schema import EXPLICIT, NO_OP
 
@@ -50,7 +51,10 @@ def differing(given: GPU, found: GPU) -> dict:
 @given(two_caches(), st.integers(0, 99))
 def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed):
     """Beginning from a preset that is unlike all of them."""
-    unlike = override(gpu, {"l1.hit_latency_cycles": 5, "l2.hit_latency_cycles": 900, "dram.latency_cycles": 7})
+    unlike = override(gpu, {
+        "l1.hit_latency_cycles": 5, "l2.hit_latency_cycles": 900, "dram.latency_cycles": 7, "l1.set_hash": "rotated",
+        "l2.slice_hash": "rotated", "l2.set_hash": "rotated",
+    })  # fmt: skip
     base = tmp_path_factory.mktemp("base") / "base.toml"
     base.write_text(as_toml(unlike))
     known = Calibration(str(base), "test")
@@ -59,6 +63,14 @@ def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed
         reject()  # an inclusive L2 that is small in ways
     assert not known.left and differing(gpu, known.gpu) == {}
     assert abs(known.gpu.dram.latency_cycles - gpu.dram.latency_cycles) <= 2
+    assert [together(gpu, level) for level in (0, 1)] == [together(known.gpu, level) for level in (0, 1)]
+
+
+def together(gpu: GPU, level: int) -> list[list[int]]:
+    """Which of some lines share a set of L1 (level 0) or L2, whatever their numbers are."""
+    mapping, of_l2 = tables(np.arange(2048) * gpu.l1.line_bytes, gpu)
+    sets = of_l2 if level else mapping["l1_set"]
+    return sorted(np.flatnonzero(sets == one).tolist() for one in np.unique(sets))
 
 
 def as_toml(gpu: GPU) -> str:

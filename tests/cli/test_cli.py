@@ -354,7 +354,7 @@ def test_a_closed_pipe_is_no_error(files):
 
 
 def test_the_python_interface_does_the_same(files):
-    recorded = memsim.trace("spmv", rows=2048, nnz_per_row=8)
+    recorded = memsim.trace("spmv", rows=2048, nnz_per_row=8, gpu="tesla-c2050")
     result = memsim.simulate(recorded, trials=3, seed=1)
     assert result.l2_read.mean == memsim.Result.load(files / "result.h5").l2_read.mean
     assert Path(recorded.path).exists()

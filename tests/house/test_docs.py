@@ -212,6 +212,14 @@ def test_every_page_is_in_the_manual():
         assert page.name == "index.md" or f"({page.name})" in index, page
 
 
+@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
+def test_a_page_begins_with_a_paragraph_of_what_it_is(page):
+    """Before any command or table, so that a reader knows within a few lines whether the page is for them."""
+    title, first, *_ = re.split(r"\n\n", page.read_text())
+    assert title.startswith("# ") and re.match(r"[A-Za-z`]", first) and not first.startswith("```")
+    assert 60 < len(first) < 700
+
+
 def test_every_column_is_explained(tmp_path):
     """Of the tables and of CSV, as they are printed."""
     page = (ROOT / "docs" / "numbers.md").read_text()

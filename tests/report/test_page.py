@@ -11,15 +11,20 @@ import subprocess
 import time
 from dataclasses import asdict
 
+import numpy as np
 import pytest
 import synthetic
 
 from memsim.analysis.result import Result
+from memsim.analysis.statistics import Sample
 from memsim.gpu.presets import load_gpu, provenance
 from memsim.report.page import write_page
 from memsim.report.page.write import render
 from memsim.report.sheet import Sheet
 from memsim.report.style import styled
+from memsim.why import Explanation
+from memsim.why.explanation import Gain
+from memsim.why.finding import Cause, Finding
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
 BROWSER = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -62,9 +67,9 @@ def result():
     return Result(_trials(8))
 
 
-def _page(results, studies=None):
+def _page(results, studies=None, causes=None):
     with styled(Sheet()):
-        return render(results, studies or {})
+        return render(results, studies or {}, causes)
 
 
 def test_the_page_is_whole_and_true_to_the_result(result):
@@ -84,6 +89,34 @@ def test_the_page_is_whole_and_true_to_the_result(result):
 def test_two_results_are_compared(result):
     text = _page({"one": result, "two": Result(_trials(8))})
     assert "Beside one" in text and "1× (1 … 1)" in text
+
+
+def _cause(cause, lines, gain):
+    """A cause with places in the lines of the kernel's file, whose repair won so much."""
+    places = tuple(
+        Finding(cause, f"spmv.py:{line}", "load y[ind]", "y", 0.1, 0.1, "evidence", "advice") for line in lines
+    )
+    return Explanation(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain))))
+
+
+def test_lines_tell_what_can_be_won_there(result):
+    """The most of a line's causes; what won nothing is named apart, beside no line."""
+    causes = [
+        _cause(Cause.scattered, [44], 0.25),
+        _cause(Cause.divergence, [43, 44], 0.5),
+        _cause(Cause.misaligned, [41], -0.3),
+    ]
+    text = _page({"one": result}, causes={"one": causes})
+    rows = {row[0].strip(): row for row in _rows(text) if len(row) == 8}
+    assert [rows[line][6].strip() for line in ("41", "43", "44")] == ["", "50.0 %", "50.0 %"]
+    assert "divergent lanes, here and at spmv.py:43, spmv.py:44: 50.0% (50.0 … 50.0) to win" in html.unescape(text)
+    assert "without gain: misaligned warps: -30.0%" in html.unescape(text)
+
+
+def _rows(text):
+    """The cells of each row of the page's tables."""
+    found = re.findall(r"<tr[ >].*?</tr>", text.replace("<tr>", "<tr >"), re.DOTALL)
+    return [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)] for row in found]
 
 
 def test_hostile_names_and_source_stay_text():
@@ -185,6 +218,34 @@ def test_no_page_is_wider_than_its_window(tmp_path, result, width):
     )
     (wide, window), console = _browse(page, drive, tmp_path, width)
     assert window == width and wide <= window and console == []
+
+
+@needs_browser
+@pytest.mark.slow
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_text_of_pictures_stands_out_from_the_page(tmp_path, result, theme):
+    """By at least 3 to 1, the contrast that WCAG 2.2 asks of large text and graphics; within coloured bars too."""
+    page = write_page({"one": result}, {}, tmp_path / "page.html")
+    drive = (
+        f"document.documentElement.dataset.theme = '{theme}';"
+        "const colour = (one, of) => getComputedStyle(one)[of].match(/[\\d.]+/g).slice(0, 3).map(Number);"
+        "const ground = colour(document.querySelector('details'), 'backgroundColor');"
+        "const texts = Array.from(document.querySelectorAll('svg.picture text'));"
+        "const out = document.createElement('output'); out.id = 'found';"
+        "out.textContent = JSON.stringify({ground, fills: texts.map((one) => colour(one, 'fill'))});"
+        "document.body.append(out);"
+    )
+    found, _ = _browse(page, drive, tmp_path)
+    fills = {tuple(fill) for fill in found["fills"]} - {tuple(found["ground"])}  # that: on coloured bars
+    assert len(found["fills"]) > 50 and all(_contrast(fill, found["ground"]) > 3 for fill in fills)
+
+
+def _contrast(one, other):
+    """Of two sRGB colours, as WCAG 2.2 defines it."""
+    values = np.array([one, other]) / 255
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    low, high = sorted(linear @ (0.2126, 0.7152, 0.0722))
+    return (high + 0.05) / (low + 0.05)
 
 
 @pytest.mark.slow

@@ -109,7 +109,7 @@ def test_the_commands_print_both_error_bars(chase, tmp_path):
 
 def test_sources_are_printed_as_tables_and_json(tmp_path):
     trace = tmp_path / "t.h5"
-    memsim.trace("spmv", rows=1024, nnz_per_row=8, out=trace)
+    memsim.trace("spmv", rows=1024, nnz_per_row=8, gpu="tesla-c2050", out=trace)
     done = _call("sensitivity", trace, "--points", 4, "-o", tmp_path / "s.png")
     assert done.exit_code == 0 and "start_alignment" in done.stdout and "24 replays" in done.stdout
     assert (tmp_path / "s.png").read_bytes().startswith(b"\x89PNG")

@@ -10,24 +10,29 @@ from matplotlib.ticker import PercentFormatter
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Ratio
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, intervals, nothing
-from memsim.report.style import GREY, narrow, panels
+from memsim.report.style import GREY, INK, narrow, panels
 
 _THIN = 1e-3  # trials that lie closer together than this make no histogram
 
 
 def ratios(result: Result) -> Figure:
-    """A panel a ratio that exists: the trials, and above them the mean's interval and that of one run.
+    """A panel a ratio that trials differ in: the trials, and above them the mean's interval and that of one run.
 
     They are the paper's figures 5 and 6 (Baghsorkhi 2012).
     """
-    shown = accessed(result)
-    figure, axes = panels(1, max(1, len(shown)), 3.2 * max(1, len(shown)), 3.0)
+    known = accessed(result)
+    shown = {name: ratio for name, ratio in known.items() if np.ptp(ratio.finite) >= _THIN}
+    figure, axes = panels(1, max(1, len(shown)), 3.2 * max(2, len(shown)), 3.0 if shown else 1.0)
     for axis, (name, ratio) in zip(axes, shown.items(), strict=False):
         axis.set_title(f"{TITLES[name]} hit ratio, n = {ratio.finite.size}")
         histogram(axis, ratio, COLORS[name])
-    if not shown:
-        nothing(axes[0], "no accesses to global memory")
-    axes[0].set_ylabel("share of trials")
+    agreed = "\n".join(_agreement(name, ratio) for name, ratio in known.items() if name not in shown)
+    if shown:
+        axes[0].set_ylabel("share of trials")
+        figure.supxlabel(agreed, x=0.01, ha="left", fontsize="small", color=INK)
+    else:
+        nothing(axes[0], agreed or "no accesses to global memory", INK)
+        axes[0].set_axis_off()
     handles = {name: one for axis in axes for one, name in zip(*axis.get_legend_handles_labels(), strict=True)}
     if handles:
         figure.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=1 if narrow() else 3)
@@ -36,10 +41,7 @@ def ratios(result: Result) -> Figure:
 
 
 def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
-    """One ratio's trials; of trials that all but agree, a text that says so."""
-    if np.ptp(ratio.finite) < _THIN:
-        nothing(axis, f"{ratio.mean:.2%}\n{_agreement(ratio)}")
-        return
+    """One ratio's trials."""
     counts, edges = ratio.histogram()
     share = counts / counts.sum()
     axis.bar(edges[:-1], share, np.diff(edges), align="edge", color=color, alpha=0.8, edgecolor="white")
@@ -55,8 +57,8 @@ def histogram(axis: Axes, ratio: Ratio, color: str) -> None:
     axis.locator_params(axis="x", nbins=5)
 
 
-def _agreement(ratio: Ratio) -> str:
-    if ratio.finite.size == 1:
-        return "one trial"
-    apart = 100 * np.ptp(ratio.finite)
-    return f"in all {ratio.finite.size} trials" + (f", within {apart:.2g} points" if apart else "")
+def _agreement(name: str, ratio: Ratio) -> str:
+    """What is said of trials that all but agree, in the place of a histogram."""
+    apart, trials = 100 * np.ptp(ratio.finite), ratio.finite.size
+    among = "in one trial" if trials == 1 else f"in all {trials} trials"
+    return f"{TITLES[name]} hit ratio {ratio.mean:.2%} {among}" + (f", within {apart:.2g} points" if apart else "")

@@ -9,7 +9,7 @@ from typing import Any
 from memsim.analysis.choices import Grouping
 from memsim.analysis.result import Result
 from memsim.analysis.table import Table
-from memsim.analysis.tables import number, with_interval
+from memsim.analysis.tables import milliseconds, number, with_interval
 from memsim.analysis.utilization import utilization
 from memsim.report import figures
 from memsim.report.page.command import command
@@ -17,7 +17,7 @@ from memsim.report.page.pictures import svg
 from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
 from memsim.report.text import counter_rows, notes
-from memsim.report.why import gain_text
+from memsim.report.why import gain_text, is_told
 from memsim.why import Explanation
 
 _PICTURES = {
@@ -54,7 +54,8 @@ def of_result(label: str, result: Result, place: int, causes: Sequence[Explanati
         "parts": utilization(result),
         "waiting": _waiting(result),
         "findings": _findings(causes),
-        "sources": sources(result),
+        "without_gain": [f"{one.cause}: {gain_text(one)}" for one in causes or () if not is_told(one)],
+        "sources": sources(result, causes or ()),
         "loads": _table(result.loads),
         "arrays": _table(result.loads_by(Grouping.array)),
         "stores": _table(result.stores),
@@ -84,7 +85,7 @@ def _key_figures(result: Result) -> list[tuple[str, str, str]]:
     """Name, value, and what it is, of the numbers that come first."""
     moved = sum(result.counters["dram"]["sectors"].values()) * 32 / 1e6
     least = "at least " if result.is_least_time else ""
-    found = [("predicted time", f"{least}{with_interval(result.kernel_time, decimals=4)} ms", "of the whole kernel")]
+    found = [("predicted time", f"{least}{milliseconds(result.kernel_time)}", "of the whole kernel")]
     for name, ratio in result.ratios.items():
         level, access = name.split("_")
         if ratio.finite.size:
@@ -112,7 +113,7 @@ def _findings(causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | No
     return [
         {
             "cause": str(one.cause),
-            "stake": max(0.0, one.at_stake),
+            "stake": one.at_stake,
             "gain": gain_text(one),
             "replayed": one.gain.repair if one.gain else "",
             "bound": one.bound,
@@ -120,6 +121,7 @@ def _findings(causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | No
             "places": one.findings,
         }
         for one in causes
+        if is_told(one)
     ]
 
 

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import Any
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load, array_name
 from memsim.analysis.result import Result
+from memsim.report.why import gain_text, is_told
 from memsim.trace import source_text
 from memsim.trace.source_text import Sources
+from memsim.why import Explanation
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What putting a cause right wins, that has one of its places in a line.
+
+    Attributes:
+        stake: share of the kernel's time, at all of the cause's places together, 0 to 1.
+        text: the cause, and the same in words.
+    """
+
+    stake: float
+    text: str
 
 
 @dataclass(frozen=True)
@@ -25,6 +42,7 @@ class Measure:
         sectors, least: a warp instruction, asked for and what dense and aligned lanes would need; nan in shared memory.
         passes, least_passes: a shared-memory instruction's, and what it would take without bank conflicts.
         arrays: that it accesses.
+        remedies: what can be put right here, most to win first.
     """
 
     accesses: str
@@ -37,6 +55,7 @@ class Measure:
     passes: float
     least_passes: float
     arrays: str
+    remedies: list[Remedy]
 
 
 @dataclass(frozen=True)
@@ -57,31 +76,53 @@ class Source:
     missing: str
 
 
-def sources(result: Result) -> list[Source]:
-    """The files that the kernel's accesses are in, the one waited for most first."""
+def sources(result: Result, causes: Sequence[Explanation]) -> list[Source]:
+    """The files that the kernel's accesses are in, the one waited for most first.
+
+    Args:
+        causes: of the kernel's slowness, which name their lines.
+    """
+    remedies = _remedies(causes)
     by_file: dict[str, dict[int, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for op in result.trials.ops:
         by_file[op["file"]][op["line"]].append(op)
     loads = {(load.file, load.line): load for load in result.loads_by(Grouping.line)}
     texts = source_text.at_hand((op["file"], op["line"], op["text"]) for op in result.trials.ops)
     texts |= result.trials.sources  # as it was when the trace was made
-    found = [_source(name, ops, loads, result, texts) for name, ops in by_file.items()]
+    measures = {
+        (name, number): _measure(of, loads.get((name, number)), remedies[f"{PurePath(name).name}:{number}"], result)
+        for name, ops in by_file.items()
+        for number, of in ops.items()
+    }
+    found = [_source(name, ops, measures, texts) for name, ops in by_file.items()]
     return sorted(found, key=lambda one: -sum(line.measure.share for line in one.lines if line.measure))
 
 
+def _remedies(causes: Sequence[Explanation]) -> dict[str, list[Remedy]]:
+    """By place, file and line."""
+    found: dict[str, list[Remedy]] = defaultdict(list)
+    for one in sorted(filter(is_told, causes), key=lambda one: -one.at_stake):
+        places = {finding.place for finding in one.findings}
+        others = f", here and at {', '.join(sorted(places))}" if len(places) > 1 else ""
+        for place in places:
+            found[place].append(Remedy(one.at_stake, f"{one.cause}{others}: {gain_text(one)}"))
+    return found
+
+
 def _source(
-    name: str, ops: dict[int, list[dict[str, Any]]], loads: dict[Any, Load], result: Result, texts: Sources
+    name: str, ops: dict[int, list[dict[str, Any]]], measures: dict[tuple[str, int], Measure], texts: Sources
 ) -> Source:
-    measures = {number: _measure(of, loads.get((name, number)), result) for number, of in ops.items()}
     text = texts.get(name)
     if text is None:
         accesses = {number: "; ".join(dict.fromkeys(op["text"] for op in ops[number])) for number in sorted(ops)}
         missing = "is too large to be kept" if name in texts else "is not at hand"
-        return Source(name, [Line(number, shown, measures[number]) for number, shown in accesses.items()], missing)
-    return Source(name, [Line(n, line, measures.get(n)) for n, line in enumerate(text, 1)], "")
+        return Source(
+            name, [Line(number, shown, measures[name, number]) for number, shown in accesses.items()], missing
+        )
+    return Source(name, [Line(n, line, measures.get((name, n))) for n, line in enumerate(text, 1)], "")
 
 
-def _measure(ops: list[dict[str, Any]], load: Load | None, result: Result) -> Measure:
+def _measure(ops: list[dict[str, Any]], load: Load | None, remedies: list[Remedy], result: Result) -> Measure:
     profiles = [op["profile"] for op in ops if "profile" in op]
     nan = float("nan")
     return Measure(
@@ -95,6 +136,7 @@ def _measure(ops: list[dict[str, Any]], load: Load | None, result: Result) -> Me
         passes=_each(profiles, "passes", "passes"),
         least_passes=_each(profiles, "least_passes", "passes"),
         arrays=", ".join(dict.fromkeys(name for op in ops if (name := array_name(result.trials, op)))),
+        remedies=remedies,
     )
 
 
