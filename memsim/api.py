@@ -412,6 +412,8 @@ def simulate_program(
     from memsim.trace.reader import Trace
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
+    if not recorded:
+        raise InputError("simulate_program", "traces", "are none; give those of a program's launches")
     _, machine = _opened(recorded[0], gpu, settings)
     count = Plan.of(trials, None, None, None).least if trials is None else trials
     done = run_program(recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress)
