@@ -95,7 +95,7 @@ def test_a_program_is_captured_by_one_command(app):
 
     trace = Trace.open(app / "t.h5")
     assert (trace.launch.grid, trace.launch.block, trace.launch.registers) == ((4, 1, 1), (64, 1, 1), 20)
-    assert trace.parameters == {"arguments": "4", "launch": 0, "registers_from": "--registers"}
+    assert trace.parameters == {"arguments": "4", "launch": 0, "order": 0, "registers_from": "--registers"}
     assert list(trace.block_ids) == [1, 2]
     assert [(op.kind, op.space, op.text, op.file, op.width) for op in trace.ops] == [
         (Kind.load, Space.global_, "x[i]", "inc/scale.cuh", 4),
