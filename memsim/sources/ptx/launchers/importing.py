@@ -76,20 +76,24 @@ class _StandIns(MetaPathFinder, Loader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds what the others find, and has the loader tell when it is done."""
+    """Finds what the others find, and has the loader tell when it is done; who only asks where it is starts nothing."""
 
     def __init__(self, waiting: dict[str, Callable[[], None]]) -> None:
         self._waiting = waiting
+        self._asked: set[str] = set()  # of the others, now
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if name not in self._waiting:
+        if name not in self._waiting or name in self._asked:
             return None
-        action = self._waiting.pop(name)
-        spec = importlib.util.find_spec(name)
+        self._asked.add(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._asked.discard(name)
         if spec is not None and spec.loader is not None:
-            spec.loader = _Telling(spec.loader, action)
+            spec.loader = _Telling(spec.loader, lambda: self._waiting.pop(name)())
         return spec
 
 

@@ -10,10 +10,14 @@ from types import ModuleType
 from memsim.sources.ptx.launchers import cuda_core, cupy
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.importing import on_import, standing_in
+from memsim.sources.ptx.launchers.inductor import inductor_caught
 from memsim.sources.ptx.launchers.numba_cuda import numba_cuda_caught
+from memsim.sources.ptx.launchers.torch_cuda import torch_caught
 from memsim.sources.ptx.launchers.triton import triton_caught
 
 _LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {  # by the module they stand in for
+    "torch": torch_caught,
+    "torch._inductor.async_compile": inductor_caught,
     "triton": triton_caught,
     "numba.cuda": numba_cuda_caught,
 }

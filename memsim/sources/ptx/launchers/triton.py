@@ -91,7 +91,7 @@ class Driver:
         return divmod(self._number, 10)
 
     def get_active_torch_device(self) -> Any:
-        return needed("torch", "triton").device("cpu")
+        return needed("torch", "triton").device("cuda", 0)
 
     def get_benchmarker(self) -> Callable[..., Any]:
         return self.capturing.benchmark

@@ -1,0 +1,112 @@
+"""Torch without a GPU: tensors that stand for those on one, and kernels that torch.compile wrote out."""
+
+import importlib.util
+import math
+
+import pytest
+from places import DATA
+
+import memsim
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+needs_triton = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="triton is not installed")
+
+
+@pytest.fixture(scope="module")
+def captured():
+    with memsim.capturing(gpu="h100") as captured:
+        yield captured
+
+
+def test_what_is_made_for_the_gpu_says_that_it_is_there(captured):
+    x = torch.rand(3, 4, device="cuda")
+    assert x.device == torch.device("cuda", 0) and x.is_cuda and x.get_device() == 0
+    assert (
+        (x + 1).is_cuda and x[1:].T.is_cuda and torch.empty_like(x).is_cuda and all(one.is_cuda for one in x.unbind())
+    )
+    host = torch.rand(3)
+    assert not host.is_cuda and host.device.type == "cpu" and torch.ones(2, device=x.device).is_cuda
+    assert torch.nn.Linear(4, 2, device="cuda").weight.is_cuda and torch.nn.Linear(4, 2).cuda().weight.is_cuda
+
+
+def test_a_move_copies_and_an_array_that_is_there_is_itself(captured):
+    host = torch.zeros(3)
+    there = host.cuda()
+    there += 1
+    assert host.tolist() == [0, 0, 0] and not host.is_cuda and there.is_cuda
+    assert there.to("cuda") is there and there.cuda() is there and host.cpu() is host
+    back = there.cpu()
+    there += 1
+    assert back.tolist() == [1, 1, 1] and not back.is_cuda and not there.to("cpu", torch.float64).is_cuda
+    assert host.to(there).is_cuda and host.to(there.device, torch.float16).dtype == torch.float16
+    host.copy_(there)
+    assert host.tolist() == [2, 2, 2] and not host.is_cuda, "in place, a tensor stays where it is"
+    assert there.half().is_cuda and there.to(torch.int32).is_cuda
+
+
+def test_the_device_is_memsims_gpu_and_its_events_know_no_time(captured):
+    assert torch.cuda.is_available() and torch.cuda.get_device_name() == "h100"
+    assert torch.cuda.get_device_capability() == (9, 0)
+    assert torch.cuda.get_device_properties(0).multi_processor_count == 132
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    with torch.cuda.stream(torch.cuda.Stream()), torch.cuda.device(0):
+        start.record()
+    end.record()
+    torch.cuda.synchronize()
+    assert math.isnan(start.elapsed_time(end)) and "not simulated" in captured.notes[-1]
+    torch.cuda.manual_seed(1)
+    a = torch.rand(2, device="cuda")
+    torch.manual_seed(1)
+    assert torch.equal(a.cpu(), torch.rand(2))
+
+
+def test_a_default_device_holds_for_what_names_none(captured):
+    torch.set_default_device("cuda")
+    assert torch.zeros(2).is_cuda and not torch.zeros(2, device="cpu").is_cuda
+    torch.set_default_device(None)
+    assert not torch.zeros(2).is_cuda
+    with torch.device("cuda"):
+        assert torch.zeros(2).is_cuda
+
+
+def test_afterwards_torch_is_its_own(tmp_path):
+    own = torch.cuda.is_available, torch.cuda.Event
+    with memsim.capturing(gpu="a100"):
+        assert torch.cuda.is_available is not own[0]
+    assert (torch.cuda.is_available, torch.cuda.Event) == own
+    assert torch.zeros(2).device.type == "cpu"
+
+
+@needs_triton
+def test_a_program_for_the_gpu_runs_as_it_is(tmp_path):
+    script = tmp_path / "program.py"
+    script.write_text(
+        """
+import torch, triton, triton.language as tl
+
+@triton.jit
+def add(x, y, out, n, BLOCK: tl.constexpr):
+    at = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
+    tl.store(out + at, tl.load(x + at, mask=at < n) + tl.load(y + at, mask=at < n), mask=at < n)
+
+device = triton.runtime.driver.active.get_active_torch_device()
+x, y = torch.rand(5000, device="cuda"), torch.ones(5000).cuda()
+out = torch.empty_like(x)
+assert x.device == device and out.is_cuda
+with torch.cuda.device(x.device):
+    add[(triton.cdiv(5000, 512),)](x, y, out, 5000, BLOCK=512)
+torch.cuda.synchronize()
+assert torch.equal(out, x + y)
+"""
+    )
+    trace = memsim.capture(script, out=tmp_path / "t.h5", gpu="a100").trace
+    assert trace.launch.grid == (10, 1, 1) and {one.name for one in trace.arrays} == {"x", "y", "out"}
+
+
+@needs_triton
+def test_kernels_that_torch_compile_wrote_out_run_and_are_tuned(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    trace = memsim.capture(DATA / "ptx" / "written_out.py", out=tmp_path / "t.h5", gpu="a100").trace
+    assert {one.name for one in trace.arrays} == {"in_ptr0", "in_ptr1", "out_ptr0"}
+    assert trace.parameters["compiled_for"] == "sm_80", "for --gpu, not for the GPU that wrote the file"
+    assert not list((tmp_path / "cache").rglob("*.best_config"))
