@@ -71,16 +71,17 @@ def write(rows: Iterable[Tried], table: Path) -> None:
         out.writerows([getattr(row, name) for name in names] for row in rows)
 
 
-def tried(program: Program, checkouts: Path, limit: float) -> Tried:
+def tried(program: Program, checkouts: Path, limit: float, by: str) -> Tried:
     """Capture a program, unchanged, up to the end of its trace.
 
     Args:
         program: of the list.
         checkouts: folder with each repository as ``owner+name``, at the list's commit.
-        limit: seconds of a processor for it.
+        limit: seconds of a processor for each of its processes.
+        by: what is traced, as ``memsim capture --by``.
     """
     begin = _cpu_seconds()
-    done = _run(program, checkouts, limit, ["--stop", "--registers", "32"])
+    done = _run(program, checkouts, limit, ["--stop", "--by", by, "--registers", "32"])
     row = Tried(program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}")
     if done is None:
         return row

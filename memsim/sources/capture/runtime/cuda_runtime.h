@@ -46,6 +46,8 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 #include "memsim/device_api.h"
 #include "memsim/graphs.h"
 #include "memsim/kernels.h"
+#include "memsim/launch_config.h"
+#include "memsim/refused_api.h"
 #include "memsim/streams.h"
 #include "memsim/symbols.h"
 #include "memsim/texture_references.h"

@@ -150,6 +150,9 @@ MEMSIM_CUDA cudaError_t cudaDeviceCanAccessPeer(int* can, int, int) { return *ca
 MEMSIM_CUDA cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr, int, int) {
     return *value = 0, cudaSuccess;
 }
+MEMSIM_CUDA cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int) {
+    return snprintf(id, length, "0000:00:00.0"), cudaSuccess;
+}
 MEMSIM_CUDA cudaError_t cudaDriverGetVersion(int* version) { return *version = 12000, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 12000, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaGetDeviceFlags(unsigned* flags) { return *flags = cudaDeviceMapHost, cudaSuccess; }

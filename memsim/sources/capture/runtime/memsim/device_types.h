@@ -3,45 +3,8 @@
 
 #include <stddef.h>
 
-enum cudaDeviceAttr {
-    cudaDevAttrMaxThreadsPerBlock = 1,
-    cudaDevAttrMaxBlockDimX,
-    cudaDevAttrMaxBlockDimY,
-    cudaDevAttrMaxBlockDimZ,
-    cudaDevAttrMaxGridDimX,
-    cudaDevAttrMaxGridDimY,
-    cudaDevAttrMaxGridDimZ,
-    cudaDevAttrMaxSharedMemoryPerBlock,
-    cudaDevAttrTotalConstantMemory,
-    cudaDevAttrWarpSize,
-    cudaDevAttrMaxRegistersPerBlock = 12,
-    cudaDevAttrClockRate,
-    cudaDevAttrTextureAlignment = 14,
-    cudaDevAttrGpuOverlap,
-    cudaDevAttrMultiProcessorCount,
-    cudaDevAttrKernelExecTimeout,
-    cudaDevAttrIntegrated,
-    cudaDevAttrCanMapHostMemory,
-    cudaDevAttrComputeMode,
-    cudaDevAttrConcurrentKernels = 31,
-    cudaDevAttrMemoryClockRate = 36,
-    cudaDevAttrGlobalMemoryBusWidth,
-    cudaDevAttrL2CacheSize,
-    cudaDevAttrMaxThreadsPerMultiProcessor,
-    cudaDevAttrAsyncEngineCount,
-    cudaDevAttrUnifiedAddressing,
-    cudaDevAttrComputeCapabilityMajor = 75,
-    cudaDevAttrComputeCapabilityMinor,
-    cudaDevAttrMaxSharedMemoryPerMultiprocessor = 81,
-    cudaDevAttrMaxRegistersPerMultiprocessor,
-    cudaDevAttrManagedMemory,
-    cudaDevAttrPageableMemoryAccess = 88,
-    cudaDevAttrConcurrentManagedAccess,
-    cudaDevAttrCooperativeLaunch = 95,
-    cudaDevAttrMaxSharedMemoryPerBlockOptin = 97,
-    cudaDevAttrMaxBlocksPerMultiprocessor = 106,
-    cudaDevAttrMemoryPoolsSupported = 115
-};
+#include "api_enums.h"
+
 enum cudaFuncCache {
     cudaFuncCachePreferNone,
     cudaFuncCachePreferShared,
@@ -57,10 +20,6 @@ enum cudaSharedCarveout {
     cudaSharedmemCarveoutDefault = -1,
     cudaSharedmemCarveoutMaxShared = 100,
     cudaSharedmemCarveoutMaxL1 = 0
-};
-enum cudaFuncAttribute {
-    cudaFuncAttributeMaxDynamicSharedMemorySize = 8,
-    cudaFuncAttributePreferredSharedMemoryCarveout = 9
 };
 enum cudaLimit {
     cudaLimitStackSize,
@@ -81,12 +40,6 @@ struct cudaAccessPolicyWindow {
 enum cudaStreamAttrID { cudaStreamAttributeAccessPolicyWindow = 1, cudaStreamAttributeSynchronizationPolicy = 3 };
 struct cudaStreamAttrValue {
     cudaAccessPolicyWindow accessPolicyWindow;
-};
-enum cudaDeviceP2PAttr {
-    cudaDevP2PAttrPerformanceRank = 1,
-    cudaDevP2PAttrAccessSupported,
-    cudaDevP2PAttrNativeAtomicSupported,
-    cudaDevP2PAttrCudaArrayAccessSupported
 };
 enum cudaComputeMode {
     cudaComputeModeDefault,

@@ -213,6 +213,10 @@ MEMSIM_CUDA cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent ex
     return cudaSuccess;
 }
 
+MEMSIM_CUDA cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t = nullptr) {
+    return memsim_probe::in_order([=] { return cudaMemset3D(to, value, extent); });
+}
+
 // Copies of boxes; of arrays, textures alone know where elements lie.
 struct cudaArray;
 struct cudaMemcpy3DParms {
@@ -268,6 +272,15 @@ MEMSIM_CUDA cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemPool
     return *pool = nullptr, cudaSuccess;
 }
 MEMSIM_CUDA cudaError_t cudaMemPoolDestroy(cudaMemPool_t) { return cudaSuccess; }
+struct cudaMemAccessDesc {
+    cudaMemLocation location;
+    int flags;
+};
+MEMSIM_CUDA cudaError_t cudaMemPoolSetAccess(cudaMemPool_t, const cudaMemAccessDesc*, size_t) { return cudaSuccess; }
+template <class T>
+inline cudaError_t cudaMallocFromPoolAsync(T** pointer, size_t bytes, cudaMemPool_t, cudaStream_t) {
+    return memsim_probe::allocate("pool", pointer, bytes);
+}
 MEMSIM_CUDA cudaError_t cudaMemPoolTrimTo(cudaMemPool_t, size_t) { return cudaSuccess; }
 
 // Hints about managed memory: nothing to do.

@@ -14,6 +14,8 @@ MEMSIM_CUDA cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned
 MEMSIM_CUDA cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
     return cudaStreamCreate(stream);
 }
+MEMSIM_CUDA cudaError_t cudaStreamGetFlags(cudaStream_t, unsigned* flags) { return *flags = 0, cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaStreamGetPriority(cudaStream_t, int* priority) { return *priority = 0, cudaSuccess; }
 typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void*);
 typedef void (*cudaHostFn_t)(void*);
 MEMSIM_CUDA cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
