@@ -115,8 +115,9 @@ def test_lines_tell_what_can_be_won_there(result):
 
 def _rows(text):
     """The cells of each row of the page's tables."""
-    found = re.findall(r"<tr[ >].*?</tr>", text.replace("<tr>", "<tr >"), re.DOTALL)
-    return [[re.sub(r"<[^>]*>", "", cell) for cell in re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL)] for row in found]
+    rows = re.findall(r"<tr[ >].*?</tr>", text, re.DOTALL)
+    cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in rows]
+    return [[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells]
 
 
 def test_hostile_names_and_source_stay_text():
