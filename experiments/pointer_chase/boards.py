@@ -10,7 +10,7 @@ import numpy as np
 
 MEASURED = Path(__file__).with_name("measured")
 SOURCE = "RRZE-HPC gpu-benches, gpu-latency"
-PERMUTED = "markdewing/AI_kernels d916a39, latency"
+PERMUTED = "markdewing/AI_kernels b6bc563, latency"
 LONG = 16000  # KB: a list whose simulation takes seconds
 Range = tuple[float, float]  # of working sets, KB
 
@@ -85,18 +85,30 @@ BOARDS = [
     ),
     # Lists that are no single circle: see the README. Plateaus alone can be compared.
     Board(
-        "rtx4090", "RTX 4090", {"L1": (50, 80), "L2": (990, 1400), "memory": (163000, 164000)}, [], (2, 32000),
+        "rtx4090",
+        "RTX 4090",
+        {"L1": (50, 80), "L2": (990, 1400), "memory": (163000, 164000)},
+        [],
+        (2, 32000),
         source=PERMUTED,
     ),
     Board(
-        "rtx5090", "RTX 5090", {"L1": (50, 80), "L2": (990, 1400), "memory": (163000, 164000)}, [], (2, 32000),
+        "rtx5090",
+        "RTX 5090",
+        {"L1": (50, 80), "L2": (990, 1400), "memory": (163000, 164000)},
+        [],
+        (2, 32000),
         source=PERMUTED,
     ),
     Board(
-        "b200", "B200", {"L1": (50, 80), "near L2": (990, 1400), "far L2": (86000, 87000), "memory": (425000, 426000)}, [],
-        (2, 32000), source=PERMUTED,
+        "b200",
+        "B200",
+        {"L1": (50, 80), "near L2": (990, 1400), "far L2": (86000, 87000), "memory": (425000, 426000)},
+        [],
+        (2, 32000),
+        source=PERMUTED,
     ),
-]  # fmt: skip
+]
 
 
 def curve(board: Board) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
