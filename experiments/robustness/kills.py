@@ -58,7 +58,7 @@ def capture_command(folder: Path, output: Path) -> list[str]:
 
 def trace_command(folder: Path, output: Path) -> list[str]:
     """A description of a workload, recorded."""
-    options = "-p rows=16384 --gpu tesla-c2050 -q".split()
+    options = ["-p", "rows=16384", "--gpu", "tesla-c2050", "-q"]
     return [sys.executable, "-m", "memsim", "trace", "spmv", *options, "-o", str(output)]
 
 
