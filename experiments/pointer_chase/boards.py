@@ -10,6 +10,7 @@ import numpy as np
 
 MEASURED = Path(__file__).with_name("measured")
 SOURCE = "RRZE-HPC gpu-benches, gpu-latency"
+PERMUTED = "markdewing/AI_kernels b6bc563, latency"
 LONG = 16000  # KB: a list whose simulation takes seconds
 Range = tuple[float, float]  # of working sets, KB
 
@@ -40,6 +41,7 @@ class Board:
         plateaus: name -> where its latency is taken.
         transitions: in the order of size.
         sparse: where one row in `step` is simulated, beside those of plateaus and transitions.
+        source: who measured it.
     """
 
     gpu: str
@@ -48,6 +50,7 @@ class Board:
     transitions: list[Transition]
     sparse: Range
     step: int = 14
+    source: str = SOURCE
 
 
 BOARDS = [
@@ -79,6 +82,31 @@ BOARDS = [
             Transition("both partitions", (55000, 85000), "far L2", "memory"),
         ],
         (2, 110000),
+    ),
+    # Lists that are no single circle: see the README. Plateaus alone can be compared.
+    Board(
+        "rtx4090",
+        "RTX 4090",
+        {"L1": (50, 80), "L2": (990, 1400), "memory": (163000, 164000)},
+        [],
+        (2, 32000),
+        source=PERMUTED,
+    ),
+    Board(
+        "rtx5090",
+        "RTX 5090",
+        {"L1": (50, 80), "L2": (990, 1400), "memory": (163000, 164000)},
+        [],
+        (2, 32000),
+        source=PERMUTED,
+    ),
+    Board(
+        "b200",
+        "B200",
+        {"L1": (50, 80), "near L2": (990, 1400), "far L2": (86000, 87000), "memory": (425000, 426000)},
+        [],
+        (2, 32000),
+        source=PERMUTED,
     ),
 ]
 

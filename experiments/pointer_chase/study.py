@@ -10,7 +10,7 @@ from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
 from experiments.harness.scoreboard import significant
 from experiments.harness.study import Claim, Outcome, Setting, Within
-from experiments.pointer_chase.boards import BOARDS, SOURCE, Board, Transition, chosen, crossing, curve, inside
+from experiments.pointer_chase.boards import BOARDS, Board, Transition, chosen, crossing, curve, inside
 from experiments.pointer_chase.chain import latency
 from experiments.pointer_chase.figure import draw
 from memsim.gpu.presets import load_gpu
@@ -105,7 +105,7 @@ def _capacities(one: Compared, transition: Transition, low: float, high: float) 
 
 
 def _claim(board: Board, claim: str, measured: float, ours: float, unit: str) -> Claim:
-    return Claim(f"{board.title}: {claim}", measured, ours, None, unit, SOURCE, AIM)
+    return Claim(f"{board.title}: {claim}", measured, ours, None, unit, board.source, AIM)
 
 
 def _errors(one: Compared) -> list[str]:

@@ -58,7 +58,8 @@ def capture_command(folder: Path, output: Path) -> list[str]:
 
 def trace_command(folder: Path, output: Path) -> list[str]:
     """A description of a workload, recorded."""
-    return [sys.executable, "-m", "memsim", "trace", "spmv", "-p", "rows=16384", "-o", str(output), "-q"]
+    options = ["-p", "rows=16384", "--gpu", "tesla-c2050", "-q"]
+    return [sys.executable, "-m", "memsim", "trace", "spmv", *options, "-o", str(output)]
 
 
 COMMANDS: dict[str, Callable[[Path, Path], list[str]]] = {"capture": capture_command, "trace": trace_command}

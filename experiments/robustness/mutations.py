@@ -26,7 +26,7 @@ _GOOD = (Outcome.done, Outcome.refused)
 TRACE, RESULT, GPU = "trace.h5", "result.h5", "gpu.toml"
 # Commands that are right, and none that starts other programs.
 COMMANDS = (
-    ["trace", "saxpy", "-p", "n=4096", "-o", "out.h5", "-q"],
+    ["trace", "saxpy", "-p", "n=4096", "--gpu", "tesla-c2050", "-o", "out.h5", "-q"],
     ["trace", "spmv", "-p", "rows=2048", "-p", "nnz_per_row=4", "--gpu", "tesla-v100", "--blocks", "0:2", "-o", "o.h5"],
     ["info", TRACE],
     ["run", TRACE, "--trials", "2", "--gpu", "tesla-c2050", "--seed", "1", "--set", "l1.ways=2", "-o", "out.h5"],
@@ -77,7 +77,7 @@ def originals() -> Iterator[Path]:
         place = Path(name)
         shutil.copy(folder("configs") / "a100.toml", place / GPU)
         given = (
-            ["trace", "spmv", "-p", "rows=128", "-p", "nnz_per_row=4", "-o", TRACE, "-q"],
+            ["trace", "spmv", "-p", "rows=128", "-p", "nnz_per_row=4", "--gpu", "tesla-c2050", "-o", TRACE, "-q"],
             ["run", TRACE, "--trials", "2", "-o", RESULT, "-q"],
             ["export", "accelsim", TRACE, "-o", "given", "-q"],
         )

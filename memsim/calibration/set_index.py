@@ -19,7 +19,7 @@ from memsim.gpu.presets import override
 from memsim.hierarchy.mapping import tables
 from memsim.support.errors import InputError
 
-LISTS = 8  # for each function; by chance one line in `sets` lies where another function puts it
+LISTS = 8  # for each function: a wrong one has all lines of all lists in one set by a chance that does not count
 SPAN = 4  # times the cache, and no less than LEAST_SPAN: where lines lie
 LEAST_SPAN = 4 << 20  # bytes; published functions take bits up to the 19th
 
@@ -77,13 +77,23 @@ def _only(
         except InputError:  # not for this number of sets
             continue
         crowds = (crowd for crowd in _crowds(lines, sets, found.ways + 1) if usable(crowd))
-        if not any(fits(device, crowd, found.hit_cycles) for crowd in islice(crowds, LISTS)):
+        if _overflow(device, islice(crowds, LISTS), found.hit_cycles):
             left.append((choice, _partition(sets)))
     if not left:
         raise RuntimeError("no index that is known puts the lines that compete into one set")
     if any(not np.array_equal(parts, left[0][1]) for _, parts in left[1:]):
         raise RuntimeError(f"walks do not tell {' from '.join(', '.join(one.values()) for one, _ in left)}")
     return left[0][0]
+
+
+def _overflow(device: Device, crowds: Iterator[np.ndarray], hit: float) -> bool:
+    """Whether there are lists, and none of them fits."""
+    found = False
+    for crowd in crowds:
+        if fits(device, crowd, hit):
+            return False
+        found = True
+    return found
 
 
 def _lines(found: Cache) -> np.ndarray:

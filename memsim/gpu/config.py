@@ -174,8 +174,13 @@ class SM(_Data):
     max_blocks: int = Field(ge=1, le=64, description="resident blocks of one SM")
     registers: int = Field(ge=1, le=2**24, description="32-bit registers of one SM")
     shared_bytes: int = Field(ge=0, le=2**24, description="shared memory of one SM")
-    warp_scheduler: WarpScheduler = WarpScheduler.weighted_round_robin
-    dependence: Dependence = Dependence.sequence
+    warp_scheduler: WarpScheduler = Field(
+        WarpScheduler.weighted_round_robin, description="which of an SM's ready warps issues next"
+    )
+    dependence: Dependence = Field(
+        Dependence.sequence,
+        description="what an instruction waits for: loads before its sequence, or, by scoreboard, those it uses",
+    )
     loads_per_warp: int | None = Field(
         None, ge=1, le=64, description="scoreboard: loads of a class that a warp may have unanswered; none: 64"
     )
@@ -230,17 +235,22 @@ class L1(_Data):
     serves: L1Serves = Field(L1Serves.all, description="which loads are: all, or those through textures")
     size_bytes: int = Field(ge=1, le=2**24, description="bytes of one SM's L1")
     reserved_bytes: int = Field(0, ge=0, le=2**24, description="bytes of it that hold no lines (kept as shared memory)")
-    reserved_from: ReservedFrom = ReservedFrom.ways
+    reserved_from: ReservedFrom = Field(
+        ReservedFrom.ways,
+        description="what L1 gives up for reserved_bytes: ways, of the last sets first, or halves of its sets",
+    )
     carve_outs: tuple[int, ...] = Field(
         (), max_length=32, description="what shared memory may take of it: the least that holds the resident blocks'"
     )
     line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag, and the simulator's transaction")
     sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
     ways: int = Field(ge=1, le=4096, description="lines of a set")
-    set_hash: IndexHash = IndexHash.modulo
-    replacement: Replacement = Replacement.lru
-    write_policy: L1WritePolicy = L1WritePolicy.write_through
-    full_set: FullSet = FullSet.wait
+    set_hash: IndexHash = Field(IndexHash.modulo, description="how the number of a line becomes that of a set")
+    replacement: Replacement = Field(Replacement.lru, description="which line of a full set goes")
+    write_policy: L1WritePolicy = Field(L1WritePolicy.write_through, description="what a store does to a line in L1")
+    full_set: FullSet = Field(
+        FullSet.wait, description="what a miss does in a set whose ways all wait for data: waits, or goes past L1"
+    )
     mshrs: int = Field(ge=1, le=2**16, description="misses one SM may have under way")
     hit_latency_cycles: int = Field(ge=1, le=10**5, description="load to use, on a hit")
     tags_per_cycle: int = Field(
@@ -299,15 +309,22 @@ class L2(_Data):
     ways: int = Field(ge=1, le=4096, description="lines of a set")
     slices: int = Field(ge=1, le=256, description="parts of L2, each with its own share of the addresses")
     slice_interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one slice holds")
-    slice_hash: IndexHash = IndexHash.modulo
-    set_hash: IndexHash = IndexHash.modulo
-    replacement: Replacement = Replacement.lru
-    write_hit: WriteHit = WriteHit.any
-    write_miss: WriteMiss = WriteMiss.validate
+    slice_hash: IndexHash = Field(IndexHash.modulo, description="how an address becomes the number of a slice")
+    set_hash: IndexHash = Field(
+        IndexHash.modulo, description="how the number of a line in its slice becomes that of a set"
+    )
+    replacement: Replacement = Field(Replacement.lru, description="which line of a full set goes")
+    write_hit: WriteHit = Field(WriteHit.any, description="which valid sectors count a store as a hit")
+    write_miss: WriteMiss = Field(
+        WriteMiss.validate,
+        description="what a store that misses does: fetches the sector, or takes it as valid, or goes to memory",
+    )
     max_dirty_ways: int | None = Field(
         None, ge=1, le=4096, description="lines of a set that may be dirty before the oldest is cleaned; none: all"
     )
-    inclusion: Inclusion = Inclusion.non_inclusive
+    inclusion: Inclusion = Field(
+        Inclusion.non_inclusive, description="whether a line that leaves L2 leaves every L1 too"
+    )
     mshrs: int = Field(ge=1, le=2**16, description="fetches one slice may have under way")
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
     sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles a slice is busy for one sector")
@@ -391,18 +408,22 @@ class DramTiming(_Data):
 
 class Dram(_Data):
     kind: str = Field(description="the memory's technology, for people")
-    channels: int = Field(ge=1, le=256)
+    channels: int = Field(ge=1, le=256, description="parts of main memory, each with a bus and a scheduler of its own")
     banks: int = Field(ge=1, le=64, description="banks of one channel")
     bank_groups: int | None = Field(
         None, ge=2, le=64, description="groups of banks that share a path, bank b in b mod groups; None: not told apart"
     )
     row_bytes: int = Field(ge=32, le=2**30, description="bytes of one row of one bank")
     interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one channel holds")
-    channel_hash: IndexHash = IndexHash.modulo
-    bank_hash: IndexHash = IndexHash.modulo
+    channel_hash: IndexHash = Field(IndexHash.modulo, description="how an address becomes the number of a channel")
+    bank_hash: IndexHash = Field(
+        IndexHash.modulo, description="how the number of a row in a channel becomes that of a bank"
+    )
     clock_mhz: float = Field(ge=1, le=1e5, description="the command clock")
-    policy: DramPolicy = DramPolicy.fr_fcfs
-    row_policy: RowPolicy = RowPolicy.open_page
+    policy: DramPolicy = Field(
+        DramPolicy.fr_fcfs, description="whose turn it is: requests as they came, or those to open rows first"
+    )
+    row_policy: RowPolicy = Field(RowPolicy.open_page, description="how long a bank keeps a row open")
     queue: int = Field(ge=1, le=256, description="entries for reads that one channel's scheduler sees")
     write_queue: int = Field(ge=1, le=256, description="entries for writes that one channel holds")
     write_high: int = Field(ge=1, description="entries held that start a drain of writes")

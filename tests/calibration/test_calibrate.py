@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import machines
 import numpy as np
 import pytest
 from cache_pairs import two_caches
@@ -16,7 +17,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import memsim
+from memsim.calibration import set_index
 from memsim.calibration.board import SOURCE, Board, compiled, segments
+from memsim.calibration.discover import included_cache, nearest_cache
 from memsim.calibration.measure import Calibration, measure
 from memsim.calibration.own import calibrated
 from memsim.calibration.simulated import SimulatedDevice
@@ -71,6 +74,20 @@ def together(gpu: GPU, level: int) -> list[list[int]]:
     mapping, of_l2 = tables(np.arange(2048) * gpu.l1.line_bytes, gpu)
     sets = of_l2 if level else mapping["l1_set"]
     return sorted(np.flatnonzero(sets == one).tolist() for one in np.unique(sets))
+
+
+def test_an_index_is_found_or_said_to_be_none_that_is_known():
+    """Where the base has another number of slices, no function explains which lines of L2 compete."""
+    size = {"l1__ways": 4, "l1__size_bytes": 8192, "l2__ways": 8, "l2__size_bytes": 65536, "l2__slices": 4}
+    hashes = {"l1.set_hash": "polynomial", "l2.slice_hash": "rotated", "l2.set_hash": "xor_fold"}
+    plain = machines.gpu(l1__line_bytes=128, l2__line_bytes=64, l2__fetch_bytes=32, **size)
+    device = SimulatedDevice(override(plain, hashes))
+    l2 = nearest_cache(device.without_l1())
+    l1 = included_cache(device, l2)
+    found = set_index.l1_index(device, plain, l1, l2) | set_index.l2_index(device.without_l1(), plain, l2)
+    assert found == hashes
+    with pytest.raises(RuntimeError, match="no index that is known"):
+        set_index.l2_index(device.without_l1(), override(plain, {"l2.slices": 2}), l2)
 
 
 def as_toml(gpu: GPU) -> str:

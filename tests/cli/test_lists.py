@@ -30,6 +30,7 @@ def test_a_gpu_as_a_file_is_the_gpu(name, tmp_path):
 def test_a_gpu_says_what_each_value_is():
     text, document = _run("gpus", "a100"), json.loads(_run("gpus", "a100", "--json"))
     assert set(document) == set(fields())
+    assert not [field for field, of in document.items() if not of["description"]]
     assert document["l2.size_bytes"]["value"] == 41943040 and document["l2.size_bytes"]["source"].startswith("mt4g")
     assert document["l1.ways"]["description"] in text and max(map(len, text.splitlines())) <= 100
 

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import time
+import zlib
 from dataclasses import asdict
 
 import numpy as np
@@ -115,8 +116,8 @@ def test_lines_tell_what_can_be_won_there(result):
 
 def _rows(text):
     """The cells of each row of the page's tables."""
-    found = re.findall(r"<tr[ >].*?</tr>", text.replace("<tr>", "<tr >"), re.DOTALL)
-    cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in found]
+    rows = re.findall(r"<tr[ >].*?</tr>", text, re.DOTALL)
+    cells = [re.findall(r"<t[hd].*?</t[hd]>", row, re.DOTALL) for row in rows]
     return [[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells]
 
 
@@ -247,6 +248,24 @@ def _contrast(one, other):
     linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
     low, high = sorted(linear @ (0.2126, 0.7152, 0.0722))
     return (high + 0.05) / (low + 0.05)
+
+
+@needs_browser
+@pytest.mark.slow
+def test_a_page_is_printed_dark_on_white_whatever_its_theme(tmp_path, result):
+    page = write_page({"one": result}, {}, tmp_path / "page.html")
+    page.write_text(page.read_text().replace('<html lang="en">', '<html lang="en" data-theme="dark">'))
+    printed = tmp_path / "page.pdf"
+    subprocess.run(
+        [BROWSER, "--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={tmp_path / 'profile'}",
+         f"--print-to-pdf={printed}", page.as_uri()],
+        capture_output=True, timeout=120, check=True,
+    )  # fmt: skip
+    streams = re.findall(rb"stream\r?\n(.*?)endstream", printed.read_bytes(), re.DOTALL)
+    drawn = b"".join(zlib.decompress(one) for one in streams if one.startswith(b"\x78"))
+    fills = {tuple(float(part) for part in fill.split()) for fill in re.findall(rb"([\d.]+ [\d.]+ [\d.]+) rg", drawn)}
+    light, dark = (tuple(round(int(ink[at : at + 2], 16) / 255, 4) for at in (0, 2, 4)) for ink in ("1d2126", "e4e7eb"))
+    assert light in fills and dark not in fills
 
 
 @pytest.mark.slow

@@ -39,6 +39,8 @@ function step(by) {
   const next = lines[now < 0 ? (by > 0 ? 0 : lines.length - 1) : (now + by + lines.length) % lines.length];
   next.classList.add("at");
   next.scrollIntoView({ block: "center" });
+  next.tabIndex = -1;
+  next.focus({ preventScroll: true });  // a screen reader reads the line
 }
 
 function turn() {

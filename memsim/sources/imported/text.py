@@ -101,11 +101,16 @@ def line_blocks(
     [bytearray(b'one\\ntwo\\n')]
     """
     blocks = _line_blocks(Path(path), progress, block_bytes, unpack or _unpacked)
-    with ThreadPoolExecutor(1) as reader:  # unpacking and compiled parsing both leave Python's lock
+    reader = ThreadPoolExecutor(1)  # unpacking and compiled parsing both leave Python's lock
+    try:
         ahead = reader.submit(next, blocks, None)
         while (block := ahead.result()) is not None:
             ahead = reader.submit(next, blocks, None)
             yield block
+    finally:
+        # Nobody waits: the garbage collector may close what an error left behind, in the middle of a thread's start,
+        # whose locks the end of this thread would wait for.
+        reader.shutdown(wait=False)
 
 
 def _line_blocks(

@@ -1,8 +1,11 @@
 """Files that were cut, changed or made to harm: one line that names file and line, and nothing half-written."""
 
+import io
 import lzma
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 import zstandard
@@ -223,3 +226,23 @@ def test_a_file_may_not_ask_for_a_huge_dictionary(tmp_path):
     path.write_bytes(compressor.compress(b"a\n") + compressor.flush())
     with pytest.raises(InputError, match="is truncated or damaged"):
         list(text.line_blocks(path))
+
+
+def test_whoever_stops_reading_does_not_wait_for_what_is_read_ahead(tmp_path):
+    """The garbage collector may be the one who stops, and must not wait for a thread."""
+    (path := tmp_path / "a.txt").write_bytes(b"one\ntwo\n" * 8)
+    more, asked = threading.Event(), threading.Event()
+
+    class Slow(io.BytesIO):
+        def readinto(self, buffer):
+            if self.tell():
+                asked.set()
+                more.wait(60)
+            return super().readinto(buffer)
+
+    blocks = text.line_blocks(path, block_bytes=8, unpack=lambda file: Slow(file.read()))
+    assert next(blocks) == b"one\ntwo\n" and asked.wait(60)
+    begin = time.monotonic()
+    blocks.close()
+    assert time.monotonic() - begin < 30
+    more.set()
