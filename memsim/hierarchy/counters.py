@@ -7,6 +7,7 @@ its worst sector (merge < sector miss < miss); its sectors are counted each unde
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cache
 
 import numpy as np
 
@@ -57,6 +58,7 @@ BINS_PER_OCTAVE = 32
 LATENCY_BINS = 18 * BINS_PER_OCTAVE
 
 
+@cache
 def latency_bin_edges() -> np.ndarray:
     """Edges (LATENCY_BINS + 1, in cycles) of every latency histogram: exact to 63, then 32 bins an octave, to 2**22.
 
@@ -65,4 +67,6 @@ def latency_bin_edges() -> np.ndarray:
     (True, np.float64(66.0), np.True_)
     """
     octave, part = np.divmod(np.arange(LATENCY_BINS + 1), BINS_PER_OCTAVE)
-    return np.where(octave < 2, octave * BINS_PER_OCTAVE + part, (BINS_PER_OCTAVE + part) * 2.0 ** (octave - 1.0))
+    edges = np.where(octave < 2, octave * BINS_PER_OCTAVE + part, (BINS_PER_OCTAVE + part) * 2.0 ** (octave - 1.0))
+    edges.flags.writeable = False  # of all who ask
+    return edges

@@ -141,7 +141,7 @@ class Machine:
     @property
     def dirty_sectors(self) -> np.ndarray:
         """Sectors of L2 that are dirty, i8 []."""
-        dirty = np.asarray(self.slices.cache.ways["dirty"])
+        dirty = np.ascontiguousarray(self.slices.cache.ways["dirty"])
         return np.asarray(self.slices.sectors)[dirty[dirty != 0]].sum()
 
     @property
@@ -272,6 +272,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         free_flights=free_flights,
         to_l2=common.calendars["from_sms" if common.gpu.translation.enabled else "to_l2"],
         from_l2=common.calendars["to_sms"],
+        walkers=np.zeros(sm_state.WALKERS, np.int64),
         replies=common.replies,
         counters=common.counters[Level.l1],
         histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),

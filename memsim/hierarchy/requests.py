@@ -163,3 +163,23 @@ def take_bucket(calendar, requests, time):
             last = np.int64(bucket[lane].tail)
             bucket[lane].head = -1
     return first
+
+
+@inlined
+def walk_ahead(calendar, requests, time, walkers):
+    """Touch what is due at `time` and in the cycles after it, one a walker, in a calendar of one lane.
+
+    Where the next request of a cycle lies, only the one before it tells: each is a wait for the host's memory. Of
+    several cycles at once, the host waits for them together.
+    """
+    n = len(walkers)
+    for i in range(n):
+        walkers[i] = calendar[(time + i) & (calendar.shape[0] - 1)][0].head
+    left = True
+    while left:
+        left = False
+        for i in range(n):
+            r = walkers[i]
+            if r >= 0:
+                walkers[i] = requests[r].next
+                left = True

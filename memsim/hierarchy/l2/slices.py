@@ -145,10 +145,20 @@ def arrive(m, s, time):
 
 
 @inlined
-def foresee(m, r):
-    """Ask the host for the ways that a request will find or replace."""
+def tag_at(m, r):
+    """The first tag that request `r` is looked up by in the slice it is on its way to: its line's, or the copy's."""
     p = m.p[0]
-    tag = m.requests[r].line << p.packet_bits
+    if p.half and m.requests[r].home != m.requests[r].target:
+        return np.int64(m.requests[r].line) + p.n_lines
+    return np.int64(m.requests[r].line) << p.packet_bits
+
+
+@inlined
+def foresee(m, r):
+    """Ask the host for the ways that a request will find or replace, and for the request behind it."""
+    p = m.p[0]
+    prefetch(m.requests, m.requests[r].next)
+    tag = tag_at(m, r)
     prefetch(m.cache.ways, m.way_of[tag])
     prefetch(m.cache.tags, m.way_of[tag])
     for position in range(0, p.lines_per_packet, 1 << p.group_bits):
@@ -182,14 +192,14 @@ def advance_slice(m, s, end):
                 m.slices[s].free = max(m.slices[s].free, due)
                 blocked = False
             continue
+        if m.requests[r].next >= 0:
+            foresee(m, m.requests[r].next)
         if p.half and m.requests[r].home != s:
             pop(m.queues, s, m.requests)
             m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
             look_up_across(m, s, r, request)
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
-        if m.requests[r].next >= 0:
-            foresee(m, m.requests[r].next)
         if not room:
             last = np.int64(AGAIN)
         elif p.off:
@@ -215,13 +225,13 @@ def accept(m, start, end):
     for time in range(start, end):
         r = take_bucket(m.from_sms, m.requests, time)
         while r >= 0:
-            line = m.requests[r].line
-            prefetch(m.way_of, line << p.packet_bits)
-            prefetch(m.sets_of, line << p.packet_bits)
-            prefetch(m.sharers, line * p.sharer_words)
             after = m.requests[r].next
             if p.half:
                 enter(m, r)
+            tag = tag_at(m, r)
+            prefetch(m.way_of, tag)
+            prefetch(m.sets_of, tag)
+            prefetch(m.sharers, m.requests[r].line * p.sharer_words)
             append(m.queues, m.requests[r].target, m.requests, r)
             r = after
         r = take_bucket(m.from_dram, m.requests, time)

@@ -49,6 +49,5 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
 
 def _single_sectors(batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The requests of a run as 32-byte ones, in order: (lines, masks of one sector)."""
-    bits = (batch[:, None] >> np.arange(8)) & 1
-    which, sector = np.nonzero(bits)
-    return batch[which] >> 8, np.int64(1) << sector
+    bits = np.flatnonzero(np.unpackbits(batch.astype(np.uint8), bitorder="little"))
+    return batch[bits >> 3] >> 8, np.int64(1) << (bits & 7)

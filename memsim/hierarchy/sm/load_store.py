@@ -15,7 +15,7 @@ from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.ways import first_way
 from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
 from memsim.hierarchy.loops.prefetch import prefetch
-from memsim.hierarchy.requests import append, give, pop, take_bucket
+from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import pop_event, push
 from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, set_of, store
 from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
@@ -59,6 +59,8 @@ def due(m, sm):
     time = max(m.requests[r].time, m.sms[sm].link_free)
     if returns_data(m.requests[r].kind):
         time += m.link_cycles[m.requests[r].mask]
+    prefetch(m.cache.ways, m.requests[r].way)
+    prefetch(m.requests, m.requests[r].next)
     return time
 
 
@@ -211,11 +213,12 @@ def advance_sm(m, sm, end):
 
 @inlined
 def accept(m, start, end):
-    """Hand the replies of a window to their SMs, and ask the host for the ways they fill."""
+    """Hand the replies of a window to their SMs."""
     for time in range(start, end):
+        if (time - start) % len(m.walkers) == 0:
+            walk_ahead(m.from_l2, m.requests, time, m.walkers)
         r = take_bucket(m.from_l2, m.requests, time)
         while r >= 0:
-            prefetch(m.cache.ways, m.requests[r].way)
             after = m.requests[r].next
             append(m.replies, m.requests[r].target, m.requests, r)
             r = after
