@@ -79,6 +79,7 @@ def instruction(
     copy: bool = False,
     mix: int = 0,
     constant: bool = False,
+    masked: bool = False,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
 
@@ -88,8 +89,10 @@ def instruction(
         mix: of its gap.
         wavefronts: of L1 that its transactions take at least.
         constant: the constants' unit takes its slots.
+        masked: an access of no lane.
     """
-    flags = Flag.sequence * sequence | Flag.barrier * barrier | BYPASS_FLAG * bypass | CONSTANT_FLAG * constant
+    flags = Flag.sequence * sequence | Flag.barrier * barrier | Flag.masked * masked
+    flags |= BYPASS_FLAG * bypass | CONSTANT_FLAG * constant
     op = NO_OP if barrier or not (transactions or slots) else op
     waits = waits or [0 if sequence or barrier else NO_WAIT] * 3
     answers = NOTHING
@@ -199,7 +202,7 @@ def machines(draw) -> GPU:
     l2["hit_latency_cycles"] += l1["hit_latency_cycles"]
     sm = BASE["sm"] | _section(
         draw, count=st.integers(1, 3), warp_scheduler=_of(WarpScheduler), issue_per_cycle=st.integers(1, 2),
-        issue_cycles=st.sampled_from([1, 1, 4]), memory_issue=st.booleans(),
+        issue_cycles=st.sampled_from([1, 1, 4]), memory_issue=st.booleans(), masked_issue=st.booleans(),
         instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
@@ -282,6 +285,7 @@ def traces(draw, machine: GPU) -> Transactions:
         st.builds(
             instruction, st.just(()), st.just(Kind.load), op, flag, gap, st.integers(1, 4), constant=flag, **more
         ),
+        st.builds(instruction, sequence=flag, gap=gap, masked=st.just(True), **more),
     )
     width = draw(st.integers(1, 3))
     blocks = []

@@ -199,6 +199,9 @@ class SM(_Data):
         le=10**3,
         description="with memory_issue: cycles a scheduler's address unit takes for an access; none: no limit",
     )
+    masked_issue: bool = Field(
+        False, description="with memory_issue: whether an access whose lanes are all off by a predicate counts as one"
+    )
     instruction_cycles: int = Field(ge=0, le=10**5, description="from an instruction of a gap to the next on its chain")
     lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
     pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")

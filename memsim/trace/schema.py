@@ -85,6 +85,7 @@ class Flag(IntEnum):
     sequence = 1  # starts a sequence: waits for the loads of the one before
     barrier = 2  # no memory access: the block's warps wait for each other (op is NO_OP)
     data = 4  # a store, in its sequence, of what the sequence's loads bring: it waits for them
+    masked = 32  # an access whose lanes are all off by its predicate: issued, but no access (op is NO_OP); from 1.6 on
 
 
 class Instructions(StrEnum):

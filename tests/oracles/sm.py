@@ -83,7 +83,8 @@ class SM(FirstLevel):
                 return
             i = self.world.trace.instructions[warp.pc]
             gap, sm = int(i["gap"]), self.gpu.sm
-            access = 1 if sm.memory_issue and i["count"] + i["slots"] else 0
+            masked = sm.masked_issue and i["flags"] & Flag.masked
+            access = 1 if sm.memory_issue and (masked or i["count"] + i["slots"]) else 0
             taken, begun = gap + access, access if sm.schedulers else 0
             if taken and not warp.gap_issued:
                 warp.gap_issued = True

@@ -36,6 +36,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         issue_per_cycle=gpu.sm.issue_per_cycle // (gpu.sm.schedulers or 1),
         issue_cycles=gpu.sm.issue_cycles,
         memory_issue=gpu.sm.memory_issue,
+        masked_issue=gpu.sm.memory_issue and gpu.sm.masked_issue,
         address_cycles=gpu.sm.address_cycles or 0,
         instruction_cycles=gpu.sm.instruction_cycles,
         lookup_cycles=gpu.sm.lookup_cycles,

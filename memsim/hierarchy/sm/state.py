@@ -93,7 +93,7 @@ WRITE_POLICY = {
 }
 # Flags of an instruction that waits for the loads before it.
 WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
-BARRIER = int(Flag.barrier)
+BARRIER, MASKED = int(Flag.barrier), int(Flag.masked)
 OP_LOAD, OP_STORE, OP_ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
 WALKERS = 8  # cycles whose replies are asked for at once
 

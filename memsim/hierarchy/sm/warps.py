@@ -11,7 +11,17 @@ from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
 from memsim.hierarchy.sm.scoreboard import must_wait, wait_for_loads
-from memsim.hierarchy.sm.state import AT_BARRIER, AWAKE, BARRIER, GREEDY, RANDOM, RELEASED, SLOTS, WEIGHTED
+from memsim.hierarchy.sm.state import (
+    AT_BARRIER,
+    AWAKE,
+    BARRIER,
+    GREEDY,
+    MASKED,
+    RANDOM,
+    RELEASED,
+    SLOTS,
+    WEIGHTED,
+)
 from memsim.support.compiled import inlined
 
 
@@ -91,6 +101,8 @@ def act(m, sm, slot, time):
             return
         gap = np.int64(m.instructions[pc].gap)
         access = p.memory_issue if goes_to_memory(m, pc) else 0
+        if m.instructions[pc].flags & MASKED:
+            access = p.masked_issue
         to_issue = gap + access
         if to_issue > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1

@@ -10,6 +10,8 @@ from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.alignment import multiples
 from memsim.sources.ptx.classes import Counter, Segment
 from memsim.sources.ptx.compiled.counts import charges
+from memsim.sources.ptx.compiled.predicated import predicated_branches, short_branches
+from memsim.sources.ptx.convert import converted
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
 from memsim.sources.ptx.join import joined
@@ -63,12 +65,13 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     fixed = fixed_registers(launch)
     builder = Builder(launch.source, function.registers, fixed, layout.symbols)
     blocks = basic_blocks(function.body)
+    if tracing:
+        known = launch.machine_code
+        short = predicated_branches(known, _ordered(blocks, layout)) if known else short_branches(blocks)
+        blocks = basic_blocks(converted(function.body, short))
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     if tracing:
-        places = Places([one for block in blocks for one in block.instructions])
-        aligned = multiples([one for block in blocks for one in block.instructions], layout.symbols)
-        for block in blocks:
-            block.instructions = joined(scheduled(block.instructions, places), aligned)
+        blocks = _ordered(blocks, layout)
     every = [one for block in blocks for one in block.instructions]
     kept = everything(every) if check else needed(every, layout, memory)
     charged = charges(launch.machine_code, blocks) if launch.machine_code and tracing else UNKNOWN
@@ -77,6 +80,13 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     lowering.run(blocks)
     counted = charged if isinstance(charged, str) else ""
     return Program(builder.finish(), builder.origin, lowering.segments, builder, counted)
+
+
+def _ordered(blocks: list[BasicBlock], layout: Layout) -> list[BasicBlock]:
+    """Blocks whose instructions are reordered, and whose loads are joined, as the assembler would."""
+    every = [one for block in blocks for one in block.instructions]
+    places, aligned = Places(every), multiples(every, layout.symbols)
+    return [BasicBlock(block.labels, joined(scheduled(block.instructions, places), aligned)) for block in blocks]
 
 
 def fixed_registers(launch: Launch) -> dict[str, int]:

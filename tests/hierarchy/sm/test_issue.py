@@ -42,6 +42,14 @@ def test_an_address_unit_takes_an_access_every_so_many_cycles():
     assert cycles(warp, 1, **four) < 110
 
 
+def test_an_access_of_no_lane_takes_its_turn_where_it_does():
+    """Eight warps, two a scheduler, whose 100 accesses are all off: four cycles each of their scheduler's unit."""
+    warp = [instruction(masked=True, sequence=False) for _ in range(100)]
+    four = dict(sm__memory_issue=True, sm__schedulers=4, sm__issue_per_cycle=4, sm__address_cycles=4)
+    assert 796 <= cycles(warp, 8, sm__masked_issue=True, **four) <= 804
+    assert cycles(warp, 8, **four) < 10
+
+
 def test_an_address_unit_waits_for_no_other_warps_gap():
     """Two warps of a scheduler: one computes for 4,000 cycles before its access, the other accesses all the time."""
     long, short = [instruction(slots=1, gap=1000)], [instruction(slots=1, sequence=False)] * 100

@@ -94,6 +94,20 @@ def test_what_the_assembler_changed_is_not_guessed(code, why):
     assert charges(code, of(LOOP)) == f"the assembler {why}"
 
 
+def test_a_function_for_rare_numbers_is_not_counted():
+    """A division calls it for denormals; another function, as 64-bit divisions have, is always called."""
+    rare = "$__internal_0_$__cuda_sm3x_div_rn_noftz_f32_slowpath"
+    function = [
+        machine("SHF", 12, "integer", labels=[rare]),
+        machine("FFMA", 12, "fp32"),
+        machine("RET", 12, "control"),
+    ]
+    usual = [machine("IMAD", 12, "integer", labels=["$__internal_1_$__cuda_sm20_div_u64"])]
+    total = [sum(sum(each.values()) for each in charges([*CODE, *more], of(LOOP)).values())
+             for more in ([], function, [*function, *usual])]  # fmt: skip
+    assert total[0] == total[1] == total[2] - 1
+
+
 KERNELS = ["add.sm_80", "softmax.sm_90", "dropout.sm_80", "attention.sm_80", "matmul.sm_80", "persistent.sm_90"]
 
 

@@ -63,8 +63,14 @@ def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
 
 
 def machine_code(ptx: str, entry: str, gpu: GPU) -> tuple[SassInstruction, ...]:
-    """A kernel's machine code on a GPU; empty where no tool is installed that can make or read it."""
-    return _disassembled(_assembled(ptx, gpu).cubin).get(entry, ())
+    """A kernel's machine code on a GPU; empty where no tool is installed that can make or read it.
+
+    Where no disassembler knows the GPU any more (CUDA 13's knows no Volta), it is that of the PTX's own architecture.
+    """
+    code = _disassembled(_assembled(ptx, gpu).cubin).get(entry, ())
+    if not code and (own := _TARGET.search(ptx)):
+        code = _disassembled(assemble(ptx, int(own[2])).cubin).get(entry, ())
+    return code
 
 
 @lru_cache(16)

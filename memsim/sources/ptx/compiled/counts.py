@@ -12,7 +12,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from memsim.sources.ptx.classes import tensor_work
@@ -37,19 +38,50 @@ def charges(code: Sequence[SassInstruction], blocks: Sequence[BasicBlock]) -> Ch
         code: the kernel's machine code.
         blocks: its PTX, in the order in which it is run.
     """
+    laid = kinds_and_loops(code, blocks)
+    return laid if isinstance(laid, str) else _laid(laid.code, laid.at_sass, laid.every, laid.at_ptx)
+
+
+@dataclass(frozen=True)
+class Laid:
+    """A kernel's PTX and machine code whose loops have the same accesses.
+
+    Attributes:
+        every, code: the instructions of both, without what fills the end of the machine code.
+        at_ptx, at_sass: the number of the loop that each is in, -1 outside.
+        kinds_ptx, kinds_sass: which row each makes, in SASS's names; "" of none.
+    """
+
+    every: list[Instruction]
+    code: list[SassInstruction]
+    at_ptx: list[int]
+    at_sass: list[int]
+    kinds_ptx: list[str]
+    kinds_sass: list[str]
+
+
+def kinds_and_loops(code: Sequence[SassInstruction], blocks: Sequence[BasicBlock]) -> Laid | str:
+    """Both codes by loop and kind of access; or in one line what the assembler changed of them."""
     every = [one for block in blocks for one in block.instructions]
-    code = [one for one in code if not _pads(one)]
+    code = [one for one in _usual(code) if not _pads(one)]
     ours, theirs = _loops_of_ptx(blocks), _loops_of_sass(code)
     if len(ours) != len(theirs):
         return f"the assembler made {len(theirs)} loops of {len(ours)}"
     at_ptx, at_sass = _innermost(ours, len(every)), _innermost(theirs, len(code))
-    want = Counter((at_ptx[k], kind) for k, one in enumerate(every) if (kind := _kind_of_ptx(one)))
-    have = Counter((at_sass[k], kind) for k, one in enumerate(code) if (kind := _kind_of_sass(one)))
+    kinds_ptx, kinds_sass = [_kind_of_ptx(one) for one in every], [_kind_of_sass(one) for one in code]
+    want = Counter(key for key in zip(at_ptx, kinds_ptx, strict=True) if key[1])
+    have = Counter(key for key in zip(at_sass, kinds_sass, strict=True) if key[1])
     if want != have:
         loop, kind = min(key for key in want.keys() | have.keys() if want[key] != have[key])
         where = f"loop {loop + 1}" if loop >= 0 else "the code outside of loops"
         return f"the assembler made {have[loop, kind]} {kind} of {want[loop, kind]} in {where}"
-    return _laid(code, at_sass, every, at_ptx)
+    return Laid(every, code, at_ptx, at_sass, kinds_ptx, kinds_sass)
+
+
+def target_of(one: SassInstruction) -> str:
+    """The label that a branch names, "" of none."""
+    found = _TARGET.search(one.operands)
+    return found[1] if found else ""
 
 
 def _laid(
@@ -130,10 +162,19 @@ def _loops_of_ptx(blocks: Sequence[BasicBlock]) -> dict[int, int]:
     return loops
 
 
+def _usual(code: Sequence[SassInstruction]) -> Iterator[SassInstruction]:
+    """What runs as a rule: not the functions behind the kernel that divisions of denormals and the like call."""
+    rare = False
+    for one in code:
+        for label in one.labels:
+            rare = "slowpath" in label if label.startswith("$") else rare
+        if not rare:
+            yield one
+
+
 def _pads(one: SassInstruction) -> bool:
     """Whether it stands behind a kernel's end: the branch to itself, and what fills the last line."""
-    found = _TARGET.search(one.operands)
-    return one.opcode == "NOP" or one.opcode.startswith("BRA") and found is not None and found[1] in one.labels
+    return one.opcode == "NOP" or one.opcode.startswith("BRA") and target_of(one) in one.labels
 
 
 def _loops_of_sass(code: Sequence[SassInstruction]) -> dict[int, int]:
@@ -141,8 +182,7 @@ def _loops_of_sass(code: Sequence[SassInstruction]) -> dict[int, int]:
     labels = {label: place for place, one in enumerate(code) for label in one.labels}
     loops: dict[int, int] = {}
     for place, one in enumerate(code):
-        found = _TARGET.search(one.operands)
-        head = labels.get(found[1], place) if found and one.opcode.startswith("BRA") else place
+        head = labels.get(target_of(one), place) if one.opcode.startswith("BRA") else place
         if head < place:
             loops[head] = max(loops.get(head, 0), place + 1)
     return loops

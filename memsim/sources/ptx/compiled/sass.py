@@ -16,7 +16,7 @@ from memsim.sources.ptx.compiled.tools import ask, places_of
 from memsim.support.scratch import Scratch
 
 _SECTION = re.compile(r"^\.text\.(\S+):")
-_LABEL = re.compile(r"^(\.L_\w+):")
+_LABEL = re.compile(r"^(\.L_\w+|\$\S+):")
 _LINE = re.compile(r'//## File "(.*?)", line (\d+)')
 _CODE = re.compile(r"^\s*/\*([0-9a-f]{4,})\*/\s+(.*?);?\s*/\* 0x([0-9a-f]{16}) \*/")
 _MORE = re.compile(r"^\s*/\* 0x([0-9a-f]{16}) \*/")
@@ -39,7 +39,7 @@ class SassInstruction:
         sets: scoreboard that its result releases; 7: none.
         reads: scoreboard that the reading of its operands releases; 7: none.
         waits: scoreboards that it waits for, a bit each.
-        labels: that stand before it.
+        labels: that stand before it; those of functions begin with ``$``.
     """
 
     address: int

@@ -5,7 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.ptx.machine.codes import BROUGHT, COUNT, LANES, LIST, MASK, SHIFT, A, C, Status, Stop, X, Y
-from memsim.sources.ptx.machine.log import LOCAL, SHARED, WAITED, array_at, find, log_access, log_lanes
+from memsim.sources.ptx.machine.log import (
+    LOCAL,
+    MASKED_FLAG,
+    SHARED,
+    WAITED,
+    array_at,
+    find,
+    log_access,
+    log_lanes,
+    log_no_access,
+)
 from memsim.sources.ptx.machine.tables import (
     LOCAL_BYTES,
     STOP_ADDRESS,
@@ -129,13 +139,15 @@ def access(m, record, w, warp, pc, r, row, active, stores):
     """A load or a store of the active lanes; DONE, or why it cannot be."""
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
+    flags = row[Y]
     if count == 0:
+        if m.grid[TRACING] and flags & LOGGED:
+            log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, MASKED_FLAG)
         return DONE
     element, n_elements = row[MASK], row[COUNT]
     region = locate(m, pc, count, element * n_elements)
     if region < -1:
         return -2 - region
-    flags = row[Y]
     if m.grid[TRACING] and flags & LOGGED and not log_located(m, record, warp, pc, count, element * n_elements, region):
         return TOO_MANY_OPS
     if flags & VALUES:

@@ -18,7 +18,7 @@ COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC = (
     int(one) for one in (Micro.copy_async, Micro.bulk, Micro.tensor, Micro.load, Micro.matrix_load, Micro.atomic)
 )
 WAITED, STORES = 4, 64  # bits of Y: something may wait for what is brought; a bulk copy goes to global memory
-BARRIER_FLAG = int(Flag.barrier)
+BARRIER_FLAG, MASKED_FLAG = int(Flag.barrier), int(Flag.masked)
 
 
 @inlined
@@ -50,7 +50,7 @@ def fill(row, record, state, gaps, warp, active):
 
 @loop
 def log_no_access(rows, cursor, record, state, gaps, warp, active, flags):
-    """Log a row without access: a gap before a wait, a barrier, or what a warp does last."""
+    """Log a row without access: a gap before a wait, a barrier, an access of no lane, or what a warp does last."""
     row = rows[cursor[0]]
     due = state[warp, START]
     fill(row, record, state, gaps, warp, active)
