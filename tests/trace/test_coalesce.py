@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from fake_trace import ALL, FakeTrace, machine, static_op
 
-from memsim.gpu.presets import override
+from memsim.gpu.presets import load_gpu, override
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Kind, Space
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
@@ -216,6 +216,15 @@ def test_lines_whose_folded_numbers_are_equal_are_looked_up_one_after_the_other(
         rows = [(0, (1 << len(lines)) - 1, [128 * line for line in lines])]
         (record,) = coalesce(FakeTrace([static_op(4)], rows), gpu).instructions
         assert record["wavefronts"] == wavefronts
+
+
+def test_an_asynchronous_copy_takes_the_data_stage_as_long_as_its_bytes():
+    """512 bytes on their way into shared memory, past L1 or not, take the unit of shared memory 4 cycles of 128."""
+    gpu = load_gpu("h100")
+    copy = replace(static_op(16), async_copy=True)
+    rows = [(op, ALL, [4096 + 16 * lane for lane in range(32)]) for op in range(2)]
+    made = coalesce(FakeTrace([copy, replace(copy, bypass_l1=True)], rows), gpu).instructions
+    assert made["wavefronts"].tolist() == [4, 4] and made["count"].tolist() == [4, 4]
 
 
 def test_what_leaves_l1_in_a_cycle_bounds_loads_alone():

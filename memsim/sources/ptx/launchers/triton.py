@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
@@ -54,11 +55,28 @@ def triton_caught(capturing: Capturing) -> Iterator[None]:
     driver.set_active(Driver(capturing))
     KernelInterface.__getitem__ = with_numpy
     try:
-        with tuners_caught(capturing):
+        with tuners_caught(capturing), _descriptors_of_numpy(tensor):
             yield
     finally:
         KernelInterface.__getitem__ = subscript
         driver.set_active(active if isinstance(active, Afterwards) else Afterwards(active, lambda: driver.default))
+
+
+@contextmanager
+def _descriptors_of_numpy(tensor: Callable[[Any], Any]) -> Iterator[None]:
+    """Inside the block, a ``TensorDescriptor`` may be of an array of numpy, too."""
+    from triton.tools.tensor_descriptor import TensorDescriptor
+
+    def checked(self: Any) -> None:
+        self.base = tensor(self.base)
+        own_check(self)
+
+    def from_tensor(base: Any, *arguments: Any, **named: Any) -> Any:
+        return own_from_tensor(tensor(base), *arguments, **named)
+
+    own_check, own_from_tensor = TensorDescriptor.__post_init__, TensorDescriptor.from_tensor
+    with patch.multiple(TensorDescriptor, __post_init__=checked, from_tensor=staticmethod(from_tensor)):
+        yield
 
 
 class Driver:
