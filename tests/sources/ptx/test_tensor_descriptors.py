@@ -1,4 +1,4 @@
-"""Host TensorDescriptors of Triton: by TMA where the GPU has it, else by addresses; boxes that reach out of a tensor."""
+"""Host TensorDescriptors of Triton: by TMA where the GPU has it, else by addresses; also boxes that reach outside."""
 
 import importlib.util
 

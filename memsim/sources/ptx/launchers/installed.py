@@ -9,6 +9,7 @@ from types import ModuleType
 
 from memsim.sources.ptx.launchers import cuda_core, cupy
 from memsim.sources.ptx.launchers.capturing import Capturing
+from memsim.sources.ptx.launchers.cuda_bindings import driver_caught, lines_asked_for
 from memsim.sources.ptx.launchers.importing import on_import, standing_in
 from memsim.sources.ptx.launchers.inductor import inductor_caught
 from memsim.sources.ptx.launchers.numba_cuda import numba_cuda_caught
@@ -16,6 +17,8 @@ from memsim.sources.ptx.launchers.torch_cuda import torch_caught
 from memsim.sources.ptx.launchers.triton import triton_caught
 
 _LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {  # by the module they stand in for
+    "cuda.bindings.driver": driver_caught,
+    "cuda.bindings.nvrtc": lines_asked_for,
     "torch": torch_caught,
     "torch._inductor.async_compile": inductor_caught,
     "triton": triton_caught,
