@@ -92,6 +92,7 @@ def test_without_machine_code_short_branches_are_predicates():
     for sums in (MOST_PREDICATED - 2, MOST_PREDICATED - 1):
         ptx = PTX.replace("add.s32 %r4, %r3, %r3;", "add.s32 %r4, %r3, %r3;\n" * sums)
         assert len(short_branches(basic_blocks(body(ptx)))) == (sums + 2 <= MOST_PREDICATED)
+    assert not short_branches(basic_blocks(body(PTX.replace("bar.sync 0;", ""))))  # they exit
 
 
 def test_what_a_branch_skipped_has_its_predicate_turned_round():

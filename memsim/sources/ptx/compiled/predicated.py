@@ -49,18 +49,22 @@ def predicated_branches(code: Sequence[SassInstruction], blocks: Sequence[BasicB
             for k, there in zip(places, theirs[key], strict=True):
                 if code[there].predicate and skipped_there[there] < skipped[k]:
                     off.add(id(every[k]))
-    return {id(branch) for branch, body in skipping(blocks) if _all_in(body, off)}
+    return {id(branch) for branch, body, _ in skipping(blocks) if _all_in(body, off)}
 
 
 def short_branches(blocks: Sequence[BasicBlock]) -> set[int]:
     """The same where no machine code is known: branches that skip accesses among few instructions.
+
+    A branch to where the kernel returns is none: its lanes exit.
 
     Args:
         blocks: the kernel's PTX.
     """
     counter = Counter([one for block in blocks for one in block.instructions])
     found = set()
-    for branch, body in skipping(blocks):
+    for branch, body, behind in skipping(blocks):
+        if not behind or behind[0].name in ("ret", "exit"):
+            continue
         accesses = [one for one in body if _is_access(one)]
         others = sum(sum(counter.becomes(one).values()) for one in body if not _is_access(one))
         if accesses and len(accesses) + others <= MOST_PREDICATED:
@@ -68,8 +72,8 @@ def short_branches(blocks: Sequence[BasicBlock]) -> set[int]:
     return found
 
 
-def skipping(blocks: Sequence[BasicBlock]) -> list[tuple[Instruction, list[Instruction]]]:
-    """Branches with a guard that skip the one block behind them, and that block's instructions."""
+def skipping(blocks: Sequence[BasicBlock]) -> list[tuple[Instruction, list[Instruction], list[Instruction]]]:
+    """Branches with a guard that skip the one block behind them, that block's instructions, and those behind it."""
     found = []
     for (before, body), behind in zip(pairwise(blocks), blocks[2:], strict=False):
         branch = before.instructions[-1] if before.instructions else None
@@ -78,7 +82,7 @@ def skipping(blocks: Sequence[BasicBlock]) -> list[tuple[Instruction, list[Instr
         goes_on = body.instructions[-1].name not in ENDS
         to = branch.operands[0]
         if goes_on and isinstance(to, Symbol) and to.name in behind.labels:
-            found.append((branch, body.instructions))
+            found.append((branch, body.instructions, behind.instructions))
     return found
 
 
