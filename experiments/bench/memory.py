@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import re
 import threading
+from collections.abc import Callable
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
+import numpy as np
+
+import memsim
+from experiments.bench.presets import LARGEST
 from experiments.bench.table import Row
 from experiments.bench.workload import Prepared
+from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.system import System
 from memsim.montecarlo.worker import Job, run_trial
 
 MIB = 1 << 20
+BESIDE_STATE = 100  # MiB that interpreter, libraries and compiled loops may take
 SAMPLE_SECONDS = 0.05
 SMAPS, ROLLUP = Path("/proc/self/smaps"), Path("/proc/self/smaps_rollup")
 
@@ -29,8 +38,7 @@ def memory(prepared: Prepared) -> list[Row]:
     """A new process that imports memsim and replays one trial; so nothing is shared with a parent. Linux only."""
     if not ROLLUP.exists():
         return []
-    with get_context("spawn").Pool(1) as pool:
-        seen = pool.apply(_worker, (prepared.job,))
+    seen = _alone(_worker, prepared.job)
     files = sum(file.stat().st_size for file in prepared.job.execution.folder.glob("*.npy"))
     return [
         Row(
@@ -43,7 +51,41 @@ def memory(prepared: Prepared) -> list[Row]:
             f"anonymous pages in the mappings of the trace's files ({files / MIB:.1f} MiB, "
             f"{seen.mapped / MIB:.1f} MiB of them mapped and touched)", seen.mapped, less_is_better=True,
         ),
+        _on_largest(prepared),
     ]  # fmt: skip
+
+
+def _on_largest(prepared: Prepared) -> Row:
+    """The same on the GPU of the most SMs, whose bound is its state and what the rest may take."""
+    with TemporaryDirectory(prefix="memsim-bench-") as folder:
+        execution = Execution.of(prepared.trace, memsim.load_gpu(LARGEST), folder)
+        execution.prepare(prepared.trace)
+        job = Job(execution, seed=1)
+        seen, state = _alone(_worker, job), _alone(_state, job)
+    how = f"the same; bound: {state / MIB:.0f} MiB of state, as allocated, and {BESIDE_STATE} MiB for all else"
+    measured, must = seen.anonymous / MIB, round(state / MIB) + BESIDE_STATE
+    return Row(f"own memory of a worker on {LARGEST}", measured, "MiB", must, None, how, 1, less_is_better=True)
+
+
+def _alone(function: Callable[[Job], Any], job: Job) -> Any:
+    """What a function of this file returns in a new process."""
+    with get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, (job,))
+
+
+def _state(job: Job) -> int:
+    """Bytes of all arrays of a machine that has replayed the trace and may be written to."""
+    on = job.execution
+    system = System(on.transactions, on.gpu, on.resident, np.random.SeedSequence(job.seed), on.layout)
+    system.run()
+    arrays, left = {}, [system.machine.sms, system.machine.translation, system.machine.slices, system.machine.channels]
+    while left:
+        part = left.pop()
+        if isinstance(part, tuple):
+            left += part
+        elif part is not None and part.flags.writeable:
+            arrays[id(part)] = part.nbytes
+    return sum(arrays.values())
 
 
 def _worker(job: Job) -> Memory:

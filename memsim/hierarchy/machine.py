@@ -36,7 +36,8 @@ _WRITTEN_FIRST = {
     "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "rings", "freed", "born", "writers",
     "fetch_of", "brings", "spots", "commands", "log",
 }  # fmt: skip
-SMS_OF_A_LANE = 4  # about as many requests of one cycle have to be told apart one by one
+SMS_OF_A_LANE = 8  # about as many requests of one cycle have to be told apart one by one
+SMS_OF_A_WALKER = 16  # few SMs' requests stay in the host's caches
 SMALL_LATENCIES = 2048  # latencies whose histogram bin is looked up directly
 
 
@@ -272,7 +273,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         free_flights=free_flights,
         to_l2=common.calendars["from_sms" if common.gpu.translation.enabled else "to_l2"],
         from_l2=common.calendars["to_sms"],
-        walkers=np.zeros(sm_state.WALKERS, np.int64),
+        walkers=np.zeros(n // SMS_OF_A_WALKER, np.int64),
         replies=common.replies,
         counters=common.counters[Level.l1],
         histogram=np.zeros((tx.n_ops + 1, LATENCY_BINS), np.int64),

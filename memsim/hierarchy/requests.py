@@ -169,8 +169,8 @@ def take_bucket(calendar, requests, time):
 def walk_ahead(calendar, requests, time, walkers):
     """Touch what is due at `time` and in the cycles after it, one a walker, in a calendar of one lane.
 
-    Where the next request of a cycle lies, only the one before it tells: each is a wait for the host's memory. Of
-    several cycles at once, the host waits for them together.
+    Where the next request of a cycle lies, only the one before it tells: each is a wait for the host's memory. Those
+    of several cycles it waits for together.
     """
     n = len(walkers)
     for i in range(n):

@@ -68,9 +68,10 @@ def due(m, sm):
 def foresee(m, sm, k, last):
     """Ask the host for what the transactions after `k` will be looked up in."""
     prefetch(m.mapping, m.lines[min(k + AHEAD, last)])
-    way = first_way(m.cache, set_of(m, sm, m.lines[min(k + NEAR, last)]))
-    prefetch(m.cache.tags, way)
-    prefetch(m.cache.ways, way)
+    if len(m.walkers):  # the L1s of few SMs stay in the host's caches
+        way = first_way(m.cache, set_of(m, sm, m.lines[min(k + NEAR, last)]))
+        prefetch(m.cache.tags, way)
+        prefetch(m.cache.ways, way)
 
 
 @inlined
@@ -214,14 +215,15 @@ def advance_sm(m, sm, end):
 @inlined
 def accept(m, start, end):
     """Hand the replies of a window to their SMs."""
-    for time in range(start, end):
-        if (time - start) % len(m.walkers) == 0:
-            walk_ahead(m.from_l2, m.requests, time, m.walkers)
-        r = take_bucket(m.from_l2, m.requests, time)
-        while r >= 0:
-            after = m.requests[r].next
-            append(m.replies, m.requests[r].target, m.requests, r)
-            r = after
+    step = max(len(m.walkers), 1)
+    for first in range(start, end, step):
+        walk_ahead(m.from_l2, m.requests, first, m.walkers)
+        for time in range(first, min(first + step, end)):
+            r = take_bucket(m.from_l2, m.requests, time)
+            while r >= 0:
+                after = m.requests[r].next
+                append(m.replies, m.requests[r].target, m.requests, r)
+                r = after
 
 
 @inlined

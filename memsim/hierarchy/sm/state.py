@@ -95,7 +95,6 @@ WRITE_POLICY = {
 WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
 BARRIER, MASKED = int(Flag.barrier), int(Flag.masked)
 OP_LOAD, OP_STORE, OP_ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
-WALKERS = 8  # cycles whose replies are asked for at once
 
 
 class SMs(NamedTuple):
@@ -128,7 +127,7 @@ class SMs(NamedTuple):
     free_flights: np.ndarray
     to_l2: np.ndarray  # calendar
     from_l2: np.ndarray  # calendar
-    walkers: np.ndarray  # [WALKERS] requests that the host is asked for
+    walkers: np.ndarray  # requests that the host is asked for, each of another cycle
     replies: np.ndarray  # queue an SM
     counters: np.ndarray  # [op, event, unit] of level l1
     histogram: np.ndarray  # [op, bin]

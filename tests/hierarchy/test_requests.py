@@ -1,0 +1,50 @@
+"""Calendars hand on what is due in a cycle by key, then in the order of sending, however many lanes they have."""
+
+from operator import itemgetter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memsim.hierarchy.loops.plain import records
+from memsim.hierarchy.requests import REQUEST, new_calendar, new_pool, schedule, take_bucket, walk_ahead
+from memsim.support.compiled import loop
+
+CYCLES = 4
+KEYS = st.one_of(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 7, 2**31, 2**32 - 1]))
+
+
+@loop
+def _send(calendar, requests, times, keys):
+    for r in range(len(times)):
+        requests[r].time = times[r]
+        requests[r].key = keys[r]
+        schedule(calendar, requests, r)
+
+
+@loop
+def _take(calendar, requests, time, walkers, out):
+    if calendar.shape[1] == 1:
+        walk_ahead(calendar, requests, time, walkers)
+    n = 0
+    r = take_bucket(calendar, requests, time)
+    while r >= 0:
+        out[n] = r
+        n += 1
+        r = requests[r].next
+    return n
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 32])
+@pytest.mark.parametrize("walkers", [0, 1, 3])
+@given(sent=st.lists(st.tuples(st.integers(8, 8 + CYCLES - 1), KEYS), max_size=40))
+def test_a_cycle_is_handed_on_by_key_then_in_the_order_of_sending(lanes, walkers, sent):
+    calendar, requests = records(new_calendar(CYCLES, lanes)), records(new_pool(REQUEST, 64)[0])
+    out, hints = np.zeros(64, np.int64), np.zeros(walkers, np.int64)
+    for _ in range(2):  # an emptied calendar is as good as a new one
+        _send(calendar, requests, *np.array(sent, np.int64).reshape(-1, 2).T.copy())
+        for time in range(8, 8 + CYCLES):
+            numbers = [(key, r) for r, (when, key) in enumerate(sent) if when == time]
+            expected = [r for _, r in sorted(numbers, key=itemgetter(0))]
+            assert out[: _take(calendar, requests, time, hints, out)].tolist() == expected
