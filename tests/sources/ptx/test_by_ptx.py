@@ -230,7 +230,7 @@ int main() {
 @needs_nvcc
 def test_inline_ptx_is_traced_by_compiled_code_and_ends_the_program(tmp_path):
     (tmp_path / "asm.cu").write_text(ASSEMBLY)
-    captured = memsim.capture(tmp_path / "asm.cu", out=tmp_path / "t.h5", registers=20)
+    captured = memsim.capture(tmp_path / "asm.cu", out=tmp_path / "t.h5", registers=20, by="auto")
     assert _moved(captured.trace, Kind.store) == {5: 64}
     assert "the source has inline PTX, so the program was ended with the trace" in captured.notes[-1]
     with pytest.raises(InputError, match="runs inline PTX .*asm.cu:4.*--stop ends the program before it"):

@@ -22,9 +22,9 @@ inline void (*record)(Work*) = nullptr;
 
 // Does something now, or leaves it to the graph that is being recorded.
 template <class F>
-cudaError_t in_order(const F& function) {
+cudaError_t in_order(F function) {
     if (!record) return function();
-    auto later = [=] { (void)function(); };
+    auto later = [=]() mutable { (void)function(); };
     record(new WorkOf<decltype(later)>(later));
     return cudaSuccess;
 }
