@@ -35,7 +35,7 @@ def milliseconds(sample: Sample) -> str:
     >>> milliseconds(Sample(np.array([9.8]))), milliseconds(Sample(np.array([0.0086])))
     ('9.8000 ms', '8.60 µs')
     """
-    scale, decimals, unit = _time_unit(sample.mean)
+    scale, decimals, unit = time_unit(sample.mean)
     return f"{with_interval(sample, scale, decimals)} {unit}"
 
 
@@ -45,12 +45,26 @@ def between(low: float, high: float) -> str:
     >>> between(0.0085, 0.0087)
     '8.50 … 8.70 µs'
     """
-    scale, decimals, unit = _time_unit(low)
+    scale, decimals, unit = time_unit(low)
     return f"{number(low * scale, decimals)} … {number(high * scale, decimals)} {unit}"
 
 
-def _time_unit(ms: float) -> tuple[float, int, str]:
-    """What milliseconds are multiplied by to be read, decimals, and what they are then."""
+def one_time(ms: float) -> str:
+    """A time that is known in ms.
+
+    >>> one_time(0.19117)
+    '0.1912 ms'
+    """
+    scale, decimals, unit = time_unit(ms)
+    return f"{number(ms * scale, decimals)} {unit}"
+
+
+def time_unit(ms: float) -> tuple[float, int, str]:
+    """What a time in milliseconds is multiplied by to be read, its decimals, and its unit then.
+
+    >>> time_unit(0.0086)
+    (1000.0, 2, 'µs')
+    """
     return (1e3, 2, "µs") if ms < _SHORT_MS else (1.0, 4, "ms")
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.table import aligned
-from memsim.analysis.tables import ABSENT, number
+from memsim.analysis.tables import ABSENT, number, one_time
 from memsim.report.document import without_nan
 from memsim.studies.compare import Comparison, Difference, Row, Rows
 
@@ -32,7 +32,7 @@ def text(label: str, other: str, found: Comparison) -> str:
 def times(found: Comparison) -> str:
     """The two times."""
     what = "kernel" if found.whole else "snapshot (a file does not tell its waves)"
-    return f"time of the {what} {number(found.time.first, 4)} ms, {number(found.time.second, 4)} ms"
+    return f"time of the {what} {one_time(found.time.first)}, {one_time(found.time.second)}"
 
 
 def speed_up(found: Comparison) -> str:

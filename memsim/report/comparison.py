@@ -13,6 +13,7 @@ from memsim.analysis.choices import Grouping
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.analysis.table import shortened
+from memsim.analysis.tables import time_unit
 from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
 from memsim.report.sheet import Sheet
 from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, place, styled, write
@@ -21,6 +22,8 @@ from memsim.support.files import check_replaceable
 Bars = Mapping[str, Mapping[str, float]]  # a bar's name -> a segment's name -> its height
 
 _WIDTH = 9.6  # inches
+_NARROWEST_RANGE = 0.5  # percentage points of an axis: equal ratios stand where they are equal
+_BEYOND = 0.02  # of an axis, past 0 and 100 %
 _NARROW = 0.09  # of a stack's height: a segment below it carries no number
 
 
@@ -50,9 +53,11 @@ def beside(results: Mapping[str, Result]) -> Figure:
     shown = [name for name in TITLES if any(name in accessed(result) for result in results.values())]
     figure, axes = panels(1, 1 + len(shown), 3.4 + 2.3 * (1 + len(shown)), 1.5 + 0.45 * len(results), sharey=True)
     rows = range(len(results))
-    axes[0].set_title("Kernel time, ms")
-    for row, result in enumerate(results.values()):
-        _time(axes[0], result, row)
+    times = [_time_of(result) for result in results.values()]
+    scale, _, unit = time_unit(min(of.mean for of in times))
+    axes[0].set_title(f"Kernel time, {unit}")
+    for row, of in enumerate(times):
+        _time(axes[0], of, row, scale)
     for axis, name in zip(axes[1:], shown, strict=True):
         axis.set_title(f"{TITLES[name]} hits, %")
         for row, result in enumerate(results.values()):
@@ -65,7 +70,8 @@ def beside(results: Mapping[str, Result]) -> Figure:
         axis.margins(x=0.15)
     for axis in axes[1:]:
         low, high = axis.get_xlim()
-        axis.set_xlim(max(low, -1.0), min(high, 101.0))
+        wider = max(0.0, _NARROWEST_RANGE - (high - low)) / 2
+        axis.set_xlim(max(low - wider, -_BEYOND * (high - low)), min(high + wider, 100 + _BEYOND * (high - low)))
     figure.supxlabel("bar: 95 % interval of the mean; line: one run, mean ± 2 sd", fontsize=8, color=GREY)
     return figure
 
@@ -75,12 +81,17 @@ def _named(label: str, result: Result) -> str:
     return f"{shortened(label, 24)}\n{shortened(kernel, 20)} on {shortened(result.gpu, 20)}"
 
 
-def _time(axis: Axes, result: Result, row: int) -> None:
-    of = (
-        result.kernel_time if result.waves == result.waves else Sample(result.cycles.values * result.ns_per_cycle / 1e6)
-    )
-    _interval_row(axis, of, row, 1, INK)
-    axis.annotate(f"{of.mean:.4g}", (of.mean, row), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8)
+def _time_of(result: Result) -> Sample:
+    """Of the kernel, or of what was replayed where the file does not tell its waves; ms."""
+    if result.waves == result.waves:
+        return result.kernel_time
+    return Sample(result.cycles.values * result.ns_per_cycle / 1e6)
+
+
+def _time(axis: Axes, of: Sample, row: int, scale: float) -> None:
+    _interval_row(axis, of, row, scale, INK)
+    at, above = (scale * of.mean, row), (0, 7)
+    axis.annotate(f"{scale * of.mean:.4g}", at, xytext=above, textcoords="offset points", ha="center", fontsize=8)
 
 
 def _interval_row(axis: Axes, of: Sample, row: int, scale: float, color: str) -> None:
