@@ -306,3 +306,10 @@ def test_what_is_not_installed_is_one_line(monkeypatch):
     with memsim.capturing(gpu="a100") as captured, pytest.raises(InputError, match=r"pip install 'memsim\[nvrtc\]'"):
         StringModule(captured, "__global__ void k() {}").kernel("k")
     nvrtc._library.cache_clear()
+
+
+def test_who_launches_by_a_package_that_is_not_caught_is_told_so(tmp_path):
+    (tmp_path / "warp.py").write_text("def launch(): pass\n")
+    script = _program(tmp_path, "import warp\nwarp.launch()\n")
+    with pytest.raises(InputError, match="launched no kernel .*; those of warp are not caught: write PTX"):
+        memsim.capture(script, out=tmp_path / "t.h5")

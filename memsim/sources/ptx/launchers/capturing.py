@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -22,6 +23,7 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 Progress = Callable[[int, int], None]
+NOT_CAUGHT = ("warp", "tilelang", "cutlass", "jax")  # packages whose kernels might be PTX, too, by the modules' names
 
 
 class Enough(BaseException):
@@ -87,7 +89,10 @@ class Capturing:
         """The error that says why no launch was captured."""
         seen = ", ".join(f"{kernel} ({count})" for kernel, count in self._counts.items())
         if not seen:
-            return InputError("capture", "run", "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core or NVRTC")
+            others = ", ".join(name for name in NOT_CAUGHT if name in sys.modules)
+            known = "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core, cuda.bindings or NVRTC"
+            more = f"; those of {others} are not caught: write PTX and give it by --ptx" if others else ""
+            return InputError("capture", "run", known + more)
         if self.wanted.kernels and not self._counts.keys() & {*self.wanted.kernels}:
             names = ", ".join(self.wanted.kernels)
             return InputError("--kernel", names, f"was never launched; launched were {seen}")
