@@ -10,9 +10,11 @@ from functools import cache
 def demangled(name: str) -> str:
     """A C++ name as its author would write it; as it is, where no C++ runtime is installed that can tell.
 
-    >>> demangled("main")
-    'main'
+    >>> demangled("main"), demangled("s")  # which alone would be the code of a type, short
+    ('main', 's')
     """
+    if not name.startswith("_Z"):
+        return name
     try:
         runtime = ctypes.CDLL("libstdc++.so.6")
     except OSError:
