@@ -215,7 +215,7 @@ def test_auto_without_nvcc_is_the_source(tmp_path, monkeypatch):
 ASSEMBLY = """
 __global__ void lanes(int *out) {
     unsigned lane;
-    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+    for (int i = 0; i < 2; i++) asm("mov.u32 %0, %%laneid;" : "=r"(lane));
     out[blockIdx.x * blockDim.x + threadIdx.x] = lane;
 }
 int main() {

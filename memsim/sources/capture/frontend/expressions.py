@@ -77,6 +77,10 @@ class Expressions(Places):
 
     def _assembly(self, node: Node) -> Deps:
         """Inline PTX; headers are full of it, so it is refused only if a kernel gets here."""
+        here = node.file, node.start
+        if here in self.context.rewritten:  # loops are walked more than once
+            return NOTHING
+        self.context.rewritten.add(here)
         if not self.context.assembly:
             self.context.refused.append((self.key, self.context.refuse(node, INLINE_PTX, "write it in CUDA C++")))
         where = json.dumps(self.context.where(node))

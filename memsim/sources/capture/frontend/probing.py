@@ -43,7 +43,7 @@ class Context:
         lambdas: of variables that hold a lambda, the lambda's key.
         refused: functions that cannot be captured, and why.
         registered: how many variables the runtime was told of.
-        rewritten: declarations that were, by file and offset.
+        rewritten: declarations and inline PTX that were, by file and offset.
     """
 
     files: Mapping[str, SourceFile]

@@ -72,8 +72,12 @@ def capture_best(
                 sources, arguments, out, gpu, exact, keep=keep, progress=progress, refused=refused
             )
         except InputError as error:
-            moved = [Trace.open(moved_trace(trace.path, out)) for trace in by_source().traces]
-            return _noted(replace(by_source(), traces=moved), f"traced by its source: {error}")
+            try:
+                source = by_source()
+            except InputError as other:
+                raise (error if other.field == INLINE_PTX else other) from None
+            moved = [Trace.open(moved_trace(trace.path, out)) for trace in source.traces]
+            return _noted(replace(source, traces=moved), f"traced by its source: {error}")
         return _joined(compiled, by_source if wanted.heaviest or refused else None, refused, out)
 
 
