@@ -21,6 +21,7 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 PREFIXES = ("workload.", "capture.")
+_OF_SOURCE = {"unroll", "gaps"}
 _CAPTURE_FIELDS = ("launch", "unroll", "registers", "gaps", "blocks", "kernel")
 
 
@@ -32,6 +33,8 @@ class TraceWanted:
         label: of the kernel.
         kernel: where it comes from.
         parameters: values of ``workload.*``, complete for described kernels.
+        by_source: whether a program's source is traced even where its compiled code could be: what a point of the study
+            changes is of the source alone, and all points are to be traced one way.
         gpu: whose size chooses the blocks that are traced; the point's own changes do not, so that points share traces.
     """
 
@@ -39,11 +42,12 @@ class TraceWanted:
     kernel: Kernel
     parameters: Mapping[str, Any]
     gpu: str
+    by_source: bool = False
 
     @property
     def key(self) -> str:
         """Names it among the traces of a study."""
-        said = [self.label, self.kernel.model_dump(mode="json"), sorted(self.parameters.items())]
+        said = [self.label, self.kernel.model_dump(mode="json"), sorted(self.parameters.items()), self.by_source]
         if self.kernel.trace is None:
             said.append(self.gpu)
         return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:16]
@@ -75,7 +79,7 @@ def wanted(label: str, kernel: Kernel, fields: Mapping[str, Any], gpu: str, wher
             raise InputError(where, f"workload.{error.field}", error.problem) from None
     else:
         _check_substituted(label, kernel, given, where)
-    return TraceWanted(label, kernel, given, gpu)
+    return TraceWanted(label, kernel, given, gpu, by_source=bool(_OF_SOURCE & captured.keys()))
 
 
 def recorded(one: TraceWanted, path: Path) -> Trace:
@@ -101,7 +105,7 @@ def recorded(one: TraceWanted, path: Path) -> Trace:
 
 
 def _captured(one: TraceWanted, path: Path) -> Trace:
-    from memsim.sources.capture import Sources, Wanted
+    from memsim.sources.capture import Sources, Wanted, capture
     from memsim.sources.capture.wanted import chosen_kernels
     from memsim.sources.ptx.cpp import capture_best
 
@@ -125,7 +129,8 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         False,
     )
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
-    return capture_best(sources, arguments, path, _machine(one.gpu), which).trace
+    traced = capture if one.by_source else capture_best
+    return traced(sources, arguments, path, _machine(one.gpu), which).trace
 
 
 def _workload(given: str | Workload) -> Workload:

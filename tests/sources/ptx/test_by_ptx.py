@@ -187,17 +187,17 @@ def test_of_a_kernel_whose_code_cannot_be_run_the_source_is_traced(tmp_path, mon
 @needs_gxx
 @pytest.mark.parametrize("stop", [False, True])
 def test_auto_falls_back_to_the_source_and_says_why(tmp_path, monkeypatch, stop):
-    from memsim.sources.ptx.cpp import best
+    from memsim.sources.ptx.cpp import best, session
 
-    def refused(*args, **more):
+    def refused(*args):
         raise InputError("app.cu:2", "ptx", "is not taken here")
 
     (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
-    monkeypatch.setattr(best, "capture_by_ptx", refused)
+    monkeypatch.setattr(session.Listener, "_trace", refused)
     monkeypatch.setattr(best.shutil, "which", lambda name: "/usr/bin/true")
     captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="auto", stop=stop)
     assert captured.trace.path == tmp_path / "t.h5" and "by" not in captured.trace.parameters
-    assert "traced by its source: app.cu:2: ptx is not taken here" in captured.notes
+    assert f"{captured.trace.kernel}: traced by its source: app.cu:2: ptx is not taken here" in captured.notes
     assert captured.trace.kernel == ("warm" if stop else "work")
     assert [path.name for path in tmp_path.iterdir() if path.suffix == ".h5" or path.name.startswith(".")] == ["t.h5"]
 
@@ -235,3 +235,33 @@ def test_inline_ptx_is_traced_by_compiled_code_and_ends_the_program(tmp_path):
     assert "the source has inline PTX, so the program was ended with the trace" in captured.notes[-1]
     with pytest.raises(InputError, match="runs inline PTX .*asm.cu:4.*--stop ends the program before it"):
         memsim.capture(tmp_path / "asm.cu", out=tmp_path / "u.h5", registers=20, by="ptx")
+
+
+@needs_gxx
+def test_the_folder_may_be_the_current_one(tmp_path, monkeypatch):
+    from memsim.sources.ptx.cpp import best
+
+    monkeypatch.setattr(best.shutil, "which", lambda name: None)
+    (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
+    monkeypatch.chdir(tmp_path)
+    memsim.capture("app.cu", out=".")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["app.cu", "warm.h5", "work.h5"]
+
+
+@needs_gxx
+@needs_nvcc
+def test_nothing_is_left_where_neither_code_nor_source_can_be_run(tmp_path, monkeypatch):
+    from memsim.sources.ptx.cpp import session
+
+    def but_warm(self, launch, index):
+        if launch.kernel == "warm":
+            raise InputError("app.cu:2", "ptx", "is not taken here")
+        return trace(self, launch, index)
+
+    trace = session.Listener._trace
+    monkeypatch.setattr(session.Listener, "_trace", but_warm)
+    program = SMALL_THEN_LARGE.replace("x[threadIdx.x] = 0;", 'asm volatile("membar.gl;"); x[threadIdx.x] = 0;')
+    (tmp_path / "app.cu").write_text(program)
+    with pytest.raises(InputError, match="is not taken here"):
+        memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", kernel="warm", launch=0, stop=True)
+    assert [path.name for path in tmp_path.iterdir()] == ["app.cu"]

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture import Captured, Sources, Wanted, capture
 from memsim.sources.capture.frontend.expressions import INLINE_PTX
-from memsim.sources.capture.recorder import Progress
+from memsim.sources.capture.recorder import Progress, check_place, check_several
 from memsim.sources.outputs import moved_trace
 from memsim.sources.ptx.cpp.session import Refused, capture_by_ptx
 from memsim.support.errors import InputError
@@ -19,7 +19,10 @@ from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
 _COMPILED = "traced by its compiled code (nvcc's PTX)"
+_ALL_COMPILED = f"{_COMPILED}; --by source traces the source"
 _ENDED = f"{_COMPILED}, the first launch: the source has inline PTX, so the program was ended with the trace"
+
+Compiled = Callable[[Wanted, Refused | None], Captured]
 
 
 def capture_best(
@@ -45,40 +48,63 @@ def capture_best(
     Raises:
         InputError: as there.
     """
-    if why := _only_by_source(sources, wanted):
-        found = capture(sources, arguments, out, gpu, wanted, keep=keep, progress=progress)
-        return _noted(found, f"traced by its source: {why}")
+    check_place(out)
+    check_several(out, wanted)
     with Scratch(out.absolute().parent, HIDDEN) as folder:
-        place = Path(folder) / out.name
-        if out.is_dir():
-            place.mkdir()
+        places = {way: _place(Path(folder) / way, out) for way in ("source", "compiled")}
 
-        @cache
         def by_source() -> Captured:
-            return capture(sources, arguments, place, gpu, wanted, keep=keep, progress=progress)
+            return capture(sources, arguments, places["source"], gpu, wanted, keep=keep, progress=progress)
 
-        exact, refused = wanted, Refused()
-        if wanted.heaviest:
-            try:
-                exact = replace(wanted, exact=frozenset(map(_launch, by_source().traces)), stop=True)
-            except InputError as error:
-                if error.field != INLINE_PTX:
-                    raise
-                exact = replace(wanted, launches=(0,), stop=True)
-                compiled = capture_by_ptx(sources, arguments, out, gpu, exact, keep=keep, progress=progress)
-                return _noted(compiled, _ENDED)
-        try:
-            compiled = capture_by_ptx(
-                sources, arguments, out, gpu, exact, keep=keep, progress=progress, refused=refused
+        def compiled(exact: Wanted, refused: Refused | None) -> Captured:
+            return capture_by_ptx(
+                sources, arguments, places["compiled"], gpu, exact, keep=keep, progress=progress, refused=refused
             )
+
+        if why := _only_by_source(sources, wanted):
+            return _moved(_noted(by_source(), f"traced by its source: {why}"), out)
+        if not wanted.heaviest:
+            return _moved(_best_of_chosen(compiled, by_source, wanted), out)
+        try:
+            found = by_source()
         except InputError as error:
-            try:
-                source = by_source()
-            except InputError as other:
-                raise (error if other.field == INLINE_PTX else other) from None
-            moved = [Trace.open(moved_trace(trace.path, out)) for trace in source.traces]
-            return _noted(replace(source, traces=moved), f"traced by its source: {error}")
-        return _joined(compiled, by_source if wanted.heaviest or refused else None, refused, out)
+            if error.field != INLINE_PTX:
+                raise
+            return _moved(_noted(compiled(replace(wanted, launches=(0,), stop=True), None), _ENDED), out)
+        return _moved(_best_of_heaviest(compiled, found, wanted), out)
+
+
+def _place(folder: Path, out: Path) -> Path:
+    """Where traces lie until all are made: named as they will be."""
+    place = folder / Path(os.path.abspath(out)).name
+    folder.mkdir()
+    if out.is_dir():
+        place.mkdir()
+    return place
+
+
+def _best_of_chosen(compiled: Compiled, by_source: Callable[[], Captured], wanted: Wanted) -> Captured:
+    """Of launches that were named; the program runs again for those whose code could not be run."""
+    refused = Refused()
+    found = compiled(wanted, refused)
+    if not refused:
+        return _noted(found, _ALL_COMPILED)
+    try:
+        return _joined(found, by_source(), refused)
+    except InputError as error:
+        if error.field != INLINE_PTX:
+            raise
+        raise next(iter(refused.values())) from None  # there is no other way to trace it
+
+
+def _best_of_heaviest(compiled: Compiled, found: Captured, wanted: Wanted) -> Captured:
+    """Of the launches that a run by source found."""
+    refused = Refused()
+    exact = replace(wanted, exact=frozenset(map(_launch, found.traces)), stop=True)
+    try:
+        return _joined(compiled(exact, refused), found, refused)
+    except InputError as error:  # of the second run, where the first went well
+        return _noted(found, f"traced by its source: {error}")
 
 
 def _only_by_source(sources: Sources, wanted: Wanted) -> str:
@@ -96,21 +122,18 @@ def _launch(trace: Trace) -> tuple[str, int]:
     return trace.kernel, int(trace.parameters["launch"])
 
 
-def _joined(compiled: Captured, by_source: Callable[[], Captured] | None, refused: Refused, out: Path) -> Captured:
+def _joined(compiled: Captured, source: Captured, refused: Refused) -> Captured:
     """The compiled code's traces, and the source's of the launches whose code could not be run."""
-    notes = [f"{kernel}: traced by its source: {error}" for (kernel, _), error in refused.items()]
-    if compiled.traces:
-        notes.append(f"{_COMPILED}; --by source traces the source")
-    if by_source is None:
-        return replace(compiled, notes=[*compiled.notes, *notes])
-    source, own = by_source(), {_launch(trace): trace for trace in compiled.traces}
-    traces = [
-        own[launch] if (launch := _launch(trace)) in own else Trace.open(moved_trace(trace.path, out))
-        for trace in source.traces
-    ]
+    own = {_launch(trace): trace for trace in compiled.traces}
+    traces = [own.get(_launch(trace), trace) for trace in source.traces]
     kernels = {kernel for kernel, _ in refused}
-    told = [one for one in source.notes if "registers" not in one or one.partition(":")[0] in kernels]  # others: own
-    return Captured(traces, source.launches, [*told, *notes])
+    notes = [one for one in source.notes if "registers" not in one or one.partition(":")[0] in kernels]  # others: own
+    notes += [f"{kernel}: traced by its source: {error}" for (kernel, _), error in refused.items()]
+    return Captured(traces, source.launches, [*notes, *([_ALL_COMPILED] if own else [])])
+
+
+def _moved(found: Captured, out: Path) -> Captured:
+    return replace(found, traces=[Trace.open(moved_trace(trace.path, out)) for trace in found.traces])
 
 
 def _noted(found: Captured, note: str) -> Captured:
