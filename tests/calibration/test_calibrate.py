@@ -12,7 +12,7 @@ import machines
 import numpy as np
 import pytest
 from cache_pairs import two_caches
-from hypothesis import given, reject, settings
+from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -20,15 +20,18 @@ import memsim
 from memsim.calibration import set_index
 from memsim.calibration.board import SOURCE, Board, compiled, segments
 from memsim.calibration.discover import included_cache, nearest_cache
-from memsim.calibration.measure import Calibration, measure
+from memsim.calibration.known import Calibration
+from memsim.calibration.measure import measure
 from memsim.calibration.own import calibrated
 from memsim.calibration.simulated import SimulatedDevice
+from memsim.calibration.throughput import take_clock, take_rates
+from memsim.calibration.walks import WARPS
 from memsim.cli.commands import app
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override, provenance
 from memsim.hierarchy.mapping import tables
 from memsim.support.errors import InputError
-from memsim.trace.schema import EXPLICIT, NO_OP
+from memsim.trace.schema import EXPLICIT, NO_OP, Kind
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
 no_gpu = pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
@@ -74,6 +77,41 @@ def together(gpu: GPU, level: int) -> list[list[int]]:
     mapping, of_l2 = tables(np.arange(2048) * gpu.l1.line_bytes, gpu)
     sets = of_l2 if level else mapping["l1_set"]
     return sorted(np.flatnonzero(sets == one).tolist() for one in np.unique(sets))
+
+
+RATES = ("l2.sector_cycles", "l2.partial_store_cycles", "sm.reply_bytes_per_cycle")
+
+
+@st.composite
+def with_rates(draw) -> GPU:
+    """Slices, SMs and a memory that carry what they like, each the limit of one stream."""
+
+    def of(*values):
+        return draw(st.sampled_from(values))
+
+    sectors = of(1, 2, 3)
+    return machines.gpu(
+        sm__count=of(4, 6), sm__reply_bytes_per_cycle=of(16, 32), l1__mshrs=512, sm__max_stores=256,
+        l1__set_hash=of("modulo", "xor_fold"), l2__slices=of(8, 16), l2__size_bytes=1 << 17,
+        l2__sector_cycles=sectors, l2__partial_store_cycles=sectors + of(0, 1, 4), l2__replacement=of("lru", "random"),
+        dram__clock_mhz=of(400.0, 700.0, 1100.0), dram__latency_cycles=of(20, 60), dram__channels=of(1, 2),
+    )  # fmt: skip
+
+
+@settings(max_examples=15, derandomize=True, deadline=None, phases=[Phase.generate])
+@given(with_rates(), st.integers(0, 99))
+def test_rates_are_found(tmp_path_factory, gpu, seed):
+    """Of loads, atomics and memory, from a base that is wrong in all of them."""
+    wrong = {"l2.sector_cycles": 7, "l2.partial_store_cycles": None, "sm.reply_bytes_per_cycle": 8}
+    base = tmp_path_factory.mktemp("base") / "base.toml"
+    base.write_text(as_toml(override(gpu, wrong | {"dram.clock_mhz": 550.0})))
+    known = Calibration(str(base), "test")
+    device = SimulatedDevice(gpu, seed).without_l1()
+    take_rates(known, device)
+    take_clock(known)
+    assert not known.left
+    assert [value(known.gpu, name) for name in RATES] == [value(gpu, name) for name in RATES]
+    assert known.gpu.dram.clock_mhz == pytest.approx(gpu.dram.clock_mhz, rel=0.04)
 
 
 def test_an_index_is_found_or_said_to_be_none_that_is_known():
@@ -224,6 +262,30 @@ def test_the_program_reads_the_walk_s_addresses_in_order(tmp_path):
         if op != NO_OP and stride != EXPLICIT and memory.base <= base < memory.base + 8192
     ]
     assert (np.array(read) - memory.base).tolist() == walked.tolist()
+
+
+@needs_nvcc
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["load", "atomic", "reduction"])
+def test_the_program_s_streams_go_round_their_ring(tmp_path, kind):
+    """Its kernel, run on the CPU as nvcc's PTX: every warp's units in order, and what is done there."""
+    units, accesses, blocks = 5, 9, 2
+    commands = tmp_path / "commands.txt"
+    commands.write_text(f"properties\nstream {kind} {blocks} {WARPS} {accesses} {units} 32 4\n")
+    trace = memsim.capture(
+        SOURCE, arguments=[str(commands)], kernel="stream", gpu="a100", out=tmp_path / "t.h5", by="source"
+    ).trace
+    (memory,) = (array for array in trace.arrays if array.bytes == units * 32)
+    kinds = {op.kind for op in trace.ops if trace.arrays[op.array] == memory}
+    places = [
+        int(base) - memory.base
+        for chunk in trace.chunks()
+        for op, base in zip(chunk.op, chunk.base, strict=True)
+        if op != NO_OP and trace.arrays[trace.ops[op].array] == memory
+    ]
+    warps = blocks * WARPS
+    ring = (np.arange(warps)[:, None] + warps * np.arange(accesses)) % units
+    assert kinds == {Kind[kind]} and np.array_equal(np.reshape(places, (warps, accesses)), 32 * ring)
 
 
 def test_a_preset_of_calibrate_is_a_preset(tmp_path):
