@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from memsim.calibration import discover, set_index
+from memsim.calibration import discover, dram_rows, set_index
 from memsim.calibration.discover import Cache
 from memsim.calibration.known import Calibration, Point
 from memsim.calibration.simulated import SimulatedDevice
@@ -41,6 +41,8 @@ def measure(device: Device, known: Calibration, progress: Callable[[str], None])
         progress("set indexes")
         _take_index(known, "L1's index", lambda: set_index.l1_index(device, known.gpu, l1, l2))
         _take_index(known, "L2's index", lambda: set_index.l2_index(device.without_l1(), known.gpu, l2))
+    progress("memory's rows")
+    _take_rows(known, device.without_l1())
     progress("memory")
     _take_memory(known, device, l2)
     progress("rates")
@@ -100,6 +102,13 @@ def _take_memory(known: Calibration, device: Device, l2: Cache) -> None:
     latency = known.gpu.dram.latency_cycles + round(measured - assumed)
     how = f"so that a miss of a walk over {2 * known.gpu.l2.size_bytes} bytes takes {measured:.0f} cycles"
     known.take({"dram.latency_cycles": latency}, how, "fitted")
+
+
+def _take_rows(known: Calibration, device: Device) -> None:
+    gpu = known.gpu
+    found = known.tried("dram.row_bytes", lambda: dram_rows.rows(device, gpu.l2.fetch_bytes, gpu.dram.channels))
+    if found:
+        known.take(found, "what is shorter to read after address 0 than after another")
 
 
 def _scattered(size: int, line: int) -> np.ndarray:

@@ -20,6 +20,7 @@ import memsim
 from memsim.calibration import set_index
 from memsim.calibration.board import SOURCE, Board, compiled, segments
 from memsim.calibration.discover import included_cache, nearest_cache
+from memsim.calibration.dram_rows import rows
 from memsim.calibration.known import Calibration
 from memsim.calibration.measure import measure
 from memsim.calibration.own import calibrated
@@ -59,7 +60,7 @@ def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed
     """Beginning from a preset that is unlike all of them."""
     unlike = override(gpu, {
         "l1.hit_latency_cycles": 5, "l2.hit_latency_cycles": 900, "dram.latency_cycles": 7, "l1.set_hash": "rotated",
-        "l2.slice_hash": "rotated", "l2.set_hash": "rotated",
+        "l2.slice_hash": "rotated", "l2.set_hash": "rotated", "dram.row_bytes": 4096,
     })  # fmt: skip
     base = tmp_path_factory.mktemp("base") / "base.toml"
     base.write_text(as_toml(unlike))
@@ -68,6 +69,7 @@ def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed
     if any(left.startswith("L1: every list tried") for left in known.left):
         reject()  # an inclusive L2 that is small in ways
     assert not known.left and differing(gpu, known.gpu) == {}
+    assert known.gpu.dram.row_bytes == gpu.dram.row_bytes
     assert abs(known.gpu.dram.latency_cycles - gpu.dram.latency_cycles) <= 2
     assert [together(gpu, level) for level in (0, 1)] == [together(known.gpu, level) for level in (0, 1)]
 
@@ -98,7 +100,7 @@ def with_rates(draw) -> GPU:
     )  # fmt: skip
 
 
-@settings(max_examples=15, derandomize=True, deadline=None, phases=[Phase.generate])
+@settings(max_examples=10, derandomize=True, deadline=None, phases=[Phase.generate])
 @given(with_rates(), st.integers(0, 99))
 def test_rates_are_found(tmp_path_factory, gpu, seed):
     """Of loads, atomics and memory, from a base that is wrong in all of them."""
@@ -112,6 +114,31 @@ def test_rates_are_found(tmp_path_factory, gpu, seed):
     assert not known.left
     assert [value(known.gpu, name) for name in RATES] == [value(gpu, name) for name in RATES]
     assert known.gpu.dram.clock_mhz == pytest.approx(gpu.dram.clock_mhz, rel=0.04)
+
+
+@settings(max_examples=10, derandomize=True, deadline=None, phases=[Phase.generate])
+@given(st.sampled_from([1, 3, 4]), st.sampled_from([256, 512]), st.sampled_from([1, 2, 4, 8]), st.data())
+def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, data):
+    """Whatever the hashes are; where a row is no longer than what a channel holds, nothing is told."""
+    hashes = data.draw(st.lists(st.sampled_from(["modulo", "rotated"]), min_size=2, max_size=2))
+    row = stretch * stretches
+    device = SimulatedDevice(machines.gpu(
+        dram__channels=channels, dram__interleave_bytes=stretch, dram__row_bytes=row, dram__channel_hash=hashes[0],
+        dram__bank_hash=hashes[1], l2__size_bytes=1 << 17,
+    )).without_l1()  # fmt: skip
+    if channels > 1 and stretches == 1:
+        with pytest.raises(RuntimeError, match="which tells no row"):
+            rows(device, 32, channels)
+    else:
+        held = {} if channels == 1 else {"dram.interleave_bytes": stretch}
+        assert rows(device, 32, channels) == {"dram.row_bytes": row} | held
+
+
+def test_an_access_that_no_open_row_makes_shorter_tells_no_row():
+    """As where a bank closes its row at once."""
+    device = SimulatedDevice(machines.gpu(dram__row_policy="closed_page")).without_l1()
+    with pytest.raises(RuntimeError, match="an open row wins .* cycles, too few to tell"):
+        rows(device, 32, 1)
 
 
 def test_an_index_is_found_or_said_to_be_none_that_is_known():
