@@ -116,6 +116,20 @@ def test_rates_are_found(tmp_path_factory, gpu, seed):
     assert known.gpu.dram.clock_mhz == pytest.approx(gpu.dram.clock_mhz, rel=0.04)
 
 
+def test_what_another_limit_hides_or_the_driver_tells_is_left(tmp_path):
+    """One slice feeds one SM and no more; and a clock that the driver told stays."""
+    gpu = machines.gpu(sm__count=2, l2__slices=1, l2__sector_cycles=3, l2__size_bytes=1 << 17, dram__clock_mhz=300.0)
+    base = tmp_path / "base.toml"
+    base.write_text(as_toml(override(gpu, {"sm.reply_bytes_per_cycle": 4})))
+    known = Calibration(str(base), "test")
+    known.take({"dram.clock_mhz": 600.0}, "what the driver says", "documented")
+    take_rates(known, SimulatedDevice(gpu).without_l1())
+    known.take({"sm.reply_bytes_per_cycle": 32}, "known otherwise")
+    assert not take_clock(known) and known.gpu.dram.clock_mhz == 600.0
+    assert [left.split(":")[0] for left in known.left] == ["sm.reply_bytes_per_cycle", "dram.clock_mhz"]
+    assert "as if it were 3" in known.left[1], known.left
+
+
 @settings(max_examples=10, derandomize=True, deadline=None, phases=[Phase.generate])
 @given(st.sampled_from([1, 3, 4]), st.sampled_from([256, 512]), st.sampled_from([1, 2, 4, 8]), st.data())
 def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, data):
