@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.calibration.walks import Latencies
+from memsim.calibration.walks import WARPS, Latencies, Stream
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
@@ -90,6 +90,12 @@ class Board:
             else:
                 step //= 2
         return found
+
+    def stream(self, stream: Stream, accesses: int) -> float:
+        """As :meth:`memsim.calibration.walks.Device.stream`: of the block that takes longest."""
+        ring = f"{stream.units} {stream.stride} {stream.width}"
+        self._ask(f"stream {stream.kind.name} {stream.blocks} {WARPS} {accesses} {ring}\n")
+        return float(self._answer())
 
     def _walk(self, order: np.ndarray, groups: int, size: int) -> list[Latencies]:
         lines = "".join(f"{' '.join(map(str, row))}\n" for row in order.tolist())

@@ -1,66 +1,28 @@
-"""What walks find of a GPU, as values of the model with their sources; what they do not find stays another GPU's."""
+"""What walks and streams find of a GPU, as values of the model with their sources; the rest stays another GPU's."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from collections.abc import Callable
 
 import numpy as np
 
-from memsim.calibration import discover, set_index
+from memsim.calibration import discover, dram_rows, set_index
 from memsim.calibration.discover import Cache
+from memsim.calibration.known import Calibration, Point
 from memsim.calibration.simulated import SimulatedDevice
+from memsim.calibration.throughput import take_clock, take_rates
 from memsim.calibration.walks import Device, laps
-from memsim.gpu import board, presets
+from memsim.gpu import board
 from memsim.gpu.carve_out import least_carve_out
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
-from memsim.gpu.presets import Provenance
-from memsim.support.errors import InputError
 
 ROWS = 61  # lines between two accesses of a walk through memory, so that neighbours lie in other rows
-Found = TypeVar("Found")
-Point = tuple[int, float]  # bytes of a list, mean latency of an access in its second lap
-
-
-@dataclass
-class Calibration:
-    """What was found so far.
-
-    Attributes:
-        base: the preset or path that tells the rest.
-        source: what every value's source begins with: who measured what, and when.
-        values: field of the model -> value.
-        left: why a group of values is still the base's, a sentence each.
-        curve: latency against the length of a list.
-    """
-
-    base: str
-    source: str
-    values: dict[str, Provenance] = field(default_factory=dict)
-    left: list[str] = field(default_factory=list)
-    curve: list[Point] = field(default_factory=list)
-
-    @property
-    def gpu(self) -> GPU:
-        """The GPU as far as it is known."""
-        return presets.inheriting(self.base, self.values, self.source)
-
-    def take(self, found: Mapping[str, Any], how: str, status: str = "measured") -> None:
-        """Take values over if they are possible together; else say why not."""
-        source, clock = f"{self.source}: {how}", self.gpu.sm.clock_mhz
-        added = {name: board.sourced(name, of, source, status, clock) for name, of in found.items()}
-        try:
-            presets.inheriting(self.base, self.values | added, how)
-        except InputError as error:
-            self.left.append(f"{', '.join(found)}: {error}")
-        else:
-            self.values |= added
+MOST_FITS = 3  # of the memory's clock and its latency, each with the other
 
 
 def measure(device: Device, known: Calibration, progress: Callable[[str], None]) -> None:
-    """Let walks find a GPU's caches and the latency of its memory, each if it can be.
+    """Let walks and streams find a GPU's caches, its memory and their rates, each if it can be.
 
     Args:
         device: the GPU, alone.
@@ -68,29 +30,29 @@ def measure(device: Device, known: Calibration, progress: Callable[[str], None])
         progress: told what is looked for.
     """
     progress("L2")
-    l2 = _tried(known, "L2", lambda: discover.nearest_cache(device.without_l1()))
+    l2 = known.tried("L2", lambda: discover.nearest_cache(device.without_l1()))
     if l2 is None:
         return
     progress("L1")
-    l1 = _tried(known, "L1", lambda: discover.included_cache(device, l2))
+    l1 = known.tried("L1", lambda: discover.included_cache(device, l2))
     if l1 is not None:
         _take_l1(known, l1, device.shared_bytes)
         _take_l2(known, l2, _behind(device, l1, l2))
         progress("set indexes")
         _take_index(known, "L1's index", lambda: set_index.l1_index(device, known.gpu, l1, l2))
         _take_index(known, "L2's index", lambda: set_index.l2_index(device.without_l1(), known.gpu, l2))
+    progress("memory's rows")
+    _take_rows(known, device.without_l1())
     progress("memory")
     _take_memory(known, device, l2)
+    progress("rates")
+    take_rates(known, device.without_l1())
+    for _ in range(MOST_FITS):
+        if not take_clock(known):
+            break
+        _take_memory(known, device, l2)
     progress("latency by length")
     known.curve = curve(device, known.gpu)
-
-
-def _tried(known: Calibration, what: str, search: Callable[[], Found]) -> Found | None:
-    try:
-        return search()
-    except RuntimeError as error:  # of walks whose answers do not fit a cache of sets and ways
-        known.left.append(f"{what}: {error}")
-        return None
 
 
 def _take_l1(known: Calibration, found: Cache, shared_bytes: int) -> None:
@@ -121,7 +83,7 @@ def _take_l2(known: Calibration, found: Cache, behind: float) -> None:
 
 
 def _take_index(known: Calibration, what: str, search: Callable[[], set_index.Choice]) -> None:
-    found = _tried(known, what, search)
+    found = known.tried(what, search)
     if found is not None:
         known.take(found, "lines that no other known index puts into one set do not fit")
 
@@ -140,6 +102,13 @@ def _take_memory(known: Calibration, device: Device, l2: Cache) -> None:
     latency = known.gpu.dram.latency_cycles + round(measured - assumed)
     how = f"so that a miss of a walk over {2 * known.gpu.l2.size_bytes} bytes takes {measured:.0f} cycles"
     known.take({"dram.latency_cycles": latency}, how, "fitted")
+
+
+def _take_rows(known: Calibration, device: Device) -> None:
+    gpu = known.gpu
+    found = known.tried("dram.row_bytes", lambda: dram_rows.rows(device, gpu.l2.fetch_bytes, gpu.dram.channels))
+    if found:
+        known.take(found, "what is shorter to read after address 0 than after another")
 
 
 def _scattered(size: int, line: int) -> np.ndarray:

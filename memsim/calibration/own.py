@@ -6,7 +6,8 @@ from collections.abc import Callable
 from datetime import date
 
 from memsim.calibration.board import Board, Properties
-from memsim.calibration.measure import Calibration, measure
+from memsim.calibration.known import Calibration
+from memsim.calibration.measure import measure
 from memsim.gpu import board as boards
 
 _FIELDS = {

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memsim.calibration.walks import Latencies
+from memsim.calibration.walks import WARPS, Latencies, Stream
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
-from memsim.trace.schema import Flag, Kind
-from memsim.trace.transactions import INSTRUCTION, Transactions
+from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Flag, Kind, LoadClass
+from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NOTHING, Transactions
 
 QUIET = {f"stochastic.{name}": False for name in ("start_alignment", "warp_weights", "arbitration")}
 
@@ -50,6 +50,12 @@ class SimulatedDevice:
         """As :meth:`walk`, with a list and its groups for each block: one thread a block, one block an SM at a time."""
         return self._run(self._gpu, lists, groups)
 
+    def stream(self, stream: Stream, accesses: int) -> float:
+        """As :meth:`memsim.calibration.walks.Device.stream`."""
+        (draws,) = self._seeds.spawn(1)
+        resident = self._gpu.sm.max_warps // WARPS
+        return float(System(_streamed(self._gpu, stream, accesses), self._gpu, resident, draws).run().cycles)
+
     def _run(self, gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.ndarray]) -> list[Latencies]:
         (draws,) = self._seeds.spawn(1)
         return _latencies(System(_transactions(gpu, lists, groups), gpu, 1, draws).run())
@@ -76,6 +82,33 @@ def _transactions(gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.nda
         first_instruction=np.cumsum([0, *map(len, lists)]),
         first_warp=np.arange(len(lists) + 1),
         n_ops=int(instructions["op"].max()) + 1,
+    )
+
+
+def _streamed(gpu: GPU, stream: Stream, accesses: int) -> Transactions:
+    """What the coalescer makes of a stream: an instruction asks for the sectors of its unit, which one line holds."""
+    warps = stream.blocks * WARPS
+    first, turns = np.arange(warps)[:, None], np.arange(accesses)
+    address = ((first + turns * warps) % stream.units * stream.stride).ravel()
+    lines, numbers = np.unique(address // gpu.l1.line_bytes, return_inverse=True)
+    begin = address % gpu.l1.line_bytes // 32
+    masks = (((1 << -(-stream.width // 32)) - 1) << begin).astype("u1")
+    returns = stream.kind is not Kind.reduction
+    instructions = np.zeros(len(address), INSTRUCTION)
+    instructions["first"], instructions["count"] = np.arange(len(address)), 1
+    instructions["kind"], instructions["flags"] = stream.kind, BYPASS_FLAG if stream.kind is Kind.load else 0
+    instructions["answers"] = LoadClass.long if returns else NOTHING
+    for name in WAIT_COLUMNS:
+        instructions[name] = NO_WAIT
+    return Transactions(
+        instructions=instructions,
+        lines=numbers.astype("<u4"),
+        masks=masks,
+        partial=np.zeros_like(masks) if returns or stream.width % 32 == 0 else masks,
+        line_address=lines.astype("<u8"),
+        first_instruction=np.arange(warps + 1) * accesses,
+        first_warp=np.arange(stream.blocks + 1) * WARPS,
+        n_ops=1,
     )
 
 

@@ -1,4 +1,5 @@
-"""What a GPU under test can be asked: to walk through memory, access after access, and tell how long each took."""
+"""What a GPU under test can be asked: to walk through memory, access after access, and tell how long each took; and to
+have many warps access it at once, and tell how long that took."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from memsim.hierarchy.counters import latency_bin_edges
+from memsim.trace.schema import Kind
 
 
 @dataclass(frozen=True)
@@ -40,6 +42,30 @@ class Latencies:
         return self.within(bound) == self.counts.sum()
 
 
+WARPS = 16  # of a block of a stream
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Accesses of many warps that none waits for: one after the other to a ring of units, as if all warps were one.
+
+    Access i of warp w, of n, goes to unit (w + i n) mod `units`. L1 serves none of them.
+
+    Attributes:
+        kind: load; atomic, whose old value is used; reduction, whose old value is not.
+        units: of the ring.
+        stride: bytes from one to the next.
+        width: bytes that a warp accesses of a unit, 4 a lane.
+        blocks: of WARPS warps each.
+    """
+
+    kind: Kind
+    units: int
+    stride: int
+    width: int
+    blocks: int
+
+
 class Device(Protocol):
     """A GPU that can be walked.
 
@@ -60,6 +86,13 @@ class Device(Protocol):
 
         Returns:
             Latencies of every group.
+        """
+
+    def stream(self, stream: Stream, accesses: int) -> float:
+        """SM cycles that a stream takes from its first instruction to its last answer.
+
+        Args:
+            accesses: of each warp.
         """
 
 

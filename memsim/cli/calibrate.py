@@ -26,6 +26,7 @@ def calibrate(
     memsim run spmv.h5 --gpu mygpu.toml
     """
     from memsim.calibration.board import board
+    from memsim.calibration.known import curves_csv
     from memsim.calibration.own import calibrated
     from memsim.cli.output import check_file, write_file
     from memsim.gpu.board import slug
@@ -39,8 +40,7 @@ def calibrate(
     check_file(points, force)
     with board() as device:
         board_name, found = calibrated(device, base, points.name, lambda what: typer.echo(f"{what} ...", err=True))
-    rows = "".join(f"{size},{latency:.1f}\n" for size, latency in found.curve)
-    write_file(points, f"list_bytes,mean_latency_cycles\n{rows}")
+    write_file(points, curves_csv(found))
     about = f"{board_name}, measured by memsim calibrate; what it does not tell is {found.base}'s."
     write_file(out, own_gpu_toml(about, name or slug(board_name), found.base, found.values))
     for reason in found.left:

@@ -7,10 +7,12 @@ import numpy as np
 
 from memsim.calibration.board import EDGES
 from memsim.calibration.simulated import SimulatedDevice
+from memsim.calibration.walks import Stream
 from memsim.gpu.carve_out import carved
 from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.counters import latency_bin_edges
+from memsim.trace.schema import Kind
 
 WALK_SHARED_BYTES = 33028
 
@@ -35,6 +37,11 @@ def walk(device, use_l1, groups, n_segments, _):
         print(round(found.mean * found.counts.sum()), *counts, flush=True)
 
 
+def stream(device, kind, blocks, _, accesses, units, stride, width):
+    asked = Stream(Kind[kind], int(units), int(stride), int(width), int(blocks))
+    print(round(device.stream(asked, int(accesses))), flush=True)
+
+
 def main():
     gpu = override(load_gpu(sys.argv[1]), {"translation.enabled": False, "l2.size_bytes": 393216})
     block = replace(occupancy(gpu, 1, 0, WALK_SHARED_BYTES), limits={"asked for": 1})
@@ -45,6 +52,8 @@ def main():
             properties(gpu)
         elif command == "walk":
             walk(device, *map(int, numbers))
+        elif command == "stream":
+            stream(device, *numbers)
         else:
             print(2500.0, flush=True)
 

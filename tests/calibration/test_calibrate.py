@@ -12,7 +12,7 @@ import machines
 import numpy as np
 import pytest
 from cache_pairs import two_caches
-from hypothesis import given, reject, settings
+from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -20,15 +20,19 @@ import memsim
 from memsim.calibration import set_index
 from memsim.calibration.board import SOURCE, Board, compiled, segments
 from memsim.calibration.discover import included_cache, nearest_cache
-from memsim.calibration.measure import Calibration, measure
+from memsim.calibration.dram_rows import rows
+from memsim.calibration.known import Calibration
+from memsim.calibration.measure import measure
 from memsim.calibration.own import calibrated
 from memsim.calibration.simulated import SimulatedDevice
+from memsim.calibration.throughput import take_clock, take_rates
+from memsim.calibration.walks import WARPS
 from memsim.cli.commands import app
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override, provenance
 from memsim.hierarchy.mapping import tables
 from memsim.support.errors import InputError
-from memsim.trace.schema import EXPLICIT, NO_OP
+from memsim.trace.schema import EXPLICIT, NO_OP, Kind
 
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
 no_gpu = pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
@@ -56,7 +60,7 @@ def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed
     """Beginning from a preset that is unlike all of them."""
     unlike = override(gpu, {
         "l1.hit_latency_cycles": 5, "l2.hit_latency_cycles": 900, "dram.latency_cycles": 7, "l1.set_hash": "rotated",
-        "l2.slice_hash": "rotated", "l2.set_hash": "rotated",
+        "l2.slice_hash": "rotated", "l2.set_hash": "rotated", "dram.row_bytes": 4096,
     })  # fmt: skip
     base = tmp_path_factory.mktemp("base") / "base.toml"
     base.write_text(as_toml(unlike))
@@ -65,6 +69,7 @@ def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed
     if any(left.startswith("L1: every list tried") for left in known.left):
         reject()  # an inclusive L2 that is small in ways
     assert not known.left and differing(gpu, known.gpu) == {}
+    assert known.gpu.dram.row_bytes == gpu.dram.row_bytes
     assert abs(known.gpu.dram.latency_cycles - gpu.dram.latency_cycles) <= 2
     assert [together(gpu, level) for level in (0, 1)] == [together(known.gpu, level) for level in (0, 1)]
 
@@ -74,6 +79,80 @@ def together(gpu: GPU, level: int) -> list[list[int]]:
     mapping, of_l2 = tables(np.arange(2048) * gpu.l1.line_bytes, gpu)
     sets = of_l2 if level else mapping["l1_set"]
     return sorted(np.flatnonzero(sets == one).tolist() for one in np.unique(sets))
+
+
+RATES = ("l2.sector_cycles", "l2.partial_store_cycles", "sm.reply_bytes_per_cycle")
+
+
+@st.composite
+def with_rates(draw) -> GPU:
+    """Slices, SMs and a memory that carry what they like, each the limit of one stream."""
+
+    def of(*values):
+        return draw(st.sampled_from(values))
+
+    sectors = of(1, 2, 3)
+    return machines.gpu(
+        sm__count=of(4, 6), sm__reply_bytes_per_cycle=of(16, 32), l1__mshrs=512, sm__max_stores=256,
+        l1__set_hash=of("modulo", "xor_fold"), l2__slices=of(8, 16), l2__size_bytes=1 << 17,
+        l2__sector_cycles=sectors, l2__partial_store_cycles=sectors + of(0, 1, 4), l2__replacement=of("lru", "random"),
+        dram__clock_mhz=of(400.0, 700.0, 1100.0), dram__latency_cycles=of(20, 60), dram__channels=of(1, 2),
+    )  # fmt: skip
+
+
+@settings(max_examples=10, derandomize=True, deadline=None, phases=[Phase.generate])
+@given(with_rates(), st.integers(0, 99))
+def test_rates_are_found(tmp_path_factory, gpu, seed):
+    """Of loads, atomics and memory, from a base that is wrong in all of them."""
+    wrong = {"l2.sector_cycles": 7, "l2.partial_store_cycles": None, "sm.reply_bytes_per_cycle": 8}
+    base = tmp_path_factory.mktemp("base") / "base.toml"
+    base.write_text(as_toml(override(gpu, wrong | {"dram.clock_mhz": 550.0})))
+    known = Calibration(str(base), "test")
+    device = SimulatedDevice(gpu, seed).without_l1()
+    take_rates(known, device)
+    take_clock(known)
+    assert not known.left
+    assert [value(known.gpu, name) for name in RATES] == [value(gpu, name) for name in RATES]
+    assert known.gpu.dram.clock_mhz == pytest.approx(gpu.dram.clock_mhz, rel=0.04)
+
+
+def test_what_another_limit_hides_or_the_driver_tells_is_left(tmp_path):
+    """One slice feeds one SM and no more; and a clock that the driver told stays."""
+    gpu = machines.gpu(sm__count=2, l2__slices=1, l2__sector_cycles=3, l2__size_bytes=1 << 17, dram__clock_mhz=300.0)
+    base = tmp_path / "base.toml"
+    base.write_text(as_toml(override(gpu, {"sm.reply_bytes_per_cycle": 4})))
+    known = Calibration(str(base), "test")
+    known.take({"dram.clock_mhz": 600.0}, "what the driver says", "documented")
+    take_rates(known, SimulatedDevice(gpu).without_l1())
+    known.take({"sm.reply_bytes_per_cycle": 32}, "known otherwise")
+    assert not take_clock(known) and known.gpu.dram.clock_mhz == 600.0
+    assert [left.split(":")[0] for left in known.left] == ["sm.reply_bytes_per_cycle", "dram.clock_mhz"]
+    assert "as if it were 3" in known.left[1], known.left
+
+
+@settings(max_examples=10, derandomize=True, deadline=None, phases=[Phase.generate])
+@given(st.sampled_from([1, 3, 4]), st.sampled_from([256, 512]), st.sampled_from([1, 2, 4, 8]), st.data())
+def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, data):
+    """Whatever the hashes are; where a row is no longer than what a channel holds, nothing is told."""
+    hashes = data.draw(st.lists(st.sampled_from(["modulo", "rotated"]), min_size=2, max_size=2))
+    row = stretch * stretches
+    device = SimulatedDevice(machines.gpu(
+        dram__channels=channels, dram__interleave_bytes=stretch, dram__row_bytes=row, dram__channel_hash=hashes[0],
+        dram__bank_hash=hashes[1], l2__size_bytes=1 << 17,
+    )).without_l1()  # fmt: skip
+    if channels > 1 and stretches == 1:
+        with pytest.raises(RuntimeError, match="which tells no row"):
+            rows(device, 32, channels)
+    else:
+        held = {} if channels == 1 else {"dram.interleave_bytes": stretch}
+        assert rows(device, 32, channels) == {"dram.row_bytes": row} | held
+
+
+def test_an_access_that_no_open_row_makes_shorter_tells_no_row():
+    """As where a bank closes its row at once."""
+    device = SimulatedDevice(machines.gpu(dram__row_policy="closed_page")).without_l1()
+    with pytest.raises(RuntimeError, match="an open row wins .* cycles, too few to tell"):
+        rows(device, 32, 1)
 
 
 def test_an_index_is_found_or_said_to_be_none_that_is_known():
@@ -224,6 +303,30 @@ def test_the_program_reads_the_walk_s_addresses_in_order(tmp_path):
         if op != NO_OP and stride != EXPLICIT and memory.base <= base < memory.base + 8192
     ]
     assert (np.array(read) - memory.base).tolist() == walked.tolist()
+
+
+@needs_nvcc
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["load", "atomic", "reduction"])
+def test_the_program_s_streams_go_round_their_ring(tmp_path, kind):
+    """Its kernel, run on the CPU as nvcc's PTX: every warp's units in order, and what is done there."""
+    units, accesses, blocks = 5, 9, 2
+    commands = tmp_path / "commands.txt"
+    commands.write_text(f"properties\nstream {kind} {blocks} {WARPS} {accesses} {units} 32 4\n")
+    trace = memsim.capture(
+        SOURCE, arguments=[str(commands)], kernel="stream", gpu="a100", out=tmp_path / "t.h5", by="source"
+    ).trace
+    (memory,) = (array for array in trace.arrays if array.bytes == units * 32)
+    kinds = {op.kind for op in trace.ops if trace.arrays[op.array] == memory}
+    places = [
+        int(base) - memory.base
+        for chunk in trace.chunks()
+        for op, base in zip(chunk.op, chunk.base, strict=True)
+        if op != NO_OP and trace.arrays[trace.ops[op].array] == memory
+    ]
+    warps = blocks * WARPS
+    ring = (np.arange(warps)[:, None] + warps * np.arange(accesses)) % units
+    assert kinds == {Kind[kind]} and np.array_equal(np.reshape(places, (warps, accesses)), 32 * ring)
 
 
 def test_a_preset_of_calibrate_is_a_preset(tmp_path):

@@ -1,5 +1,6 @@
-// Runs walks through memory on a GPU, one thread alone, and times every access. Commands come line by line on standard
+// Runs walks through memory on a GPU, one thread alone, and times every access; and streams of many warps, as a whole. Commands come line by line on standard
 // input, or from the file that is named; answers go to standard output. memsim/calibration/board.py is the other end.
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -75,6 +76,36 @@ __global__ void flush(const unsigned* memory, size_t words, unsigned* out) {
     if (sum != 0) out[0] = sum;
 }
 
+enum Kind { LOAD, ATOMIC, REDUCTION };
+
+// Access i of warp w, of n, goes to unit (w + i n) mod units; none waits for another. The memory stays 0.
+template <Kind KIND>
+__global__ void stream(unsigned* memory, int accesses, unsigned units, unsigned stride, unsigned lanes, unsigned zero,
+                       unsigned long long* taken, unsigned* out) {
+    unsigned warps = gridDim.x * blockDim.x / 32, lane = threadIdx.x % 32;
+    unsigned unit = (blockIdx.x * blockDim.x + threadIdx.x) / 32 % units, step = warps % units, sum = 0;
+    __syncthreads();
+    unsigned long long begin = clock64();
+    if (lane < lanes) {
+#pragma unroll 8
+        for (int i = 0; i < accesses; i++) {
+            unsigned* place = memory + static_cast<size_t>(unit) * (stride / 4) + lane;
+            if (KIND == LOAD)
+                sum += __ldcg(place);
+            else if (KIND == ATOMIC)
+                sum += atomicAdd(place, zero);
+            else
+                atomicAdd(place, zero);
+            unit += step;
+            if (unit >= units) unit -= units;
+        }
+    }
+    if (KIND == REDUCTION) __threadfence();  // whose results nobody waits for else
+    if (sum != 0) out[0] = sum;
+    __syncthreads();
+    if (threadIdx.x == 0) taken[blockIdx.x] = clock64() - begin;
+}
+
 __global__ void nothing() {}
 
 struct Buffers {
@@ -114,16 +145,20 @@ int properties(Buffers* b) {
     return 0;
 }
 
+int hold(Buffers* b, size_t bytes) {
+    if (bytes <= b->bytes) return 0;
+    if (b->memory != nullptr) CHECK(cudaFree(b->memory));
+    CHECK(cudaMalloc(&b->memory, bytes));
+    CHECK(cudaMemset(b->memory, 0, bytes));
+    b->bytes = bytes;
+    return 0;
+}
+
 int walked(Buffers* b, FILE* in, int use_l1, int groups, int segments, size_t bytes) {
     std::vector<Segment> list(segments);
     for (Segment& one : list)
         if (fscanf(in, "%u %d %d %d", &one.start, &one.stride, &one.count, &one.group) != 4) return 1;
-    if (bytes > b->bytes) {
-        if (b->memory != nullptr) CHECK(cudaFree(b->memory));
-        CHECK(cudaMalloc(&b->memory, bytes));
-        CHECK(cudaMemset(b->memory, 0, bytes));
-        b->bytes = bytes;
-    }
+    if (hold(b, bytes)) return 1;
     CHECK(cudaMemcpy(b->list, list.data(), segments * sizeof(Segment), cudaMemcpyHostToDevice));
     flush<<<128, 256>>>(b->other, b->other_bytes / 4, b->counts);
     if (use_l1)
@@ -140,6 +175,29 @@ int walked(Buffers* b, FILE* in, int use_l1, int groups, int segments, size_t by
         for (int bin = 0; bin < BINS; bin++) printf(" %u", counts[group * BINS + bin]);
         printf("\n");
     }
+    return 0;
+}
+
+int streamed(Buffers* b, FILE* in) {
+    char kind[16];
+    int blocks = 0, warps = 0, accesses = 0;
+    unsigned units = 0, stride = 0, width = 0;
+    if (fscanf(in, "%15s %d %d %d %u %u %u", kind, &blocks, &warps, &accesses, &units, &stride, &width) != 7) return 1;
+    if (hold(b, static_cast<size_t>(units) * stride)) return 1;
+    unsigned long long* taken = nullptr;
+    CHECK(cudaMalloc(&taken, blocks * sizeof(unsigned long long)));
+    flush<<<128, 256>>>(b->other, b->other_bytes / 4, b->counts);
+    if (!strcmp(kind, "load"))
+        stream<LOAD><<<blocks, 32 * warps>>>(b->memory, accesses, units, stride, width / 4, 0, taken, b->counts);
+    else if (!strcmp(kind, "atomic"))
+        stream<ATOMIC><<<blocks, 32 * warps>>>(b->memory, accesses, units, stride, width / 4, 0, taken, b->counts);
+    else
+        stream<REDUCTION><<<blocks, 32 * warps>>>(b->memory, accesses, units, stride, width / 4, 0, taken, b->counts);
+    std::vector<unsigned long long> all(blocks);
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemcpy(all.data(), taken, blocks * sizeof(all[0]), cudaMemcpyDeviceToHost));
+    CHECK(cudaFree(taken));
+    printf("%llu\n", *std::max_element(all.begin(), all.end()));
     return 0;
 }
 
@@ -172,6 +230,8 @@ int main(int argc, char** argv) {
             failed = walked(&buffers, in, use_l1, groups, segments, bytes);
         else if (!strcmp(command, "launch") && fscanf(in, "%d", &number) == 1)
             failed = launches(number);
+        else if (!strcmp(command, "stream"))
+            failed = streamed(&buffers, in);
         fflush(stdout);
         if (failed) return 1;
     }

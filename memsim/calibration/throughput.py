@@ -1,0 +1,70 @@
+"""What streams tell of how much a GPU's L2 and memory carry, as values of the model."""
+
+from __future__ import annotations
+
+from memsim.calibration import rates
+from memsim.calibration.known import Calibration
+from memsim.calibration.rates import SAME
+from memsim.calibration.simulated import SimulatedDevice
+from memsim.calibration.walks import Device
+from memsim.trace.schema import Kind
+
+
+def take_rates(known: Calibration, device: Device) -> None:
+    """Take over the rates of L2's slices and of an SM, each if it can be told from the other, and keep the curves.
+
+    Args:
+        device: with its L1 off.
+    """
+    _take_slices(known, device)
+    known.rates["l2"] = rates.l2_curve(device, known.gpu)
+    known.rates["dram"] = rates.dram_curve(device, known.gpu)
+    _take_reply(known)
+
+
+def _take_slices(known: Calibration, device: Device) -> None:
+    def cycles(kind: Kind) -> int | None:
+        search = rates.slice_cycles
+        return known.tried(f"{kind.name}s of one sector", lambda: search(device, known.gpu, kind))
+
+    of_load, of_atomic, of_reduction = map(cycles, (Kind.load, Kind.atomic, Kind.reduction))
+    if of_load:
+        known.take({"l2.sector_cycles": of_load}, "loads of one sector by all SMs")
+    if of_atomic and of_atomic != known.gpu.l2.sector_cycles:
+        known.left.append(f"atomics of one sector take {of_atomic} cycles each; the model has one number with loads")
+    if of_reduction:
+        known.take({"l2.partial_store_cycles": of_reduction}, "atomics of one word by all SMs, results unused")
+
+
+def _take_reply(known: Calibration) -> None:
+    """What one SM receives: known where two receive twice as much."""
+    (_, one), (_, two), *_ = known.rates["l2"]
+    if two >= 2 * one * (1 - SAME):
+        how = f"one block streams {one:.1f} bytes a cycle from L2, two do twice that"
+        known.take({"sm.reply_bytes_per_cycle": round(one)}, how)
+    elif abs(rates.l2_rate(SimulatedDevice(known.gpu), known.gpu, 1) / one - 1) > SAME:
+        known.left.append(f"sm.reply_bytes_per_cycle: one block streams {one:.1f} bytes a cycle from L2, two {two:.1f}")
+
+
+def take_clock(known: Calibration) -> bool:
+    """Take over the memory's clock, where streams show another one than is known; what the driver says stays.
+
+    Args:
+        known: with the curves of :func:`take_rates`.
+
+    Returns:
+        Whether it was taken.
+    """
+    blocks, reached = known.rates["dram"][-1]
+    if reached > known.rates["l2"][-1][1] * (1 - SAME):
+        known.left.append(f"dram.clock_mhz: memory streams {reached:.1f} bytes a cycle, as fast as L2")
+        return False
+    clock = known.tried("dram.clock_mhz", lambda: rates.dram_clock(known.gpu, known.rates["dram"]))
+    if clock is None or abs(clock / known.gpu.dram.clock_mhz - 1) <= SAME:
+        return False
+    if (told := known.values.get("dram.clock_mhz")) and told.status == "documented":
+        known.left.append(f"dram.clock_mhz: {blocks} blocks stream {reached:.1f} bytes a cycle, as if it were {clock}")
+        return False
+    how = f"so that {blocks} blocks stream {reached:.1f} bytes a cycle from memory"
+    known.take({"dram.clock_mhz": clock}, how, "fitted")
+    return True
