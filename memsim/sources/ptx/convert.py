@@ -14,23 +14,9 @@ from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.module import Instruction, Label, Not, Register, Symbol
 
 Body = Sequence[Instruction | Label]
-# What lanes do together, or what waits: never under a predicate that was a branch.
+# Beside all that is .sync, what lanes do together, waits or orders: never under a predicate that was a branch.
 _TOGETHER = frozenset(
-    [
-        "bar",
-        "barrier",
-        "shfl",
-        "vote",
-        "match",
-        "redux",
-        "elect",
-        "activemask",
-        "call",
-        "cp",
-        "mbarrier",
-        "wgmma",
-        "mma",
-    ]
+    ["bar", "barrier", "shfl", "vote", "activemask", "call", "cp", "mbarrier", "wgmma", "membar", "fence"]
 )
 
 
@@ -67,7 +53,11 @@ def converted(body: Body, branches: Collection[int]) -> list[Instruction | Label
 def _can_have(skipped: Sequence[Instruction], branch: Instruction) -> bool:
     """Whether what a branch skips can have its predicate."""
     name = branch.guard.register.name if isinstance(branch.guard, Not) else getattr(branch.guard, "name", "")
-    return all(one.guard is None and one.name not in _TOGETHER and name not in effects(one).writes for one in skipped)
+    return all(one.guard is None and not _together(one) and name not in effects(one).writes for one in skipped)
+
+
+def _together(one: Instruction) -> bool:
+    return one.name in _TOGETHER or one.has("sync")
 
 
 def _turned(guard: Register | Not | None) -> Register | Not:

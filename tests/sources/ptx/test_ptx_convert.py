@@ -104,7 +104,8 @@ def test_what_a_branch_skipped_has_its_predicate_turned_round():
 
 
 def test_a_branch_stays_whose_block_changes_its_predicate_or_waits():
-    for line in ("setp.eq.u32 %p1, %r3, 0;", "bar.sync 1;", "@%p1 add.s32 %r4, %r4, 1;"):
+    together = ("bar.sync 1;", "fence.acq_rel.gpu;", "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r3}, [%r2];")
+    for line in ("setp.eq.u32 %p1, %r3, 0;", "@%p1 add.s32 %r4, %r4, 1;", *together):
         before = body(PTX.replace("st.global", f"{line}\nst.global"))
         branches = {id(one) for one in before if not isinstance(one, Label) and one.name == "bra"}
         assert converted(before, branches) == list(before)
