@@ -68,10 +68,10 @@ def body(ptx: str = PTX):
     return flattened(module, kernel).body
 
 
-def rows(tmp_path, limit: int, machine_code: tuple[SassInstruction, ...]):
+def rows(tmp_path, limit: int, machine_code: tuple[SassInstruction, ...], ptx: str = PTX):
     """The trace's only chunk, and what the kernel stored."""
     memory, numbers = Memory(), np.arange(THREADS, dtype=np.uint32)
-    launch = Launch(PTX, "k", (1, 1, 1), (THREADS, 1, 1), [memory.add(numbers, "p"), limit], machine_code=machine_code)
+    launch = Launch(ptx, "k", (1, 1, 1), (THREADS, 1, 1), [memory.add(numbers, "p"), limit], machine_code=machine_code)
     trace = trace_launch(
         launch, memory, tmp_path / f"{len(machine_code)}.h5", load_gpu("a100"), blocks="all", check=True
     )
@@ -119,6 +119,38 @@ def test_warps_without_lanes_issue_the_accesses_all_the_same(tmp_path):
     assert (chunk.op[masked] == NO_OP).all() and not chunk.mask[masked].any()
     assert numbers.tolist() == [2 * k if k < 40 else k for k in range(THREADS)]
     assert np.add.reduceat(chunk.op != NO_OP, chunk.first_instruction[:-1]).tolist() == [2, 2, 0, 0]
+
+
+def test_a_warp_without_lanes_issues_a_reduction_all_the_same(tmp_path):
+    """The usual short branch around an atomic, without machine code."""
+    ptx = PTX.replace("st.global.u32 [%d3], %r4;", "red.global.add.u32 [%d3], %r4;")
+    chunk, numbers = rows(tmp_path, 40, (), ptx)
+    masked = chunk.flags & Flag.masked != 0
+    assert np.add.reduceat(masked, chunk.first_instruction[:-1]).tolist() == [0, 0, 2, 2]
+    assert numbers.tolist() == [3 * k if k < 40 else k for k in range(THREADS)]
+
+
+@pytest.mark.parametrize(
+    ("access", "logged"),
+    [
+        ("atom.global.add.u32 %r4, [%d3], %r2;", True),
+        ("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3];", True),
+        ("stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r3], {%r2};", True),
+        ("cp.async.ca.shared.global [%r3], [%d3], 4;", True),
+        ("st.local.u32 [stack], %r2;", True),
+        ("ld.const.u32 %r4, [table];", False),  # another unit's
+    ],
+)
+def test_an_access_under_a_predicate_of_ptx_is_the_load_store_units(tmp_path, access, logged):
+    """Two warps have all their lanes and two have none."""
+    ptx = PTX.replace("@%p1 bra $behind;", f"mov.u32 %r3, tile;\n@!%p1 {access}\nbra $behind;")
+    ptx = ptx.replace(".visible", ".const .b32 table[4] = {1, 2, 3, 4};\n.visible").replace(
+        ".file", ".shared .align 16 .b8 tile[1024]; .local .align 4 .b8 stack[4];\n.file"
+    )
+    chunk, _ = rows(tmp_path, 64, (), ptx)
+    masked = chunk.flags & Flag.masked != 0
+    assert np.add.reduceat(chunk.op != NO_OP, chunk.first_instruction[:-1]).tolist() == [1, 1, 0, 0]
+    assert np.add.reduceat(masked, chunk.first_instruction[:-1]).tolist() == [0, 0, logged, logged]
 
 
 def test_warps_that_a_branch_skips_issue_nothing_there(tmp_path):

@@ -39,6 +39,13 @@ def elements(b: Builder, one: Instruction, operand: Operand, kind: str) -> list[
     return [b.row(part.name) if isinstance(part, Register) else b.value(part, kind) for part in parts]
 
 
+def _logged(space: str) -> int:
+    """How an access to a space is logged: parameters' never, constants' where they have lanes, others' always."""
+    if space == "param":
+        return 0
+    return access.LOGGED if space == "const" else access.LOGGED | access.LOAD_STORE
+
+
 def _check(b: Builder, one: Instruction, kind: str) -> int:
     width = width_of(kind)
     if width not in (8, 16, 32, 64):
@@ -53,9 +60,9 @@ def _load(b: Builder, one: Instruction, values: bool) -> None:
     rows = elements(b, one, one.operands[0], kind)
     first = one.operands[0].parts[0] if isinstance(one.operands[0], Vector) else one.operands[0]
     full = width_of(b.types[first.name]) if isinstance(first, Register) and first.name in b.types else width
-    bits = access.VALUES * values | access.SIGNED * is_signed(kind)
+    bits = access.VALUES * values | access.SIGNED * is_signed(kind) | _logged(space)
     if space != "param":
-        bits |= access.WAITED | access.LOGGED
+        bits |= access.WAITED
     b.emit(
         Micro.load, a=base, x=added, y=bits, mask=width // 8, shift=64 - width, c=mask_of(full), list=b.listed(rows),
         count=len(rows),
@@ -67,7 +74,7 @@ def _store(b: Builder, one: Instruction, values: bool) -> None:
     width = _check(b, one, one.type)
     base, added = address_of(b, one.operands[0], space)
     rows = elements(b, one, one.operands[1], one.type) if values else [SINK] * _count(one)
-    bits = access.VALUES * values | (access.LOGGED if space != "param" else 0)
+    bits = access.VALUES * values | _logged(space)
     b.emit(Micro.store, a=base, x=added, y=bits, mask=width // 8, list=b.listed(rows), count=len(rows))
 
 
@@ -94,7 +101,7 @@ def _atomic(b: Builder, one: Instruction, values: bool) -> None:
     swap = {"c": b.value(operands[2], kind)} if name == "cas" else {}
     integer = Type.signed if is_signed(kind) else Type.unsigned
     number = number_type(b, kind) if kind in FLOATS else int(integer)
-    bits = access.VALUES * values | access.LOGGED | access.WAITED * answers(one, b.read)
+    bits = access.VALUES * values | _logged(space) | access.WAITED * answers(one, b.read)
     to = destination(b, one) if returns else SINK
     value = b.value(operands[1], kind)
     b.emit(
@@ -136,9 +143,10 @@ def _matrix(b: Builder, one: Instruction, values: bool) -> None:
     operand, listed = (one.operands[0], one.operands[1]) if stores else (one.operands[1], one.operands[0])
     if not one.has("m8n8") or one.type != "b16" or not isinstance(listed, Vector):
         raise b.error("moves matrices in a way that memsim does not know")
-    base, added = address_of(b, operand, space_of(one))
+    space = space_of(one)
+    base, added = address_of(b, operand, space)
     rows = [b.value(part, "b32") for part in listed.parts] if values or not stores else [SINK] * len(listed.parts)
-    bits = access.VALUES * values | access.LOGGED | access.WAITED * (not stores)
+    bits = access.VALUES * values | _logged(space) | access.WAITED * (not stores)
     op = Micro.matrix_store if stores else Micro.matrix_load
     fields = {"mask": int(one.has("trans")), "list": b.listed(rows), "count": len(rows)}
     b.emit(op, a=base, x=added, y=bits, **fields)
@@ -158,7 +166,7 @@ def _copy(b: Builder, one: Instruction, values: bool) -> None:
     width = one.operands[2]
     if not isinstance(width, Immediate) or width.value not in (4, 8, 16):
         raise b.error("copies another number of bytes than 4, 8 or 16")
-    bits, size = access.VALUES * values, ZERO
+    bits, size = access.VALUES * values | access.LOAD_STORE, ZERO
     if len(one.operands) > 3:
         size = b.value(one.operands[3], "u32")
         bits |= copies.SIZED

@@ -32,6 +32,7 @@ YIELDED = int(Status.yielded)
 ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin
 # Bits of Y.
 VALUES, SIGNED, LOGGED = 1, 2, 16
+LOAD_STORE = 128  # the load-store unit's: even of no lane it takes its turn of the address unit
 MOST_REPEATS = 1 << 16  # of a lock or a flag that does not change: nobody will change it
 PATIENCE = 64  # repeats before other warps get their turn
 
@@ -135,14 +136,20 @@ def log_located(m, record, warp, pc, count, width, region):
 
 
 @inlined
+def log_masked(m, record, warp, flags):
+    """Log an access whose predicate leaves no lane; Y's flags say whether it is the load-store unit's."""
+    if m.grid[TRACING] and flags & LOAD_STORE:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(0), MASKED_FLAG)
+
+
+@inlined
 def access(m, record, w, warp, pc, r, row, active, stores):
     """A load or a store of the active lanes; DONE, or why it cannot be."""
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
     flags = row[Y]
     if count == 0:
-        if m.grid[TRACING] and flags & LOGGED:
-            log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, MASKED_FLAG)
+        log_masked(m, record, warp, flags)
         return DONE
     element, n_elements = row[MASK], row[COUNT]
     region = locate(m, pc, count, element * n_elements)

@@ -49,15 +49,13 @@ LOWEST = -(1 << 63)
 
 @inlined
 def atomic(m, record, w, warp, pc, r, row, active):
-    """Carry out one atomic of every active lane; DONE, or why it cannot be.
+    """Carry out one atomic of every active lane, of which there are some; DONE, or why it cannot be.
 
     A lock or flag that a warp asks for again and again without a change gets other warps their turn, and ends the run
     when nobody changes it: blocks run one after another, so another block will not.
     """
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
-    if count == 0:
-        return DONE
     width, flags = row[MASK], row[Y]
     region = locate(m, pc, count, width)
     if region < -1:

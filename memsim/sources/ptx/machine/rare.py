@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.sources.ptx.machine import across, floats, rare_integers, tensors
 from memsim.sources.ptx.machine import integers as lanes
-from memsim.sources.ptx.machine.access import DONE, OUTSIDE
+from memsim.sources.ptx.machine.access import DONE, OUTSIDE, log_masked
 from memsim.sources.ptx.machine.atomics import atomic
 from memsim.sources.ptx.machine.barriers import cluster_barrier
 from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
@@ -56,6 +56,8 @@ def rare(m, record, w, warp, pc, r, row, predicates, active, mask, n):
         _share(m, w, row)
         return np.int64(DONE)
     if active == 0:
+        if op == ATOMIC or op == COPY_ASYNC or op == MATRIX_LOAD or op == MATRIX_STORE:
+            log_masked(m, record, warp, row[Y])
         return np.int64(DONE)
     if op == MBARRIER:
         return mbarrier(m, record, w, warp, pc, r, row, predicates, active)
