@@ -179,5 +179,5 @@ def _instructions(result: Result) -> Iterator[Metric]:
     memory = _profiled(result, "instructions", range(len(result.trials.ops)))
     if memory is None or not executed.get("gap_instructions"):
         return
-    every = memory + executed["gap_instructions"] + executed["barriers"]
+    every = memory + executed["gap_instructions"] + executed["barriers"] + executed["masked"]
     yield _count(result, "smsp__inst_executed.sum", "inst", every)

@@ -66,7 +66,7 @@ def warp_instructions(result: Result) -> float:
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
         return float("nan")
     memory = sum(op["profile"]["instructions"] for op in result.trials.ops)
-    return float(memory + about["executed"]["gap_instructions"])
+    return float(memory + about["executed"]["gap_instructions"] + about["executed"]["masked"])
 
 
 def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:

@@ -211,6 +211,7 @@ def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:
         "warps": trace.n_warps,
         "gap_instructions": int(rows["gap"].sum(dtype=np.int64)),
         "barriers": int(np.count_nonzero(rows["flags"] & Flag.barrier)),
+        "masked": int(np.count_nonzero(rows["flags"] & Flag.masked)),
         "pipe_cycles": pipe_cycles(execution.gpu, trace.issue.mixes, rows["mix"]),
     }
 

@@ -35,8 +35,8 @@ from memsim.trace.schema import INSTRUCTION_CLASSES
 SCHEMA = "memsim-result"
 # 1.1: about.trace.wave_blocks; 1.2: about.executed, ops[].profile (that of 1.1 is left aside)
 # 1.3: sealed, translation; 1.4: about.gpu.launch, trials/full_until, dirty_sectors, blocks_done
-# 1.5: sources
-VERSION = (1, 5)
+# 1.5: sources; 1.6: about.executed.masked
+VERSION = (1, 6)
 
 # Arrays that older files lack -> the section of the GPU that is as old as they are.
 _SINCE = {"translation": "translation"} | dict.fromkeys(("full_until", "dirty_sectors", "blocks_done"), "launch")
@@ -54,7 +54,9 @@ _PROFILE_FIELDS: _Fields = {
 _PROFILE_DEFAULTS = {
     one.name: one.default for one in dataclasses.fields(OpProfile) if one.default is not dataclasses.MISSING
 }
-_EXECUTED_FIELDS: _Fields = dict.fromkeys(("registers", "shared_bytes", "warps", "gap_instructions", "barriers"), int)
+_EXECUTED_FIELDS: _Fields = dict.fromkeys(
+    ("registers", "shared_bytes", "warps", "gap_instructions", "barriers", "masked"), int
+)
 _PIPES = (*INSTRUCTION_CLASSES, "tensor")
 _UNTIL_FIELDS: _Fields = {"width": (int, float), "convention": str, "reached": bool}
 _ABOUT_FIELDS: _Fields = {
@@ -137,6 +139,8 @@ def _complete(about: Any, ops: Any) -> None:
         for op in ops:
             if isinstance(op, dict):
                 op.pop("profile", None)
+    if isinstance(about, dict) and isinstance(executed := about.get("executed"), dict):
+        executed.setdefault("masked", 0)
     for op in ops if isinstance(ops, list) else ():
         if isinstance(op, dict) and isinstance(profile := op.get("profile"), dict):
             op["profile"] = _PROFILE_DEFAULTS | profile

@@ -21,7 +21,8 @@ class Trials(Trial):
         about: gpu (dict, whole configuration), gpu_provenance (dict), seed, versions (dict), trace (dict: digest,
             kernel, source, parameters, grid, block, blocks: how many were traced, wave_blocks: how many the GPU holds
             at once, 0 if not known), executed (dict: registers, shared_bytes; of the traced warps, warps,
-            gap_instructions, barriers, one a warp; missing in files before 1.2), created (ISO time).
+            gap_instructions, barriers, one a warp, masked, accesses of no lane; missing in files before 1.2), created
+            (ISO time).
         ops: list of dicts kind, space (names), width, array (index into arrays, or -1), line, column, file, text,
             profile (dict, see profile.ops.OpProfile; missing in files before 1.2).
         arrays: list of dicts name, base, bytes, element_bytes.

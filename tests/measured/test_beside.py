@@ -161,7 +161,7 @@ def _with_everything():
         values = getattr(trials, name)
         setattr(trials, name, np.zeros((values.shape[0], rows, *values.shape[2:]), values.dtype))
     trials.ops = [trials.ops[0] | {"space": space, "kind": kind, "profile": profile} for space, kind in kinds]
-    trials.about["executed"] = {"gap_instructions": 100, "barriers": 0}
+    trials.about["executed"] = {"gap_instructions": 100, "barriers": 0, "masked": 0}
     return Result(trials)
 
 

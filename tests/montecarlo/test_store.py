@@ -230,6 +230,15 @@ def test_a_snapshot_in_a_file_of_version_1_0_has_no_kernel_time(saved):
     assert "predicted kernel time –" in tables(old)
 
 
+def test_older_files_tell_of_no_access_without_lanes(saved):
+    executed = dict.fromkeys(store._EXECUTED_FIELDS, 1)
+    del executed["masked"]
+    with changed(saved) as file:
+        _json("about", lambda about: about.update(executed=executed))(file)
+        file.attrs["version"] = [1, 5]
+    assert store.load(saved).about["executed"] == executed | {"masked": 0}
+
+
 def test_profiles_of_older_files_lack_what_was_not_counted_then(saved):
     """As those of before atomics' addresses were."""
     told = {one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)}
