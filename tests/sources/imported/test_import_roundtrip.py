@@ -129,6 +129,16 @@ def test_any_trace(tmp_path_factory, programs):
         )  # fmt: skip
 
 
+def test_an_access_of_no_lane_is_an_instruction(tmp_path):
+    """It has a gap of 3, the access behind it one of 2: six instructions before that access."""
+    warp = [(NO_OP, int(Flag.masked), 3, 0, 0, 0, 0, []), (0, int(Flag.sequence), 2, 1, 1 << 30, 4, 0, [])]
+    with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
+        writer.append(np.array([0]), chunk([warp]))
+        writer.finish(LaunchShape((1, 1, 1), (32, 1, 1)), OPS[:1], ARRAYS[:1])
+    (back,) = round_trip(Trace.open(tmp_path / "t.h5"), tmp_path).chunks()
+    assert back.gap[back.op != NO_OP].tolist() == [6]
+
+
 def test_a_snapshot_is_a_launch_of_its_blocks(tmp_path):
     trace = memsim.trace("saxpy", out=tmp_path / "t.h5", n=1 << 14, blocks="3:7")
     back = round_trip(trace, tmp_path)
