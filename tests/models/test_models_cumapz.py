@@ -17,7 +17,9 @@ from memsim.models.cumapz import Buffer, Fetch, Program, Reference, Threads, est
 from memsim.models.cumapz.accesses import SUMS
 from memsim.models.cumapz.factors import FACTORS, first_blocks
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind
+from memsim.trace.schema import NO_OP, Flag, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.writer import TraceWriter
+from tests.trace_programs import ARRAYS, OPS, chunk
 
 GPU = load_gpu("tesla-c1060")
 MACHINE = oracle.Machine((1, 3), 128, 32, False)
@@ -210,6 +212,20 @@ def test_a_tiled_product_fetches_two_tiles_at_once(tmp_path):
     assert (len(found.fetches), len(found.accesses), found.beyond) == (2, 2, [])
     assert found.fetches_together == 2 and found.factors.data_reuse == 16
     assert found.factors.bw_util == 1
+
+
+def test_an_access_of_no_lane_parts_no_load_from_its_store(tmp_path):
+    """A load, an access that no lane makes, a store of what was loaded; then one that reads the buffer."""
+    sequence, all_lanes = int(Flag.sequence), 2**32 - 1
+    off = (NO_OP, int(Flag.masked), 0, 0, 0, 0, 0, [])
+    load, store = (0, sequence, 0, all_lanes, 512, 4, 0, []), (1, int(Flag.data), 0, all_lanes, 0, 4, 0, [])
+    read = (2, sequence, 0, all_lanes, 0, 4, 0, [])
+    ops = [*OPS, StaticOp(Kind.load, Space.shared, 4, 1, 5, 1, "kernel.py", "s[i]")]
+    with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
+        writer.append(np.array([0]), chunk([[load, off, store, read]]))
+        writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), shared_bytes=256), ops, ARRAYS)
+    found = memsim.estimate(Trace.open(tmp_path / "t.h5"), GPU).cumapz
+    assert (found.fetches, found.accesses) == ([0], [2])
 
 
 def test_a_reduction_in_shared_memory_is_no_fetch(tmp_path):

@@ -11,7 +11,7 @@ from memsim.trace.coalesce_loop import ADDRESS, LANE, count_distinct, count_pass
 from memsim.trace.coalescing_rules import BANKS_ATOMIC
 from memsim.trace.schema import EXPLICIT, NO_OP, Flag, Kind, Space
 
-SEQUENCE, DATA = int(Flag.sequence), int(Flag.data)
+SEQUENCE, DATA, MASKED = int(Flag.sequence), int(Flag.data), int(Flag.masked)
 LOAD, STORE = int(Kind.load), int(Kind.store)
 GLOBAL, SHARED = int(Space.global_), int(Space.shared)
 
@@ -47,7 +47,7 @@ def find_fetches(first_instruction, columns, ops, pending, copied, loads, fills)
     for warp in range(len(first_instruction) - 1):
         n = 0
         for i in range(first_instruction[warp], first_instruction[warp + 1]):
-            if flags[i] & SEQUENCE or op[i] == NO_OP:
+            if flags[i] & SEQUENCE or op[i] == NO_OP and not flags[i] & MASKED:
                 n = 0
             if op[i] == NO_OP:
                 continue
