@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import memsim
+from memsim.support.errors import InputError
 
 NUMBERS = 32 * 1024 * 1024
 GPU = "tesla-v100"
+URL = "https://github.com/Liu-xiandong/How_to_optimize_in_GPU"
 FOLDER = "How_to_optimize_in_GPU/reduce"
 DESCRIBED = {1: "interleaved", 2: "sequential", 3: "first_add"}  # step -> variant of the library's `reduction`
 
@@ -19,10 +21,13 @@ def captured(step: int, folder: Path) -> memsim.Trace:
         folder: of the downloads.
 
     Raises:
-        StopIteration: no file of the step's is there.
+        InputError: no file of the step's is there.
     """
-    program = next((folder / FOLDER).glob(f"reduce_v{step}_*.cu"))
-    return memsim.capture([program], gpu=GPU, by="auto", snapshot_only=True, stop=True).trace
+    program = f"reduce_v{step}_*.cu"
+    found = sorted((folder / FOLDER).glob(program))
+    if not found:
+        raise InputError(folder / FOLDER, program, f"is missing; clone {URL} into the folder that MEMSIM_PROGRAMS names")
+    return memsim.capture(found[:1], gpu=GPU, by="auto", snapshot_only=True, stop=True).trace
 
 
 def described(step: int, numbers: int) -> memsim.Trace:

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from experiments.reduction_ladder import study as reductions
+from experiments.reduction_ladder.programs import captured
 from experiments.sgemm_ladder import programs
 from experiments.sgemm_ladder import study as products
 from memsim.gpu.presets import load_gpu
+from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Kind
 
@@ -30,6 +32,11 @@ def test_a_product_takes_a_start_and_so_much_a_step(monkeypatch):
     time = SimpleNamespace
     monkeypatch.setattr(products.memsim, "simulate", lambda k, gpu, trials: time(kernel_time=time(mean=2 + 0.01 * k)))
     assert products.seconds(1, None, (8, 16)) == pytest.approx(0.04296)
+
+
+def test_a_program_that_was_not_downloaded_is_named(tmp_path):
+    with pytest.raises(InputError, match=r"reduce: reduce_v2_\*\.cu is missing; clone https://github\.com/Liu-xiandong"):
+        captured(2, tmp_path)
 
 
 @pytest.mark.parametrize("study", [products, reductions])
