@@ -26,7 +26,8 @@ def captured(step: int, folder: Path) -> memsim.Trace:
     program = f"reduce_v{step}_*.cu"
     found = sorted((folder / FOLDER).glob(program))
     if not found:
-        raise InputError(folder / FOLDER, program, f"is missing; clone {URL} into the folder that MEMSIM_PROGRAMS names")
+        problem = f"is missing; clone {URL} into the folder that MEMSIM_PROGRAMS names"
+        raise InputError(folder / FOLDER, program, problem)
     return memsim.capture(found[:1], gpu=GPU, by="auto", snapshot_only=True, stop=True).trace
 
 

@@ -35,7 +35,9 @@ def test_a_product_takes_a_start_and_so_much_a_step(monkeypatch):
 
 
 def test_a_program_that_was_not_downloaded_is_named(tmp_path):
-    with pytest.raises(InputError, match=r"reduce: reduce_v2_\*\.cu is missing; clone https://github\.com/Liu-xiandong"):
+    with pytest.raises(
+        InputError, match=r"reduce: reduce_v2_\*\.cu is missing; clone https://github\.com/Liu-xiandong"
+    ):
         captured(2, tmp_path)
 
 

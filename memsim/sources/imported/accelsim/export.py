@@ -2,8 +2,8 @@
 
 Static ops become SASS instructions of kind, space and width; what lies between becomes integer additions. A sequence
 begins with a use of a register that the last load of the sequence before wrote, or, if that has no load, after a
-``DEPBAR``. So an import of an export has the same accesses, gaps and sequences, but for what is below; names, source lines, and which
-instructions of a gap depend on each other are lost.
+``DEPBAR``. So an import of an export has the same accesses, gaps and sequences, but for what is below; names, source
+lines, and which instructions of a gap depend on each other are lost.
 
 - An access of no lane leaves as an integer addition of no lane: the trace does not tell which access it is.
 - Local accesses leave as global ones at the same addresses: Accel-Sim lays local memory out itself.
