@@ -86,6 +86,16 @@ def test_capturing_in_python_catches_every_launch_of_the_block(tmp_path, gpu):
 
 
 @needs_triton
+def test_traces_tell_the_order_of_all_launches(tmp_path):
+    kernels = "".join(f"@triton.jit\ndef {name}(x):\n    tl.store(x, 1.0)\n" for name in ("up", "down"))
+    launches = "x = np.zeros(4, np.float32)\nfor _ in range(2):\n    up[(1,)](x)\n    down[(1,)](x)\n"
+    script = _program(tmp_path, f"import numpy as np, triton, triton.language as tl\n{kernels}{launches}")
+    captured = memsim.capture(script, out=tmp_path / "t", gpu="a100", launch="all")
+    orders = {trace.path.stem: trace.parameters["order"] for trace in captured.traces}
+    assert orders == {"up-0": 0, "down-0": 1, "up-1": 2, "down-1": 3}
+
+
+@needs_triton
 def test_a_compiled_kernel_is_caught_by_the_capture_that_it_is_launched_in(tmp_path):
     module = _module(tmp_path, TRITON)
     for _ in range(2):

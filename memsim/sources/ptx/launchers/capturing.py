@@ -127,8 +127,8 @@ class Capturing:
         labels = [name or f"argument{number}" for number, name in enumerate(known[: len(arguments)])]
         passed = [self._passed(value, name) for value, name in zip(arguments, labels, strict=True)]
         caught = Caught(
-            code.name, self._counts[code.name], extents(grid), extents(block), extents(cluster), shared_bytes,
-            user_line(), code, passed,
+            code.name, self._counts[code.name], len(self.launches), extents(grid), extents(block), extents(cluster),
+            shared_bytes, user_line(), code, passed,
         )  # fmt: skip
         if self._call is not None:
             self._call.append(self._time(caught))
@@ -221,6 +221,7 @@ class Capturing:
         execute(launch, self.memory)
 
     def _launch_of(self, caught: Caught) -> Launch:
+        numbers = {"launch": caught.index, "order": caught.order}
         return Launch(
             ptx=caught.code.ptx,
             kernel=caught.code.entry,
@@ -232,7 +233,7 @@ class Capturing:
             source=caught.code.source,
             registers=self._registers(caught.code),
             machine_code=machine_code(caught.code.ptx, caught.code.entry, self.gpu),
-            parameters={"launch": caught.index, "compiled_for": target(caught.code.ptx)},
+            parameters=numbers | {"compiled_for": target(caught.code.ptx)},
             name=caught.code.name,
         )
 
