@@ -93,6 +93,7 @@ def test_the_command_takes_a_programs_arguments(program, tmp_path):
             "scale: TypeError|ended with exit",
         ),
         ({"scale[(step,)]": "#"}, {}, "tunes no kernel; give one with @triton.autotune"),
+        ({"DOWN < 2": "DOWN < 0"}, {}, "no third way"),
         ({}, {"vary": {"B": (64,)}}, "B is no choice of a program; write it into its triton.Configs"),
     ],
 )

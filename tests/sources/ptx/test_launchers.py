@@ -124,6 +124,14 @@ def test_a_tuner_is_told_simulated_times_and_its_kernel_runs_with_the_best(tmp_p
 
 
 @needs_triton
+def test_a_tuner_of_which_nothing_can_be_launched_is_told_of(tmp_path):
+    module = _module(tmp_path, TUNED.replace("    at = ", "    tl.static_assert(BLOCK < 8)\n    at = "))
+    with memsim.capturing(gpu="a100") as captured, pytest.raises(Exception, match="static_assert|CompileTimeAssertion"):
+        module.main()  # Triton launches the first all the same
+    assert captured.notes == ["add is not tuned for a100: none of its 2 configurations can be launched there"]
+
+
+@needs_triton
 def test_what_a_tuner_found_for_one_gpu_is_no_answer_for_another(tmp_path, monkeypatch):
     monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))
     module = _module(tmp_path, TUNED)

@@ -62,6 +62,8 @@ def _forget(tuner: Any) -> None:
 
 def _won(kernel: str, gpu: str, best_config: Any, timings: Mapping[Any, Sequence[float]]) -> str:
     times = {str(config): times[0] for config, times in timings.items() if times[0] < float("inf")}
+    if not times:
+        return f"{kernel} is not tuned for {gpu}: none of its {len(timings)} configurations can be launched there"
     best, worst = min(times.values()), max(times, key=lambda config: times[config])
     return (
         f"{kernel} tuned for {gpu}, {len(times)} configurations simulated: {best_config} takes "
