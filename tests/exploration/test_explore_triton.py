@@ -90,14 +90,14 @@ def test_the_command_takes_a_programs_arguments(program, tmp_path):
         (
             {"@triton.autotune(configs": "@(lambda *a, **k: lambda f: f)(configs"},
             {},
-            "scale: TypeError|ended with exit",
+            "wrong.py: run ended with exit code 1; no trace was kept",
         ),
         ({"scale[(step,)]": "#"}, {}, "tunes no kernel; give one with @triton.autotune"),
         ({"DOWN < 2": "DOWN < 0"}, {}, "no third way"),
         ({}, {"vary": {"B": (64,)}}, "B is no choice of a program; write it into its triton.Configs"),
     ],
 )
-def test_what_cannot_be_explored_is_one_line(program, tmp_path, changed, arguments, said):
+def test_what_cannot_be_explored_is_one_line(program, tmp_path, capfd, changed, arguments, said):
     wrong = program.read_text()
     for old, new in changed.items():
         wrong = wrong.replace(old, new)
@@ -106,6 +106,8 @@ def test_what_cannot_be_explored_is_one_line(program, tmp_path, changed, argumen
     with pytest.raises(InputError, match=said) as raised:
         memsim.explore(path, "a100", arguments=["64"], keep=0, **arguments)
     assert "\n" not in str(raised.value)
+    own = "missing 2 required positional arguments: 'DOWN' and 'B'"
+    assert (own in capfd.readouterr().err) == ("exit code" in said), "what fails in the program, it prints itself"
 
 
 def test_arguments_are_a_programs():
