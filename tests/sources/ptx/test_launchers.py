@@ -124,6 +124,27 @@ def test_a_tuner_is_told_simulated_times_and_its_kernel_runs_with_the_best(tmp_p
 
 
 @needs_triton
+def test_equal_configurations_are_one(tmp_path):
+    module = _module(tmp_path, TUNED.replace("((64, 1), (512, 4))", "((64, 1), (512, 4), (64, 1))"))
+    with memsim.capturing(gpu="a100") as captured:
+        module.main()
+    (tuned,) = captured.tuned
+    assert [one["BLOCK"] for one in tuned.configurations] == [64, 512] and len(captured.timed) == 3
+    assert [tried.caught.block[0] for (tried,) in tuned.calls] == [32, 128], "a warp, and four"
+
+
+@needs_triton
+def test_a_tuner_that_times_a_configuration_twice_is_refused(tmp_path):
+    twice = "do_bench=lambda call, quantiles: [triton.testing.do_bench(call) for _ in range(2)]"
+    module = _module(tmp_path, TUNED.replace("cache_results=True", twice))
+    with (
+        memsim.capturing(gpu="a100"),
+        pytest.raises(InputError, match="add's tuner timed 2 calls for .*'BLOCK': 64.*once"),
+    ):
+        module.main()
+
+
+@needs_triton
 def test_a_tuner_of_which_nothing_can_be_launched_is_told_of(tmp_path):
     module = _module(tmp_path, TUNED.replace("    at = ", "    tl.static_assert(BLOCK < 8)\n    at = "))
     with memsim.capturing(gpu="a100") as captured, pytest.raises(Exception, match="static_assert|CompileTimeAssertion"):

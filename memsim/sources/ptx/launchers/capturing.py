@@ -166,22 +166,21 @@ class Capturing:
         """All launches that a tuner timed."""
         return [one for call in self.timed if not isinstance(call, str) for one in call]
 
-    def tell_tuned(self, kernel: str, configurations: Sequence[Mapping[str, Any]], first: int) -> None:
+    def tell_tuned(self, kernel: str, tried: Sequence[tuple[Mapping[str, Any], Sequence[list[Tried] | str]]]) -> None:
         """What a kernel's tuner says when it is done.
 
         Args:
             kernel: its name.
-            configurations: that it has timed, in their order.
-            first: which of :attr:`timed` was its first.
+            tried: its configurations in their order, each with what was added to :attr:`timed` for it.
 
         Raises:
             InputError: it timed one of them never, or twice.
         """
-        calls = self.timed[first:]
-        if len(calls) != len(configurations):
-            problem = f"timed {len(calls)} calls for {len(configurations)} configurations; time each configuration once"
-            raise InputError("capture", f"{kernel}'s tuner", problem)
-        self.tuned.append(Tuned(kernel, [dict(one) for one in configurations], calls))
+        for configuration, calls in tried:
+            if len(calls) != 1:
+                problem = f"timed {len(calls)} calls for {dict(configuration)}; time each configuration once"
+                raise InputError("capture", f"{kernel}'s tuner", problem)
+        self.tuned.append(Tuned(kernel, [dict(one) for one, _ in tried], [calls[0] for _, calls in tried]))
         if self._timing is not None and self._timing.stop and self.wanted.takes_kernel(kernel):
             raise Enough
 
