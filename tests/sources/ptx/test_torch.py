@@ -7,6 +7,7 @@ import pytest
 from places import DATA
 
 import memsim
+from memsim.support.errors import InputError
 
 torch = pytest.importorskip("torch", reason="torch is not installed")
 needs_triton = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="triton is not installed")
@@ -42,6 +43,15 @@ def test_a_move_copies_and_an_array_that_is_there_is_itself(captured):
     host.copy_(there)
     assert host.tolist() == [2, 2, 2] and not host.is_cuda, "in place, a tensor stays where it is"
     assert there.half().is_cuda and there.to(torch.int32).is_cuda
+
+
+@pytest.mark.parametrize("make", [torch.Tensor.to_sparse, torch.Tensor.to_sparse_csr])
+def test_sparse_tensors_stay_on_the_host(captured, make):
+    host = torch.eye(3)
+    assert not make(host).is_cuda
+    for there in (lambda: make(host).cuda(), lambda: make(host.cuda())):
+        with pytest.raises(InputError, match=r"torch.sparse_\w+ is no layout on the GPU here; give kernels dense tensors"):
+            there()
 
 
 def test_the_device_is_memsims_gpu_and_its_events_know_no_time(captured):

@@ -18,6 +18,7 @@ from memsim.gpu.occupancy import most_shared_bytes
 from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.nothing import Nothing
+from memsim.support.errors import InputError
 
 MEMORY_BYTES = 80 << 30  # that programs are told; memsim does not model how much memory a GPU has
 _MARK = "_memsim_device"  # of a storage that stands for one on the GPU
@@ -88,7 +89,10 @@ def _mark(value: Any) -> None:
     import torch
 
     if isinstance(value, torch.Tensor):
-        setattr(_storage(value), _MARK, True)
+        storage = _storage(value)
+        if storage is None:
+            raise InputError("torch", str(value.layout), "is no layout on the GPU here; give kernels dense tensors")
+        setattr(storage, _MARK, True)
     elif isinstance(value, list | tuple):
         for one in value:
             _mark(one)
