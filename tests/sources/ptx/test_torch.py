@@ -79,11 +79,13 @@ def test_a_default_device_holds_for_what_names_none(captured):
         assert torch.zeros(2).is_cuda
 
 
-def test_afterwards_torch_is_its_own(tmp_path):
-    own = torch.cuda.is_available, torch.cuda.Event
+def test_afterwards_torch_is_its_own(monkeypatch):
+    monkeypatch.delattr(torch._C, "_cuda_getCurrentRawStream", raising=False)  # as where torch is built for the CPU
+    monkeypatch.delattr(torch.cuda, "_exchange_device")
+    own = vars(torch.cuda).copy(), vars(torch._C).copy()
     with memsim.capturing(gpu="a100"):
-        assert torch.cuda.is_available is not own[0]
-    assert (torch.cuda.is_available, torch.cuda.Event) == own
+        assert torch.cuda.is_available is not own[0]["is_available"] and torch._C._cuda_getCurrentRawStream(0) == 0
+    assert (vars(torch.cuda), vars(torch._C)) == own
     assert torch.zeros(2).device.type == "cpu"
 
 

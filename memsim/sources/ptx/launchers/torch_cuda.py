@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import most_shared_bytes
@@ -28,17 +29,12 @@ _UNTIMED = "times by torch.cuda.Event are not simulated and are nan; triton.test
 @contextmanager
 def torch_caught(capturing: Capturing) -> Iterator[None]:
     """Inside the block, torch takes the CPU where it is asked for a GPU."""
+    import torch
 
-    answers = _answers(capturing)
-    own = {(module, name): getattr(module, name, None) for module, name in answers}
-    for (module, name), answer in answers.items():
-        setattr(module, name, answer)
-    try:
-        with _mode()():
-            yield
-    finally:
-        for (module, name), before in own.items():
-            setattr(module, name, before)
+    raw_stream = patch.object(torch._C, "_cuda_getCurrentRawStream", _answering(0), create=True)
+    # A torch that was built for the CPU lacks some members.
+    with patch.multiple(torch.cuda, create=True, **_answers(capturing)), raw_stream, _mode()():
+        yield
 
 
 def _mode() -> type:
@@ -201,8 +197,8 @@ def _answering(value: Any) -> Callable[..., Any]:
     return lambda *arguments, **named: value
 
 
-def _answers(capturing: Capturing) -> dict[tuple[Any, str], Any]:
-    """What is put in the place of members of torch, by module and name."""
+def _answers(capturing: Capturing) -> dict[str, Any]:
+    """What is put in the place of members of ``torch.cuda``, by name."""
     import torch
 
     gpu, generator = capturing.gpu, torch.default_generator
@@ -219,10 +215,7 @@ def _answers(capturing: Capturing) -> dict[tuple[Any, str], Any]:
     known |= dict.fromkeys(_ZERO, 0) | {name: Nothing() for name in _SILENT}
     members: dict[str, Any] = {name: _answering(value) for name, value in known.items()}
     members |= {name: type(name, (_Thing,), {}) for name in _CLASSES} | {"Event": _event(capturing)}
-    members |= {name: lambda seed: generator.manual_seed(seed) for name in ("manual_seed", "manual_seed_all")}
-    return {(torch.cuda, name): member for name, member in members.items()} | {
-        (torch._C, "_cuda_getCurrentRawStream"): _answering(0)
-    }
+    return members | {name: lambda seed: generator.manual_seed(seed) for name in ("manual_seed", "manual_seed_all")}
 
 
 def _properties(gpu: GPU) -> Any:
