@@ -58,6 +58,9 @@ def test_the_device_is_memsims_gpu_and_its_events_know_no_time(captured):
     assert torch.cuda.is_available() and torch.cuda.get_device_name() == "h100"
     assert torch.cuda.get_device_capability() == (9, 0)
     assert torch.cuda.get_device_properties(0).multi_processor_count == 132
+    for ask in (torch.cuda.mem_get_info, lambda: torch.cuda.get_device_properties(0).total_memory):
+        with pytest.raises(InputError, match="torch: (mem_get_info|total_memory) is not known: memsim does not model"):
+            ask()
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     with torch.cuda.stream(torch.cuda.Stream()), torch.cuda.device(0):
         start.record()

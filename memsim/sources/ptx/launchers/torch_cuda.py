@@ -21,7 +21,6 @@ from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.nothing import Nothing
 from memsim.support.errors import InputError
 
-MEMORY_BYTES = 80 << 30  # that programs are told; memsim does not model how much memory a GPU has
 _MARK = "_memsim_device"  # of a storage that stands for one on the GPU
 _UNTIMED = "times by torch.cuda.Event are not simulated and are nan; triton.testing.do_bench is"
 
@@ -209,19 +208,30 @@ def _answers(capturing: Capturing) -> dict[str, Any]:
         "get_device_name": gpu.name,
         "get_device_capability": divmod(architecture(gpu), 10),
         "get_device_properties": _properties(gpu),
-        "mem_get_info": (MEMORY_BYTES, MEMORY_BYTES),
         "is_bf16_supported": architecture(gpu) >= 80,
     }
     known |= dict.fromkeys(_ZERO, 0) | {name: Nothing() for name in _SILENT}
     members: dict[str, Any] = {name: _answering(value) for name, value in known.items()}
+    members["mem_get_info"] = _no_memory_size("mem_get_info")
     members |= {name: type(name, (_Thing,), {}) for name in _CLASSES} | {"Event": _event(capturing)}
     return members | {name: lambda seed: generator.manual_seed(seed) for name in ("manual_seed", "manual_seed_all")}
+
+
+def _no_memory_size(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any) -> Any:
+        raise InputError("torch", name, "is not known: memsim does not model how much memory a GPU has; leave it out")
+
+    return refuse
+
+
+class _Properties(SimpleNamespace):
+    total_memory = property(_no_memory_size("total_memory"))
 
 
 def _properties(gpu: GPU) -> Any:
     """As ``torch.cuda.get_device_properties`` gives them."""
     major, minor = divmod(architecture(gpu), 10)
-    return SimpleNamespace(
+    return _Properties(
         name=gpu.name,
         major=major,
         minor=minor,
@@ -231,5 +241,4 @@ def _properties(gpu: GPU) -> Any:
         max_threads_per_multi_processor=gpu.sm.max_threads,
         shared_memory_per_block_optin=most_shared_bytes(gpu),
         L2_cache_size=gpu.l2.size_bytes,
-        total_memory=MEMORY_BYTES,
     )
