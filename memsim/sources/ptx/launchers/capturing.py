@@ -99,6 +99,10 @@ class Capturing:
         numbers = ", ".join(map(str, self.wanted.launches or ()))
         return InputError("--launch", numbers, f"never came; launches, counted from 0: {seen}")
 
+    def note(self, line: str) -> None:
+        """Tell the user so, once."""
+        self.notes += [line] if line not in self.notes else []
+
     def launch(
         self,
         code: Code,
@@ -242,8 +246,9 @@ class Capturing:
             return self.wanted.registers
         needs = needs_of(code.ptx, code.entry, self.gpu)
         if isinstance(needs, str):
-            assumed = f"{code.name}: {DEFAULT_REGISTERS} registers a thread are assumed, as {needs}; give --registers N"
-            self.notes += [assumed] if assumed not in self.notes else []
+            self.note(
+                f"{code.name}: {DEFAULT_REGISTERS} registers a thread are assumed, as {needs}; give --registers N"
+            )
             return DEFAULT_REGISTERS
         return needs.registers
 

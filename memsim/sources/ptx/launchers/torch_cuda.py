@@ -173,8 +173,7 @@ def _event(capturing: Capturing) -> type:
         """A time between two of them is not known."""
 
         def elapsed_time(self, other: Any) -> float:
-            if _UNTIMED not in capturing.notes:
-                capturing.notes.append(_UNTIMED)
+            capturing.note(_UNTIMED)
             return math.nan
 
     return Event
