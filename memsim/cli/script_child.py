@@ -42,11 +42,13 @@ def main() -> None:
 def run(about: dict[str, Any], progress: Any) -> dict[str, Any]:
     """Run the program; the traces' paths, how often each kernel was launched, and notes."""
     from memsim.api import capturing
+    from memsim.gpu.config import GPU
 
+    gpu = GPU.model_validate_json(about["gpu"])
     wanted = about["wanted"]
     chosen = {name: wanted[name] for name in ("blocks", "registers", "snapshot_only", "stop")}
     which = {"kernel": wanted["kernels"], "launch": wanted["launches"]}
-    with capturing(about["gpu"], out=about["out"], progress=progress, **which, **chosen) as captured:
+    with capturing(gpu, out=about["out"], progress=progress, **which, **chosen) as captured:
         _program(about)
     if not captured.traces:
         raise captured.nothing()
@@ -57,13 +59,13 @@ def run(about: dict[str, Any], progress: Any) -> dict[str, Any]:
 def tune(about: dict[str, Any]) -> dict[str, Any]:
     """Run the program until the wanted kernel is tuned, by the models' times; its configurations and their traces."""
     from memsim.exploration.model import modelled
-    from memsim.gpu.presets import load_gpu
+    from memsim.gpu.config import GPU
     from memsim.sources.capture import Wanted
     from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.sources.ptx.launchers.installed import caught
     from memsim.sources.ptx.launchers.timing import Timing
 
-    asked, gpu = about["tune"], load_gpu(about["gpu"])
+    asked, gpu = about["tune"], GPU.model_validate_json(about["gpu"])
     clock = lambda trace: modelled(trace, gpu).milliseconds  # noqa: E731
     timing = Timing(clock, asked["blocks"], Path(asked["folder"]), stop=True)
     kernels = (asked["kernel"],) if asked["kernel"] else ()

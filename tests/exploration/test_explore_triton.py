@@ -8,7 +8,9 @@ from typer.testing import CliRunner
 import memsim
 from memsim.cli import app
 from memsim.report.exploration import text
+from memsim.sources.ptx.launchers import script
 from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
 
 pytestmark = pytest.mark.skipif(
     not importlib.util.find_spec("triton"), reason="triton is not installed (memsim[triton])"
@@ -60,6 +62,20 @@ def test_configurations_are_ranked_and_what_decides_is_said(program, capfd):
     assert (first.choice, first.best, first.worst) == ("DOWN", 0, 1) and first.ratio > 1.5 and first.causes
     assert "DOWN decides" in text(found) and "1 more cannot be" in text(found)
     assert "not reached" not in capfd.readouterr().out
+
+
+def test_the_tuner_runs_on_the_gpu_as_it_is_set(program, monkeypatch):
+    blocks, own = [], script.tune_script
+
+    def tune(*given):
+        done = own(*given)
+        blocks.append(Trace.open(done.configurations[0].traces[0]).n_blocks)
+        return done
+
+    monkeypatch.setattr(script, "tune_script", tune)
+    for settings in ({}, {"sm.max_blocks": 1}):
+        memsim.explore(program, memsim.load_gpu("a100"), arguments=["512"], keep=0, settings=settings)
+    assert blocks == [512, 108], "all, and a block on each SM"
 
 
 def test_the_command_takes_a_programs_arguments(program, tmp_path):
