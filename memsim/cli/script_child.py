@@ -16,6 +16,7 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.sources.ptx.launchers.timing import Tried
+    from memsim.trace.reader import Trace
 
 INTERRUPTED = 130
 
@@ -66,7 +67,10 @@ def tune(about: dict[str, Any]) -> dict[str, Any]:
     from memsim.sources.ptx.launchers.timing import Timing
 
     asked, gpu = about["tune"], GPU.model_validate_json(about["gpu"])
-    clock = lambda trace: modelled(trace, gpu).milliseconds  # noqa: E731
+
+    def clock(trace: Trace) -> float:
+        return modelled(trace, gpu).milliseconds
+
     timing = Timing(clock, asked["blocks"], Path(asked["folder"]), stop=True)
     kernels = (asked["kernel"],) if asked["kernel"] else ()
     wanted = Wanted(kernels=kernels, launches=())  # of what is launched untimed, nothing is traced
