@@ -9,7 +9,7 @@ from memsim.support.errors import InputError
 
 pytestmark = pytest.mark.skipif(
     not (importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")),
-    reason="cuda-bindings is not installed",
+    reason="cuda-bindings is not installed (memsim[cuda-bindings])",
 )
 
 PROGRAM = '''
@@ -96,7 +96,7 @@ def test_times_between_events_are_nan_and_a_note_says_so(tmp_path):
     assert [note for note in captured.notes if "cuEventElapsedTime are not simulated" in note] == captured.notes[-1:]
 
 
-@pytest.mark.skipif(not importlib.util.find_spec("numba_cuda"), reason="numba-cuda is not installed")
+@pytest.mark.skipif(not importlib.util.find_spec("numba_cuda"), reason="memsim[numba-cuda] is not there")
 def test_beside_numba_cuda_it_is_refused(tmp_path):
     path = tmp_path / "program.py"
     path.write_text(f"import numba.cuda\n{PROGRAM}")

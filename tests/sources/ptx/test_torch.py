@@ -9,7 +9,7 @@ from places import DATA
 import memsim
 from memsim.support.errors import InputError
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch", reason="torch is not installed (memsim[torch])")
 needs_triton = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="triton is not installed")
 
 
@@ -50,7 +50,7 @@ def test_sparse_tensors_stay_on_the_host(captured, make):
     host = torch.eye(3)
     assert not make(host).is_cuda
     for there in (lambda: make(host).cuda(), lambda: make(host.cuda())):
-        with pytest.raises(InputError, match=r"torch.sparse_\w+ is no layout on the GPU here; give kernels dense tensors"):
+        with pytest.raises(InputError, match=r"torch.sparse_\w+ is no layout on the GPU here; give kernels dense"):
             there()
 
 
