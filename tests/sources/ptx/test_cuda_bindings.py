@@ -8,8 +8,8 @@ import memsim
 from memsim.support.errors import InputError
 
 pytestmark = pytest.mark.skipif(
-    not (importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")),
-    reason="cuda-bindings is not installed (memsim[cuda-bindings])",
+    not all(map(importlib.util.find_spec, ("cuda", "cuda.bindings", "nvidia", "nvidia.cuda_nvrtc"))),
+    reason="cuda-bindings or its NVRTC is not installed (memsim[cuda-bindings])",
 )
 
 PROGRAM = '''
