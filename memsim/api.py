@@ -161,18 +161,7 @@ def _capture_script(
 ) -> Captured:  # fmt: skip
     from memsim.sources.ptx.launchers.script import capture_script
 
-    preset = _preset_of_program(gpu)
-    return capture_script(_SCRIPT_CHILD, script, arguments, out, preset, wanted, progress)
-
-
-def _preset_of_program(gpu: GPU | str | Path) -> str:
-    """As a program's own process is told; a name that is wrong is said before it starts."""
-    from memsim.gpu.presets import load_gpu
-
-    if not isinstance(gpu, str | Path):
-        raise InputError("capture", "gpu", "is an object; give a Python program's GPU by its name or file")
-    load_gpu(gpu)
-    return str(gpu)
+    return capture_script(_SCRIPT_CHILD, script, arguments, out, _gpu(gpu), wanted, progress)
 
 
 def capture_ptx(
@@ -509,8 +498,7 @@ def explore(
     def tune(folder: Path, waves: Sequence[str]) -> TunedScript:
         from memsim.sources.ptx.launchers.script import tune_script
 
-        preset = _preset_of_program(gpu)
-        return tune_script(_SCRIPT_CHILD, Path(workload), arguments, folder, preset, waves, kernel)
+        return tune_script(_SCRIPT_CHILD, Path(workload), arguments, folder, machine, waves, kernel)
 
     return explore_tuned(tune, str(workload), machine, progress=progress, **how)
 

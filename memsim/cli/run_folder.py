@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from memsim.trace.reader import Trace
 
 
 def folder_traces(folder: Path, refused: Sequence[str]) -> list[Trace]:
-    """All traces of a folder, in the order of their launches where they tell it, else of their names.
+    """All traces of a folder, in the order of their launches where they tell it, else of their names' numbers.
 
     Args:
         folder: with trace files.
@@ -22,7 +23,13 @@ def folder_traces(folder: Path, refused: Sequence[str]) -> list[Trace]:
     """
     if refused:
         raise InputError(folder, "folder", f"has several traces, which {', '.join(refused)} does not concern; give one")
-    traces = [Trace.open(path) for path in sorted(folder.glob(f"*{SUFFIX}"))]
+    traces = [Trace.open(path) for path in sorted(folder.glob(f"*{SUFFIX}"), key=_by_number)]
     if not traces:
         raise InputError(folder, "folder", f"has no trace ({SUFFIX}); give one that memsim capture has made")
     return sorted(traces, key=lambda trace: trace.parameters.get("order", 0))
+
+
+def _by_number(path: Path) -> list[str | int]:
+    """A name's words and numbers in turn, as a key: add-2 comes before add-10."""
+    words = re.split(r"(\d+)", path.stem)
+    return [int(word) if number % 2 else word for number, word in enumerate(words)]

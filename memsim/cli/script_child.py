@@ -16,6 +16,7 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.sources.ptx.launchers.timing import Tried
+    from memsim.trace.reader import Trace
 
 INTERRUPTED = 130
 
@@ -42,11 +43,13 @@ def main() -> None:
 def run(about: dict[str, Any], progress: Any) -> dict[str, Any]:
     """Run the program; the traces' paths, how often each kernel was launched, and notes."""
     from memsim.api import capturing
+    from memsim.gpu.config import GPU
 
+    gpu = GPU.model_validate_json(about["gpu"])
     wanted = about["wanted"]
     chosen = {name: wanted[name] for name in ("blocks", "registers", "snapshot_only", "stop")}
     which = {"kernel": wanted["kernels"], "launch": wanted["launches"]}
-    with capturing(about["gpu"], out=about["out"], progress=progress, **which, **chosen) as captured:
+    with capturing(gpu, out=about["out"], progress=progress, **which, **chosen) as captured:
         _program(about)
     if not captured.traces:
         raise captured.nothing()
@@ -57,14 +60,17 @@ def run(about: dict[str, Any], progress: Any) -> dict[str, Any]:
 def tune(about: dict[str, Any]) -> dict[str, Any]:
     """Run the program until the wanted kernel is tuned, by the models' times; its configurations and their traces."""
     from memsim.exploration.model import modelled
-    from memsim.gpu.presets import load_gpu
+    from memsim.gpu.config import GPU
     from memsim.sources.capture import Wanted
     from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.sources.ptx.launchers.installed import caught
     from memsim.sources.ptx.launchers.timing import Timing
 
-    asked, gpu = about["tune"], load_gpu(about["gpu"])
-    clock = lambda trace: modelled(trace, gpu).milliseconds  # noqa: E731
+    asked, gpu = about["tune"], GPU.model_validate_json(about["gpu"])
+
+    def clock(trace: Trace) -> float:
+        return modelled(trace, gpu).milliseconds
+
     timing = Timing(clock, asked["blocks"], Path(asked["folder"]), stop=True)
     kernels = (asked["kernel"],) if asked["kernel"] else ()
     wanted = Wanted(kernels=kernels, launches=())  # of what is launched untimed, nothing is traced

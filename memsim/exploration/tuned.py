@@ -13,14 +13,19 @@ from memsim.exploration.space import Chosen
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.launchers.script import Configuration, TunedScript
 from memsim.support.errors import InputError
+from memsim.support.files import read_small
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
+_LARGEST_FILE = 1 << 20
 Tune = Callable[[Path, Sequence[str]], TunedScript]  # into a folder, of which blocks
 
 
 def is_program(path: str | Path) -> bool:
-    """Whether a file is a program that launches Triton's kernels, and no file of workloads.
+    """Whether a file is a program that imports Triton itself, and so no file of workloads.
+
+    Raises:
+        InputError: it cannot be read, or is larger than any program.
 
     >>> is_program("spmv")
     False
@@ -28,8 +33,9 @@ def is_program(path: str | Path) -> bool:
     file = Path(path)
     if file.suffix != ".py" or not file.is_file():
         return False
+    text = read_small(file, _LARGEST_FILE, "a Python program or a file of workloads")
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return False
     imported = {name for node in ast.walk(tree) for name in _imports(node)}

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim.cli import app
+from memsim.cli.run_folder import folder_traces
 
 
 @pytest.fixture
@@ -33,3 +34,9 @@ def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):
     assert done.exit_code == 2 and "has several traces, which --json does not concern" in done.stderr
     done = CliRunner().invoke(app, ["run", str(tmp_path_factory.mktemp("empty"))])
     assert done.exit_code == 2 and "has no trace (.h5)" in done.stderr
+
+
+def test_traces_that_tell_no_order_are_in_that_of_their_names_numbers(tmp_path):
+    for name in ("add-10", "add-2", "add"):
+        memsim.trace("spmv", rows=32, nnz_per_row=4, out=tmp_path / f"{name}.h5")
+    assert [one.path.stem for one in folder_traces(tmp_path, ())] == ["add", "add-2", "add-10"]

@@ -1,6 +1,7 @@
 """memsim explore: the choices, their ranking, what decides, and what is said of bad input."""
 
 import json
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -154,3 +155,17 @@ def test_the_command_writes_what_it_prints(tmp_path):
     document = json.loads(done.output)
     assert len(csv.read_text().splitlines()) == 1 + len(document["versions"]) == 5
     assert document["versions"][0]["simulated_ms"] > 0 and png.read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_that_cannot_be_read_or_is_too_large_is_one_line(tmp_path, monkeypatch):
+    file, gpu = tmp_path / "kernel.py", memsim.load_gpu("a100")
+    file.write_bytes(b"#" * ((1 << 20) + 1))
+    with pytest.raises(InputError, match="kernel.py: file is larger than 1048576 bytes; give a Python program"):
+        memsim.explore(file, gpu)
+
+    def refused(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refused)
+    with pytest.raises(InputError, match="kernel.py: file cannot be read: Permission denied"):
+        memsim.explore(file, gpu)

@@ -8,7 +8,9 @@ from typer.testing import CliRunner
 import memsim
 from memsim.cli import app
 from memsim.report.exploration import text
+from memsim.sources.ptx.launchers import script
 from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
 
 pytestmark = pytest.mark.skipif(
     not importlib.util.find_spec("triton"), reason="triton is not installed (memsim[triton])"
@@ -62,6 +64,20 @@ def test_configurations_are_ranked_and_what_decides_is_said(program, capfd):
     assert "not reached" not in capfd.readouterr().out
 
 
+def test_the_tuner_runs_on_the_gpu_as_it_is_set(program, monkeypatch):
+    blocks, own = [], script.tune_script
+
+    def tune(*given):
+        done = own(*given)
+        blocks.append(Trace.open(done.configurations[0].traces[0]).n_blocks)
+        return done
+
+    monkeypatch.setattr(script, "tune_script", tune)
+    for settings in ({}, {"sm.max_blocks": 1}):
+        memsim.explore(program, memsim.load_gpu("a100"), arguments=["512"], keep=0, settings=settings)
+    assert blocks == [512, 108], "all, and a block on each SM"
+
+
 def test_the_command_takes_a_programs_arguments(program, tmp_path):
     out = tmp_path / "versions.csv"
     command = [
@@ -90,13 +106,14 @@ def test_the_command_takes_a_programs_arguments(program, tmp_path):
         (
             {"@triton.autotune(configs": "@(lambda *a, **k: lambda f: f)(configs"},
             {},
-            "scale: TypeError|ended with exit",
+            "wrong.py: run ended with exit code 1; no trace was kept",
         ),
         ({"scale[(step,)]": "#"}, {}, "tunes no kernel; give one with @triton.autotune"),
+        ({"DOWN < 2": "DOWN < 0"}, {}, "no third way"),
         ({}, {"vary": {"B": (64,)}}, "B is no choice of a program; write it into its triton.Configs"),
     ],
 )
-def test_what_cannot_be_explored_is_one_line(program, tmp_path, changed, arguments, said):
+def test_what_cannot_be_explored_is_one_line(program, tmp_path, capfd, changed, arguments, said):
     wrong = program.read_text()
     for old, new in changed.items():
         wrong = wrong.replace(old, new)
@@ -105,6 +122,8 @@ def test_what_cannot_be_explored_is_one_line(program, tmp_path, changed, argumen
     with pytest.raises(InputError, match=said) as raised:
         memsim.explore(path, "a100", arguments=["64"], keep=0, **arguments)
     assert "\n" not in str(raised.value)
+    own = "missing 2 required positional arguments: 'DOWN' and 'B'"
+    assert (own in capfd.readouterr().err) == ("exit code" in said), "what fails in the program, it prints itself"
 
 
 def test_arguments_are_a_programs():

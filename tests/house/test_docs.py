@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from configparser import ConfigParser
 from pathlib import Path
 
 import numpy as np
@@ -132,6 +133,15 @@ def test_deviations_that_are_cited_exist():
     assert len(known) > 8
     for page in PAGES:
         assert set(re.findall(r"\bdeviation (D\d+)\b", page.read_text())) <= known, page
+
+
+def test_extras_that_are_named_exist():
+    setup = ConfigParser()
+    setup.read(ROOT / "setup.cfg")
+    files = [*PAGES, *ROOT.glob("memsim/**/*.py"), *ROOT.glob("tests/**/*.py")]
+    texts = [text for file in files for text in re.findall(r"memsim\[([a-z][a-z,-]*)\]", file.read_text())]
+    named = {one for text in texts for one in text.split(",")}
+    assert {"torch", "cuda-bindings"} <= named <= set(setup["options.extras_require"])
 
 
 def test_make_targets_exist():

@@ -250,6 +250,7 @@ def test_a_list(listed, tmp_path):
     assert [trace.path.name for trace in traces] == ["kernel-1.h5", "kernel-2.h5"]
     names = [[trace.arrays[op.array].name for op in trace.ops] for trace in traces]
     assert names == [["copy1", "global"], ["copy1", "copy2"]]  # what was copied before the launch
+    assert [trace.parameters["order"] for trace in traces] == [0, 1]
     assert traces[0].arrays[0].base == A and traces[0].arrays[0].bytes == 4096
     assert seen == sorted(seen) and seen[-1][0] == seen[-1][1] > 0
 
@@ -258,6 +259,7 @@ def test_a_list(listed, tmp_path):
 def test_chosen_kernels(listed, tmp_path, wanted):
     (trace,) = import_accelsim(listed, tmp_path / "one.h5", [wanted])
     assert (trace.kernel, trace.path) == ("_Z3csrPi", tmp_path / "one.h5")
+    assert trace.parameters["order"] == 1, "of all launches of the list"
 
 
 @pytest.mark.parametrize(

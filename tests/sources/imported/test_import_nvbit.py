@@ -106,7 +106,7 @@ def test_any_order_through_the_disk(tmp_path_factory, data):
 
 def test_chosen_launches(tmp_path):
     (trace,) = imported(tmp_path, LOG, kernels=["1"])
-    assert trace.kernel == "k(int*)"
+    assert trace.kernel == "k(int*)" and trace.parameters["order"] == 1
     (trace,) = imported(tmp_path, LOG, kernels=["csr"])
     assert trace.kernel.startswith("csr")
     with pytest.raises(InputError, match="kernel 9 is not there; there are 0 csr"):

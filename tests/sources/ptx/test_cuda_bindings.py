@@ -8,8 +8,8 @@ import memsim
 from memsim.support.errors import InputError
 
 pytestmark = pytest.mark.skipif(
-    not (importlib.util.find_spec("cuda") and importlib.util.find_spec("cuda.bindings")),
-    reason="cuda-bindings is not installed",
+    not all(map(importlib.util.find_spec, ("cuda", "cuda.bindings", "nvidia", "nvidia.cuda_nvrtc"))),
+    reason="cuda-bindings or its NVRTC is not installed (memsim[cuda-bindings])",
 )
 
 PROGRAM = '''
@@ -87,3 +87,18 @@ def test_what_is_not_done_is_one_line(tmp_path, more, said):
     with pytest.raises(InputError, match=said) as raised:
         memsim.capture(_program(tmp_path, more), out=tmp_path / "t.h5", gpu="a100")
     assert "\n" not in str(raised.value) and not (tmp_path / "t.h5").exists()
+
+
+def test_times_between_events_are_nan_and_a_note_says_so(tmp_path):
+    timed = "start, end = check(driver.cuEventCreate(0)), check(driver.cuEventCreate(0))\n"
+    timed += "assert all(np.isnan(check(driver.cuEventElapsedTime(start, end))) for _ in range(2))\n"
+    captured = memsim.capture(_program(tmp_path, timed), out=tmp_path / "t.h5", gpu="a100")
+    assert [note for note in captured.notes if "cuEventElapsedTime are not simulated" in note] == captured.notes[-1:]
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("numba_cuda"), reason="memsim[numba-cuda] is not there")
+def test_beside_numba_cuda_it_is_refused(tmp_path):
+    path = tmp_path / "program.py"
+    path.write_text(f"import numba.cuda\n{PROGRAM}")
+    with pytest.raises(InputError, match="cuda.bindings: cuInit is not caught once numba.cuda is imported"):
+        memsim.capture(path, out=tmp_path / "t.h5", gpu="a100")

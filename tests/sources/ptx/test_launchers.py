@@ -86,6 +86,16 @@ def test_capturing_in_python_catches_every_launch_of_the_block(tmp_path, gpu):
 
 
 @needs_triton
+def test_traces_tell_the_order_of_all_launches(tmp_path):
+    kernels = "".join(f"@triton.jit\ndef {name}(x):\n    tl.store(x, 1.0)\n" for name in ("up", "down"))
+    launches = "x = np.zeros(4, np.float32)\nfor _ in range(2):\n    up[(1,)](x)\n    down[(1,)](x)\n"
+    script = _program(tmp_path, f"import numpy as np, triton, triton.language as tl\n{kernels}{launches}")
+    captured = memsim.capture(script, out=tmp_path / "t", gpu="a100", launch="all")
+    orders = {trace.path.stem: trace.parameters["order"] for trace in captured.traces}
+    assert orders == {"up-0": 0, "down-0": 1, "up-1": 2, "down-1": 3}
+
+
+@needs_triton
 def test_a_compiled_kernel_is_caught_by_the_capture_that_it_is_launched_in(tmp_path):
     module = _module(tmp_path, TRITON)
     for _ in range(2):
@@ -111,6 +121,35 @@ def test_a_tuner_is_told_simulated_times_and_its_kernel_runs_with_the_best(tmp_p
     best = min(captured.tried, key=lambda one: one.milliseconds)
     assert captured.launches[0].block == best.caught.block
     assert "add tuned for a100" in captured.notes[0] and "2 configurations simulated" in captured.notes[0]
+
+
+@needs_triton
+def test_equal_configurations_are_one(tmp_path):
+    module = _module(tmp_path, TUNED.replace("((64, 1), (512, 4))", "((64, 1), (512, 4), (64, 1))"))
+    with memsim.capturing(gpu="a100") as captured:
+        module.main()
+    (tuned,) = captured.tuned
+    assert [one["BLOCK"] for one in tuned.configurations] == [64, 512] and len(captured.timed) == 3
+    assert [tried.caught.block[0] for (tried,) in tuned.calls] == [32, 128], "a warp, and four"
+
+
+@needs_triton
+def test_a_tuner_that_times_a_configuration_twice_is_refused(tmp_path):
+    twice = "do_bench=lambda call, quantiles: [triton.testing.do_bench(call) for _ in range(2)]"
+    module = _module(tmp_path, TUNED.replace("cache_results=True", twice))
+    with (
+        memsim.capturing(gpu="a100"),
+        pytest.raises(InputError, match="add's tuner timed 2 calls for .*'BLOCK': 64.*once"),
+    ):
+        module.main()
+
+
+@needs_triton
+def test_a_tuner_of_which_nothing_can_be_launched_is_told_of(tmp_path):
+    module = _module(tmp_path, TUNED.replace("    at = ", "    tl.static_assert(BLOCK < 8)\n    at = "))
+    with memsim.capturing(gpu="a100") as captured, pytest.raises(Exception, match="static_assert|CompileTimeAssertion"):
+        module.main()  # Triton launches the first all the same
+    assert captured.notes == ["add is not tuned for a100: none of its 2 configurations can be launched there"]
 
 
 @needs_triton

@@ -7,8 +7,9 @@ import pytest
 from places import DATA
 
 import memsim
+from memsim.support.errors import InputError
 
-torch = pytest.importorskip("torch", reason="torch is not installed")
+torch = pytest.importorskip("torch", reason="torch is not installed (memsim[torch])")
 needs_triton = pytest.mark.skipif(not importlib.util.find_spec("triton"), reason="triton is not installed")
 
 
@@ -44,10 +45,22 @@ def test_a_move_copies_and_an_array_that_is_there_is_itself(captured):
     assert there.half().is_cuda and there.to(torch.int32).is_cuda
 
 
+@pytest.mark.parametrize("make", [torch.Tensor.to_sparse, torch.Tensor.to_sparse_csr])
+def test_sparse_tensors_stay_on_the_host(captured, make):
+    host = torch.eye(3)
+    assert not make(host).is_cuda
+    for there in (lambda: make(host).cuda(), lambda: make(host.cuda())):
+        with pytest.raises(InputError, match=r"torch.sparse_\w+ is no layout on the GPU here; give kernels dense"):
+            there()
+
+
 def test_the_device_is_memsims_gpu_and_its_events_know_no_time(captured):
     assert torch.cuda.is_available() and torch.cuda.get_device_name() == "h100"
     assert torch.cuda.get_device_capability() == (9, 0)
     assert torch.cuda.get_device_properties(0).multi_processor_count == 132
+    for ask in (torch.cuda.mem_get_info, lambda: torch.cuda.get_device_properties(0).total_memory):
+        with pytest.raises(InputError, match="torch: (mem_get_info|total_memory) is not known: memsim does not model"):
+            ask()
     start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
     with torch.cuda.stream(torch.cuda.Stream()), torch.cuda.device(0):
         start.record()
@@ -69,11 +82,13 @@ def test_a_default_device_holds_for_what_names_none(captured):
         assert torch.zeros(2).is_cuda
 
 
-def test_afterwards_torch_is_its_own(tmp_path):
-    own = torch.cuda.is_available, torch.cuda.Event
+def test_afterwards_torch_is_its_own(monkeypatch):
+    monkeypatch.delattr(torch._C, "_cuda_getCurrentRawStream", raising=False)  # as where torch is built for the CPU
+    monkeypatch.delattr(torch.cuda, "_exchange_device")
+    own = vars(torch.cuda).copy(), vars(torch._C).copy()
     with memsim.capturing(gpu="a100"):
-        assert torch.cuda.is_available is not own[0]
-    assert (torch.cuda.is_available, torch.cuda.Event) == own
+        assert torch.cuda.is_available is not own[0]["is_available"] and torch._C._cuda_getCurrentRawStream(0) == 0
+    assert (vars(torch.cuda), vars(torch._C)) == own
     assert torch.zeros(2).device.type == "cpu"
 
 

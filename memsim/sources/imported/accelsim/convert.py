@@ -27,7 +27,13 @@ BATCH_ROWS, BATCH_ADDRESSES, BATCH_WARPS = 1 << 17, 1 << 20, 1 << 16  # what is 
 _MOST_SHARED = 1 << 32  # bytes from the shared window's start to the local one's, if they follow each other
 
 
-def convert(path: Path, out: str | Path, copies: Sequence[Copy] = (), progress: Progress | None = None) -> Trace:
+def convert(
+    path: Path,
+    out: str | Path,
+    copies: Sequence[Copy] = (),
+    progress: Progress | None = None,
+    order: int | None = None,
+) -> Trace:
     """Read one ``.traceg`` file, plain or packed, or ``.tracez``, and write a trace file.
 
     Args:
@@ -35,12 +41,13 @@ def convert(path: Path, out: str | Path, copies: Sequence[Copy] = (), progress: 
         out: the trace file.
         copies: ranges of memory that name arrays.
         progress: told the bytes of the file that are read, and all.
+        order: which of the program's launches it is, if that is known.
 
     Raises:
         InputError: anything in the file that is not as it must be, with its line; a trace file that cannot be written.
         OSError: the system does not let it be read.
     """
-    return convert_text(path, trace_blocks(path, progress), out, copies)
+    return convert_text(path, trace_blocks(path, progress), out, copies, order=order)
 
 
 def convert_text(
@@ -49,13 +56,14 @@ def convert_text(
     out: str | Path,
     copies: Sequence[Copy] = (),
     instructions: Instructions = Instructions.compiled,
+    order: int | None = None,
 ) -> Trace:
     """Write a trace file of text as :func:`convert` reads it, in blocks of whole lines.
 
     Args:
         path: the file that it comes from, for messages.
         blocks: the text.
-        out, copies: as of :func:`convert`.
+        out, copies, order: as of :func:`convert`.
         instructions: what its gaps are: ``none``, if the text has nothing but accesses.
 
     Raises:
@@ -64,6 +72,7 @@ def convert_text(
     first = next(blocks, bytearray())
     header, at, line = read_header(path, first)
     about = {"tracer_version": header.tracer_version, "binary_version": header.binary_version}
+    about |= {} if order is None else {"order": order}
     with TraceWriter(out, kernel=header.kernel, source=path.name, parameters=about) as writer:
         body = _Body(path, header, line, ImportedOps(copies), writer, instructions)
         body.read(first, at)

@@ -47,7 +47,7 @@ def import_accelsim(
             if progress:
                 progress(before + done, total)
 
-        traces.append(convert(launch.path, path, launch.copies, advance))
+        traces.append(convert(launch.path, path, launch.copies, advance, launch.order))
     return traces
 
 
@@ -71,7 +71,7 @@ def import_only_kernel(
         names = ", ".join(_name(launch, source)[-1] for launch in chosen[:8])
         problem = f"are {len(chosen)}, {names}{' ...' if len(chosen) > 8 else ''}; choose one with --kernel"
         raise InputError(source, "kernels", problem)
-    return convert(chosen[0].path, out, chosen[0].copies, progress)
+    return convert(chosen[0].path, out, chosen[0].copies, progress, chosen[0].order)
 
 
 def _name(launch: Launch, source: Path) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _name(launch: Launch, source: Path) -> tuple[str, ...]:
 
 def _chosen(source: Path, kernels: Sequence[str] | None) -> list[Launch]:
     """The launches asked for, after a look at the header of every trace: a bad one is found before hours of work."""
-    launches = read_list(source) if is_list(source) else [Launch(source, ())]
+    launches = read_list(source) if is_list(source) else [Launch(source, (), None)]
     headers = [_header(launch.path) for launch in launches]
     if not kernels:
         return launches

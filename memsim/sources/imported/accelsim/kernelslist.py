@@ -23,10 +23,11 @@ _LARGEST = 1 << 57
 
 @dataclass(frozen=True)
 class Launch:
-    """One kernel's trace file, and the copies before it."""
+    """One kernel's trace file, the copies before it, and which of the list's launches it is, if there is a list."""
 
     path: Path
     copies: tuple[Copy, ...]
+    order: int | None
 
 
 def is_list(path: Path) -> bool:
@@ -55,7 +56,7 @@ def read_list(path: Path) -> list[Launch]:
                 copies[copy.base] = copy
         elif line.startswith(b"kernel"):
             trace = _trace(path, number, line.decode("utf-8", "replace").strip())
-            launches.setdefault(trace, Launch(trace, tuple(copies.values())))
+            launches.setdefault(trace, Launch(trace, tuple(copies.values()), len(launches)))
     if not launches:
         raise InputError(path, "file", "names no kernel; give a kernelslist.g, or a .traceg or .tracez file itself")
     return list(launches.values())

@@ -169,7 +169,8 @@ def _write(source: Path, log: _Log, number: int, path: Path) -> Trace:
     launch = log.launches[number]
     ops = ImportedOps()
     numbers = np.full(MOST * OPS_PER_OPCODE, -1)  # of the static ops, by the records' ops
-    with TraceWriter(path, kernel=launch.kernel, source=source.name, parameters={"launch": launch.id}) as writer:
+    about = {"launch": launch.id, "order": number}
+    with TraceWriter(path, kernel=launch.kernel, source=source.name, parameters=about) as writer:
         warps = 0
         for records, addresses in log.runs.launch(number, launch.shape.warps_per_block):
             for code in np.unique(records["op"]).tolist():

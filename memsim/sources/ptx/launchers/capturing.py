@@ -99,6 +99,10 @@ class Capturing:
         numbers = ", ".join(map(str, self.wanted.launches or ()))
         return InputError("--launch", numbers, f"never came; launches, counted from 0: {seen}")
 
+    def note(self, line: str) -> None:
+        """Tell the user so, once."""
+        self.notes += [line] if line not in self.notes else []
+
     def launch(
         self,
         code: Code,
@@ -127,8 +131,8 @@ class Capturing:
         labels = [name or f"argument{number}" for number, name in enumerate(known[: len(arguments)])]
         passed = [self._passed(value, name) for value, name in zip(arguments, labels, strict=True)]
         caught = Caught(
-            code.name, self._counts[code.name], extents(grid), extents(block), extents(cluster), shared_bytes,
-            user_line(), code, passed,
+            code.name, self._counts[code.name], len(self.launches), extents(grid), extents(block), extents(cluster),
+            shared_bytes, user_line(), code, passed,
         )  # fmt: skip
         if self._call is not None:
             self._call.append(self._time(caught))
@@ -166,22 +170,21 @@ class Capturing:
         """All launches that a tuner timed."""
         return [one for call in self.timed if not isinstance(call, str) for one in call]
 
-    def tell_tuned(self, kernel: str, configurations: Sequence[Mapping[str, Any]], first: int) -> None:
+    def tell_tuned(self, kernel: str, tried: Sequence[tuple[Mapping[str, Any], Sequence[list[Tried] | str]]]) -> None:
         """What a kernel's tuner says when it is done.
 
         Args:
             kernel: its name.
-            configurations: that it has timed, in their order.
-            first: which of :attr:`timed` was its first.
+            tried: its configurations in their order, each with what was added to :attr:`timed` for it.
 
         Raises:
             InputError: it timed one of them never, or twice.
         """
-        calls = self.timed[first:]
-        if len(calls) != len(configurations):
-            problem = f"timed {len(calls)} calls for {len(configurations)} configurations; time each configuration once"
-            raise InputError("capture", f"{kernel}'s tuner", problem)
-        self.tuned.append(Tuned(kernel, [dict(one) for one in configurations], calls))
+        for configuration, calls in tried:
+            if len(calls) != 1:
+                problem = f"timed {len(calls)} calls for {dict(configuration)}; time each configuration once"
+                raise InputError("capture", f"{kernel}'s tuner", problem)
+        self.tuned.append(Tuned(kernel, [dict(one) for one, _ in tried], [calls[0] for _, calls in tried]))
         if self._timing is not None and self._timing.stop and self.wanted.takes_kernel(kernel):
             raise Enough
 
@@ -221,6 +224,7 @@ class Capturing:
         execute(launch, self.memory)
 
     def _launch_of(self, caught: Caught) -> Launch:
+        numbers = {"launch": caught.index, "order": caught.order}
         return Launch(
             ptx=caught.code.ptx,
             kernel=caught.code.entry,
@@ -232,7 +236,7 @@ class Capturing:
             source=caught.code.source,
             registers=self._registers(caught.code),
             machine_code=machine_code(caught.code.ptx, caught.code.entry, self.gpu),
-            parameters={"launch": caught.index, "compiled_for": target(caught.code.ptx)},
+            parameters=numbers | {"compiled_for": target(caught.code.ptx)},
             name=caught.code.name,
         )
 
@@ -242,8 +246,9 @@ class Capturing:
             return self.wanted.registers
         needs = needs_of(code.ptx, code.entry, self.gpu)
         if isinstance(needs, str):
-            assumed = f"{code.name}: {DEFAULT_REGISTERS} registers a thread are assumed, as {needs}; give --registers N"
-            self.notes += [assumed] if assumed not in self.notes else []
+            self.note(
+                f"{code.name}: {DEFAULT_REGISTERS} registers a thread are assumed, as {needs}; give --registers N"
+            )
             return DEFAULT_REGISTERS
         return needs.registers
 

@@ -42,6 +42,7 @@ class Caught:
     Attributes:
         kernel: its name, as its author wrote it.
         index: which of this kernel's launches, from 0.
+        order: which of all launches of the program, from 0.
         grid, block, cluster: extents (x, y, z), in blocks, threads and blocks.
         shared_bytes: dynamic shared memory of a block.
         where: the user's line that launched it, ``FILE:LINE``.
@@ -51,6 +52,7 @@ class Caught:
 
     kernel: str
     index: int
+    order: int
     grid: Extents
     block: Extents
     cluster: Extents

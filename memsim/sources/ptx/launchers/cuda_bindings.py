@@ -27,6 +27,7 @@ from memsim.sources.ptx.launchers.caught import Code, entries
 from memsim.support.errors import InputError
 
 _USER = "numba.cuda"  # has a launcher of its own, and needs the real ones
+_NUMBA = ("numba", "numba_cuda")  # whose modules those are
 _LINES = b"-lineinfo"
 _SILENT = (  # do nothing, and have no result
     "cuInit", "cuCtxSetCurrent", "cuCtxDestroy", "cuCtxSynchronize", "cuCtxPushCurrent", "cuDevicePrimaryCtxRelease",
@@ -42,14 +43,27 @@ _NOTHING = (  # have a result that nobody looks into
 
 @contextmanager
 def driver_caught(capturing: Capturing) -> Iterator[None]:
-    """Inside the block, ``cuda.bindings.driver`` launches on the CPU."""
-    if _USER in sys.modules:
-        yield
-        return
+    """Inside the block, ``cuda.bindings.driver`` launches on the CPU; beside Numba-CUDA, it is refused to programs."""
     from cuda.bindings import driver
 
+    if _USER in sys.modules:
+        with patch.object(driver, "cuInit", _for_numba_alone(driver.cuInit)):
+            yield
+        return
     with patch.multiple(driver, **_answers(capturing, driver)):
         yield
+
+
+def _for_numba_alone(own: Callable[..., Any]) -> Callable[..., Any]:
+    """What a program of the driver API begins with, where the functions are as Numba-CUDA needs them."""
+
+    def init(*arguments: Any) -> Any:
+        if sys._getframe(1).f_globals["__name__"].partition(".")[0] not in _NUMBA:
+            problem = "is not caught once numba.cuda is imported; launch by one of them, or import cuda.bindings first"
+            raise InputError("cuda.bindings", "cuInit", problem)
+        return own(*arguments)
+
+    return init
 
 
 @contextmanager
@@ -77,7 +91,7 @@ def _answers(capturing: Capturing, driver: ModuleType) -> dict[str, Any]:
         "cuDeviceGetCount": lambda: 1,
         "cuDeviceGetName": lambda length, device: capturing.gpu.name.encode().ljust(length, b"\0"),
         "cuDeviceGetAttribute": lambda attribute, device: _attribute(capturing.gpu, attribute.name),
-        "cuEventElapsedTime": lambda start, end: math.nan,
+        "cuEventElapsedTime": lambda start, end: _untimed(capturing),
         **dict.fromkeys(_NOTHING, lambda *_: 0),
         **{name: getattr(memory, name) for name in dir(memory) if name.startswith("cu")},
         **{name: getattr(launching, name) for name in dir(launching) if name.startswith("cu")},
@@ -90,6 +104,11 @@ def _answers(capturing: Capturing, driver: ModuleType) -> dict[str, Any]:
     answers: dict[str, Any] = {name: _refusing(name) for name, one in vars(driver).items() if _is_function(name, one)}
     answers |= {name: _with_result(ok, work) for name, work in working.items() if hasattr(driver, name)}
     return answers | {name: _without_result(ok, work) for name, work in silent.items() if hasattr(driver, name)}
+
+
+def _untimed(capturing: Capturing) -> float:
+    capturing.note("times by cuEventElapsedTime are not simulated and are nan; memsim run tells a launch's time")
+    return math.nan
 
 
 def _is_function(name: str, value: Any) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from memsim.gpu.config import GPU
 from memsim.sources.capture import Captured
 from memsim.sources.capture.recorder import Progress, check_place, check_several
 from memsim.sources.capture.wanted import ALL, Wanted
@@ -32,7 +33,7 @@ def capture_script(
     script: Path,
     arguments: Sequence[str],
     out: Path,
-    gpu: str,
+    gpu: GPU,
     wanted: Wanted,
     progress: Progress | None = None,
 ) -> Captured:
@@ -43,7 +44,7 @@ def capture_script(
         script: the program, as its user would run it.
         arguments: of its command line.
         out: the trace file, or a folder.
-        gpu: a preset's name, or a file.
+        gpu: as of :func:`memsim.api.capture`.
         wanted: which launch and blocks.
         progress: told the blocks done and all.
 
@@ -57,7 +58,7 @@ def capture_script(
         hidden = Scratch(out.absolute().parent, HIDDEN)
     with hidden as folder:
         made = Path(folder, out.name if is_folder(out) else f"trace{SUFFIX}")
-        about = {"script": str(script), "arguments": list(arguments), "out": str(made), "gpu": gpu}
+        about = _about(script, arguments, made, gpu)
         done = _run([*child, json.dumps(about | {"wanted": _plain(wanted)})], script, progress)
         traces = [Trace.open(moved_trace(Path(path), out)) for path in done["traces"]]
     return Captured(traces, done["launches"], done["notes"])
@@ -68,7 +69,7 @@ def tune_script(
     script: Path,
     arguments: Sequence[str],
     folder: Path,
-    gpu: str,
+    gpu: GPU,
     blocks: Sequence[str],
     kernel: str | None,
 ) -> TunedScript:
@@ -84,7 +85,7 @@ def tune_script(
         InputError: the program fails, or tunes no such kernel.
     """
     check_script(script)
-    about = {"script": str(script), "arguments": list(arguments), "out": str(folder / f"traced{SUFFIX}"), "gpu": gpu}
+    about = _about(script, arguments, folder / f"traced{SUFFIX}", gpu)
     tune = {"folder": str(folder), "blocks": list(blocks), "kernel": kernel}
     done = _run([*child, json.dumps(about | {"tune": tune})], script, None)
     return TunedScript(done["kernel"], [Configuration(**one) for one in done["configurations"]])
@@ -110,6 +111,11 @@ class TunedScript:
 def check_script(script: Path) -> None:
     if not script.is_file():
         raise InputError(script, "file", "does not exist; give a Python program")
+
+
+def _about(script: Path, arguments: Sequence[str], out: Path, gpu: GPU) -> dict[str, Any]:
+    """What the program's process is told; the GPU whole, as no file need have it."""
+    return {"script": str(script), "arguments": list(arguments), "out": str(out), "gpu": gpu.model_dump_json()}
 
 
 def _plain(wanted: Wanted) -> dict[str, Any]:

@@ -12,14 +12,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import SimpleNamespace
 from typing import Any
+from unittest.mock import patch
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import most_shared_bytes
 from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.nothing import Nothing
+from memsim.support.errors import InputError
 
-MEMORY_BYTES = 80 << 30  # that programs are told; memsim does not model how much memory a GPU has
 _MARK = "_memsim_device"  # of a storage that stands for one on the GPU
 _UNTIMED = "times by torch.cuda.Event are not simulated and are nan; triton.testing.do_bench is"
 
@@ -27,17 +28,12 @@ _UNTIMED = "times by torch.cuda.Event are not simulated and are nan; triton.test
 @contextmanager
 def torch_caught(capturing: Capturing) -> Iterator[None]:
     """Inside the block, torch takes the CPU where it is asked for a GPU."""
+    import torch
 
-    answers = _answers(capturing)
-    own = {(module, name): getattr(module, name, None) for module, name in answers}
-    for (module, name), answer in answers.items():
-        setattr(module, name, answer)
-    try:
-        with _mode()():
-            yield
-    finally:
-        for (module, name), before in own.items():
-            setattr(module, name, before)
+    raw_stream = patch.object(torch._C, "_cuda_getCurrentRawStream", _answering(0), create=True)
+    # A torch that was built for the CPU lacks some members.
+    with patch.multiple(torch.cuda, create=True, **_answers(capturing)), raw_stream, _mode()():
+        yield
 
 
 def _mode() -> type:
@@ -88,7 +84,10 @@ def _mark(value: Any) -> None:
     import torch
 
     if isinstance(value, torch.Tensor):
-        setattr(_storage(value), _MARK, True)
+        storage = _storage(value)
+        if storage is None:
+            raise InputError("torch", str(value.layout), "is no layout on the GPU here; give kernels dense tensors")
+        setattr(storage, _MARK, True)
     elif isinstance(value, list | tuple):
         for one in value:
             _mark(one)
@@ -174,8 +173,7 @@ def _event(capturing: Capturing) -> type:
         """A time between two of them is not known."""
 
         def elapsed_time(self, other: Any) -> float:
-            if _UNTIMED not in capturing.notes:
-                capturing.notes.append(_UNTIMED)
+            capturing.note(_UNTIMED)
             return math.nan
 
     return Event
@@ -197,8 +195,8 @@ def _answering(value: Any) -> Callable[..., Any]:
     return lambda *arguments, **named: value
 
 
-def _answers(capturing: Capturing) -> dict[tuple[Any, str], Any]:
-    """What is put in the place of members of torch, by module and name."""
+def _answers(capturing: Capturing) -> dict[str, Any]:
+    """What is put in the place of members of ``torch.cuda``, by name."""
     import torch
 
     gpu, generator = capturing.gpu, torch.default_generator
@@ -209,22 +207,30 @@ def _answers(capturing: Capturing) -> dict[tuple[Any, str], Any]:
         "get_device_name": gpu.name,
         "get_device_capability": divmod(architecture(gpu), 10),
         "get_device_properties": _properties(gpu),
-        "mem_get_info": (MEMORY_BYTES, MEMORY_BYTES),
         "is_bf16_supported": architecture(gpu) >= 80,
     }
     known |= dict.fromkeys(_ZERO, 0) | {name: Nothing() for name in _SILENT}
     members: dict[str, Any] = {name: _answering(value) for name, value in known.items()}
+    members["mem_get_info"] = _no_memory_size("mem_get_info")
     members |= {name: type(name, (_Thing,), {}) for name in _CLASSES} | {"Event": _event(capturing)}
-    members |= {name: lambda seed: generator.manual_seed(seed) for name in ("manual_seed", "manual_seed_all")}
-    return {(torch.cuda, name): member for name, member in members.items()} | {
-        (torch._C, "_cuda_getCurrentRawStream"): _answering(0)
-    }
+    return members | {name: lambda seed: generator.manual_seed(seed) for name in ("manual_seed", "manual_seed_all")}
+
+
+def _no_memory_size(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any) -> Any:
+        raise InputError("torch", name, "is not known: memsim does not model how much memory a GPU has; leave it out")
+
+    return refuse
+
+
+class _Properties(SimpleNamespace):
+    total_memory = property(_no_memory_size("total_memory"))
 
 
 def _properties(gpu: GPU) -> Any:
     """As ``torch.cuda.get_device_properties`` gives them."""
     major, minor = divmod(architecture(gpu), 10)
-    return SimpleNamespace(
+    return _Properties(
         name=gpu.name,
         major=major,
         minor=minor,
@@ -234,5 +240,4 @@ def _properties(gpu: GPU) -> Any:
         max_threads_per_multi_processor=gpu.sm.max_threads,
         shared_memory_per_block_optin=most_shared_bytes(gpu),
         L2_cache_size=gpu.l2.size_bytes,
-        total_memory=MEMORY_BYTES,
     )

@@ -18,34 +18,44 @@ def tuners_caught(capturing: Capturing) -> Iterator[None]:
     from triton import knobs, testing
     from triton.runtime.autotuner import Autotuner
 
-    own, met, first = Autotuner.run, {}, 0
+    own, own_bench, met = Autotuner.run, Autotuner._bench, {}
+    runs: list[dict[Any, list[Any]]] = []  # of each that goes on, one inside the other, calls by configuration
 
     @wraps(own)
     def run(tuner: Any, *arguments: Any, **named: Any) -> Any:
-        nonlocal first
-        first = len(capturing.timed)
         if id(tuner) not in met:
             met[id(tuner)] = tuner, tuner.cache_results
             _forget(tuner)
             tuner.cache_results = False  # simulated times must not be what a GPU's tuner finds on disk
-        return own(tuner, *arguments, **named)
+        runs.append({})
+        try:
+            return own(tuner, *arguments, **named)
+        finally:
+            runs.pop()
+
+    @wraps(own_bench)
+    def bench(tuner: Any, *arguments: Any, config: Any, **named: Any) -> Any:
+        first = len(capturing.timed)
+        times = own_bench(tuner, *arguments, config=config, **named)
+        runs[-1][config] = capturing.timed[first:]  # equal configurations are one, and the last counts, as in Triton
+        return times
 
     def tell(
         fn: Any, best_config: Any, configs_timings: Mapping[Any, Sequence[float]], cache_hit: bool = False, **_: Any
     ) -> None:
         if not cache_hit:
             capturing.notes.append(_won(fn.__name__, capturing.gpu.name, best_config, configs_timings))
-            capturing.tell_tuned(fn.__name__, [config.all_kwargs() for config in configs_timings], first)
+            capturing.tell_tuned(fn.__name__, [(config.all_kwargs(), calls) for config, calls in runs[-1].items()])
 
     benches = {name: getattr(testing, name) for name in BENCHES if hasattr(testing, name)}
     listener, knobs.autotuning.listener = knobs.autotuning.listener, tell
-    Autotuner.run = run
+    Autotuner.run, Autotuner._bench = run, bench
     for name in benches:
         setattr(testing, name, _bench(capturing))
     try:
         yield
     finally:
-        Autotuner.run = own
+        Autotuner.run, Autotuner._bench = own, own_bench
         knobs.autotuning.listener = listener
         for name, bench in benches.items():
             setattr(testing, name, bench)
@@ -62,6 +72,8 @@ def _forget(tuner: Any) -> None:
 
 def _won(kernel: str, gpu: str, best_config: Any, timings: Mapping[Any, Sequence[float]]) -> str:
     times = {str(config): times[0] for config, times in timings.items() if times[0] < float("inf")}
+    if not times:
+        return f"{kernel} is not tuned for {gpu}: none of its {len(timings)} configurations can be launched there"
     best, worst = min(times.values()), max(times, key=lambda config: times[config])
     return (
         f"{kernel} tuned for {gpu}, {len(times)} configurations simulated: {best_config} takes "
