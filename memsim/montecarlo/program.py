@@ -91,7 +91,10 @@ def _prepare(executions: Sequence[Execution], traces: Sequence[Trace]) -> None:
         lines = np.load(path)
         np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
         np.save(column_path(execution.folder, "line_address"), every)
-        execution.lay_out()
+    first, *others = executions
+    first.lay_out()
+    for execution in others:
+        execution.share_layout(first)
 
 
 def _trial(program: _Launches, trial: int) -> list[Trial]:

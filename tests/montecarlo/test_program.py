@@ -10,6 +10,7 @@ import numpy as np
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.hierarchy.execution import Execution
 
 GPU, BLOCK = "tesla-v100", 256
 FITS = 1 << 14  # numbers of four bytes: of V100's 6 MB of L2
@@ -79,3 +80,10 @@ def test_a_folder_is_run_so_by_the_command(tmp_path):
     )
     times = [float(re.search(r"launches take ([\d.]+)", one.stdout)[1]) for one in (cold, warm)]
     assert "back_again" in warm.stdout and times[1] < times[0]
+
+
+def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):
+    trace, laid_out, before = traced(tmp_path, "there"), [], Execution.lay_out
+    monkeypatch.setattr(Execution, "lay_out", lambda one: laid_out.append(one) or before(one))
+    memsim.simulate_program([trace, trace, trace], GPU, trials=1)
+    assert len(laid_out) == 1
