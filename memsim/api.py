@@ -348,7 +348,7 @@ def simulate(
         print(result.l2_read.mean, result.l2_read.interval())
     """
     from memsim.analysis.stopping import Plan, narrower_than
-    from memsim.gpu.presets import override, provenance
+    from memsim.gpu.presets import override
     from memsim.interactive import Result
     from memsim.montecarlo.run import run
     from memsim.trace.made_for import meant
@@ -360,7 +360,6 @@ def simulate(
     named = meant(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
-    origin = provenance(named, settings) if isinstance(named, str | Path) else {}
     done = run(
         recorded,
         override(_gpu(named), settings) if settings else _gpu(named),
@@ -371,7 +370,7 @@ def simulate(
         at_least=plan.least,
         warm=warm,
         progress=progress,
-        provenance={field: asdict(entry) for field, entry in origin.items()},
+        provenance=_origins(named, settings),
         rule=None if plan.width is None else rule,
         out=out,
         resume=resume,
@@ -409,6 +408,7 @@ def simulate_program(
     from memsim.analysis.stopping import Plan
     from memsim.interactive import Result
     from memsim.montecarlo.program import run_program
+    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
@@ -416,8 +416,19 @@ def simulate_program(
         raise InputError("simulate_program", "traces", "are none; give those of a program's launches")
     _, machine = _opened(recorded[0], gpu, settings)
     count = Plan.of(trials, None, None, None).least if trials is None else trials
-    done = run_program(recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress)
+    origins = _origins(meant(recorded[0], gpu), settings)
+    done = run_program(
+        recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=origins
+    )  # fmt: skip
     return [Result(one, convention) for one in done]
+
+
+def _origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> dict[str, object]:
+    """Where the numbers of a named GPU come from, by field, as a result keeps it."""
+    from memsim.gpu.presets import provenance
+
+    found = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
+    return {field: asdict(entry) for field, entry in found.items()}
 
 
 def _begun_together(trace: Trace) -> dict[str, object]:

@@ -92,9 +92,7 @@ def run(
             take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources)), jobs), trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
-            about["executed"] = _executed(trace, execution)
-            for op, found in zip(ops, profile(trace, execution), strict=True):
-                op["profile"] = asdict(found)
+            tell_demand(about, ops, trace, execution)
             done = Trials.of(take.trials, **texts)
             kept.save(done)
     return done
@@ -200,6 +198,13 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
             "instructions": trace.issue.instructions.value,
         },
     }
+
+
+def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], trace: Trace, execution: Execution) -> None:
+    """Add to a result's texts what the trace asks for on the GPU, as its execution is laid out."""
+    about["executed"] = _executed(trace, execution)
+    for op, found in zip(ops, profile(trace, execution), strict=True):
+        op["profile"] = asdict(found)
 
 
 def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:

@@ -7,10 +7,14 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import memsim
 from memsim import Launch, Thread, workload
 from memsim.hierarchy.execution import Execution
+from memsim.report.page.command import command
+from memsim.support.errors import InputError
+from memsim.why.gains import with_gains
 
 GPU, BLOCK = "tesla-v100", 256
 FITS = 1 << 14  # numbers of four bytes: of V100's 6 MB of L2
@@ -87,3 +91,28 @@ def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):
     monkeypatch.setattr(Execution, "lay_out", lambda one: laid_out.append(one) or before(one))
     memsim.simulate_program([trace, trace, trace], GPU, trials=1)
     assert len(laid_out) == 1
+
+
+def test_a_launch_s_result_says_what_ran_before_it_and_all_that_others_say(tmp_path):
+    traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
+    results, alone = memsim.simulate_program(traces, GPU, trials=2), memsim.simulate(traces[1], GPU, trials=2)
+    for number, result in enumerate(results):
+        about = result.trials.about
+        assert about["launches_before"] == [one.digest for one in traces[:number]] and not about["warm"]
+        assert "memsim run" not in command(result) and f")[{number}]" in command(result)
+    last = results[1].trials
+    assert alone.trials.about.keys() - last.about.keys() == {"interrupted", "until"}
+    for name in ("executed", "gpu_provenance"):
+        assert last.about[name] == alone.trials.about[name]
+    assert last.ops == alone.trials.ops and last.sources == alone.trials.sources
+    with pytest.raises(InputError, match="launches before are the result's too"):
+        with_gains(results[1], traces[1], [])
+
+
+def test_trials_of_a_launch_after_others_are_not_gone_on_with_alone(tmp_path):
+    trace, path = traced(tmp_path, "there"), tmp_path / "r.h5"
+    memsim.simulate_program([trace, trace], GPU, trials=2)[1].save(path)
+    assert memsim.Result.load(path).trials.about["launches_before"] == [trace.digest]
+    for warm in (False, True):
+        with pytest.raises(InputError, match=r"(launches_before|warm) is .* there"):
+            memsim.simulate(trace, GPU, trials=3, warm=warm, out=path, resume=True)
