@@ -394,7 +394,7 @@ def simulate_program(
 
     Args:
         traces: of one run of the program, in the order of their launches.
-        gpu: as for :func:`simulate`; None: that which the first trace was made for.
+        gpu: as for :func:`simulate`; None: that which the traces were made for.
         trials: how many of the whole program; 8 without it.
         seed, jobs, settings, convention: as for :func:`simulate`.
         progress: told the trials done, and all.
@@ -403,7 +403,7 @@ def simulate_program(
         A result for each launch.
 
     Raises:
-        InputError: a bad trace, GPU, setting or number.
+        InputError: a bad trace, GPU, setting or number; traces made for several GPUs where none is named.
     """
     from memsim.analysis.stopping import Plan
     from memsim.interactive import Result
@@ -414,6 +414,8 @@ def simulate_program(
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
     if not recorded:
         raise InputError("simulate_program", "traces", "are none; give those of a program's launches")
+    if gpu is None:
+        _check_made_for_one(recorded)
     _, machine = _opened(recorded[0], gpu, settings)
     count = Plan.of(trials, None, None, None).least if trials is None else trials
     origins = _origins(meant(recorded[0], gpu), settings)
@@ -429,6 +431,14 @@ def _origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> di
 
     found = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
     return {field: asdict(entry) for field, entry in found.items()}
+
+
+def _check_made_for_one(traces: Sequence[Trace]) -> None:
+    first = traces[0]
+    for one in traces:
+        if one.gpu != first.gpu:
+            problem = f"is {one.gpu or 'not told'}, that of {first.path.name} {first.gpu or 'not told'}"
+            raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
 
 
 def _begun_together(trace: Trace) -> dict[str, object]:

@@ -19,7 +19,7 @@ from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, tables, tell_demand
+from memsim.montecarlo.run import about_run, check_numbers, tables, tell_demand
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
@@ -62,8 +62,9 @@ def run_program(
         The trials of each launch; their `about` has the digests of the launches before it as ``launches_before``.
 
     Raises:
-        InputError: a trace that does not fit the GPU.
+        InputError: a trace that does not fit the GPU, or numbers out of range.
     """
+    check_numbers(trials, seed, jobs)
     with Scratch() as folder:
         executions = tuple(Execution.of(trace, gpu, Path(folder) / str(n)) for n, trace in enumerate(traces))
         _prepare(executions, traces)

@@ -78,7 +78,7 @@ def run(
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
-    _check(trials, seed, jobs, at_least)
+    check_numbers(trials, seed, jobs, at_least)
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
@@ -155,7 +155,12 @@ class _Taken:
             self.reached = told and self._told >= self._at_least
 
 
-def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:
+def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
+    """Refuse numbers of a run that are out of range.
+
+    Raises:
+        InputError: see there.
+    """
     for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1), ("at_least", at_least, 1)):
         if value < least:
             raise InputError("run", name, f"is {value}; give {least} or more")

@@ -116,3 +116,16 @@ def test_trials_of_a_launch_after_others_are_not_gone_on_with_alone(tmp_path):
     for warm in (False, True):
         with pytest.raises(InputError, match=r"(launches_before|warm) is .* there"):
             memsim.simulate(trace, GPU, trials=3, warm=warm, out=path, resume=True)
+
+
+@pytest.mark.parametrize("name, value", [("trials", 0), ("trials", -1), ("seed", -1), ("jobs", 0)])
+def test_numbers_out_of_range_are_refused(tmp_path, name, value):
+    with pytest.raises(InputError, match=f"{name} is {value}; give"):
+        memsim.simulate_program([traced(tmp_path, "there")], GPU, **{"trials": 1, name: value})
+
+
+def test_traces_made_for_several_gpus_need_one_named(tmp_path):
+    one = traced(tmp_path, "one")
+    other = memsim.trace(copy, gpu="tesla-c2050", blocks="all", out=tmp_path / "other.h5")
+    with pytest.raises(InputError, match=r"other.h5: gpu is tesla-c2050, that of one.h5 tesla-v100; name one"):
+        memsim.simulate_program([one, other], trials=1)
