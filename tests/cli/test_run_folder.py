@@ -33,3 +33,14 @@ def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):
     assert done.exit_code == 2 and "has several traces, which --json does not concern" in done.stderr
     done = CliRunner().invoke(app, ["run", str(tmp_path_factory.mktemp("empty"))])
     assert done.exit_code == 2 and "has no trace (.h5)" in done.stderr
+
+
+@pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
+def test_what_launches_in_turn_do_not_heed_is_refused(folder, option):
+    done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
+    assert done.exit_code == 2 and f"which {option[0]} (with --warm) does not concern" in done.stderr
+
+
+def test_nothing_is_written_that_force_could_be_for(folder):
+    done = CliRunner().invoke(app, ["run", str(folder), "--force"])
+    assert done.exit_code == 2 and "which --force does not concern" in done.stderr
