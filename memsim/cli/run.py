@@ -89,7 +89,7 @@ def run(
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
     It stops when the 95 % interval of every hit ratio is narrower than 0.2 points, after 8 trials at least and 64 at
-    most; --trials makes exactly so many, --until goes on to another width. A folder with --warm makes 8 of all launches.
+    most; --trials makes exactly so many, --until goes on to another width. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
     alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until. Of a folder with --warm
@@ -127,7 +127,7 @@ def run(
         options |= {"--uncertain": uncertain, "--json": json}
         of_each = {"--whole": whole, "--min-trials": min_trials, "--max-trials": max_trials} if warm else {}
         options |= {f"{name} (with --warm)": value for name, value in of_each.items()}
-        traces = folder_traces(path, [name for name, value in options.items() if value])
+        traces = folder_traces(path, [name for name, value in options.items() if value], in_turn=warm)
         if warm:
             of_program = {name: replay.keywords[name] for name in _OF_PROGRAM}
             with bar("trials", hidden=quiet) as advance:

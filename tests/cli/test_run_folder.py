@@ -44,3 +44,8 @@ def test_what_launches_in_turn_do_not_heed_is_refused(folder, option):
 def test_nothing_is_written_that_force_could_be_for(folder):
     done = CliRunner().invoke(app, ["run", str(folder), "--force"])
     assert done.exit_code == 2 and "which --force does not concern" in done.stderr
+
+
+def test_launches_in_turn_must_tell_their_order(folder):
+    done = CliRunner().invoke(app, ["run", str(folder), "--warm"])
+    assert done.exit_code == 2 and "a.h5: parameters has no order" in done.stderr

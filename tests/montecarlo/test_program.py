@@ -25,8 +25,8 @@ def copied(t: Thread, a, b):
 
 
 @workload
-def copy(n: int = FITS, back: bool = False) -> Launch:
-    """A copy of n numbers, or back from where that wrote."""
+def copy(n: int = FITS, back: bool = False, order: int = 0) -> Launch:
+    """A copy of n numbers, or back from where that wrote; `order` is its place in the program."""
     arrays = dict(a=np.zeros(n, np.float32), b=np.zeros(n, np.float32))
     return Launch(back_again if back else copied, n // BLOCK, BLOCK, arrays, registers=16)
 
@@ -76,8 +76,8 @@ def test_trials_are_the_same_in_any_number_of_processes(tmp_path):
 def test_a_folder_is_run_so_by_the_command(tmp_path):
     folder = tmp_path / "traces"
     folder.mkdir()
-    traced(folder, "0")
-    traced(folder, "1", back=True)
+    traced(folder, "1", order=0)
+    traced(folder, "0", back=True, order=1)
     run = [sys.executable, "-m", "memsim", "run", str(folder), "--gpu", GPU, "--trials", "2", "-q"]
     cold, warm = (
         subprocess.run([*run, *more], capture_output=True, text=True, check=True) for more in ([], ["--warm"])
