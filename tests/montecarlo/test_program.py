@@ -11,6 +11,7 @@ import pytest
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.hierarchy.counters import Level, Unit
 from memsim.hierarchy.execution import Execution
 from memsim.report.page.command import command
 from memsim.support.errors import InputError
@@ -18,6 +19,7 @@ from memsim.why.gains import with_gains
 
 GPU, BLOCK = "tesla-v100", 256
 FITS = 1 << 14  # numbers of four bytes: of V100's 6 MB of L2
+PAGES = 2000
 
 
 def copied(t: Thread, a, b):
@@ -129,3 +131,24 @@ def test_traces_made_for_several_gpus_need_one_named(tmp_path):
     other = memsim.trace(copy, gpu="tesla-c2050", blocks="all", out=tmp_path / "other.h5")
     with pytest.raises(InputError, match=r"other.h5: gpu is tesla-c2050, that of one.h5 tesla-v100; name one"):
         memsim.simulate_program([one, other], trials=1)
+
+
+def read_in_order(t: Thread, a):
+    for k in range(PAGES):
+        a[k * 1024 + t.global_id]
+
+
+@workload
+def a_line_a_page() -> Launch:
+    """One warp that reads a line of each page of 4 KiB, one after the other."""
+    return Launch(read_in_order, 1, 32, dict(a=np.zeros(PAGES * 1024, np.float32)), registers=16)
+
+
+def test_pages_lie_where_the_first_launch_found_them(tmp_path):
+    """In sets of one way the lines that share theirs push each other out, in each launch the same ones."""
+    trace = memsim.trace(a_line_a_page, gpu=GPU, blocks="all", out=tmp_path / "t.h5")
+    settings = {"l2.ways": 1, "stochastic.page_placement": True, "stochastic.page_bytes": 4096, "l1.enabled": False}
+    first, *others = memsim.simulate_program([trace] * 4, GPU, trials=3, settings=settings)
+    missed = [result.trials.counters[..., Level.dram, :, Unit.sectors].sum(axis=(1, 2)).tolist() for result in others]
+    assert missed[0] == missed[1] == missed[2] and 0 < min(missed[0])
+    assert max(missed[0]) < moved(first, "reads") / 3
