@@ -337,7 +337,7 @@ def simulate(
         print(result.l2_read.mean, result.l2_read.interval())
     """
     from memsim.analysis.stopping import Plan, narrower_than
-    from memsim.gpu.presets import override, provenance
+    from memsim.gpu.presets import override
     from memsim.interactive import Result
     from memsim.montecarlo.run import run
     from memsim.trace.made_for import meant
@@ -349,7 +349,6 @@ def simulate(
     named = meant(recorded, gpu)
     if whole:
         settings = dict(settings or {}) | _begun_together(recorded)
-    origin = provenance(named, settings) if isinstance(named, str | Path) else {}
     done = run(
         recorded,
         override(_gpu(named), settings) if settings else _gpu(named),
@@ -360,7 +359,7 @@ def simulate(
         at_least=plan.least,
         warm=warm,
         progress=progress,
-        provenance={field: asdict(entry) for field, entry in origin.items()},
+        provenance=_origins(named, settings),
         rule=None if plan.width is None else rule,
         out=out,
         resume=resume,
@@ -384,7 +383,7 @@ def simulate_program(
 
     Args:
         traces: of one run of the program, in the order of their launches.
-        gpu: as for :func:`simulate`; None: that which the first trace was made for.
+        gpu: as for :func:`simulate`; None: that which the traces were made for.
         trials: how many of the whole program; 8 without it.
         seed, jobs, settings, convention: as for :func:`simulate`.
         progress: told the trials done, and all.
@@ -393,20 +392,42 @@ def simulate_program(
         A result for each launch.
 
     Raises:
-        InputError: a bad trace, GPU, setting or number.
+        InputError: a bad trace, GPU, setting or number; traces made for several GPUs where none is named.
     """
     from memsim.analysis.stopping import Plan
     from memsim.interactive import Result
     from memsim.montecarlo.program import run_program
+    from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
 
     recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
     if not recorded:
         raise InputError("simulate_program", "traces", "are none; give those of a program's launches")
+    if gpu is None:
+        _check_made_for_one(recorded)
     _, machine = _opened(recorded[0], gpu, settings)
     count = Plan.of(trials, None, None, None).least if trials is None else trials
-    done = run_program(recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress)
+    origins = _origins(meant(recorded[0], gpu), settings)
+    done = run_program(
+        recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=origins
+    )  # fmt: skip
     return [Result(one, convention) for one in done]
+
+
+def _origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> dict[str, object]:
+    """Where the numbers of a named GPU come from, by field, as a result keeps it."""
+    from memsim.gpu.presets import provenance
+
+    found = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
+    return {field: asdict(entry) for field, entry in found.items()}
+
+
+def _check_made_for_one(traces: Sequence[Trace]) -> None:
+    first = traces[0]
+    for one in traces:
+        if one.gpu != first.gpu:
+            problem = f"is {one.gpu or 'not told'}, that of {first.path.name} {first.gpu or 'not told'}"
+            raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
 
 
 def _begun_together(trace: Trace) -> dict[str, object]:

@@ -46,7 +46,9 @@ def run(
     trials: Annotated[
         int | None,
         typer.Option(
-            min=1, help="So many; else until every hit ratio is known to 0.2 points, 8 to 64.", show_default=False
+            min=1,
+            help="So many; else until every hit ratio is known to 0.2 points, 8 to 64; of a folder with --warm, 8.",
+            show_default=False,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
@@ -87,10 +89,11 @@ def run(
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
     It stops when the 95 % interval of every hit ratio is narrower than 0.2 points, after 8 trials at least and 64 at
-    most; --trials makes exactly so many, --until goes on to another width.
+    most; --trials makes exactly so many, --until goes on to another width. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
-    alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until.
+    alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until. Of a folder with --warm
+    nothing is kept.
 
     Exit status: 0, also after Ctrl-C with finished trials; 2, bad input; 3, --until was not reached; 130, Ctrl-C before
     a trial was finished.
@@ -120,11 +123,15 @@ def run(
         convention=convention,
     )  # fmt: skip
     if path.is_dir():
-        options = {"-o": out, "--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
-        given = [name for name, value in (options | {"--json": json}).items() if value]
-        traces = folder_traces(path, given)
+        options = {"-o": out, "--resume": resume, "--force": force, "--kernel": kernel, "--until": until}
+        options |= {"--uncertain": uncertain, "--json": json}
+        of_each = {"--whole": whole, "--min-trials": min_trials, "--max-trials": max_trials} if warm else {}
+        options |= {f"{name} (with --warm)": value for name, value in of_each.items()}
+        traces = folder_traces(path, [name for name, value in options.items() if value], in_turn=warm)
         if warm:
-            results = simulate_program(traces, **{name: replay.keywords[name] for name in _OF_PROGRAM})
+            of_program = {name: replay.keywords[name] for name in _OF_PROGRAM}
+            with bar("trials", hidden=quiet) as advance:
+                results = simulate_program(traces, **of_program, progress=advance)
         else:
             results = [replay(trace) for trace in traces]
         print_text(program_table(results))

@@ -11,21 +11,26 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 
-def folder_traces(folder: Path, refused: Sequence[str]) -> list[Trace]:
+def folder_traces(folder: Path, refused: Sequence[str], in_turn: bool = False) -> list[Trace]:
     """All traces of a folder, in the order of their launches where they tell it, else of their names' numbers.
 
     Args:
         folder: with trace files.
         refused: options that were given and that concern one trace.
+        in_turn: whether the order matters, so that each trace must tell its place.
 
     Raises:
-        InputError: an option of those, or no trace in the folder.
+        InputError: an option of those, no trace in the folder, or one that does not tell its place where that matters.
     """
     if refused:
         raise InputError(folder, "folder", f"has several traces, which {', '.join(refused)} does not concern; give one")
     traces = [Trace.open(path) for path in sorted(folder.glob(f"*{SUFFIX}"), key=_by_number)]
     if not traces:
         raise InputError(folder, "folder", f"has no trace ({SUFFIX}); give one that memsim capture has made")
+    for trace in traces:
+        if in_turn and "order" not in trace.parameters:
+            problem = "has no order, the launch's place in the program; capture it anew, or leave --warm out"
+            raise InputError(trace.path, "parameters", problem)
     return sorted(traces, key=lambda trace: trace.parameters.get("order", 0))
 
 

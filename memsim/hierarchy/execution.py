@@ -66,6 +66,16 @@ class Execution:
             for name in _LAYOUT:
                 np.save(self._layout_file(name), getattr(where, name))
 
+    def share_layout(self, other: Execution) -> None:
+        """Take for its own the layout of another trace of the same line numbers on the same GPU; nothing is copied.
+
+        Raises:
+            InputError: the folder cannot be written.
+        """
+        with writing(self.folder):
+            for name in _LAYOUT:
+                self._layout_file(name).hardlink_to(other._layout_file(name))
+
     @property
     def resident(self) -> int:
         """Blocks one SM holds at a time."""

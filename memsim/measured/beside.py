@@ -93,6 +93,6 @@ def _cautions(result: Result, launch: MeasuredLaunch) -> tuple[str, ...]:
         if shape is not None and shape != tuple(about["trace"][name]):
             ours, theirs = ("x".join(map(str, extents)) for extents in (about["trace"][name], shape))
             found.append(f"the {name} was {theirs} where it is {ours} here: another launch")
-    if about.get("warm"):
+    if about.get("warm") or about.get("launches_before"):
         found.append("caches are warm here; the profiler empties them (--cache-control none keeps them)")
     return tuple(found)

@@ -145,13 +145,14 @@ def keeping(out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume
 
 def _identity(about: Mapping[str, Any]) -> dict[str, Any]:
     """What must be the same for trials to belong together."""
-    return {
+    found = {
         "trace": {"digest": about["trace"]["digest"]},
         "gpu": about["gpu"],
         "seed": about["seed"],
         "warm": about.get("warm", False),
         "versions": {"memsim": about["versions"].get("memsim")},
     }
+    return found | {name: about[name] for name in ("launches_before",) if name in about}
 
 
 def _check_same(out: str | Path, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:

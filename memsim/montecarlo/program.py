@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, tables
+from memsim.montecarlo.run import about_run, check_numbers, tables, tell_demand
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
@@ -42,6 +43,7 @@ def run_program(
     seed: int = 0,
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
+    provenance: dict[str, Any] | None = None,
 ) -> list[Trials]:
     """Replay launches in their order, in every trial all of them, with L2 as the one before left it.
 
@@ -54,13 +56,15 @@ def run_program(
         trials: how many; what one draws depends on `seed`, its number and the launch's place alone.
         jobs: processes.
         progress: told the trials done, and all.
+        provenance: field of the GPU -> where its value comes from, for the results to keep.
 
     Returns:
-        The trials of each launch.
+        The trials of each launch; their `about` has the digests of the launches before it as ``launches_before``.
 
     Raises:
-        InputError: a trace that does not fit the GPU.
+        InputError: a trace that does not fit the GPU, or numbers out of range.
     """
+    check_numbers(trials, seed, jobs)
     with Scratch() as folder:
         executions = tuple(Execution.of(trace, gpu, Path(folder) / str(n)) for n, trace in enumerate(traces))
         _prepare(executions, traces)
@@ -73,9 +77,11 @@ def run_program(
                     kept[number] = trial
                 if progress:
                     progress(done, trials)
+        digests = [trace.digest for trace in traces]
+        more = [{"gpu_provenance": provenance or {}, "launches_before": digests[:n]} for n in range(len(traces))]
         return [
-            _kept(trace, execution, seed, found)
-            for trace, execution, found in zip(traces, executions, finished, strict=True)
+            _kept(trace, execution, about_run(trace, execution, seed, warm=False) | told, found)
+            for trace, execution, told, found in zip(traces, executions, more, finished, strict=True)
         ]
 
 
@@ -91,7 +97,10 @@ def _prepare(executions: Sequence[Execution], traces: Sequence[Trace]) -> None:
         lines = np.load(path)
         np.save(path, np.searchsorted(every, addresses).astype(lines.dtype)[lines])
         np.save(column_path(execution.folder, "line_address"), every)
-        execution.lay_out()
+    first, *others = executions
+    first.lay_out()
+    for execution in others:
+        execution.share_layout(first)
 
 
 def _trial(program: _Launches, trial: int) -> list[Trial]:
@@ -111,6 +120,7 @@ def _trial(program: _Launches, trial: int) -> list[Trial]:
     return found
 
 
-def _kept(trace: Trace, execution: Execution, seed: int, found: dict[int, Trial]) -> Trials:
+def _kept(trace: Trace, execution: Execution, about: dict[str, Any], found: dict[int, Trial]) -> Trials:
     ops, arrays = tables(trace)
-    return Trials.of(found, about=about_run(trace, execution, seed, warm=True), ops=ops, arrays=arrays)
+    tell_demand(about, ops, trace, execution)
+    return Trials.of(found, about=about, ops=ops, arrays=arrays, sources=trace.sources)

@@ -78,7 +78,7 @@ def run(
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
-    _check(trials, seed, jobs, at_least)
+    check_numbers(trials, seed, jobs, at_least)
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
@@ -92,9 +92,7 @@ def run(
             take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources)), jobs), trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
-            about["executed"] = _executed(trace, execution)
-            for op, found in zip(ops, profile(trace, execution), strict=True):
-                op["profile"] = asdict(found)
+            tell_demand(about, ops, trace, execution)
             done = Trials.of(take.trials, **texts)
             kept.save(done)
     return done
@@ -157,7 +155,12 @@ class _Taken:
             self.reached = told and self._told >= self._at_least
 
 
-def _check(trials: int, seed: int, jobs: int, at_least: int) -> None:
+def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
+    """Refuse numbers of a run that are out of range.
+
+    Raises:
+        InputError: see there.
+    """
     for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1), ("at_least", at_least, 1)):
         if value < least:
             raise InputError("run", name, f"is {value}; give {least} or more")
@@ -200,6 +203,13 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
             "instructions": trace.issue.instructions.value,
         },
     }
+
+
+def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], trace: Trace, execution: Execution) -> None:
+    """Add to a result's texts what the trace asks for on the GPU, as its execution is laid out."""
+    about["executed"] = _executed(trace, execution)
+    for op, found in zip(ops, profile(trace, execution), strict=True):
+        op["profile"] = asdict(found)
 
 
 def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:

@@ -21,6 +21,7 @@ Enough = Callable[[Trials], bool]
 def key_of(about: Mapping[str, Any]) -> str:
     """Names all that a trial depends on but its number, from the `about` of its Trials."""
     said = [about["trace"]["digest"], about["gpu"], about["seed"], about.get("warm"), about["versions"]["memsim"]]
+    said += [about["launches_before"]] if "launches_before" in about else []
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 

@@ -66,7 +66,7 @@ def with_gains(
         progress: told the replays done, and all.
 
     Raises:
-        InputError: the trace is another one than that of the result.
+        InputError: the trace is another one than that of the result, or ran there as one of a program's launches.
     """
     about = result.trials.about
     if trace.digest != about["trace"]["digest"]:
@@ -74,6 +74,8 @@ def with_gains(
             f"is {trace.digest[:12]}, the result's is {about['trace']['digest'][:12]}; give the trace that was run"
         )
         raise InputError(trace.path, "digest", problem)
+    if "launches_before" in about:
+        raise InputError(trace.path, "launches before", "are the result's too; give that of the trace run alone")
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share
     common = _Again(trace, gpu, result.seed, about.get("warm", False), tuple(result.trials.trial[:trials].tolist()))
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]

@@ -17,7 +17,8 @@ def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
         return
     surplus = of.passes - of.least_passes
     cycles = gpu.sm.constant_cycles if site.own_unit else gpu.sm.pass_cycles
-    lost = surplus * (cycles or 0) / (result.cycles.mean * gpu.sm.count)
+    assert cycles is not None  # a unit of its own has them
+    lost = surplus * cycles / (result.cycles.mean * gpu.sm.count)
     passes = "addresses of constants" if site.own_unit else "passes"
     told, least = of.passes / of.instructions, of.least_passes / of.instructions
     evidence = f"{told:.1f} {passes} a warp instruction, {least:.1f} would do"

@@ -40,3 +40,19 @@ def test_traces_that_tell_no_order_are_in_that_of_their_names_numbers(tmp_path):
     for name in ("add-10", "add-2", "add"):
         memsim.trace("spmv", rows=32, nnz_per_row=4, out=tmp_path / f"{name}.h5")
     assert [one.path.stem for one in folder_traces(tmp_path, ())] == ["add", "add-2", "add-10"]
+
+
+@pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
+def test_what_launches_in_turn_do_not_heed_is_refused(folder, option):
+    done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
+    assert done.exit_code == 2 and f"which {option[0]} (with --warm) does not concern" in done.stderr
+
+
+def test_nothing_is_written_that_force_could_be_for(folder):
+    done = CliRunner().invoke(app, ["run", str(folder), "--force"])
+    assert done.exit_code == 2 and "which --force does not concern" in done.stderr
+
+
+def test_launches_in_turn_must_tell_their_order(folder):
+    done = CliRunner().invoke(app, ["run", str(folder), "--warm"])
+    assert done.exit_code == 2 and "a.h5: parameters has no order" in done.stderr

@@ -7,12 +7,19 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.hierarchy.counters import Level, Unit
+from memsim.hierarchy.execution import Execution
+from memsim.report.page.command import command
+from memsim.support.errors import InputError
+from memsim.why.gains import with_gains
 
 GPU, BLOCK = "tesla-v100", 256
 FITS = 1 << 14  # numbers of four bytes: of V100's 6 MB of L2
+PAGES = 2000
 
 
 def copied(t: Thread, a, b):
@@ -20,8 +27,8 @@ def copied(t: Thread, a, b):
 
 
 @workload
-def copy(n: int = FITS, back: bool = False) -> Launch:
-    """A copy of n numbers, or back from where that wrote."""
+def copy(n: int = FITS, back: bool = False, order: int = 0) -> Launch:
+    """A copy of n numbers, or back from where that wrote; `order` is its place in the program."""
     arrays = dict(a=np.zeros(n, np.float32), b=np.zeros(n, np.float32))
     return Launch(back_again if back else copied, n // BLOCK, BLOCK, arrays, registers=16)
 
@@ -71,11 +78,77 @@ def test_trials_are_the_same_in_any_number_of_processes(tmp_path):
 def test_a_folder_is_run_so_by_the_command(tmp_path):
     folder = tmp_path / "traces"
     folder.mkdir()
-    traced(folder, "0")
-    traced(folder, "1", back=True)
+    traced(folder, "1", order=0)
+    traced(folder, "0", back=True, order=1)
     run = [sys.executable, "-m", "memsim", "run", str(folder), "--gpu", GPU, "--trials", "2", "-q"]
     cold, warm = (
         subprocess.run([*run, *more], capture_output=True, text=True, check=True) for more in ([], ["--warm"])
     )
     times = [float(re.search(r"launches take ([\d.]+)", one.stdout)[1]) for one in (cold, warm)]
     assert "back_again" in warm.stdout and times[1] < times[0]
+
+
+def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):
+    trace, laid_out, before = traced(tmp_path, "there"), [], Execution.lay_out
+    monkeypatch.setattr(Execution, "lay_out", lambda one: laid_out.append(one) or before(one))
+    memsim.simulate_program([trace, trace, trace], GPU, trials=1)
+    assert len(laid_out) == 1
+
+
+def test_a_launch_s_result_says_what_ran_before_it_and_all_that_others_say(tmp_path):
+    traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
+    results, alone = memsim.simulate_program(traces, GPU, trials=2), memsim.simulate(traces[1], GPU, trials=2)
+    for number, result in enumerate(results):
+        about = result.trials.about
+        assert about["launches_before"] == [one.digest for one in traces[:number]] and not about["warm"]
+        assert "memsim run" not in command(result) and f")[{number}]" in command(result)
+    last = results[1].trials
+    assert alone.trials.about.keys() - last.about.keys() == {"interrupted", "until"}
+    for name in ("executed", "gpu_provenance"):
+        assert last.about[name] == alone.trials.about[name]
+    assert last.ops == alone.trials.ops and last.sources == alone.trials.sources
+    with pytest.raises(InputError, match="launches before are the result's too"):
+        with_gains(results[1], traces[1], [])
+
+
+def test_trials_of_a_launch_after_others_are_not_gone_on_with_alone(tmp_path):
+    trace, path = traced(tmp_path, "there"), tmp_path / "r.h5"
+    memsim.simulate_program([trace, trace], GPU, trials=2)[1].save(path)
+    assert memsim.Result.load(path).trials.about["launches_before"] == [trace.digest]
+    for warm in (False, True):
+        with pytest.raises(InputError, match=r"(launches_before|warm) is .* there"):
+            memsim.simulate(trace, GPU, trials=3, warm=warm, out=path, resume=True)
+
+
+@pytest.mark.parametrize("name, value", [("trials", 0), ("trials", -1), ("seed", -1), ("jobs", 0)])
+def test_numbers_out_of_range_are_refused(tmp_path, name, value):
+    with pytest.raises(InputError, match=f"{name} is {value}; give"):
+        memsim.simulate_program([traced(tmp_path, "there")], GPU, **{"trials": 1, name: value})
+
+
+def test_traces_made_for_several_gpus_need_one_named(tmp_path):
+    one = traced(tmp_path, "one")
+    other = memsim.trace(copy, gpu="tesla-c2050", blocks="all", out=tmp_path / "other.h5")
+    with pytest.raises(InputError, match=r"other.h5: gpu is tesla-c2050, that of one.h5 tesla-v100; name one"):
+        memsim.simulate_program([one, other], trials=1)
+
+
+def read_in_order(t: Thread, a):
+    for k in range(PAGES):
+        a[k * 1024 + t.global_id]
+
+
+@workload
+def a_line_a_page() -> Launch:
+    """One warp that reads a line of each page of 4 KiB, one after the other."""
+    return Launch(read_in_order, 1, 32, dict(a=np.zeros(PAGES * 1024, np.float32)), registers=16)
+
+
+def test_pages_lie_where_the_first_launch_found_them(tmp_path):
+    """In sets of one way the lines that share theirs push each other out, in each launch the same ones."""
+    trace = memsim.trace(a_line_a_page, gpu=GPU, blocks="all", out=tmp_path / "t.h5")
+    settings = {"l2.ways": 1, "stochastic.page_placement": True, "stochastic.page_bytes": 4096, "l1.enabled": False}
+    first, *others = memsim.simulate_program([trace] * 4, GPU, trials=3, settings=settings)
+    missed = [result.trials.counters[..., Level.dram, :, Unit.sectors].sum(axis=(1, 2)).tolist() for result in others]
+    assert missed[0] == missed[1] == missed[2] and 0 < min(missed[0])
+    assert max(missed[0]) < moved(first, "reads") / 3

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from dataclasses import dataclass, field
 
 from memsim.gpu.config import Replacement
@@ -50,6 +51,11 @@ class Set:
         self.policy, self.number, self.key = policy, number, key
         self.draws = 0
         self.away: dict[tuple[int, int], bool] = {}  # (first slot, slots) of a subtree: whether the victim is right
+
+    def take_over(self, old: Set) -> None:
+        """Be as the same set of an earlier machine; what is drawn from now on is drawn with this one's key."""
+        self.slots, self.order = deepcopy((old.slots, old.order))
+        self.draws, self.away = old.draws, dict(old.away)
 
     def find(self, line: int) -> Way | None:
         return next((way for way in self.slots if way.line == line), None)

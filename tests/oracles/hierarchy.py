@@ -31,9 +31,12 @@ class World:
     Args:
         first, end: instructions of each work item's warps.
         key: of the trial's draws.
+        before: the launch whose L2 this one finds, over.
     """
 
-    def __init__(self, trace: Transactions, gpu: GPU, resident: int, key: int, first, end) -> None:
+    def __init__(
+        self, trace: Transactions, gpu: GPU, resident: int, key: int, first, end, before: World | None = None
+    ) -> None:
         self.trace, self.gpu, self.key = trace, gpu, key
         self.items = list(zip(first.tolist(), end.tolist(), strict=True))
         self.resident = resident
@@ -43,6 +46,9 @@ class World:
         self.sms = [SM(self, n, gpu, key, slots) for n in range(gpu.sm.count)]
         part = Slice if gpu.l2.enabled else Port
         self.slices = [part(self, n, gpu, key) for n in range(gpu.l2.slices)]
+        if before and gpu.l2.enabled:
+            for mine, old in zip(self.slices, before.slices, strict=True):
+                mine.take_over(old)
         self.channels = [Channel(self, n, gpu) for n in range(gpu.dram.channels)]
         self.now = 0
         self.order = count()

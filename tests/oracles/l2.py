@@ -52,6 +52,14 @@ class Slice:
         self.most_writes = (2 if self.limit == l2.ways else 3) * self.per_packet
         self.mshrs = max(l2.mshrs, self.most_writes)
 
+    def take_over(self, old: Slice) -> None:
+        """Hold what the same slice held when the launch before was over. No L1 has any of it."""
+        self.copied = set(old.copied)
+        for mine, before in zip(self.sets, old.sets, strict=True):
+            mine.take_over(before)
+            for way in mine.slots:
+                way.op = self.world.trace.n_ops  # written by no op of this launch
+
     def next_time(self) -> int | None:
         times = [self.answers[0][0]] if self.answers else []
         if self.queue and not self.blocked:

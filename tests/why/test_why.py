@@ -15,14 +15,16 @@ from experiments.cudamicrobench2021.inside import PAIRS
 from memsim import Launch, Thread, workload
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import LOAD_STORE, bandwidth_used, utilization
-from memsim.gpu.presets import load_gpu
+from memsim.gpu.presets import load_gpu, override
 from memsim.report.document import document
 from memsim.report.why import why_text
 from memsim.sources.describe import Constant
 from memsim.support.errors import InputError
 from memsim.why import Cause, explain, explanations, regime
 from memsim.why.findings import gpu_of
+from memsim.why.lanes import conflicts
 from memsim.why.reuse import median_lines
+from memsim.why.site import sites
 from memsim.why.work import Work
 
 # CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.
@@ -168,6 +170,9 @@ def test_addresses_of_constants_cost_what_their_own_unit_takes():
     lost = 31 * warps * gpu.sm.constant_cycles / (result.cycles.mean * gpu.sm.count)
     assert first.excess == pytest.approx(min(1, lost))
     assert 0 < first.gain.share.mean <= first.bound
+    (site,) = (one for one in sites(result, gpu) if one.own_unit)
+    with pytest.raises(AssertionError):  # without such a unit there is no cost of its own, rather than none
+        list(conflicts(site, result, override(gpu, {"sm.constant_cycles": None})))
 
 
 @pytest.mark.parametrize("gpu, own_unit", [("tesla-v100", True), ("tesla-c2050", False)])

@@ -24,5 +24,10 @@ def command(result: Result) -> str:
         lines.append(f"# trace.h5: {trace['source']}, digest {trace['digest'][:12]}")
     warm = " --warm" if about.get("warm") else ""
     gpu, trials = shlex.quote(result.gpu), len(result.trials.trial)
+    if (before := about.get("launches_before")) is not None:
+        traces = "[..., 'trace.h5']" if before else "['trace.h5']"
+        told = f"memsim.simulate_program({traces}, {result.gpu!r}, trials={trials}, seed={result.seed})[{len(before)}]"
+        lines.append(f"# in Python, with the {len(before)} launches before it: {told}")
+        return "\n".join(lines)
     lines.append(f"memsim run trace.h5 --gpu {gpu} --trials {trials} --seed {result.seed}{warm} -o result.h5")
     return "\n".join(lines)

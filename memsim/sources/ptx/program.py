@@ -10,7 +10,7 @@ from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.alignment import multiples
 from memsim.sources.ptx.classes import Counter, Segment
 from memsim.sources.ptx.compiled.counts import charges
-from memsim.sources.ptx.compiled.predicated import predicated_branches, short_branches
+from memsim.sources.ptx.compiled.predicated import predicated_branches
 from memsim.sources.ptx.convert import converted
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
@@ -65,9 +65,8 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     fixed = fixed_registers(launch)
     builder = Builder(launch.source, function.registers, fixed, layout.symbols)
     blocks = basic_blocks(function.body)
-    if tracing:
-        known = launch.machine_code
-        short = predicated_branches(known, _ordered(blocks, layout)) if known else short_branches(blocks)
+    if tracing and launch.machine_code:
+        short = predicated_branches(launch.machine_code, _ordered(blocks, layout))
         blocks = basic_blocks(converted(function.body, short))
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     if tracing:

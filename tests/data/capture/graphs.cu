@@ -8,6 +8,8 @@ __global__ void shift(T *x, T by) {
     x[threadIdx.x] += by;
 }
 
+void call(void *count) { ++*(int *)count; }
+
 int main() {
     const int n = 128, bytes = n * sizeof(float);
     float *x, given[n], back[n];
@@ -56,5 +58,35 @@ int main() {
     by = 2;
     cudaLaunchKernel(forgotten, dim3(1), dim3(n), of_scale, 0, stream);
     cudaMemcpy(back, x, bytes, cudaMemcpyDeviceToHost);
-    return back[5] != 36 ? 4 : 0;
+    if (back[5] != 36) return 4;
+
+    // Recorded nodes are of the kinds that their calls make, and one that is destroyed is gone.
+    int called = 0;
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    cudaMemset2DAsync(x, bytes, 0, bytes, 1, stream);
+    cudaLaunchHostFunc(stream, call, &called);
+    shift<<<1, n, 0, stream>>>(x, 7.0f);
+    cudaMemcpyAsync(back, x, bytes, cudaMemcpyDeviceToHost, stream);
+    cudaStreamEndCapture(stream, &graph);
+    cudaGraphNode_t nodes[5];
+    size_t found = 5;
+    cudaGraphGetNodes(graph, nodes, &found);
+    if (found != 4) return 5;
+    cudaGraphNodeType kinds[] = {cudaGraphNodeTypeMemset, cudaGraphNodeTypeHost, cudaGraphNodeTypeKernel,
+                                 cudaGraphNodeTypeMemcpy};
+    for (int i = 0; i < 4; i++) {
+        cudaGraphNodeType kind;
+        cudaGraphNodeGetType(nodes[i], &kind);
+        if (kind != kinds[i]) return 6;
+    }
+    cudaGraphDestroyNode(nodes[1]);
+    cudaGraphNode_t last = nodes[3];
+    found = 5;
+    cudaGraphGetNodes(graph, nodes, &found);
+    if (found != 3 || nodes[2] != last) return 7;
+    cudaGraphDestroyNode(last);
+    cudaGraphAddMemcpyNode1D(&out, graph, &nodes[1], 1, back, x, bytes, cudaMemcpyDeviceToHost);
+    cudaGraphInstantiate(&ready, graph, 0);
+    cudaGraphLaunch(ready, stream);
+    return back[5] != 7 || called ? 8 : 0;
 }

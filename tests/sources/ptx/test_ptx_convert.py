@@ -6,7 +6,7 @@ import pytest
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, trace_launch
 from memsim.sources.ptx.compiled import SassInstruction
-from memsim.sources.ptx.compiled.predicated import MOST_PREDICATED, predicated_branches, short_branches
+from memsim.sources.ptx.compiled.predicated import predicated_branches
 from memsim.sources.ptx.convert import converted
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.inline import flattened
@@ -85,14 +85,6 @@ def test_a_branch_is_a_predicate_where_accesses_have_one_and_no_branch_skips_the
     found = predicated_branches(code(branch, predicate), blocks)
     assert len(found) == is_one
     assert all(id(block.instructions[-1]) in found for block in blocks[:is_one])
-
-
-def test_without_machine_code_short_branches_are_predicates():
-    """The block is a load, a sum and a store; more sums make it too long."""
-    for sums in (MOST_PREDICATED - 2, MOST_PREDICATED - 1):
-        ptx = PTX.replace("add.s32 %r4, %r3, %r3;", "add.s32 %r4, %r3, %r3;\n" * sums)
-        assert len(short_branches(basic_blocks(body(ptx)))) == (sums + 2 <= MOST_PREDICATED)
-    assert not short_branches(basic_blocks(body(PTX.replace("bar.sync 0;", ""))))  # they exit
 
 
 def test_what_a_branch_skipped_has_its_predicate_turned_round():

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import PurePath
 
-from memsim.sources.ptx.classes import Counter
 from memsim.sources.ptx.compiled.counts import kinds_and_loops, target_of
 from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.effects import effects
@@ -15,9 +14,6 @@ from memsim.sources.ptx.flow import ENDS, BasicBlock
 from memsim.sources.ptx.module import Instruction, Symbol
 
 Key = tuple[int, str, str, int]  # loop, kind of access, file, line
-# Instructions that a branch skips, at most, which the compiler turns into predicated ones where it takes warps to part
-# (CUDA C Programming Guide 4.2, section 5.4.2; later guides give no number).
-MOST_PREDICATED = 7
 
 
 def predicated_branches(code: Sequence[SassInstruction], blocks: Sequence[BasicBlock]) -> set[int]:
@@ -50,26 +46,6 @@ def predicated_branches(code: Sequence[SassInstruction], blocks: Sequence[BasicB
                 if code[there].predicate and skipped_there[there] < skipped[k]:
                     off.add(id(every[k]))
     return {id(branch) for branch, body, _ in skipping(blocks) if _all_in(body, off)}
-
-
-def short_branches(blocks: Sequence[BasicBlock]) -> set[int]:
-    """The same where no machine code is known: branches that skip accesses among few instructions.
-
-    A branch to where the kernel returns is none: its lanes exit.
-
-    Args:
-        blocks: the kernel's PTX.
-    """
-    counter = Counter([one for block in blocks for one in block.instructions])
-    found = set()
-    for branch, body, behind in skipping(blocks):
-        if not behind or behind[0].name in ("ret", "exit"):
-            continue
-        accesses = [one for one in body if _is_access(one)]
-        others = sum(sum(counter.becomes(one).values()) for one in body if not _is_access(one))
-        if accesses and len(accesses) + others <= MOST_PREDICATED:
-            found.add(id(branch))
-    return found
 
 
 def skipping(blocks: Sequence[BasicBlock]) -> list[tuple[Instruction, list[Instruction], list[Instruction]]]:

@@ -6,6 +6,7 @@
 #include "streams.h"
 #include "work.h"
 
+struct CUgraph_st;
 struct CUgraphNode_st {
     memsim_probe::Work* work;  // null: nothing to do
     int kind;
@@ -13,6 +14,7 @@ struct CUgraphNode_st {
     size_t n_needs;
     bool done;
     CUgraphNode_st* next;
+    CUgraph_st* graph;
 };
 struct CUgraph_st {
     CUgraphNode_st *first, *last;
@@ -21,18 +23,6 @@ struct CUgraph_st {
 typedef CUgraphNode_st* cudaGraphNode_t;
 typedef CUgraph_st* cudaGraph_t;
 typedef CUgraph_st* cudaGraphExec_t;
-enum cudaGraphNodeType {
-    cudaGraphNodeTypeKernel,
-    cudaGraphNodeTypeMemcpy,
-    cudaGraphNodeTypeMemset,
-    cudaGraphNodeTypeHost,
-    cudaGraphNodeTypeGraph,
-    cudaGraphNodeTypeEmpty,
-    cudaGraphNodeTypeWaitEvent,
-    cudaGraphNodeTypeEventRecord,
-    cudaGraphNodeTypeMemAlloc = 10,
-    cudaGraphNodeTypeMemFree
-};
 enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal,
     cudaStreamCaptureModeThreadLocal,
@@ -79,13 +69,28 @@ inline CUgraph_st* recorded = nullptr;  // the graph of the capture under way
 
 inline CUgraphNode_st* add_node(CUgraph_st* graph, Work* work, int kind, CUgraphNode_st* const* needs = nullptr,
                                 size_t n_needs = 0) {
-    auto node = new CUgraphNode_st{work, kind, nullptr, n_needs, false, nullptr};
+    auto node = new CUgraphNode_st{work, kind, nullptr, n_needs, false, nullptr, graph};
     node->needs = new CUgraphNode_st*[n_needs + 1];
     for (size_t i = 0; i < n_needs; ++i) node->needs[i] = needs[i];
     (graph->last ? graph->last->next : graph->first) = node;
     graph->last = node;
     ++graph->size;
     return node;
+}
+
+// Takes a node out of its graph; others no longer wait for it.
+inline void remove_node(CUgraphNode_st* node) {
+    CUgraphNode_st* before = nullptr;
+    for (auto one = node->graph->first; one; one = one->next) {
+        if (one->next == node) before = one;
+        size_t kept = 0;
+        for (size_t i = 0; i < one->n_needs; ++i)
+            if (one->needs[i] != node) one->needs[kept++] = one->needs[i];
+        one->n_needs = kept;
+    }
+    (before ? before->next : node->graph->first) = node->next;
+    if (node->graph->last == node) node->graph->last = before;
+    --node->graph->size;
 }
 
 // Nodes in the order in which they were added, each when those it needs are done.
@@ -129,7 +134,9 @@ MEMSIM_CUDA cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
 // Graphs are small and a program has few: what they hold lives as long as the program.
 MEMSIM_CUDA cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return cudaSuccess; }
-MEMSIM_CUDA cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) { return node->work = nullptr, cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
+    return memsim_probe::remove_node(node), cudaSuccess;
+}
 
 MEMSIM_CUDA cudaError_t cudaGraphAddKernelNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
                                                size_t n_needs, const cudaKernelNodeParams* of) {
@@ -226,7 +233,8 @@ MEMSIM_CUDA cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t* made, cud
 }
 MEMSIM_CUDA cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) { return cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
-    return memsim_probe::in_order([=] { return memsim_probe::run_graph(graph), cudaSuccess; });
+    return memsim_probe::in_order(cudaGraphNodeTypeGraph,
+                                  [=] { return memsim_probe::run_graph(graph), cudaSuccess; });
 }
 MEMSIM_CUDA cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t of, cudaGraphExecUpdateResultInfo* told) {
     cudaGraph_t copy;
@@ -237,9 +245,9 @@ MEMSIM_CUDA cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t of
 
 MEMSIM_CUDA cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
     cudaGraphCreate(&memsim_probe::recorded, 0);
-    memsim_probe::record = [](memsim_probe::Work* work) {
-        memsim_probe::add_node(memsim_probe::recorded, work, cudaGraphNodeTypeKernel,
-                               &memsim_probe::recorded->last, memsim_probe::recorded->last != nullptr);
+    memsim_probe::record = [](memsim_probe::Work* work, cudaGraphNodeType kind) {
+        memsim_probe::add_node(memsim_probe::recorded, work, kind, &memsim_probe::recorded->last,
+                               memsim_probe::recorded->last != nullptr);
     };
     return cudaSuccess;
 }

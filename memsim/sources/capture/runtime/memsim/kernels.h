@@ -98,7 +98,7 @@ class KernelsKnown {
     Work* bind(const void* kernel, const Shape& shape, void** arguments) const {
         static Work* bound;
         auto before = record;
-        record = [](Work* work) { bound = work; };
+        record = [](Work* work, cudaGraphNodeType) { bound = work; };
         launch({"kernel", "", 0}, shape, kernel, arguments);
         record = before;
         return bound;

@@ -187,7 +187,7 @@ inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* s
 
 template <class Kernel, class... Arguments>
 void launch(const char* name, const char* file, int line, Kernel kernel, const Shape& shape, Arguments... arguments) {
-    (void)in_order([=]() mutable {  // a kernel may take what it is given by reference
+    (void)in_order(cudaGraphNodeTypeKernel, [=]() mutable {  // a kernel may take what it is given by reference
         auto body = [&] { kernel(arguments...); };
         arguments_given.take(arguments...);
         run_grid({name, file, line}, shape, body);

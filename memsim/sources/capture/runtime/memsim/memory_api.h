@@ -172,14 +172,14 @@ MEMSIM_CUDA cudaError_t cudaMemcpy(void* to, const void* from, size_t bytes, cud
 }
 MEMSIM_CUDA cudaError_t cudaMemcpyAsync(void* to, const void* from, size_t bytes, cudaMemcpyKind,
                                         cudaStream_t = nullptr) {
-    return memsim_probe::in_order([=] { return memsim_probe::copy(to, from, bytes); });
+    return memsim_probe::in_order(cudaGraphNodeTypeMemcpy, [=] { return memsim_probe::copy(to, from, bytes); });
 }
 MEMSIM_CUDA cudaError_t cudaMemcpyPeer(void* to, int, const void* from, int, size_t bytes) {
     return memsim_probe::copy(to, from, bytes);
 }
 MEMSIM_CUDA cudaError_t cudaMemcpyPeerAsync(void* to, int, const void* from, int, size_t bytes,
                                             cudaStream_t = nullptr) {
-    return memsim_probe::copy(to, from, bytes);
+    return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice);
 }
 MEMSIM_CUDA cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                      size_t height, cudaMemcpyKind) {
@@ -188,7 +188,7 @@ MEMSIM_CUDA cudaError_t cudaMemcpy2D(void* to, size_t to_pitch, const void* from
 MEMSIM_CUDA cudaError_t cudaMemcpy2DAsync(void* to, size_t to_pitch, const void* from, size_t from_pitch, size_t width,
                                           size_t height, cudaMemcpyKind, cudaStream_t = nullptr) {
     return memsim_probe::in_order(
-        [=] { return memsim_probe::copy_2d(to, to_pitch, from, from_pitch, width, height); });
+        cudaGraphNodeTypeMemcpy, [=] { return memsim_probe::copy_2d(to, to_pitch, from, from_pitch, width, height); });
 }
 MEMSIM_CUDA cudaError_t cudaMemset(void* to, int value, size_t bytes) {
     if (bytes && !to) return memsim_result(cudaErrorInvalidValue);
@@ -196,7 +196,7 @@ MEMSIM_CUDA cudaError_t cudaMemset(void* to, int value, size_t bytes) {
     return cudaSuccess;
 }
 MEMSIM_CUDA cudaError_t cudaMemsetAsync(void* to, int value, size_t bytes, cudaStream_t = nullptr) {
-    return memsim_probe::in_order([=] { return cudaMemset(to, value, bytes); });
+    return memsim_probe::in_order(cudaGraphNodeTypeMemset, [=] { return cudaMemset(to, value, bytes); });
 }
 MEMSIM_CUDA cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t width, size_t height) {
     for (size_t row = 0; row < height; ++row) memset(static_cast<char*>(to) + row * pitch, value, width);
@@ -204,7 +204,8 @@ MEMSIM_CUDA cudaError_t cudaMemset2D(void* to, size_t pitch, int value, size_t w
 }
 MEMSIM_CUDA cudaError_t cudaMemset2DAsync(void* to, size_t pitch, int value, size_t width, size_t height,
                                           cudaStream_t = nullptr) {
-    return cudaMemset2D(to, pitch, value, width, height);
+    return memsim_probe::in_order(cudaGraphNodeTypeMemset,
+                                  [=] { return cudaMemset2D(to, pitch, value, width, height); });
 }
 MEMSIM_CUDA cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent extent) {
     for (size_t z = 0; z < extent.depth; ++z)
@@ -214,7 +215,7 @@ MEMSIM_CUDA cudaError_t cudaMemset3D(cudaPitchedPtr to, int value, cudaExtent ex
 }
 
 MEMSIM_CUDA cudaError_t cudaMemset3DAsync(cudaPitchedPtr to, int value, cudaExtent extent, cudaStream_t = nullptr) {
-    return memsim_probe::in_order([=] { return cudaMemset3D(to, value, extent); });
+    return memsim_probe::in_order(cudaGraphNodeTypeMemset, [=] { return cudaMemset3D(to, value, extent); });
 }
 
 // Copies of boxes; of arrays, textures alone know where elements lie.
@@ -246,7 +247,7 @@ inline cudaError_t copy_3d(const cudaMemcpy3DParms& of) {
 MEMSIM_CUDA cudaError_t cudaMemcpy3D(const cudaMemcpy3DParms* of) { return memsim_probe::copy_3d(*of); }
 MEMSIM_CUDA cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* of, cudaStream_t = nullptr) {
     cudaMemcpy3DParms copied = *of;
-    return memsim_probe::in_order([=] { return memsim_probe::copy_3d(copied); });
+    return memsim_probe::in_order(cudaGraphNodeTypeMemcpy, [=] { return memsim_probe::copy_3d(copied); });
 }
 
 // Memory pools: there is one, and what is freed goes back to it at once.

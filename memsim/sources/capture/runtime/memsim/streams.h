@@ -20,10 +20,11 @@ typedef void (*cudaStreamCallback_t)(cudaStream_t, cudaError_t, void*);
 typedef void (*cudaHostFn_t)(void*);
 MEMSIM_CUDA cudaError_t cudaStreamAddCallback(cudaStream_t stream, cudaStreamCallback_t callback, void* data,
                                               unsigned) {
-    return memsim_probe::in_order([=] { return callback(stream, cudaSuccess, data), cudaSuccess; });
+    return memsim_probe::in_order(cudaGraphNodeTypeHost,
+                                  [=] { return callback(stream, cudaSuccess, data), cudaSuccess; });
 }
 MEMSIM_CUDA cudaError_t cudaLaunchHostFunc(cudaStream_t, cudaHostFn_t function, void* data) {
-    return memsim_probe::in_order([=] { return function(data), cudaSuccess; });
+    return memsim_probe::in_order(cudaGraphNodeTypeHost, [=] { return function(data), cudaSuccess; });
 }
 
 struct CUevent_st {
@@ -36,7 +37,8 @@ MEMSIM_CUDA cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
 MEMSIM_CUDA cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
 MEMSIM_CUDA cudaError_t cudaEventDestroy(cudaEvent_t event) { return free(event), cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
-    return memsim_probe::in_order([=] { return event->milliseconds = memsim_probe::milliseconds(), cudaSuccess; });
+    return memsim_probe::in_order(cudaGraphNodeTypeEventRecord,
+                                  [=] { return event->milliseconds = memsim_probe::milliseconds(), cudaSuccess; });
 }
 MEMSIM_CUDA cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t = nullptr, unsigned = 0) {
     return cudaEventRecord(event);

@@ -4,6 +4,19 @@
 #include "attributes.h"
 #include "error_codes.h"
 
+enum cudaGraphNodeType {
+    cudaGraphNodeTypeKernel,
+    cudaGraphNodeTypeMemcpy,
+    cudaGraphNodeTypeMemset,
+    cudaGraphNodeTypeHost,
+    cudaGraphNodeTypeGraph,
+    cudaGraphNodeTypeEmpty,
+    cudaGraphNodeTypeWaitEvent,
+    cudaGraphNodeTypeEventRecord,
+    cudaGraphNodeTypeMemAlloc = 10,
+    cudaGraphNodeTypeMemFree
+};
+
 namespace memsim_probe {
 
 struct Work {
@@ -18,14 +31,14 @@ struct WorkOf : Work {
 };
 
 // What a graph that is being recorded does with work; null while none is. Captures are one at a time, of all streams.
-inline void (*record)(Work*) = nullptr;
+inline void (*record)(Work*, cudaGraphNodeType) = nullptr;
 
-// Does something now, or leaves it to the graph that is being recorded.
+// Does something now, or leaves it to the graph that is being recorded, as a node of this kind.
 template <class F>
-cudaError_t in_order(F function) {
+cudaError_t in_order(cudaGraphNodeType kind, F function) {
     if (!record) return function();
     auto later = [=]() mutable { (void)function(); };
-    record(new WorkOf<decltype(later)>(later));
+    record(new WorkOf<decltype(later)>(later), kind);
     return cudaSuccess;
 }
 
