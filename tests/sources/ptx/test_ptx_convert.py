@@ -48,15 +48,19 @@ def machine(opcode, line, kind, operands="", labels=(), predicate=""):
     return SassInstruction(0, opcode, predicate, operands, "/home/u/k.py", line, kind, 1, 7, 7, 0, tuple(labels))
 
 
-def code(branch: bool, predicate: str) -> tuple[SassInstruction, ...]:
-    """The kernel's machine code: with a branch around the accesses or not, and these with a predicate or not."""
+def code(branch: bool, predicate: str, last: str = "STG.E") -> tuple[SassInstruction, ...]:
+    """The kernel's machine code: with a branch around the accesses or not, and these with a predicate or not.
+
+    Args:
+        last: the second access.
+    """
     return (
         machine("S2R", 10, "control"),
         machine("ISETP", 10, "integer"),
         *([machine("BRA", 10, "control", "`(.L_x_0)", predicate="@P0")] if branch else []),
         machine("LDG.E", 11, "memory", predicate=predicate),
         machine("IADD3", 11, "integer", predicate=predicate),
-        machine("STG.E", 11, "memory", predicate=predicate),
+        machine(last, 11, "memory", predicate=predicate),
         machine("BAR.SYNC", 12, "control", labels=[".L_x_0"]),
         machine("EXIT", 12, "control"),
     )
@@ -114,9 +118,9 @@ def test_warps_without_lanes_issue_the_accesses_all_the_same(tmp_path):
 
 
 def test_a_warp_without_lanes_issues_a_reduction_all_the_same(tmp_path):
-    """The usual short branch around an atomic, without machine code."""
+    """The usual short branch around an atomic."""
     ptx = PTX.replace("st.global.u32 [%d3], %r4;", "red.global.add.u32 [%d3], %r4;")
-    chunk, numbers = rows(tmp_path, 40, (), ptx)
+    chunk, numbers = rows(tmp_path, 40, code(False, "@!P0", "RED.E.ADD"), ptx)
     masked = chunk.flags & Flag.masked != 0
     assert np.add.reduceat(masked, chunk.first_instruction[:-1]).tolist() == [0, 0, 2, 2]
     assert numbers.tolist() == [3 * k if k < 40 else k for k in range(THREADS)]
