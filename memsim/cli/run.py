@@ -109,7 +109,7 @@ def run(
     """
     from memsim.analysis.stopping import Plan, Running
     from memsim.api import open_trace, simulate, simulate_program
-    from memsim.cli.run_folder import folder_traces
+    from memsim.cli.run_folder import folder_traces, until_interrupted
     from memsim.gpu.presets import parse_settings
     from memsim.montecarlo.keep import check_choice
     from memsim.report.program import program_table
@@ -133,7 +133,7 @@ def run(
             with bar("trials", hidden=quiet) as advance:
                 results = simulate_program(traces, **of_program, progress=advance)
         else:
-            results = [replay(trace) for trace in traces]
+            results = until_interrupted(traces, replay)
         print_text(program_table(results))
         return
     if out is not None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import typer
+
+from memsim.analysis.result import Result
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -32,6 +35,22 @@ def folder_traces(folder: Path, refused: Sequence[str], in_turn: bool = False) -
             problem = "has no order, the launch's place in the program; capture it anew, or leave --warm out"
             raise InputError(trace.path, "parameters", problem)
     return sorted(traces, key=lambda trace: trace.parameters.get("order", 0))
+
+
+def until_interrupted(traces: Sequence[Trace], replay: Callable[[Trace], Result]) -> list[Result]:
+    """The launches' results, each by itself; Ctrl-C, which keeps the finished trials of one, ends them all.
+
+    Args:
+        traces: of the launches.
+        replay: of one.
+    """
+    results = []
+    for trace in traces:
+        results.append(replay(trace))
+        if results[-1].interrupted:
+            typer.echo(f"memsim: interrupted: {len(results)} of {len(traces)} launches are in the table", err=True)
+            break
+    return results
 
 
 def _by_number(path: Path) -> list[str | int]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 from typer.testing import CliRunner
 
 import memsim
 from memsim.cli import app
-from memsim.cli.run_folder import folder_traces
+from memsim.cli.run_folder import folder_traces, until_interrupted
 
 
 @pytest.fixture
@@ -56,3 +57,14 @@ def test_nothing_is_written_that_force_could_be_for(folder):
 def test_launches_in_turn_must_tell_their_order(folder):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm"])
     assert done.exit_code == 2 and "a.h5: parameters has no order" in done.stderr
+
+
+def test_an_interrupt_ends_the_launches_that_are_left(capsys):
+    replayed = []
+
+    def replay(trace):
+        replayed.append(trace)
+        return SimpleNamespace(interrupted=len(replayed) == 2)
+
+    assert len(until_interrupted([1, 2, 3], replay)) == 2 and replayed == [1, 2]
+    assert "2 of 3 launches are in the table" in capsys.readouterr().err
