@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from memsim.analysis.result import Result
+from memsim.interactive import Result
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
