@@ -1,4 +1,4 @@
-"""``python -m experiments.bench [--quick]``: measure, and print the table."""
+"""``python -m experiments.bench [--quick] [PART ...]``: measure, and print the table."""
 
 from __future__ import annotations
 
@@ -19,27 +19,50 @@ from experiments.bench.start import start
 from experiments.bench.studies import studies
 from experiments.bench.table import Row, table
 from experiments.bench.workers import workers
-from experiments.bench.workload import FULL, QUICK, Size, prepared
+from experiments.bench.workload import FULL, QUICK, Prepared, Size, prepared
 
 
-def measure(size: Size) -> list[Row]:
-    """All rows, one measurement after the other."""
+def _replay(workload: Prepared) -> list[Row]:
+    rows = replay(workload)
+    return rows + beside_pycachesim(workload, rows[0].measured)
+
+
+PARTS = {
+    "replay": _replay,
+    "presets": presets,
+    "workers": workers,
+    "studies": studies,
+    "describing": describing,
+    "capturing": capturing,
+    "ptx": ptx,
+    "importing": importing,
+    "memory": memory,
+    "start": start,
+}
+
+
+def _part(name: str) -> str:
+    if name not in PARTS:
+        raise argparse.ArgumentTypeError(f"{name!r} is none of {', '.join(PARTS)}")
+    return name
+
+
+def measure(size: Size, parts: Sequence[str] = tuple(PARTS)) -> list[Row]:
+    """The rows of some parts, one measurement after the other."""
     with prepared(size) as workload:
-        rows = replay(workload)
-        rows += beside_pycachesim(workload, rows[0].measured)
-        for measurement in (presets, workers, studies, describing, capturing, ptx, importing, memory, start):
-            rows += measurement(workload)
-    return rows
+        return [row for part in parts for row in PARTS[part](workload)]
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the table; figures of a loaded machine say so by its load average."""
     parser = argparse.ArgumentParser(prog="python -m experiments.bench", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="a small matrix: shows that it works, not how fast")
-    size = QUICK if parser.parse_args(arguments).quick else FULL
+    parser.add_argument("parts", nargs="*", type=_part, metavar="PART", help=f"of {', '.join(PARTS)}; all without one")
+    asked = parser.parse_args(arguments)
+    size = QUICK if asked.quick else FULL
     machine = f"Python {platform.python_version()}, {os.cpu_count()} cores, load average {os.getloadavg()[0]:.1f}"
     print(f"SpMV, {size.rows} rows x {size.nnz_per_row} random nonzeros, on tesla-c2050; {machine}\n", flush=True)
-    print(table(measure(size)))
+    print(table(measure(size, asked.parts or tuple(PARTS))))
 
 
 if __name__ == "__main__":
