@@ -13,7 +13,7 @@ import typer
 
 from memsim.analysis.choices import Convention
 from memsim.cli.options import CountedAs, Force, GpuOfTrace, QuietTables
-from memsim.cli.output import print_json, print_tables, print_text
+from memsim.cli.output import print_json, print_tables
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 UNREACHED = 3  # exit code: --until was not reached
 LONG_SECONDS = 60  # a run whose result one would rather not make again
-_OF_PROGRAM = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what its launches are run with in turn
 _POINTS, _TRIALS = 24, 2  # of the model's error bar
 
 
@@ -108,11 +107,9 @@ def run(
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
     from memsim.analysis.stopping import Plan, Running
-    from memsim.api import open_trace, simulate, simulate_program
-    from memsim.cli.run_folder import folder_traces, until_interrupted
+    from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
     from memsim.montecarlo.keep import check_choice
-    from memsim.report.program import program_table
     from memsim.report.text import notes
     from memsim.support.progress import bar
 
@@ -123,18 +120,11 @@ def run(
         convention=convention,
     )  # fmt: skip
     if path.is_dir():
+        from memsim.cli.run_folder import run_folder
+
         options = {"-o": out, "--resume": resume, "--force": force, "--kernel": kernel, "--until": until}
         options |= {"--uncertain": uncertain, "--json": json}
-        of_each = {"--whole": whole, "--min-trials": min_trials, "--max-trials": max_trials} if warm else {}
-        options |= {f"{name} (with --warm)": value for name, value in of_each.items()}
-        traces = folder_traces(path, [name for name, value in options.items() if value], in_turn=warm)
-        if warm:
-            of_program = {name: replay.keywords[name] for name in _OF_PROGRAM}
-            with bar("trials", hidden=quiet) as advance:
-                results = simulate_program(traces, **of_program, progress=advance)
-        else:
-            results = until_interrupted(traces, replay)
-        print_text(program_table(results))
+        run_folder(path, replay, [name for name, value in options.items() if value], quiet)
         return
     if out is not None:
         check_choice(out, resume, force, path, *([gpu] if gpu else []))

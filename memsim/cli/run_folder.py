@@ -1,17 +1,51 @@
-"""``memsim run FOLDER``: the traces of a program's launches."""
+"""``memsim run FOLDER``: the traces of a program's launches, each by itself or one after the other."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 import typer
 
+from memsim.api import simulate_program
+from memsim.cli.output import print_text
 from memsim.interactive import Result
+from memsim.report.program import program_table
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
+from memsim.support.progress import bar
 from memsim.trace.reader import Trace
+
+_IN_TURN = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what launches in turn are run with
+_OF_EACH = ("whole", "min_trials", "max_trials")  # what they do not heed
+
+
+def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], quiet: bool) -> None:
+    """Replay a program's launches, and print its time by kernel.
+
+    Args:
+        folder: with their traces.
+        replay: of one, as the command line has it; with ``warm``, L2 is left to the next.
+        refused: options that were given and that concern one trace.
+        quiet: no progress bar.
+
+    Raises:
+        InputError: an option that does not concern these launches, a folder or trace that will not do.
+    """
+    in_turn = replay.keywords["warm"]
+    if in_turn:
+        unheeded = [name for name in _OF_EACH if replay.keywords[name]]
+        refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in unheeded)]
+    traces = folder_traces(folder, refused, in_turn)
+    if in_turn:
+        with bar("trials", hidden=quiet) as advance:
+            given = {name: replay.keywords[name] for name in _IN_TURN}
+            results = simulate_program(traces, **given, progress=advance)
+    else:
+        results = until_interrupted(traces, replay)
+    print_text(program_table(results))
 
 
 def folder_traces(folder: Path, refused: Sequence[str], in_turn: bool = False) -> list[Trace]:

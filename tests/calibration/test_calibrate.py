@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +11,7 @@ import machines
 import numpy as np
 import pytest
 from cache_pairs import two_caches
+from compilers import needs_nvcc
 from hypothesis import Phase, given, reject, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
@@ -34,7 +34,6 @@ from memsim.hierarchy.mapping import tables
 from memsim.support.errors import InputError
 from memsim.trace.schema import EXPLICIT, NO_OP, Kind
 
-needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="no nvcc on this machine")
 no_gpu = pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
 FOUND = (
     "l1.hit_latency_cycles", "l1.line_bytes", "l1.sector_bytes", "l1.size_bytes", "l1.ways", "l2.hit_latency_cycles",
