@@ -8,22 +8,21 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from memsim.gpu.config import (
-    GPU,
+from memsim.gpu.choices import (
     Dependence,
     DramPolicy,
     FullSet,
     Inclusion,
     L1WritePolicy,
-    Pipes,
     Replacement,
     ReservedFrom,
     RowPolicy,
     WarpScheduler,
     WriteHit,
     WriteMiss,
-    gpu_from_dict,
 )
+from memsim.gpu.config import GPU, gpu_from_dict
+from memsim.gpu.cores import Pipes
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import MIX, NO_OP, NO_WAIT, WAIT_COLUMNS, Flag, Kind, LoadClass
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, INSTRUCTION, NOTHING, Transactions

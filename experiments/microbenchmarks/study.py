@@ -8,7 +8,10 @@ from collections.abc import Iterator
 from memsim.calibration import discover
 from memsim.calibration.discover import Cache
 from memsim.calibration.simulated import SimulatedDevice
-from memsim.gpu.config import GPU, L1, L2, Inclusion
+from memsim.gpu.choices import Inclusion
+from memsim.gpu.config import GPU
+from memsim.gpu.cores import L1
+from memsim.gpu.memory import L2
 from memsim.gpu.presets import override
 
 Row = tuple[str, object, object]  # parameter, configured, found

@@ -14,7 +14,8 @@ import numpy as np
 
 from memsim.calibration.discover import Cache, fits
 from memsim.calibration.walks import Device
-from memsim.gpu.config import GPU, IndexHash
+from memsim.gpu.choices import IndexHash
+from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.mapping import tables
 from memsim.support.errors import InputError

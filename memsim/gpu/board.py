@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from memsim.gpu import presets
-from memsim.gpu.config import GPU, L1
+from memsim.gpu.config import GPU
+from memsim.gpu.cores import L1
 from memsim.gpu.presets import Provenance
 
 _CHANNEL_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from memsim.gpu.config import GPU, L1
+from memsim.gpu.config import GPU
+from memsim.gpu.cores import L1
 from memsim.gpu.occupancy import Occupancy
 from memsim.gpu.presets import override
 

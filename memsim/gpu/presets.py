@@ -22,6 +22,7 @@ from typing import Any
 
 from memsim.gpu import config
 from memsim.gpu.config import GPU, gpu_from_dict
+from memsim.gpu.section import present_name
 from memsim.support import library
 from memsim.support.errors import InputError
 from memsim.support.files import read_small
@@ -270,7 +271,7 @@ def _measured_at(field: str, value: Mapping[str, Any], path: Path) -> float | No
 
 def _insert(known: dict[str, Provenance], field: str, entry: Provenance, where: object) -> None:
     """Keep an entry under the model's name of its field: ``_ns`` stands for ``_cycles``."""
-    name = config.present_name(field.removesuffix("_ns") + "_cycles" if field.endswith("_ns") else field)
+    name = present_name(field.removesuffix("_ns") + "_cycles" if field.endswith("_ns") else field)
     if name not in config.fields():
         raise InputError(where, field, config.unknown(field))
     if name in known:

@@ -9,7 +9,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from memsim.gpu.config import GPU, L1, L2, Dram, Translation
+    from memsim.gpu.config import GPU
+    from memsim.gpu.cores import L1
+    from memsim.gpu.memory import L2, Dram, Translation
 
 OF_BITS = ("xor_fold", "polynomial")  # hashes to as many places as a number of bits tells apart
 Problem = tuple[str, str]  # field, what is wrong and what would be right

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memsim.gpu.config import L1WritePolicy, WriteHit, WriteMiss
+from memsim.gpu.choices import L1WritePolicy, WriteHit, WriteMiss
 from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit, latency_bin_edges
 from memsim.hierarchy.trial import Trial
 

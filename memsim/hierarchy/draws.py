@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Replacement, WarpScheduler
+from memsim.gpu.choices import Replacement, WarpScheduler
+from memsim.gpu.config import GPU
 from memsim.hierarchy.mapping import Layout, layout
 from memsim.trace.transactions import Transactions
 

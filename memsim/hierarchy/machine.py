@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Dependence, Inclusion, Replacement
+from memsim.gpu.choices import Dependence, Inclusion, Replacement
+from memsim.gpu.config import GPU
 from memsim.hierarchy.cache.replacement import POLICY
 from memsim.hierarchy.cache.ways import new_cache, reserve
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, TranslationEvent, Unit, latency_bin_edges

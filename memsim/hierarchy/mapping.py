@@ -8,7 +8,8 @@ from itertools import combinations
 
 import numpy as np
 
-from memsim.gpu.config import GPU, IndexHash
+from memsim.gpu.choices import IndexHash
+from memsim.gpu.config import GPU
 from memsim.hierarchy.translation.pages import TABLE_BYTES, numbered, page_tables
 from memsim.trace.transactions import Transactions
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Inclusion
+from memsim.gpu.choices import Inclusion
+from memsim.gpu.config import GPU
 
 
 def record_of(**values: int) -> np.ndarray:

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 import simpy
 
-from memsim.gpu.config import GPU, Inclusion
+from memsim.gpu.choices import Inclusion
+from memsim.gpu.config import GPU
 from memsim.hierarchy import machine
 from memsim.hierarchy.block_times import BlockTimes
 from memsim.hierarchy.dram.channels import advance_channels

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.gpu.config import GPU, L1WritePolicy
+from memsim.gpu.choices import L1WritePolicy
+from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import Layout
 from memsim.profile.contention import contention

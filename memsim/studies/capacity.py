@@ -11,7 +11,8 @@ from memsim.analysis.choices import Convention
 from memsim.analysis.conventions import Access, hit_ratio
 from memsim.analysis.statistics import Ratio
 from memsim.gpu.carve_out import carved
-from memsim.gpu.config import GPU, WriteMiss
+from memsim.gpu.choices import WriteMiss
+from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import override
 from memsim.hierarchy.counters import Level

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Dependence
+from memsim.gpu.choices import Dependence
+from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules

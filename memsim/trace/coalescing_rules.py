@@ -47,7 +47,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memsim.gpu.config import GPU, L1Serves
+from memsim.gpu.choices import L1Serves
+from memsim.gpu.config import GPU
 from memsim.trace.schema import Kind, Space, StaticOp
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NOTHING
 

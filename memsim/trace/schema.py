@@ -54,7 +54,7 @@ from math import prod
 
 import numpy as np
 
-from memsim.gpu.config import Dependence
+from memsim.gpu.choices import Dependence
 
 SCHEMA = "memsim-trace"
 VERSION = (1, 6)

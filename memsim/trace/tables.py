@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
-from memsim.gpu.config import Dependence
+from memsim.gpu.choices import Dependence
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.text import all_printable

@@ -13,7 +13,7 @@ from experiments.microbenchmarks import study
 from memsim.calibration import discover
 from memsim.calibration.simulated import QUIET, SimulatedDevice
 from memsim.calibration.walks import laps
-from memsim.gpu.config import Inclusion
+from memsim.gpu.choices import Inclusion
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.system import System
 from memsim.trace.coalesce import coalesce

@@ -7,7 +7,7 @@ import tomllib
 import pytest
 
 from memsim.gpu import config
-from memsim.gpu.config import Inclusion, IndexHash, L1WritePolicy, Replacement, WriteHit, WriteMiss
+from memsim.gpu.choices import Inclusion, IndexHash, L1WritePolicy, Replacement, WriteHit, WriteMiss
 from memsim.gpu.presets import STATUSES, load_gpu, names, provenance
 from memsim.support import library
 from memsim.support.errors import InputError

@@ -10,7 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from machines import instruction
 
-from memsim.gpu.config import GPU, Inclusion, L1WritePolicy, WriteHit, WriteMiss
+from memsim.gpu.choices import Inclusion, L1WritePolicy, WriteHit, WriteMiss
+from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.conservation import ATOMICS, NOT_HERE, READS, WRITES, broken_law
 from memsim.hierarchy.counters import Event, Level, Unit

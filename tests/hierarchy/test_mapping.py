@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import mapping as oracle
 
-from memsim.gpu.config import IndexHash
+from memsim.gpu.choices import IndexHash
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.mapping import index, layout, placed

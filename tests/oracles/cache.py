@@ -5,7 +5,7 @@ from __future__ import annotations
 from copy import deepcopy
 from dataclasses import dataclass, field
 
-from memsim.gpu.config import Replacement
+from memsim.gpu.choices import Replacement
 
 
 def mix(x: int) -> int:

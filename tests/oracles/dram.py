@@ -7,7 +7,8 @@ from math import ceil, floor
 
 from oracles.cache import sectors
 
-from memsim.gpu.config import GPU, DramPolicy, RowPolicy
+from memsim.gpu.choices import DramPolicy, RowPolicy
+from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Event, Level
 
 PRE, ACT, RD, WR, REF = "precharge", "activate", "read", "write", "refresh"

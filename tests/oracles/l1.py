@@ -7,7 +7,8 @@ from oracles.mapping import l1_sets
 from oracles.messages import Packet
 from oracles.warps import Flight, Transaction
 
-from memsim.gpu.config import GPU, FullSet, L1WritePolicy
+from memsim.gpu.choices import FullSet, L1WritePolicy
+from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Event, Level
 from memsim.trace.schema import Kind
 

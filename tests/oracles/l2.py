@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from oracles.cache import Set, Way, sectors
 from oracles.messages import Drop, Fetch, Packet
 
-from memsim.gpu.config import GPU, Inclusion, WriteHit, WriteMiss
+from memsim.gpu.choices import Inclusion, WriteHit, WriteMiss
+from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Event, Level
 
 WORST = ("hit", "merge", "sector_miss", "miss")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from functools import cache
 
-from memsim.gpu.config import GPU, L1, IndexHash, ReservedFrom
+from memsim.gpu.choices import IndexHash, ReservedFrom
+from memsim.gpu.config import GPU
+from memsim.gpu.cores import L1
 
 
 def gf2_remainder(number: int, divisor: int) -> int:

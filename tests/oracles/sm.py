@@ -10,7 +10,8 @@ from oracles.l1 import FirstLevel
 from oracles.messages import Packet
 from oracles.warps import Block, Flight, Load, Transaction, Warp
 
-from memsim.gpu.config import GPU, Dependence, WarpScheduler
+from memsim.gpu.choices import Dependence, WarpScheduler
+from memsim.gpu.config import GPU
 from memsim.trace.schema import Flag, Kind, LoadClass
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 

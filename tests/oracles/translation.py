@@ -9,7 +9,8 @@ import numpy as np
 from oracles.cache import Set, Way, mix
 from oracles.messages import Packet
 
-from memsim.gpu.config import GPU, Replacement
+from memsim.gpu.choices import Replacement
+from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import TranslationEvent
 
 Sent = tuple[int, int, Packet]  # rank within a cycle, order, packet

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import coalesce as oracle
 
-from memsim.gpu.config import L1Serves
+from memsim.gpu.choices import L1Serves
 from memsim.gpu.presets import override
 from memsim.hierarchy.loops.plain import Records
 from memsim.support.errors import InputError

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from places import ROOT
 
 from experiments.robustness.damage import damaged
-from memsim.gpu.config import Dependence
+from memsim.gpu.choices import Dependence
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import (

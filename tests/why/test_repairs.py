@@ -10,7 +10,7 @@ import slow_and_fast
 
 import memsim
 from memsim import Launch, Thread, workload
-from memsim.gpu.config import Dependence
+from memsim.gpu.choices import Dependence
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.why import Cause

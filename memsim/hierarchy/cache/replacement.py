@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.gpu.config import Replacement
+from memsim.gpu.choices import Replacement
 from memsim.hierarchy.cache.ways import first_way, make_newest, oldest_way, slot_of_way, way_of_slot
 from memsim.hierarchy.loops.random import hash32
 from memsim.support.compiled import inlined

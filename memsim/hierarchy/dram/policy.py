@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.gpu.config import DramPolicy, RowPolicy
+from memsim.gpu.choices import DramPolicy, RowPolicy
 from memsim.support.compiled import inlined
 
 FCFS, FR_FCFS = range(2)

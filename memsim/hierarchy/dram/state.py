@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.gpu.config import Dram
+from memsim.gpu.memory import Dram
 from memsim.hierarchy.codes import NEVER
 
 CHANNEL = np.dtype(

@@ -6,7 +6,8 @@ from math import gcd
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Inclusion
+from memsim.gpu.choices import Inclusion
+from memsim.gpu.config import GPU
 from memsim.hierarchy.codes import ALL
 from memsim.hierarchy.l2.state import WRITE_HIT, WRITE_MISS
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles

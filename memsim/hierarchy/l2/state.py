@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.gpu.config import WriteHit, WriteMiss
+from memsim.gpu.choices import WriteHit, WriteMiss
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.hierarchy.codes import HIT, MERGE, MISS, SECTOR_MISS
 

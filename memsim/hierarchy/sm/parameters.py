@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Dependence, FullSet, Inclusion
+from memsim.gpu.choices import Dependence, FullSet, Inclusion
+from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.gpu.config import L1WritePolicy, WarpScheduler
+from memsim.gpu.choices import L1WritePolicy, WarpScheduler
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, Kind, LoadClass
 

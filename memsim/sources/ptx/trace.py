@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.config import GPU, Dependence
+from memsim.gpu.choices import Dependence
+from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.failures import failure

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from memsim.gpu.config import GPU, IndexHash
+from memsim.gpu.choices import IndexHash
+from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from memsim.gpu.config import Dependence
+from memsim.gpu.choices import Dependence
 from memsim.trace.lanes import IDLE, LANES, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag

@@ -10,7 +10,8 @@ import pytest
 from machines import instruction
 
 import memsim
-from memsim.gpu.config import GPU, Replacement
+from memsim.gpu.choices import Replacement
+from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.hierarchy.system import System
 from memsim.trace.coalesce import coalesce

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.config import Dependence
+from memsim.gpu.choices import Dependence
 from memsim.sources.imported.accelsim import problems
 from memsim.sources.imported.accelsim.body import read_body
 from memsim.sources.imported.accelsim.header import Header, read_header

@@ -1,0 +1,237 @@
+"""Traces: of a kernel description, a program, PTX, or what a Python program launches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from memsim.api.arguments import SCRIPT_CHILD, named_gpu, trace_file
+from memsim.api.replay import simulate
+from memsim.gpu.defaults import DEFAULT_GPU
+
+if TYPE_CHECKING:
+    from memsim.gpu.config import GPU
+    from memsim.sources.capture import Captured, Wanted
+    from memsim.sources.describe.workload import Workload
+    from memsim.sources.ptx.launchers.capturing import Capturing
+    from memsim.trace.reader import Trace
+
+
+TUNING_TRIALS = 4  # of each configuration that a program's own tuner times
+
+
+def trace(
+    workload: Workload | str | Path,
+    *,
+    out: str | Path | None = None,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    blocks: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    **parameters: Any,
+) -> Trace:
+    """Run a kernel description and record its memory trace.
+
+    Args:
+        workload: one made by ``@memsim.workload``, a name of the library (``"spmv"``), or a path to a kernel file.
+        out: the trace file; None: a temporary file, removed when Python ends.
+        gpu: whose occupancy and L2 size choose the blocks to trace; the trace fits any GPU.
+        blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: the workload's default.
+        progress: told the blocks done, and all, after every batch.
+        parameters: of the workload.
+
+    Raises:
+        InputError: an unknown workload or parameter, a kernel that fails, a file that cannot be written.
+
+    >>> trace("spmv", rows=512, nnz_per_row=8).kernel
+    'csr'
+    """
+    from memsim.sources.record import record
+
+    return record(workload, parameters, named_gpu(gpu), blocks, trace_file(out), progress)
+
+
+def capture(
+    files: str | Path | Sequence[str | Path],
+    *,
+    arguments: Sequence[str] = (),
+    out: str | Path | None = None,
+    kernel: str | Sequence[str] | None = None,
+    launch: int | str | Sequence[int] | None = None,
+    blocks: str | None = None,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    registers: int | None = None,
+    includes: Sequence[str | Path] = (),
+    definitions: Sequence[str] = (),
+    libraries: Sequence[str] = (),
+    standard: str = "c++17",
+    target: str = "cpu",
+    by: str = "auto",
+    snapshot_only: bool = False,
+    stop: bool = False,
+    gaps: bool = False,
+    unroll: int = 1,
+    keep: str | Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Captured:
+    """Run a program without a GPU, and record the memory trace of a kernel; see docs/capture.md.
+
+    A CUDA C++ program is built with probes. A Python program runs as it is: see docs/python_kernels.md.
+
+    Args:
+        files: the program's CUDA C++ files; or one Python file.
+        arguments: of the program.
+        out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
+        kernel: which, one or several (``"a,b"``); None: any.
+        launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
+            None: the launch with the most accesses, with a folder that of each kernel; the first with `stop`,
+            `snapshot_only`, `by` PTX, on a GPU, and of a Python program.
+        blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
+        gpu: whose occupancy and L2 size choose the blocks to trace, and for which kernels are compiled; the trace fits
+            any GPU.
+        registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
+        includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
+        target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
+        by: what of a CUDA C++ kernel is traced: its ``"source"``; the ``"ptx"`` that nvcc makes of it; or, ``"auto"``,
+            PTX where it can be had and run, else the source: a note tells.
+        snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
+        stop: end the program as soon as the trace is complete, that of the last kernel with a folder.
+        gaps: estimate the instructions between accesses.
+        unroll: iterations of a counted loop whose loads are issued together; nvcc 13 often makes it 4.
+        keep: a folder for the instrumented source and the build's log.
+        progress: told the blocks done, and all.
+
+    Raises:
+        InputError: source that is not understood, a program that fails, a kernel that is not launched; one that is
+            launched nowhere in the source is refused before the program runs.
+
+    ::
+
+        captured = memsim.capture("app.cu", arguments=["1024"], out="app.h5")
+        memsim.simulate(captured.trace, gpu="tesla-v100")
+    """
+    from memsim.sources.capture import Sources, Wanted
+    from memsim.sources.capture import capture as run_captured
+    from memsim.sources.capture.wanted import chosen_kernels, chosen_launches
+
+    names = [files] if isinstance(files, str | Path) else files
+    which = chosen_kernels(kernel), chosen_launches(launch)
+    wanted = Wanted(*which, blocks, snapshot_only, registers, gaps, unroll, stop)
+    if len(names) == 1 and Path(names[0]).suffix == ".py":
+        return _capture_script(Path(names[0]), arguments, Path(trace_file(out)), gpu, wanted, progress)
+    sources = Sources(
+        tuple(Path(one) for one in names),
+        tuple(Path(one) for one in includes),
+        tuple(definitions),
+        standard,
+        tuple(libraries),
+        gpu=target == "gpu",
+    )
+    place = Path(keep) if keep is not None else None
+    if by != "source":
+        from memsim.sources.ptx.cpp import capture_best, capture_by_ptx
+
+        run, machine = capture_best if by == "auto" else capture_by_ptx, named_gpu(gpu)
+        return run(sources, arguments, Path(trace_file(out)), machine, wanted, keep=place, progress=progress)
+    return run_captured(sources, arguments, trace_file(out), named_gpu(gpu), wanted, keep=place, progress=progress)
+
+
+def _capture_script(
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU | str | Path, wanted: Wanted,
+    progress: Callable[[int, int], None] | None,
+) -> Captured:  # fmt: skip
+    from memsim.sources.ptx.launchers.script import capture_script
+
+    return capture_script(SCRIPT_CHILD, script, arguments, out, named_gpu(gpu), wanted, progress)
+
+
+def capture_ptx(
+    ptx: str | Path,
+    launch: str | Path,
+    *,
+    out: str | Path | None = None,
+    kernel: str | None = None,
+    blocks: str | None = None,
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    registers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Captured:
+    """Run a kernel of a PTX file and record its memory trace; see docs/python_kernels.md.
+
+    Args:
+        ptx: the file.
+        launch: a Python file that sets ``grid``, ``block`` and ``arguments``, and may set ``kernel``,
+            ``shared_bytes`` and ``cluster``.
+        out: the trace file; None: a temporary file, removed when Python ends.
+        kernel: which one of the file's.
+        blocks, gpu, registers, progress: as for :func:`capture`.
+
+    Raises:
+        InputError: PTX that is not understood, a Python file that fails, an access outside all arrays.
+    """
+    from memsim.sources.capture import Captured, Wanted
+    from memsim.sources.ptx.launchers.capturing import Capturing, Enough
+    from memsim.sources.ptx.launchers.ptx_file import launch_file
+
+    wanted = Wanted(blocks=blocks, registers=registers, stop=True)
+    capturing = Capturing(named_gpu(gpu), Path(trace_file(out)), wanted, progress)
+    with suppress(Enough):  # nobody asks for the results of the blocks that are not traced
+        launch_file(capturing, Path(ptx), Path(launch), kernel)
+    return Captured(capturing.traces, {capturing.launches[0].kernel: 1}, capturing.notes)
+
+
+@contextmanager
+def capturing(
+    gpu: GPU | str | Path = DEFAULT_GPU,
+    *,
+    out: str | Path | None = None,
+    kernel: str | Sequence[str] | None = None,
+    launch: int | str | Sequence[int] | None = None,
+    blocks: str | None = None,
+    registers: int | None = None,
+    snapshot_only: bool = False,
+    stop: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> Iterator[Capturing]:
+    """Catch what a Python program launches: Triton, Numba-CUDA, CuPy, cuda.core; see docs/python_kernels.md.
+
+    Inside the block no GPU is asked for: kernels are compiled for `gpu`, run on the CPU on numpy's arrays (and torch's
+    CPU tensors) as they are, and the wanted launch is traced.
+
+    Args:
+        gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks to trace.
+        out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
+        kernel: which, one or several (``"a,b"``); None: any.
+        launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
+            None: the first.
+        blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
+        registers: of a thread; None: as the assembler reports, where there is one.
+        snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
+        stop: leave the block as soon as the trace is complete.
+        progress: told the blocks done, and all.
+
+    Raises:
+        InputError: a kernel that is not understood, an access outside all arrays, a package that is not installed.
+
+    ::
+
+        with memsim.capturing(gpu="h100") as captured:
+            kernel[grid](x, y, n)
+        memsim.simulate(captured.trace, gpu="h100")
+    """
+    from memsim.sources.capture import Wanted
+    from memsim.sources.capture.wanted import chosen_kernels, chosen_launches
+    from memsim.sources.ptx.launchers.capturing import Capturing, Enough
+    from memsim.sources.ptx.launchers.installed import caught
+    from memsim.sources.ptx.launchers.timing import Timing
+
+    which, machine = (chosen_kernels(kernel), chosen_launches(launch)), named_gpu(gpu)
+    wanted = Wanted(*which, blocks, snapshot_only, registers, stop=stop)
+
+    def clock(trace: Trace) -> float:
+        return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean
+
+    catcher = Capturing(machine, Path(trace_file(out)), wanted, progress, Timing(clock))
+    with suppress(Enough), caught(catcher) as captured:
+        yield captured

@@ -1,0 +1,197 @@
+"""Replays of traces, and two results side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from memsim.api.arguments import named_gpu, open_trace, opened
+from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.gpu.config import GPU
+    from memsim.interactive import Comparison, Result
+    from memsim.montecarlo.trials import Trials
+    from memsim.trace.reader import Trace
+
+
+def simulate(
+    trace: Trace | str | Path,
+    gpu: GPU | str | Path | None = None,
+    *,
+    trials: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    until: float | None = None,
+    min_trials: int | None = None,
+    max_trials: int | None = None,
+    warm: bool = False,
+    whole: bool = False,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[[Trials], None] | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    force: bool = False,
+) -> Result:
+    """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
+
+    Args:
+        trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
+        gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
+            default, ``"rtx4090"``.
+        trials: how many. Without it (and `until`), as many as make the 95 % interval of the mean of every hit ratio
+            narrower than 0.2 points: 8 at least, 64 at most.
+        seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
+        jobs: processes.
+        until: stop when those intervals are narrower than this.
+        min_trials, max_trials: bounds without `trials`; 20 and 1000 with `until`.
+        warm: every trial starts with the caches that one replay leaves, instead of empty ones.
+        whole: replay a launch as it begins, from its first block on and without random phases; the trace must hold all
+            of its blocks.
+        settings: fields of the GPU to change, ``{"l1.ways": 4}``.
+        convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
+        progress: told each trial as it finishes, those that `resume` finds first.
+        out: the results file to write. Until it is whole, finished trials are kept beside it, and outlive this process
+            however it ends.
+        resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
+        force: write over `out`.
+
+    Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number, a part of a launch with `whole`, or an `out` that exists
+            without `resume` or `force`.
+
+    ::
+
+        result = memsim.simulate("spmv.h5", gpu="tesla-c2050", seed=1, jobs=2)
+        print(result.l2_read.mean, result.l2_read.interval())
+    """
+    from memsim.analysis.stopping import Plan, narrower_than
+    from memsim.gpu.presets import override
+    from memsim.interactive import Result
+    from memsim.montecarlo.run import run
+    from memsim.trace.made_for import meant
+    from memsim.trace.reader import Trace
+
+    plan = Plan.of(trials, until, min_trials, max_trials)
+    rule = {"width": plan.width, "convention": str(convention), "asked": plan.asked}
+    recorded = trace if isinstance(trace, Trace) else open_trace(trace)
+    named = meant(recorded, gpu)
+    if whole:
+        settings = dict(settings or {}) | _begun_together(recorded)
+    done = run(
+        recorded,
+        override(named_gpu(named), settings) if settings else named_gpu(named),
+        trials=plan.most,
+        seed=seed,
+        jobs=jobs,
+        enough=None if plan.width is None else narrower_than(plan.width, convention),
+        at_least=plan.least,
+        warm=warm,
+        progress=progress,
+        provenance=_origins(named, settings),
+        rule=None if plan.width is None else rule,
+        out=out,
+        resume=resume,
+        force=force,
+    )
+    return Result(done, convention)
+
+
+def simulate_program(
+    traces: Sequence[Trace | str | Path],
+    gpu: GPU | str | Path | None = None,
+    *,
+    trials: int | None = None,
+    seed: int = 0,
+    jobs: int = 1,
+    settings: Mapping[str, object] | None = None,
+    convention: str = "model",
+    progress: Callable[[int, int], None] | None = None,
+) -> list[Result]:
+    """Replay the launches of a program one after the other, each with L2 as the one before left it.
+
+    Args:
+        traces: of one run of the program, in the order of their launches.
+        gpu: as for :func:`simulate`; None: that which the traces were made for.
+        trials: how many of the whole program; 8 without it.
+        seed, jobs, settings, convention: as for :func:`simulate`.
+        progress: told the trials done, and all.
+
+    Returns:
+        A result for each launch.
+
+    Raises:
+        InputError: a bad trace, GPU, setting or number; traces made for several GPUs where none is named.
+    """
+    from memsim.analysis.stopping import Plan
+    from memsim.interactive import Result
+    from memsim.montecarlo.program import run_program
+    from memsim.trace.made_for import meant
+    from memsim.trace.reader import Trace
+
+    recorded = [one if isinstance(one, Trace) else open_trace(one) for one in traces]
+    if not recorded:
+        raise InputError("simulate_program", "traces", "are none; give those of a program's launches")
+    if gpu is None:
+        _check_made_for_one(recorded)
+    _, machine = opened(recorded[0], gpu, settings)
+    count = Plan.of(trials, None, None, None).least if trials is None else trials
+    origins = _origins(meant(recorded[0], gpu), settings)
+    done = run_program(
+        recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=origins
+    )  # fmt: skip
+    return [Result(one, convention) for one in done]
+
+
+def _origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> dict[str, object]:
+    """Where the numbers of a named GPU come from, by field, as a result keeps it."""
+    from memsim.gpu.presets import provenance
+
+    found = provenance(gpu, settings) if isinstance(gpu, str | Path) else {}
+    return {field: asdict(entry) for field, entry in found.items()}
+
+
+def _check_made_for_one(traces: Sequence[Trace]) -> None:
+    first = traces[0]
+    for one in traces:
+        if one.gpu != first.gpu:
+            problem = f"is {one.gpu or 'not told'}, that of {first.path.name} {first.gpu or 'not told'}"
+            raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
+
+
+def _begun_together(trace: Trace) -> dict[str, object]:
+    """The settings of a whole launch's replay."""
+    if trace.n_blocks < trace.launch.n_blocks:
+        counts = f"{trace.n_blocks:,} of {trace.launch.n_blocks:,} blocks"
+        raise InputError(trace.path, "blocks", f"are {counts}, not the whole launch; trace or capture it with --whole")
+    return {"stochastic.start_alignment": False}
+
+
+def compare(first: Result | str | Path, second: Result | str | Path, *, convention: str = "model") -> Comparison:
+    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/compare.md).
+
+    Trials are paired by number where both results drew from one seed, else compared after Welch.
+
+    Args:
+        first, second: results, or the paths of their files.
+        convention: of the hit ratios of files; a result has its own.
+
+    Raises:
+        InputError: a bad file, or results of different conventions.
+
+    ::
+
+        found = memsim.compare("scalar.h5", "vector.h5")
+        found.speedup, found.speedup_interval, found.pairing.why_not
+        found.ratios["l2_read"].change, [row.latency.change for row in found.loads.matched]
+    """
+    from memsim.interactive import Result, held
+    from memsim.studies.compare import compare as side_by_side
+
+    one, other = (Result.load(each, convention) if isinstance(each, str | Path) else each for each in (first, second))
+    return held(side_by_side(one, other))
