@@ -83,6 +83,20 @@ BOARDS = [
         ],
         (2, 110000),
     ),
+    Board(
+        "a40",
+        "A40",
+        {"L1": (60, 66), "L2": (1000, 1050), "memory": (15000, 19000)},
+        [Transition("L1", (96, 164), "L1", "L2"), Transition("L2", (4900, 8700), "L2", "memory")],
+        (2, 32000),
+    ),
+    Board(
+        "l40",
+        "L40",
+        {"L1": (60, 66), "L2": (1000, 1050), "memory": (158000, 159000)},
+        [Transition("L1", (85, 148), "L1", "L2"), Transition("L2", (83000, 136000), "L2", "memory")],
+        (2, 110000),
+    ),
     # Lists that are no single circle: see the README. Plateaus alone can be compared.
     Board(
         "rtx4090",

@@ -15,7 +15,7 @@ from memsim.report import style
 def draw(simulated: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> Path:
     """`simulated`: preset -> (working sets in KB, latencies in cycles)."""
     with style.styled():
-        figure, axes = style.panels(2, 3, 11, 6.4)
+        figure, axes = style.panels(2, 4, 14, 6.4)
         for panel, board in zip(axes, BOARDS, strict=True):
             kb, latency, _ = curve(board)
             panel.plot(kb / 1024, latency, color=style.GREY, linewidth=1.2, label="measured")
@@ -28,7 +28,7 @@ def draw(simulated: Mapping[str, tuple[np.ndarray, np.ndarray]], path: Path) -> 
             panel.set_ylim(0)
             panel.set_title(board.title)
             panel.set_xlabel("working set")
-        for panel in axes[::3]:
+        for panel in axes[::4]:
             panel.set_ylabel("latency, cycles")
         axes[0].legend(loc="lower right")  # below the plateaus
         return style.write(figure, path)

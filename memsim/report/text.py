@@ -183,7 +183,7 @@ def _instructions(result: Result) -> str:
     """Where the instructions between accesses come from, which decide on the time where memory does not."""
     known = {
         "none": "the trace has no instructions between accesses: memory alone takes so long",
-        "estimated": "instructions between accesses are estimated from source code",
+        "estimated": "instructions between accesses are estimated, not counted in machine code",
         "compiled": "instructions between accesses are those of compiled code",
     }
     return known.get(result.instructions or "", "")

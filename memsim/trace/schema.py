@@ -35,7 +35,7 @@ part of a gap to need no wait gives that part a row of its own before (NO_OP, it
 
 ``dependence`` says what a source knows: "scoreboard", or "sequence" where waits are not written and the flags alone
 say where a warp waits, for everything. Flags are always written. ``instructions`` says where gaps come from: "compiled"
-(counted in compiled code), "estimated" (from source code), or "none" (no gap is known).
+(counted in compiled code), "estimated" (from source code or PTX), or "none" (no gap is known).
 
 A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) and ``chain_CLASS`` (those of them on the
 longest dependent chain); ``count_tensor`` matrix instructions, and for each of TENSOR_TYPES ``count_TYPE`` their

@@ -21,16 +21,21 @@ _ROOM = Path(__file__).parents[1]  # the package, in which the library's kernels
 Sources = dict[str, list[str] | None]  # file, as ops name it -> its lines; None: too large to keep
 
 
-def of_ops(ops: Iterable[StaticOp]) -> Sources:
-    """The files that static ops name, as :func:`at_hand` finds them."""
-    return at_hand((op.file, op.line, op.text) for op in ops)
+def of_ops(ops: Iterable[StaticOp], quoted: bool = True) -> Sources:
+    """The files that static ops name, as :func:`at_hand` finds them.
+
+    Args:
+        quoted: whether the ops' texts stand in these files; those of compiled code do not.
+    """
+    return at_hand((op.file, op.line, op.text if quoted else "") for op in ops)
 
 
 def at_hand(accesses: Iterable[tuple[str, int, str]]) -> Sources:
     """The files that lie here and are as the accesses say: each stands in its line.
 
     Args:
-        accesses: file, line from 1, text.
+        accesses: file, line from 1, text; "": the file has such a line, or the line is 0, which compilers give to what
+            they made themselves.
 
     A file beyond MOST_FILE_BYTES, or one for which MOST_BYTES leave no room, is named without its text.
     """
@@ -97,5 +102,7 @@ def _lines(place: Path) -> list[str]:
 
 
 def _stands(text: str, number: int, lines: Sequence[str]) -> bool:
+    if not text:
+        return 0 <= number <= len(lines)
     first = text.split("\n")[0].split("[")[0].strip()
     return 0 < number <= len(lines) and first in lines[number - 1]

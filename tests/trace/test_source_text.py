@@ -133,3 +133,36 @@ def test_a_result_of_before_sources_is_shown_with_the_file_that_is_here(result_p
     kernel.unlink()
     (file,) = sources(Result.load(result_path), [])
     assert file.missing == "is not at hand"
+
+
+PTX = """\
+.version 8.0
+.target sm_80
+.address_size 64
+.file 1 "{file}"
+.visible .entry clear(.param .u64 out)
+{{
+    .reg .b32 %r<2>;
+    .reg .b64 %d<4>;
+    .loc 1 2 5
+    ld.param.u64 %d1, [out];
+    mov.u32 %r1, %tid.x;
+    mul.wide.u32 %d2, %r1, 4;
+    add.s64 %d3, %d1, %d2;
+    st.global.u32 [%d3], 0;
+    ret;
+}}
+"""
+
+
+def test_compiled_code_brings_the_text_of_the_lines_it_names(tmp_path):
+    """Its ops' texts are instructions, which stand in no line of the source."""
+    lines = ["__global__ void clear(int *out) {", "    out[threadIdx.x] = 0;", "}"]
+    (tmp_path / "k.cu").write_text("\n".join(lines))
+    (tmp_path / "k.ptx").write_text(PTX.format(file=tmp_path / "k.cu"))
+    (tmp_path / "launch.py").write_text("import numpy as np\ngrid = block = 32\narguments = [np.zeros(32, np.int32)]\n")
+    trace = memsim.capture_ptx(tmp_path / "k.ptx", tmp_path / "launch.py", out=tmp_path / "t.h5").trace
+    assert trace.sources == {str(tmp_path / "k.cu"): lines} and trace.ops[0].line == 2
+    (tmp_path / "k.cu").write_text(lines[0])
+    trace = memsim.capture_ptx(tmp_path / "k.ptx", tmp_path / "launch.py", out=tmp_path / "t2.h5").trace
+    assert trace.sources == {}  # the file is another one by now

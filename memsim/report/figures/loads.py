@@ -71,7 +71,8 @@ def _shares(axis: Axes, waited: list[Load], shown: list[Load]) -> None:
         axis.bar(0, share, 0.6, top - share, color=color, edgecolor="white", linewidth=0.8)
         if share > _READABLE:
             ink = INK if color == _REST else "white"
-            axis.text(0, top - share / 2, f"{shortened(text, 16)}\n{share:.0%}", ha="center", va="center",
+            name = f"{shortened(text, 16)}\n" if share > 2 * _READABLE else f"{shortened(text, 13)} "
+            axis.text(0, top - share / 2, f"{name}{share:.0%}", ha="center", va="center",
                       fontsize=7.5, color=ink)  # fmt: skip
         top -= share
     axis.set_xticks([])

@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 
 from memsim.report.style import GREY, INK
 
+_LEAST = 0.65  # of a figure's width: on a narrower screen it is moved sideways, so that its text stays readable
 # The figures' neutral colours, and the page's that stand for them.
 _THEMED = {
     INK: "var(--ink)",
@@ -41,7 +42,7 @@ def svg(figure: Figure, name: str, alt: str) -> str:
     width = figure.get_figwidth()
     return re.sub(
         r"<svg [^>]*?(viewBox=\"[^\"]*\")",
-        rf'<svg role="img" class="picture" style="max-width:{width:g}in" \1',
+        rf'<svg role="img" class="picture" style="max-width:{width:g}in;min-width:{_LEAST * width:g}in" \1',
         text,
         count=1,
     )
