@@ -1,4 +1,4 @@
-"""Bandwidth of four streaming kernels against occupancy, beside a benchmark of three boards."""
+"""Bandwidth of four streaming kernels against occupancy, beside a benchmark of five boards."""
 
 from __future__ import annotations
 
