@@ -194,7 +194,7 @@ def capturing(
     stop: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Capturing]:
-    """Catch what a Python program launches: Triton, Numba-CUDA, CuPy, cuda.core; see docs/python_kernels.md.
+    """Catch what a Python program launches: Triton, Numba-CUDA, Warp, CuPy, cuda.core; see docs/python_kernels.md.
 
     Inside the block no GPU is asked for: kernels are compiled for `gpu`, run on the CPU on numpy's arrays (and torch's
     CPU tensors) as they are, and the wanted launch is traced.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,7 @@ import numpy as np
 from memsim.sources.ptx.launch import MOST_SHARED, Launch, parameter_bytes, places
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.memory import Memory
-from memsim.sources.ptx.module import Function, Variable
+from memsim.sources.ptx.module import Address, Function, Instruction, Operand, Symbol, Variable, Vector
 from memsim.support.errors import InputError
 
 MOST_LOCAL = 1 << 19  # bytes of a thread, on every GPU (CUDA C++ Programming Guide, technical specifications)
@@ -55,7 +55,7 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
         raise InputError(
             launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}"
         )
-    _place_variables(launch, variables, memory, symbols)
+    _place_variables(launch, _reached(function, variables), memory, symbols)
     return Layout(
         symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
     )
@@ -91,9 +91,36 @@ def _element_bytes(one: Variable) -> int:
     return min(one.align, 16) if one.element_bytes == 1 else one.element_bytes
 
 
-def _place_variables(launch: Launch, variables: Iterable[Variable], memory: Memory, symbols: dict[str, int]) -> None:
+def _reached(function: Function, variables: Iterable[Variable]) -> list[Variable]:
+    """The variables of modules that a kernel names, and those whose addresses they hold, and so on.
+
+    Compilers leave constants of their headers in every module; a trace lists the arrays that its kernel has.
+    """
+    ours = {one.name: one for one in variables if one.space in ("global", "const")}
+    body = (one for one in function.body if isinstance(one, Instruction))
+    left = [name for one in body for operand in one.operands for name in _names(operand)]
+    found: set[str] = set()
+    while left:
+        name = left.pop()
+        if name in ours and name not in found:
+            found.add(name)
+            left += [other for _, other, _ in ours[name].addresses]
+    return [one for name, one in ours.items() if name in found]
+
+
+def _names(operand: Operand) -> Iterator[str]:
+    """Symbols in an operand."""
+    if isinstance(operand, Symbol):
+        yield operand.name
+    elif isinstance(operand, Address):
+        yield from _names(operand.base)
+    elif isinstance(operand, Vector):
+        for part in operand.parts:
+            yield from _names(part)
+
+
+def _place_variables(launch: Launch, ours: Sequence[Variable], memory: Memory, symbols: dict[str, int]) -> None:
     """Give module variables memory, then fill in the addresses that they hold of each other."""
-    ours = [one for one in variables if one.space in ("global", "const")]
     for one in ours:
         data = np.zeros(one.bytes, np.uint8)
         data[: len(one.values)] = one.values[: one.bytes]

@@ -24,6 +24,7 @@ from memsim.sources.capture.ptxas import architecture, kernel_name
 from memsim.sources.ptx.launch import parsed
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries
+from memsim.sources.ptx.launchers.host_memory import host_bytes, parameters_at
 from memsim.support.errors import InputError
 
 _USER = "numba.cuda"  # has a launcher of its own, and needs the real ones
@@ -171,10 +172,10 @@ class _Memory:
         return self.cuMemAlloc(nbytes)
 
     def cuMemcpyHtoD(self, to: Any, source: Any, nbytes: int, stream: Any = None) -> None:
-        self._memory.array_at(int(to), nbytes)[...] = np.frombuffer(_host(source, nbytes), np.uint8)
+        self._memory.array_at(int(to), nbytes)[...] = np.frombuffer(host_bytes(source, nbytes), np.uint8)
 
     def cuMemcpyDtoH(self, to: Any, source: Any, nbytes: int, stream: Any = None) -> None:
-        np.frombuffer(_host(to, nbytes), np.uint8)[...] = self._memory.array_at(int(source), nbytes)
+        np.frombuffer(host_bytes(to, nbytes), np.uint8)[...] = self._memory.array_at(int(source), nbytes)
 
     def cuMemcpyDtoD(self, to: Any, source: Any, nbytes: int, stream: Any = None) -> None:
         self._memory.array_at(int(to), nbytes)[...] = self._memory.array_at(int(source), nbytes).copy()
@@ -184,13 +185,6 @@ class _Memory:
 
     def cuMemsetD32(self, to: Any, value: int, count: int, stream: Any = None) -> None:
         self._memory.array_at(int(to), 4 * count).view(np.uint32)[...] = value
-
-
-def _host(place: Any, nbytes: int) -> Any:
-    """Host memory that is given by its address, or as what has one."""
-    if isinstance(place, int | np.integer):
-        return (ctypes.c_char * nbytes).from_address(int(place))
-    return memoryview(place).cast("B")[:nbytes]
 
 
 class _Launching:
@@ -225,12 +219,10 @@ class _Launching:
 
 def _parameters(kernel: Code, given: Any) -> list[bytes]:
     """Each parameter's bytes: of an array of pointers to them, or of a pair of values and their types of ctypes."""
-    wanted = parsed(kernel.ptx, kernel.source).functions[kernel.entry].parameters
     if isinstance(given, tuple):
         values, types = given
         return [_value(value, kind) for value, kind in zip(values, types, strict=True)]
-    pointers: Any = np.frombuffer(_host(int(given), 8 * len(wanted)), np.uint64) if wanted else []
-    return [bytes(_host(pointer, one.bytes)) for pointer, one in zip(pointers, wanted, strict=True)]
+    return parameters_at(kernel, int(given))
 
 
 def _value(value: Any, kind: Any) -> bytes:

@@ -15,6 +15,7 @@ from memsim.sources.ptx.launchers.inductor import inductor_caught
 from memsim.sources.ptx.launchers.numba_cuda import numba_cuda_caught
 from memsim.sources.ptx.launchers.torch_cuda import torch_caught
 from memsim.sources.ptx.launchers.triton import triton_caught
+from memsim.sources.ptx.launchers.warp import warp_caught
 
 _LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {  # by the module they stand in for
     "cuda.bindings.driver": driver_caught,
@@ -23,6 +24,7 @@ _LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {  
     "torch._inductor.async_compile": inductor_caught,
     "triton": triton_caught,
     "numba.cuda": numba_cuda_caught,
+    "warp": warp_caught,
 }
 
 

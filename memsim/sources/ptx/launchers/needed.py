@@ -8,6 +8,10 @@ from types import ModuleType
 
 from memsim.support.errors import InputError
 
+_EXTRAS = {  # that bring the packages which programs import
+    "triton": "triton", "numba_cuda": "numba-cuda", "warp": "warp", "torch": "torch", "cuda": "cuda-bindings"
+}  # fmt: skip
+
 
 def needed(module: str, extra: str) -> ModuleType:
     """Import a module of an extra.
@@ -23,6 +27,18 @@ def needed(module: str, extra: str) -> ModuleType:
     if not is_installed(module):
         raise InputError("memsim", module, f"is not installed; give it: pip install 'memsim[{extra}]'")
     return importlib.import_module(module)
+
+
+def not_installed(error: ModuleNotFoundError, script: str) -> InputError | None:
+    """What to install where a program's import failed; None: it is of nothing that memsim knows.
+
+    >>> print(not_installed(ModuleNotFoundError(name="cuda.bindings"), "s.py"))
+    s.py: cuda.bindings is not installed; give it: pip install 'memsim[cuda-bindings]'
+    """
+    extra = _EXTRAS.get((error.name or "").partition(".")[0])
+    if extra is None:
+        return None
+    return InputError(script, error.name or "", f"is not installed; give it: pip install 'memsim[{extra}]'")
 
 
 def is_installed(module: str) -> bool:
