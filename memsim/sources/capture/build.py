@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from memsim.sources.capture.cccl import cccl_folders
 from memsim.sources.capture.frontend import Instrumented, instrument
 from memsim.sources.capture.kernel_names import Kernels
 from memsim.sources.capture.runtime import FOLDER
@@ -24,6 +25,7 @@ ARCHITECTURE = "-D__CUDA_ARCH__=800"  # device code's newest branches
 _HOST = ("-O2", "-w", "-fpermissive", "-fno-strict-aliasing", "-fwrapv", "-fno-pie", "-no-pie", ARCHITECTURE)
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")  # what the front end takes, too
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
+_COLLECTIVE = re.compile(r"\bcub::(?:Block|Warp)(?:Reduce|Scan|Load|Store|Exchange|RadixSort)\b")
 _ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE)
 
 
@@ -61,6 +63,11 @@ def _folders(includes: Sequence[Path]) -> list[str]:
     return [part for folder in includes for part in ("-I", str(folder))]
 
 
+def _stand_ins() -> list[str]:
+    """Options for the headers that stand in for CUDA's, and for those of CUDA's that are taken as they are."""
+    return [part for folder in (FOLDER, *cccl_folders()) for part in ("-isystem", str(folder))]
+
+
 @dataclass(frozen=True)
 class Program:
     """A program that was built with probes, and what its probes and kernels are.
@@ -69,11 +76,13 @@ class Program:
         path: to run.
         sites: what its probes' numbers stand for.
         kernels: that it defines and launches.
+        collectives: CUB's functions of blocks and warps that it names, whose accesses have no probes.
     """
 
     path: Path
     sites: list[Site]
     kernels: Kernels
+    collectives: tuple[str, ...] = ()
 
 
 def build(sources: Sources, folder: Path, *, assembly: bool = False) -> Program:
@@ -110,7 +119,7 @@ def build(sources: Sources, folder: Path, *, assembly: bool = False) -> Program:
     linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread", "-rdynamic"]
     libraries = [f"-l{one}" for one in sources.libraries]
     _run([*linker, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
-    return Program(program, sites, _kernels(sources, done))
+    return Program(program, sites, _kernels(sources, done), _collectives(done))
 
 
 def _check(sources: Sources) -> None:
@@ -133,7 +142,7 @@ def _instrument(
         first: number of the file's first site.
     """
     definitions = folder.parent / DEFINITIONS
-    runtime = ["-isystem", str(FOLDER), "-include", "cuda_runtime.h", "-include", str(definitions)]
+    runtime = [*_stand_ins(), "-include", "cuda_runtime.h", "-include", str(definitions)]
     options = [f"-std={sources.standard}", ARCHITECTURE, *_folders(includes), *runtime]
     done = instrument(file, options, first=first, gpu=sources.gpu, assembly=assembly)
     for path, text in done.texts.items():
@@ -150,6 +159,11 @@ def _kernels(sources: Sources, done: Sequence[Instrumented]) -> Kernels:
     return Kernels(tuple(defined), tuple(launched), not any("cudaLaunch" in text for text in texts))
 
 
+def _collectives(done: Sequence[Instrumented]) -> tuple[str, ...]:
+    named = (name for one in done for text in one.texts.values() for name in _COLLECTIVE.findall(text))
+    return tuple(dict.fromkeys(named))
+
+
 def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Path]) -> list[str]:
     """The command that compiles a file, up to the file; host code in C goes to the C compiler, as with nvcc."""
     definitions = ["-include", str(folder / DEFINITIONS)]
@@ -158,7 +172,7 @@ def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Pat
         probes = ["-include", str(FOLDER / "memsim_probe.h"), *definitions]
         command = ["nvcc", "-w", "-arch=native", "-DMEMSIM_GPU", *LENIENT, standard]
         return [*command, *_folders(includes), *probes, "-x", "cu"]
-    common = [*_folders(includes), *([] if sources.gpu else ["-isystem", str(FOLDER)])]
+    common = [*_folders(includes), *([] if sources.gpu else _stand_ins())]
     if file.suffix == ".c":
         return ["gcc", "-O1", "-w", "-fno-pie", *common, *definitions]
     if file.suffix not in CUDA_SUFFIXES:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture.build import CUDA_SUFFIXES, Sources
+from memsim.sources.capture.cccl import cccl_folders
 from memsim.sources.capture.ptxas import Needs, architecture, nearest, parse_report
 from memsim.sources.capture.runtime import FOLDER
 
@@ -80,7 +81,7 @@ class Question:
         for header in FOLDER.glob("helper_*.h"):  # NVIDIA's samples bring them, programs taken from there do not
             shutil.copy(header, folder)
         own = [one.absolute() for one in sources.includes if not (one / "cuda_runtime.h").exists()]
-        self._command, self._run = [*command, *sources.options([*own, folder])], run
+        self._command, self._run = [*command, *sources.options([*own, folder, *cccl_folders()])], run
         self._folder, self._header = folder, folder / "removed_from_cuda.h"
         self._declarations: list[str] = []
 

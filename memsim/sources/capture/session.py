@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture.build import Sources, build
+from memsim.sources.capture.build import Program, Sources, build
 from memsim.sources.capture.lane_log import Launch
 from memsim.sources.capture.merge import Merger, load_loops
 from memsim.sources.capture.process import Process
@@ -18,6 +18,8 @@ from memsim.sources.capture.wanted import Wanted
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
+
+NOT_IN_SOURCES = "is not in the trace of the source"
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,9 @@ def capture(
         recorder.close()
     in_order = sorted(recorder.written, key=lambda path: recorder.written[path].launch.index)
     traces = [Trace.open(path) for path in in_order]
-    return Captured(traces, dict(recorder.launches), _notes(recorder, traces, stopped))
+    return Captured(
+        traces, dict(recorder.launches), [*_notes(recorder, traces, stopped), *_notes_of_libraries(program)]
+    )
 
 
 def _listen(process: Process, recorder: Recorder) -> bool:
@@ -117,6 +121,14 @@ def _notes(recorder: Recorder, traces: Sequence[Trace], stopped: bool) -> list[s
         not_read = "what the program printed or wrote after that is wrong and not to be read"
         notes.append(f"{recorder.spoilt} (--snapshot-only): {not_read}; --stop ends it there")
     return notes
+
+
+def _notes_of_libraries(program: Program) -> list[str]:
+    """What a trace of the source lacks."""
+    if not program.collectives:
+        return []
+    named = ", ".join(program.collectives)
+    return [f"what {named} access {NOT_IN_SOURCES}; --by ptx has it"]
 
 
 def _notes_of_launches(recorder: Recorder, traces: Sequence[Trace]) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,7 +35,7 @@ class Layout:
 
 
 def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
-    """Place all variables that a kernel may use.
+    """Place all variables that a kernel uses; of a module's others nothing is known afterwards.
 
     Raises:
         InputError: shared or local memory that no GPU has, arguments that do not fit.
@@ -43,7 +43,7 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
     buffer = parameter_bytes(launch, function)
     names = [one.name for one in function.parameters]
     symbols = dict(zip(names, places(function.parameters), strict=True))
-    variables = [*launch.module.variables.values(), *function.variables.values()]
+    variables = [*_used(launch.module.variables, function), *function.variables.values()]
     shared, shared_bytes = _shared(launch, variables, symbols)
     local_bytes = 0
     for one in variables:
@@ -59,6 +59,29 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
     return Layout(
         symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
     )
+
+
+def _used(variables: Mapping[str, Variable], function: Function) -> list[Variable]:
+    """Of a module's variables, those that a kernel names, and those whose addresses they hold."""
+    todo = [name for one in function.body if isinstance(one, Instruction) for name in _named(one.operands)]
+    used: set[str] = set()
+    while todo:
+        name = todo.pop()
+        if name in variables and name not in used:
+            used.add(name)
+            todo += [other for _, other, _ in variables[name].addresses]
+    return [one for name, one in variables.items() if name in used]
+
+
+def _named(operands: Iterable[Operand]) -> Iterator[str]:
+    """The symbols in operands."""
+    for one in operands:
+        if isinstance(one, Symbol):
+            yield one.name
+        elif isinstance(one, Address):
+            yield from _named((one.base,))
+        elif isinstance(one, Vector):
+            yield from _named(one.parts)
 
 
 def _shared(

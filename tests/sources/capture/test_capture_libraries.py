@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
-from compilers import needs_gxx
+from compilers import needs_gxx, needs_nvcc
 from places import DATA
 
 import memsim
+from memsim.sources.capture.cccl import cccl_folders
 from memsim.support.errors import InputError
 from memsim.trace.info import count
+from memsim.trace.schema import Space
 
 pytestmark = needs_gxx
 
@@ -20,9 +25,6 @@ WORD = 2**32 - 1
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory):
     """The numbers of each line that the program prints."""
-    import subprocess
-    import sys
-
     out = tmp_path_factory.mktemp("libraries") / "t.h5"
     command = [sys.executable, "-m", "memsim", "capture", str(PROGRAM), "-o", str(out), "-q", "--registers", "20"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=200)
@@ -204,3 +206,31 @@ def test_atomic_objects_are_accessed_by_their_methods(tmp_path):
     ]  # fmt: skip
     staged = ("store", "shared", 4, 64)
     assert staged in accesses(trace) and ("store", "global_", 4, 1) in accesses(trace)
+
+
+def captured(program: str, out, *options: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "memsim", "capture", str(DATA / "capture" / program), "-o", str(out), *options]
+    return subprocess.run([*command, "--registers", "20"], capture_output=True, text=True, timeout=200)
+
+
+def test_collectives_of_cub_are_the_libraries_of_cpp(tmp_path):
+    done = captured("collectives.cu", tmp_path / "t.h5", "--by", "source")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "all right"
+    assert "cub::BlockLoad" in done.stderr and "is not in the trace of the source" in done.stderr
+    trace = memsim.open_trace(tmp_path / "t.h5")
+    assert {op.space for op in trace.ops} == {Space.global_}  # room and of_warp are handed on, not read
+    assert len(trace.ops) == 3
+
+
+@needs_nvcc
+@pytest.mark.skipif(not cccl_folders(), reason="Thrust's headers are not installed (nvidia-cuda-cccl)")
+@pytest.mark.parametrize("by", ["source", pytest.param("ptx", marks=pytest.mark.slow)])
+def test_thrust_runs_beside_a_kernel(tmp_path, by):
+    done = captured("thrust.cu", tmp_path / "t.h5", "--by", by, "--whole")
+    assert done.returncode == 0, done.stderr
+    total = 6.0 * 999 * 1000 / 2
+    assert [float(one) for one in done.stdout.splitlines()[0].split()] == pytest.approx([total, 6, 6 * 999, total])
+    trace = memsim.open_trace(tmp_path / "t.h5")
+    assert [one.name for one in trace.arrays] == ["vector"] * len(trace.arrays)
+    assert count(trace.chunks(), len(trace.ops)).lane_accesses.sum() == 2 * 1000

@@ -242,7 +242,7 @@ class Calls(Expressions):
         if where not in self.context.functions:
             if constructor.semantic_parent.spelling in ATOMIC_CLASSES:
                 return NOTHING.union(*(self._bound(one.inner) for one in arguments))
-            return self.all_of(arguments)
+            return NOTHING.union(*map(self._kept_or_read, arguments, constructor.type.argument_types()))
         given = self._arguments(arguments, list(constructor.type.argument_types()), True)
         if names_class(self.text(node), constructor) and node is not self.initial:
             self._mark(node, (where,))
@@ -251,6 +251,11 @@ class Calls(Expressions):
             self.constructors.append(where)
         self._bind_symbols(where, NOTHING, given)
         return NOTHING.union(*given) | {Symbol("out", where)}
+
+    def _kept_or_read(self, argument: Node, wanted: Type) -> Deps:
+        """An argument of a library's constructor, which keeps what it has a reference to (CUB: the storage)."""
+        is_kept = wanted.kind == TypeKind.LVALUEREFERENCE and not wanted.get_pointee().is_const_qualified()
+        return self._bound(argument.inner) if is_kept and self.can_bind(argument.inner) else self.value(argument)
 
     # -- the runtime's functions
 

@@ -46,8 +46,9 @@ _EVALUATED_INTEGER = 1  # CXEval_Int (clang-c/Index.h)
 
 _ADVICE = (
     ("'(surface|cudaSurfaceObject_t)'", "surfaces are not known; use an array in global memory"),
+    (r"'(thrust|cuda|nv)/.*' file not found", "install nvidia-cuda-cccl, which brings Thrust and libcu++"),
     (
-        r"'(thrust/|cub/|cuda/|cusolver|npp|nvrtc|cuda_gl|GL/).*' file not found",
+        r"'(cub/|cusolver|npp|nvrtc|cuda_gl|GL/).*' file not found",
         "CUDA's libraries are not known; capture the kernels without them",
     ),
     ("file not found", "give its folder with -I"),

@@ -6,6 +6,7 @@
 #else
 
 #include "memsim/attributes.h"
+#include "memsim/cccl.h"
 
 #if defined(__clang__)
 // Clang would not let kernels call what the host's C library declares, so its headers come first, without libstdc++'s

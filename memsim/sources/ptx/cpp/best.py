@@ -12,6 +12,7 @@ from memsim.gpu.config import GPU
 from memsim.sources.capture import Captured, Sources, Wanted, capture
 from memsim.sources.capture.frontend.expressions import INLINE_PTX
 from memsim.sources.capture.recorder import Progress, check_place, check_several
+from memsim.sources.capture.session import NOT_IN_SOURCES
 from memsim.sources.outputs import moved_trace
 from memsim.sources.ptx.cpp.session import Refused, capture_by_ptx
 from memsim.support.errors import InputError
@@ -128,6 +129,7 @@ def _joined(compiled: Captured, source: Captured, refused: Refused) -> Captured:
     traces = [own.get(_launch(trace), trace) for trace in source.traces]
     kernels = {kernel for kernel, _ in refused}
     notes = [one for one in source.notes if "registers" not in one or one.partition(":")[0] in kernels]  # others: own
+    notes = [one for one in notes if NOT_IN_SOURCES not in one or len(own) < len(traces)]
     notes += [f"{kernel}: traced by its source: {error}" for (kernel, _), error in refused.items()]
     return Captured(traces, source.launches, [*notes, *([_ALL_COMPILED] if own else [])])
 

@@ -105,4 +105,12 @@ MEMSIM_STORE(__stwt)
 #undef MEMSIM_STORE
 
 MEMSIM_CUDA unsigned __isGlobal(const void*) { return 1; }
+// Spaces are parts of one address space here.
 MEMSIM_CUDA size_t __cvta_generic_to_shared(const void* p) { return reinterpret_cast<size_t>(p); }
+MEMSIM_CUDA size_t __cvta_generic_to_global(const void* p) { return reinterpret_cast<size_t>(p); }
+MEMSIM_CUDA size_t __cvta_generic_to_local(const void* p) { return reinterpret_cast<size_t>(p); }
+MEMSIM_CUDA size_t __cvta_generic_to_constant(const void* p) { return reinterpret_cast<size_t>(p); }
+MEMSIM_CUDA void* __cvta_shared_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+MEMSIM_CUDA void* __cvta_global_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+MEMSIM_CUDA void* __cvta_local_to_generic(size_t p) { return reinterpret_cast<void*>(p); }
+MEMSIM_CUDA void* __cvta_constant_to_generic(size_t p) { return reinterpret_cast<void*>(p); }

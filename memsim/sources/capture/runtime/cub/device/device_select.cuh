@@ -1,0 +1,1 @@
+#include "../../memsim/cub_device.h"
