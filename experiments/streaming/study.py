@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from matplotlib.ticker import NullFormatter
 
 import memsim
 from experiments.harness.parallel import mapped
@@ -111,6 +112,8 @@ def _draw(points: list[Point], path: Path) -> None:
                 axes.plot(threads, [point.ours for point in of], color=colour, label=kernel)
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+            axes.yaxis.set_minor_formatter(NullFormatter())
             axes.set_xlabel("threads an SM")
             axes.set_title(gpu)
         all_axes[0].set_ylabel("GB/s")
