@@ -193,3 +193,35 @@ def test_accesses_of_no_known_array_are_of_memory_and_keep_their_layout():
     assert dealt.text == "a block's accesses to memory dealt out in order of address"
     assert repairs(Cause.misaligned, trace, (0, 1), gpu) == []
     assert (_repaired(trace, Cause.exchange, (0,)).n_blocks, coalesce(dealt.of(trace, gpu)[0], gpu).n_ops) == (4, 2)
+
+
+def chased(t: Thread, following, sums, chain):
+    """A list whose elements lie at equal steps, followed; or the same elements added up."""
+    place, total = t.var(t.global_id), t.var(0)
+    for step in t.range(12):
+        if chain:
+            place.set(following[place])
+            total += place
+        else:
+            total += following[t.global_id + 64 * step]
+    sums[t.global_id] = total
+
+
+@workload
+def list_or_array(chain: bool = True) -> Launch:
+    """Two blocks of a warp; the list's elements are 64 apart."""
+    following = (np.arange(1024, dtype=np.int32) + 64) % 1024
+    return Launch(chased, 2, 32, dict(following=following, sums=np.zeros(64, np.int32), chain=chain))
+
+
+@pytest.mark.parametrize("chain", [True, False])
+def test_a_chain_of_loads_is_not_loaded_ahead_however_regular(chain):
+    trace = memsim.trace(list_or_array, chain=chain, blocks="all")
+    load = _op(trace, "following")
+    later = _repaired(trace, Cause.latency, (load,))
+    starts = [
+        [chunk.flags[chunk.op == load] for chunk in one.chunks()]  # of loads alone: the store waits less in both
+        for one in (trace, later)
+    ]
+    assert trace.ops[load].by_data is chain
+    assert all(np.array_equal(*each) for each in zip(*starts, strict=True)) is chain
