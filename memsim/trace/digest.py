@@ -59,7 +59,9 @@ class ContentDigest:
         Args:
             about: kernel, source and parameters (JSON text).
         """
-        op_rows = [{k: v for k, v in asdict(replace(op, by_data=False)).items() if v != OP_DEFAULTS.get(k)} for op in ops]
+        op_rows = [
+            {k: v for k, v in asdict(replace(op, by_data=False)).items() if v != OP_DEFAULTS.get(k)} for op in ops
+        ]
         tables = [{**about, **asdict(launch), **issue.stated}, op_rows, [asdict(array) for array in arrays]]
         total = sha256(json.dumps(tables, sort_keys=True).encode())
         for name, stream in self._hashes.items():

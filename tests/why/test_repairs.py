@@ -13,6 +13,7 @@ from memsim import Launch, Thread, workload
 from memsim.gpu.choices import Dependence
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
+from memsim.trace.schema import Flag
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
@@ -225,3 +226,33 @@ def test_a_chain_of_loads_is_not_loaded_ahead_however_regular(chain):
     ]
     assert trace.ops[load].by_data is chain
     assert all(np.array_equal(*each) for each in zip(*starts, strict=True)) is chain
+
+
+def halves(t: Thread, sums, both):
+    """Four warps, then one or two, then one, with a barrier after each step."""
+    part = t.shared(128, np.float32)
+    part[t.thread_idx.x] = 1.0
+    t.sync()
+    with t.where(t.thread_idx.x < (64 if both else 32)):
+        part[t.thread_idx.x] = 2.0
+    t.sync()
+    with t.where(t.thread_idx.x < 16):
+        part[t.thread_idx.x] = 3.0
+    t.sync()
+    with t.where(t.thread_idx.x == 0):
+        sums[t.block_idx.x] = part[0]
+
+
+@workload
+def halved(both: bool = False) -> Launch:
+    """Three blocks."""
+    return Launch(halves, 3, 128, dict(sums=np.zeros(3, np.float32), both=both))
+
+
+@pytest.mark.parametrize(("both", "kept"), [(False, 1), (True, 2)])
+def test_barriers_between_accesses_of_one_warp_are_left_out(both, kept):
+    trace = memsim.trace(halved, both=both, blocks="all")
+    repaired = _repaired(trace, Cause.barriers, ())
+    for one, barriers in ((trace, 3), (repaired, kept)):
+        flags = np.concatenate([chunk.flags for chunk in one.chunks()])
+        assert np.count_nonzero(flags & Flag.barrier) == 3 * 4 * barriers
