@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.by_data import addressed_by_data
+from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.lowering.memory import answers
 from memsim.sources.ptx.module import Instruction

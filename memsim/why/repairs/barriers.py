@@ -24,7 +24,7 @@ def without_idle_barriers(blocks: Blocks, repaired: Chunk) -> Chunk:
 
 
 def barriers_of_one_warp(blocks: Blocks) -> np.ndarray:
-    """bool [rows]: barriers on both sides of which, up to the next ones, no more than one warp, the same, accesses memory.
+    """bool [rows]: barriers on both sides of which, up to the next ones, one warp, the same, accesses memory, or none.
 
     A warp's own accesses are ordered without, if its lanes are in step (``__syncwarp``).
     """

@@ -5,8 +5,8 @@ from __future__ import annotations
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.why.finding import Cause
-from memsim.why.repairs.barriers import without_barriers_of_one_warp
 from memsim.why.repairs.banks import no_conflicts
+from memsim.why.repairs.barriers import without_barriers_of_one_warp
 from memsim.why.repairs.compact import compacted, hoisted
 from memsim.why.repairs.dealt import dealt
 from memsim.why.repairs.handed import handed_over

@@ -14,7 +14,8 @@ KERNEL = """.version 8.0
 {
 .reg .pred %p<4>; .reg .b32 %r<16>; .reg .b64 %rd<16>; .reg .f32 %f<8>;
 .shared .align 4 .b8 s[128];
-ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3;
+ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y];
+mov.u32 %r1, %tid.x; mul.wide.u32 %rd3, %r1, 4; add.s64 %rd4, %rd1, %rd3;
 mov.u32 %r2, 0;
 again:
 ld.global.u32 %r3, [%rd4];
