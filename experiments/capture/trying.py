@@ -89,7 +89,7 @@ def tried(program: Program, checkouts: Path, limit: float, by: str) -> Tried:
     row = replace(row, seconds=f"{_cpu_seconds() - begin:.0f}")
     if done.returncode == 0:
         return replace(row, result="captured", by="ptx" if _COMPILED in done.stderr else "source")
-    if done.returncode < 0 or "SIGXCPU" in done.stderr:
+    if _out_of_time(done):
         return row
     told = lines[-1] if lines else done.stderr[-200:]
     return replace(row, result="refused", told=told.replace(f"{checkouts}/", ""))
@@ -98,11 +98,16 @@ def tried(program: Program, checkouts: Path, limit: float, by: str) -> Tried:
 def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:
     """Run a program that was captured to its end, with probes, and keep what it says of its results."""
     done = _run(program, checkouts, limit, ["--by", "source", "--registers", "32"])
-    if done is None or done.returncode < 0 or "SIGXCPU" in done.stderr:
+    if done is None or _out_of_time(done):
         return replace(row, check="time")
     if done.returncode != 0 or _FAILED.search(done.stdout):
         return replace(row, check="failed")
     return replace(row, check="passed" if _PASSED.search(done.stdout) else "ended")
+
+
+def _out_of_time(done: subprocess.CompletedProcess[str]) -> bool:
+    """Whether the limit ended memsim, or the program that it ran."""
+    return done.returncode < 0 or "SIGXCPU" in done.stderr or "SIGKILL" in done.stderr
 
 
 def _cpu_seconds() -> float:

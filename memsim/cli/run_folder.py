@@ -29,7 +29,7 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], qu
         folder: with their traces.
         replay: of one, as the command line has it; with ``warm``, L2 is left to the next.
         refused: options that were given and that concern one trace.
-        quiet: no progress bar.
+        quiet: no progress bar and no table.
 
     Raises:
         InputError: an option that does not concern these launches, a folder or trace that will not do.
@@ -45,7 +45,8 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], qu
             results = simulate_program(traces, **given, progress=advance)
     else:
         results = until_interrupted(traces, replay)
-    print_text(program_table(results))
+    if not quiet:
+        print_text(program_table(results))
 
 
 def folder_traces(folder: Path, refused: Sequence[str], in_turn: bool = False) -> list[Trace]:

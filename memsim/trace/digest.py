@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 
 import numpy as np
@@ -59,7 +59,9 @@ class ContentDigest:
         Args:
             about: kernel, source and parameters (JSON text).
         """
-        op_rows = [{k: v for k, v in asdict(op).items() if k not in OP_DEFAULTS or v != OP_DEFAULTS[k]} for op in ops]
+        op_rows = [
+            {k: v for k, v in asdict(replace(op, by_data=False)).items() if v != OP_DEFAULTS.get(k)} for op in ops
+        ]
         tables = [{**about, **asdict(launch), **issue.stated}, op_rows, [asdict(array) for array in arrays]]
         total = sha256(json.dumps(tables, sort_keys=True).encode())
         for name, stream in self._hashes.items():

@@ -7,7 +7,7 @@
                      grid (3), block (3), warp_size, registers (a thread), shared_bytes (a block),
                      dependence and instructions (from 1.4 on), gpu (from 1.6 on)
     /ops/*           one row a static op: kind, space, width, array, line, column, file, text, bypass_l1 (from 1.1 on),
-                     async_copy (from 1.4 on)
+                     async_copy (from 1.4 on), by_data (from 1.6 on)
     /arrays/*        one row an array: name, space, base, bytes, element_bytes
     /blocks/id       linear block number in the grid, of every traced block
     /blocks/first_warp       index of its first warp in /warps (n_blocks + 1 entries)
@@ -41,7 +41,7 @@ A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) an
 longest dependent chain); ``count_tensor`` matrix instructions, and for each of TENSOR_TYPES ``count_TYPE`` their
 multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add up to the gap.
 Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
-of source files and the GPU do not belong.
+of source files, the GPU and ``by_data`` do not belong.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
 """
 
@@ -144,8 +144,10 @@ OP_COLUMNS: dict[str, str] = {
     "text": "str",
     "bypass_l1": "u1",
     "async_copy": "u1",
+    "by_data": "u1",
 }
-OP_DEFAULTS: dict[str, int] = {"bypass_l1": 0, "async_copy": 0}  # columns that a file of an older minor version lacks
+# Columns that a file of an older minor version lacks.
+OP_DEFAULTS: dict[str, int] = {"bypass_l1": 0, "async_copy": 0, "by_data": 0}
 ARRAY_COLUMNS: dict[str, str] = {"name": "str", "space": "u1", "base": "<u8", "bytes": "<u8", "element_bytes": "<u2"}
 
 # Of instructions without memory access, after the table of arithmetic throughput in the CUDA C++ Programming Guide.
@@ -199,7 +201,8 @@ class LaunchShape:
 class StaticOp:
     """One load, store or atomic at one source position: a row of /ops.
 
-    L1 does not serve a load with `bypass_l1`; one with `async_copy` fills shared memory past the registers.
+    L1 does not serve a load with `bypass_l1`; one with `async_copy` fills shared memory past the registers. The address
+    of one with `by_data` is known to come from loaded data, as in a list or a gather.
     """
 
     kind: Kind
@@ -212,6 +215,7 @@ class StaticOp:
     text: str
     bypass_l1: bool = False
     async_copy: bool = False
+    by_data: bool = False
 
     @property
     def load_class(self) -> LoadClass | None:

@@ -154,7 +154,7 @@ def read_table(
         if n_rows > most_rows:
             raise InputError(path, group, f"has {n_rows} rows; a trace has at most {most_rows}")
         values[name] = [hdf5.as_text(text) for text in dataset[:]] if dtype == "str" else dataset[:].tolist()
-    for name in ("bypass_l1", "async_copy"):
+    for name in ("bypass_l1", "async_copy", "by_data"):
         if name in values:
             values[name] = [bool(value) for value in values[name]]
     for name, enum in (("kind", Kind), ("space", Space)):

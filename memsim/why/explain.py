@@ -9,8 +9,10 @@ from pathlib import Path
 from memsim.analysis.result import Result
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
+from memsim.why.barriers import of_one_warp
 from memsim.why.explanation import Explanation
-from memsim.why.findings import explanations
+from memsim.why.finding import LEAST_EXCESS
+from memsim.why.findings import explanations, gpu_of
 from memsim.why.gains import with_gains
 
 
@@ -48,13 +50,18 @@ def explain(
         InputError: a result of a version before 1.2, a bad trace, or another one than was run.
     """
     found = explanations(result)
-    if quick or not found:
+    if quick:
         return Explained(found)
     recorded = _where_it_was(result) if trace is None else trace if isinstance(trace, Trace) else Trace.open(trace)
+    if recorded is None and not found:
+        return Explained(found)
     if recorded is None:
         where = result.trials.about["trace"].get("path", "a place that the file does not tell")
         return Explained(found, f"nothing was replayed: the trace is not at {where} any more; give it with --trace")
-    return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress))
+    barriers = of_one_warp(result, recorded, gpu_of(result))
+    if barriers is not None and barriers.excess >= LEAST_EXCESS:
+        found = sorted([*found, barriers], key=Explanation.rank)
+    return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
 
 
 def _where_it_was(result: Result) -> Trace | None:

@@ -26,6 +26,7 @@ class Cause(StrEnum):
     channels = "crowded memory channels"
     slices = "crowded slices of L2"
     few_warps = "too few warps"
+    barriers = "barriers of one warp"
     shared_bound = "bound by shared memory"
     issue_bound = "bound by issue"
     tensor_bound = "bound by tensor cores"
@@ -57,6 +58,8 @@ ADVICE = {
     Cause.reuse: "keep in shared memory or registers what a block reads again",
     Cause.channels: "let blocks that run together access different channels: pad rows, or take tiles along diagonals",
     Cause.slices: "spread what all SMs read at one time: copies, another order, or shared memory",
+    Cause.barriers: "let the last warp go on without the block's barriers: __syncwarp, or shuffles in the place of "
+    "shared memory",
     Cause.shared_bound: "let each thread compute several results from what it has in registers, and load wider: four "
     "words at a time (float4)",
     Cause.issue_bound: "execute fewer instructions: unroll, hoist index arithmetic out of loops, load wider",

@@ -28,6 +28,8 @@ def test_the_total_is_the_sum_of_the_launches(folder):
     told = re.search(r"2 launches take ([\d.]+)±[\d.]+ ms on tesla-c2050", done.output)
     assert told is not None and float(told[1]) == pytest.approx(sum(times), abs=1e-4)
     assert re.search(r"^\w+ +2 +[\d.]+ +100\.0 ", done.output, re.MULTILINE), "both are of one kernel"
+    quiet = CliRunner().invoke(app, ["run", str(folder), "--gpu", "tesla-c2050", "--trials", "2", "--quiet"])
+    assert quiet.exit_code == 0 and quiet.stdout == ""
 
 
 def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):

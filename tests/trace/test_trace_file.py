@@ -37,12 +37,12 @@ from tests.trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 PARAMETERS = {"n": 3, "kind": "a"}
 
 
-def write(path, programs, blocks_a_batch=1):
+def write(path, programs, blocks_a_batch=1, ops=OPS):
     with TraceWriter(path, kernel="k", source="kernel.py", parameters=PARAMETERS) as writer:
         for start in range(0, len(programs), 2 * blocks_a_batch):
             part = programs[start : start + 2 * blocks_a_batch]
             writer.append(np.arange(start // 2, start // 2 + len(part) // 2), chunk(part, start))
-        return writer.finish(shape(programs), OPS, ARRAYS)
+        return writer.finish(shape(programs), ops, ARRAYS)
 
 
 def joined(chunks):
@@ -136,6 +136,14 @@ def test_waits_and_mixes_are_read_as_written(tmp_path):
     assert len(digests | {digest, write_waits(tmp_path / "u.h5", waits=(0, 255, 4))}) == 5
 
 
+def test_where_addresses_come_from_is_read_as_written_and_names_no_other_trace(tmp_path):
+    plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
+    digest = write(tmp_path / "t.h5", plain)
+    assert write(tmp_path / "u.h5", plain, ops=[replace(OPS[0], by_data=True), *OPS[1:]]) == digest
+    assert not any(op.by_data for op in Trace.open(tmp_path / "t.h5").ops)
+    assert [op.by_data for op in Trace.open(tmp_path / "u.h5").ops] == [True, *[False] * (len(OPS) - 1)]
+
+
 OLDER = {0: ("beside", "bypass_l1"), 1: ("beside",), 2: (), 3: ()}  # minor version -> what it lacks beside 1.4's
 
 
@@ -147,7 +155,7 @@ def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor)
         file.attrs["version"] = [1, minor]
         for name in ("dependence", "instructions"):
             del file.attrs[name]
-        del file["mixes"], file["ops/async_copy"], file["sources"]
+        del file["mixes"], file["ops/async_copy"], file["ops/by_data"], file["sources"]
         for name in (*WAIT_COLUMNS, "mix"):
             del file[f"instructions/{name}"]
         for name in OLDER[minor]:

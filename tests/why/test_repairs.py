@@ -13,6 +13,7 @@ from memsim import Launch, Thread, workload
 from memsim.gpu.choices import Dependence
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
+from memsim.trace.schema import Flag
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
@@ -193,3 +194,65 @@ def test_accesses_of_no_known_array_are_of_memory_and_keep_their_layout():
     assert dealt.text == "a block's accesses to memory dealt out in order of address"
     assert repairs(Cause.misaligned, trace, (0, 1), gpu) == []
     assert (_repaired(trace, Cause.exchange, (0,)).n_blocks, coalesce(dealt.of(trace, gpu)[0], gpu).n_ops) == (4, 2)
+
+
+def chased(t: Thread, following, sums, chain):
+    """A list whose elements lie at equal steps, followed; or the same elements added up."""
+    place, total = t.var(t.global_id), t.var(0)
+    for step in t.range(12):
+        if chain:
+            place.set(following[place])
+            total += place
+        else:
+            total += following[t.global_id + 64 * step]
+    sums[t.global_id] = total
+
+
+@workload
+def list_or_array(chain: bool = True) -> Launch:
+    """Two blocks of a warp; the list's elements are 64 apart."""
+    following = (np.arange(1024, dtype=np.int32) + 64) % 1024
+    return Launch(chased, 2, 32, dict(following=following, sums=np.zeros(64, np.int32), chain=chain))
+
+
+@pytest.mark.parametrize("chain", [True, False])
+def test_a_chain_of_loads_is_not_loaded_ahead_however_regular(chain):
+    trace = memsim.trace(list_or_array, chain=chain, blocks="all")
+    load = _op(trace, "following")
+    later = _repaired(trace, Cause.latency, (load,))
+    starts = [
+        [chunk.flags[chunk.op == load] for chunk in one.chunks()]  # of loads alone: the store waits less in both
+        for one in (trace, later)
+    ]
+    assert trace.ops[load].by_data is chain
+    assert all(np.array_equal(*each) for each in zip(*starts, strict=True)) is chain
+
+
+def halves(t: Thread, sums, both):
+    """Four warps, then one or two, then one, with a barrier after each step."""
+    part = t.shared(128, np.float32)
+    part[t.thread_idx.x] = 1.0
+    t.sync()
+    with t.where(t.thread_idx.x < (64 if both else 32)):
+        part[t.thread_idx.x] = 2.0
+    t.sync()
+    with t.where(t.thread_idx.x < 16):
+        part[t.thread_idx.x] = 3.0
+    t.sync()
+    with t.where(t.thread_idx.x == 0):
+        sums[t.block_idx.x] = part[0]
+
+
+@workload
+def halved(both: bool = False) -> Launch:
+    """Three blocks."""
+    return Launch(halves, 3, 128, dict(sums=np.zeros(3, np.float32), both=both))
+
+
+@pytest.mark.parametrize(("both", "kept"), [(False, 1), (True, 2)])
+def test_barriers_between_accesses_of_one_warp_are_left_out(both, kept):
+    trace = memsim.trace(halved, both=both, blocks="all")
+    repaired = _repaired(trace, Cause.barriers, ())
+    for one, barriers in ((trace, 3), (repaired, kept)):
+        flags = np.concatenate([chunk.flags for chunk in one.chunks()])
+        assert np.count_nonzero(flags & Flag.barrier) == 3 * 4 * barriers

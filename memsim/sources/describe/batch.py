@@ -252,6 +252,8 @@ class Batch:
             unaligned = ValueError(f"vector access of {array.info.name}: the index is no multiple of {width}")
             self.check_active(elements % width != 0, unaligned)
         op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, bypass)
+        if since is not None:
+            self._ops.point(op)
         context, log = self.context, self._log
         since = newest(since, context.since)
         log.reserve(len(context.bits), elements.size)

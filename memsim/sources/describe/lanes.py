@@ -71,7 +71,7 @@ class Lanes(NDArrayOperatorsMixin):
         )
 
     def __index__(self) -> int:
-        raise TypeError("lanes may differ: a Python number is needed here; loop with t.range")
+        raise TypeError("lanes may differ: a Python number is needed here; loop with t.range, keep values in a list")
 
     def __repr__(self) -> str:
         return f"Lanes({self.data!r})"

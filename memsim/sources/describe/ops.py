@@ -52,6 +52,7 @@ class ExpressionOps:
         self._by_position: dict[tuple[Position, int, Kind, int], int] = {}
         self._ops: list[StaticOp] = []
         self._used: set[int] = set()
+        self._by_data: set[int] = set()
 
     def at(self, frame: FrameType, array: DeviceArray, kind: Kind, width: int, bypass: bool = False) -> int:
         """The number of the op at the expression that ``frame`` executes now."""
@@ -77,9 +78,14 @@ class ExpressionOps:
         """Note that the kernel looks at the old value of an atomic."""
         self._used.add(number)
 
+    def point(self, number: int) -> None:
+        """Note that an index of the op comes from loaded data."""
+        self._by_data.add(number)
+
     def table(self) -> list[StaticOp]:
         """The ops by number; atomics whose old values nobody used are reductions."""
+        unused = (op.kind is Kind.atomic and number not in self._used for number, op in enumerate(self._ops))
         return [
-            replace(op, kind=Kind.reduction) if op.kind is Kind.atomic and number not in self._used else op
-            for number, op in enumerate(self._ops)
+            replace(op, kind=Kind.reduction if is_unused else op.kind, by_data=number in self._by_data)
+            for number, (op, is_unused) in enumerate(zip(self._ops, unused, strict=True))
         ]

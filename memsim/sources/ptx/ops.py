@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.sources.ptx.by_data import addressed_by_data
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.lowering.memory import answers
@@ -16,6 +17,7 @@ _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
 def static_ops(device: Device, program: Program) -> list[StaticOp]:
     """The ops that the machine has met, in the order of their numbers."""
     machine = device.machine
+    by_data = addressed_by_data(program.origin)
     found = []
     for number, array in machine.made[: int(machine.n_made[0])].tolist():
         one = program.origin[number]
@@ -37,6 +39,7 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
                 text_of(one),
                 bypasses(one),
                 one.name == "cp" and kind is Kind.load,
+                id(one) in by_data,
             )  # fmt: skip
         )
     return found

@@ -6,6 +6,7 @@ from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.why.finding import Cause
 from memsim.why.repairs.banks import no_conflicts
+from memsim.why.repairs.barriers import without_barriers_of_one_warp
 from memsim.why.repairs.compact import compacted, hoisted
 from memsim.why.repairs.dealt import dealt
 from memsim.why.repairs.handed import handed_over
@@ -54,6 +55,8 @@ def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) -> list[
             found = [joined(ops)]
         case Cause.latency:
             found = [loads_ahead()]
+        case Cause.barriers:
+            found = [without_barriers_of_one_warp()]
         case Cause.few_warps:
             found = [more_blocks()]
         case _:

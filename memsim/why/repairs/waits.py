@@ -48,8 +48,8 @@ def _fewer_sequences(by_data: np.ndarray, blocks: Blocks) -> Chunk:
 
 
 def _decided_by_data(trace: Trace) -> np.ndarray:
-    """By the number of an op, NO_OP too, whether its base mostly moves on by another step than before, from one
-    execution of a warp to the next."""
+    """By the number of an op, NO_OP too, whether loaded data decide its address: as its source says, or as its base
+    mostly moves on by another step than before, from one execution of a warp to the next."""
     executed, irregular = np.zeros((2, NO_OP + 1), np.int64)
     for blocks in whole_blocks(trace):
         chunk = blocks.chunk
@@ -60,7 +60,9 @@ def _decided_by_data(trace: Trace) -> np.ndarray:
         thrice = again[1:] & again[:-1] & (op[2:] != NO_OP)
         executed += np.bincount(op[2:][thrice], minlength=NO_OP + 1)
         irregular += np.bincount(op[2:][thrice & (step[1:] != step[:-1])], minlength=NO_OP + 1)
-    return np.asarray(irregular > executed / 2)
+    told = np.zeros(NO_OP + 1, bool)
+    told[: len(trace.ops)] = [op.by_data for op in trace.ops]
+    return np.asarray(told | (irregular > executed / 2))
 
 
 def joined(ops: tuple[int, ...]) -> Repair:

@@ -14,7 +14,7 @@ import memsim
 from memsim.sources.capture.cccl import cccl_folders
 from memsim.support.errors import InputError
 from memsim.trace.info import count
-from memsim.trace.schema import Space
+from memsim.trace.schema import Kind, Space
 
 pytestmark = needs_gxx
 
@@ -234,3 +234,19 @@ def test_thrust_runs_beside_a_kernel(tmp_path, by):
     trace = memsim.open_trace(tmp_path / "t.h5")
     assert [one.name for one in trace.arrays] == ["vector"] * len(trace.arrays)
     assert count(trace.chunks(), len(trace.ops)).lane_accesses.sum() == 2 * 1000
+
+
+def test_pipelines_and_barriers_of_several_threads_order_what_they_should(tmp_path):
+    done = captured("pipelines.cu", tmp_path / "t.h5", "--by", "source", "--kernel", "unified")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "all right"
+    kinds = [(op.kind, op.space, op.bytes) for op in memsim.open_trace(tmp_path / "t.h5").ops]
+    assert (Kind.load, Space.global_, 16) in kinds  # a group's copy, in pieces as wide as addresses allow
+    assert (Kind.store, Space.shared, 16) in kinds
+
+
+def test_all_missing_headers_are_told_at_once(tmp_path):
+    program = tmp_path / "p.cu"
+    program.write_text('#include <first.h>\n#include "second.h"\n#include <cusolverDn.h>\nint main() { foo(); }\n')
+    with pytest.raises(InputError, match=r"p.cu:1.*'first.h' file not found.*either: second.h, cusolverDn.h$"):
+        memsim.capture(program, out=tmp_path / "t.h5", by="source", registers=20)

@@ -273,7 +273,8 @@ class Calls(Expressions):
         if known.is_fetch:
             return self._fetch(node, everything)
         returned = NOTHING
-        for index, kind in known.accesses:
+        group = int(known.after_group and bool(arguments) and is_object(arguments[0].cursor.type))
+        for index, kind in ((group + index, kind) for index, kind in known.accesses):
             if index >= len(arguments):
                 continue
             probe = "tile" if known.tells and not self.context.gpu else "pointer"

@@ -20,6 +20,7 @@ class Builtin:
         has_reduction: an atomic that has a form without a result.
         tells: the runtime knows how much is accessed behind the pointer, and tells the probe.
         of_warp: its lanes access parts of a matrix.
+        after_group: a group of threads may stand in front of its arguments.
         fills: index of the argument, passed by reference, that gets what was loaded; -1 of none.
         refused: why it cannot be captured, if it cannot.
     """
@@ -31,6 +32,7 @@ class Builtin:
     has_reduction: bool = False
     tells: bool = False
     of_warp: bool = False
+    after_group: bool = False
     fills: int = -1
     refused: str = ""
 
@@ -52,8 +54,8 @@ _KNOWN: tuple[tuple[str, Builtin], ...] = (
     (r"atomic(Exch|CAS)(_block|_system)?", _ATOMIC),
     (r"__ld(g|cg|ca|cs|lu|cv)", _LOAD),
     (r"__st(wb|cg|cs|wt)", _STORE),
-    (r"__sync\w+|__threadfence\w*|sync|__barrier_sync\w*|arrive_and_wait|wait", _BARRIER),
-    (r"memcpy_async|__pipeline_memcpy_async", Builtin(((0, Kind.store), (1, Kind.load)), tells=True)),
+    (r"__sync\w+|__threadfence\w*|sync|__barrier_sync\w*|arrive_and_wait|wait|consumer_wait|wait_prior", _BARRIER),
+    (r"memcpy_async|__pipeline_memcpy_async", Builtin(((0, Kind.store), (1, Kind.load)), tells=True, after_group=True)),
     (r"load_matrix_sync", Builtin(((1, Kind.load),), tells=True, of_warp=True, fills=0)),
     (r"store_matrix_sync", Builtin(((0, Kind.store),), ends_loads=True, tells=True, of_warp=True)),
     (r"sincos(pi)?f?|__sincosf", Builtin(((1, Kind.store), (2, Kind.store)))),

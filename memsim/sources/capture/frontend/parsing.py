@@ -54,6 +54,8 @@ _ADVICE = (
     ("file not found", "give its folder with -I"),
 )
 
+_KEEP_GOING = 0x200  # CXTranslationUnit_KeepGoing: behind a header that is missing, others may be, too
+_NOT_FOUND = re.compile(r"'(.+)' file not found")
 _UNDECLARED = re.compile(r"(?:use of undeclared identifier|unknown type name) '(\w+)'")
 
 
@@ -69,7 +71,7 @@ def parse(path: Path, arguments: Sequence[str], texts: Mapping[str, str] | None 
         InputError: there is no such file.
     """
     unsaved = [(name, text.encode("latin-1")) for name, text in (texts or {}).items()]
-    options = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD
+    options = TranslationUnit.PARSE_DETAILED_PROCESSING_RECORD | _KEEP_GOING
     try:
         return Index.create().parse(str(path), [*FLAGS, *arguments, *_system_folders()], unsaved, options)
     except TranslationUnitLoadError as error:
@@ -83,10 +85,12 @@ def check(unit: TranslationUnit) -> None:
         InputError: names the file, the line, and clang's reason.
     """
     refused = [message for message in unit.diagnostics if _is_refused(message)]
-    if refused:
-        first, place = refused[0].spelling, refused[0].location
-        where = f"{place.file.name}:{place.line}" if place.file else unit.spelling
-        raise InputError(where, "code", f"is not understood: {first}{_advice(first)}{_missing_too(refused)}")
+    headers = [message for message in refused if _NOT_FOUND.search(message.spelling)]
+    if refused:  # without a header, names are missing that nobody need be told of
+        one = (headers or refused)[0]
+        where = f"{one.location.file.name}:{one.location.line}" if one.location.file else unit.spelling
+        others = _others(headers, _NOT_FOUND) if headers else _others(refused, _UNDECLARED)
+        raise InputError(where, "code", f"is not understood: {one.spelling}{_advice(one.spelling)}{others}")
 
 
 def _is_refused(message: Diagnostic) -> bool:
@@ -94,10 +98,10 @@ def _is_refused(message: Diagnostic) -> bool:
     return bool(message.severity == Diagnostic.Fatal or (message.severity == Diagnostic.Error and not foreign))
 
 
-def _missing_too(refused: Sequence[Diagnostic]) -> str:
-    """The other names that nothing declares, so that they are all known at once."""
-    found = dict.fromkeys(name[1] for one in refused if (name := _UNDECLARED.search(one.spelling)))
-    first = _UNDECLARED.search(refused[0].spelling)
+def _others(refused: Sequence[Diagnostic], missing: re.Pattern[str]) -> str:
+    """The other headers or names that are not there, so that they are all known at once."""
+    first = missing.search(refused[0].spelling)
+    found = dict.fromkeys(name[1] for one in refused if (name := missing.search(one.spelling)))
     others = [name for name in found if first is None or name != first[1]]
     return f"; not known either: {', '.join(others)}" if others else ""
 

@@ -16,6 +16,8 @@ from typing import NamedTuple
 _SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'', re.DOTALL)
 # nvcc takes launches whose brackets are apart, `k<< <g, b>> >(x)`; clang does not.
 _LAUNCH = re.compile(r"<<(\s+)<(?!<)([^;]*?)>>(\s+)>(?=\s*\()")
+# It takes these two in one order alone; they are exchanged, which moves nothing behind them.
+_SHARED_ALIGNED = re.compile(r"\b(__shared__)(\s+)(alignas\s*\((?:[^()]|\([^()]*\))*\))")
 _BYTE_ORDER_MARK = re.compile(r"\A\xef\xbb\xbf")  # that of UTF-8 is allowed at a file's very start alone
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -57,7 +59,8 @@ class SourceFile:
     @classmethod
     def read(cls, name: str) -> SourceFile:
         text = Path(name).read_bytes().decode("latin-1")
-        return cls(name, text, _LAUNCH.sub(_joined, _BYTE_ORDER_MARK.sub(lambda mark: " " * len(mark[0]), text)))
+        unmarked = _BYTE_ORDER_MARK.sub(lambda mark: " " * len(mark[0]), text)
+        return cls(name, text, _SHARED_ALIGNED.sub(r"\3\2\1", _LAUNCH.sub(_joined, unmarked)))
 
     @property
     def path(self) -> Path:

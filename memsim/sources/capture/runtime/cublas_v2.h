@@ -6,6 +6,8 @@
 #include "cuda_runtime.h"
 #include "memsim/gemm.h"
 
+#define CUBLAS_API_H_  // by which the samples' headers know that it was included
+
 #define CUBLAS_VERSION 120000
 #define CUBLAS_VER_MAJOR 12
 #define CUBLAS_VER_MINOR 0

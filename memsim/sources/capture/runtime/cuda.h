@@ -1,7 +1,8 @@
-// What programs that include the driver API's header without calling it need.
+// What programs need that include the driver API's header and launch by the runtime's.
 #pragma once
 
 #include "cuda_runtime.h"
+#include "memsim/library_calls.h"
 
 #ifndef CUDA_VERSION
 #define CUDA_VERSION 12000
@@ -18,3 +19,37 @@ typedef enum cudaError_enum {
     CUDA_ERROR_OUT_OF_MEMORY = 2,
     CUDA_ERROR_UNKNOWN = 999
 } CUresult;
+
+#define CUDA_DRIVER_API
+MEMSIM_CUDA CUresult cuGetErrorName(CUresult error, const char** name) {
+    *name = cudaGetErrorName(static_cast<cudaError_t>(error));
+    return CUDA_SUCCESS;
+}
+MEMSIM_CUDA CUresult cuGetErrorString(CUresult error, const char** text) {
+    *text = cudaGetErrorString(static_cast<cudaError_t>(error));
+    return CUDA_SUCCESS;
+}
+MEMSIM_REFUSED(CUresult, cuInit)
+MEMSIM_REFUSED(CUresult, cuDeviceGet)
+MEMSIM_REFUSED(CUresult, cuDeviceGetCount)
+MEMSIM_REFUSED(CUresult, cuDeviceGetName)
+MEMSIM_REFUSED(CUresult, cuCtxCreate)
+MEMSIM_REFUSED(CUresult, cuCtxDestroy)
+MEMSIM_REFUSED(CUresult, cuCtxGetDevice)
+MEMSIM_REFUSED(CUresult, cuCtxSynchronize)
+MEMSIM_REFUSED(CUresult, cuModuleLoad)
+MEMSIM_REFUSED(CUresult, cuModuleLoadData)
+MEMSIM_REFUSED(CUresult, cuModuleUnload)
+MEMSIM_REFUSED(CUresult, cuModuleGetFunction)
+MEMSIM_REFUSED(CUresult, cuModuleGetGlobal)
+MEMSIM_REFUSED(CUresult, cuLaunchKernel)
+MEMSIM_REFUSED(CUresult, cuMemAlloc)
+MEMSIM_REFUSED(CUresult, cuMemFree)
+MEMSIM_REFUSED(CUresult, cuMemcpyHtoD)
+MEMSIM_REFUSED(CUresult, cuMemcpyDtoH)
+MEMSIM_REFUSED(CUresult, cuMemcpyDtoD)
+MEMSIM_REFUSED(CUresult, cuMemGetAddressRange)
+MEMSIM_REFUSED(CUresult, cuMemGetInfo)
+MEMSIM_REFUSED(CUresult, cuStreamCreate)
+MEMSIM_REFUSED(CUresult, cuStreamSynchronize)
+MEMSIM_REFUSED(CUresult, cuStreamDestroy)

@@ -38,7 +38,9 @@ typedef enum {
     CUDNN_CONVOLUTION_FWD_ALGO_DIRECT,
     CUDNN_CONVOLUTION_FWD_ALGO_FFT,
     CUDNN_CONVOLUTION_FWD_ALGO_FFT_TILING,
-    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED,
+    CUDNN_CONVOLUTION_FWD_ALGO_COUNT
 } cudnnConvolutionFwdAlgo_t;
 typedef enum { CUDNN_SOFTMAX_FAST, CUDNN_SOFTMAX_ACCURATE, CUDNN_SOFTMAX_LOG } cudnnSoftmaxAlgorithm_t;
 typedef enum { CUDNN_SOFTMAX_MODE_INSTANCE, CUDNN_SOFTMAX_MODE_CHANNEL } cudnnSoftmaxMode_t;
@@ -58,6 +60,17 @@ typedef struct cudnnFilterStruct* cudnnFilterDescriptor_t;
 typedef struct cudnnConvolutionStruct* cudnnConvolutionDescriptor_t;
 typedef struct cudnnActivationStruct* cudnnActivationDescriptor_t;
 typedef struct cudnnPoolingStruct* cudnnPoolingDescriptor_t;
+typedef enum { CUDNN_NON_DETERMINISTIC, CUDNN_DETERMINISTIC } cudnnDeterminism_t;
+typedef enum { CUDNN_DEFAULT_MATH, CUDNN_TENSOR_OP_MATH, CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION, CUDNN_FMA_MATH } cudnnMathType_t;
+typedef struct {
+    cudnnConvolutionFwdAlgo_t algo;
+    cudnnStatus_t status;
+    float time;
+    size_t memory;
+    cudnnDeterminism_t determinism;
+    cudnnMathType_t mathType;
+    int reserved[3];
+} cudnnConvolutionFwdAlgoPerf_t;
 
 inline const char* cudnnGetErrorString(cudnnStatus_t status) { return status ? "an error of cuDNN" : "CUDNN_STATUS_SUCCESS"; }
 inline size_t cudnnGetVersion() { return CUDNN_VERSION; }
@@ -91,3 +104,6 @@ MEMSIM_REFUSED(cudnnStatus_t, cudnnDestroyPoolingDescriptor)
 MEMSIM_REFUSED(cudnnStatus_t, cudnnSetPooling2dDescriptor)
 MEMSIM_REFUSED(cudnnStatus_t, cudnnPoolingForward)
 MEMSIM_REFUSED(cudnnStatus_t, cudnnAddTensor)
+MEMSIM_REFUSED(cudnnStatus_t, cudnnGetConvolutionForwardAlgorithmMaxCount)
+MEMSIM_REFUSED(cudnnStatus_t, cudnnSetConvolutionMathType)
+MEMSIM_REFUSED(cudnnStatus_t, cudnnSetConvolutionGroupCount)

@@ -6,6 +6,8 @@
 #include "library_types.h"
 #include "memsim/library_calls.h"
 
+#define _CUFFT_H_  // by which the samples' headers know that it was included
+
 #define CUFFT_FORWARD -1
 #define CUFFT_INVERSE 1
 
@@ -26,7 +28,11 @@ typedef enum {
     CUFFT_NO_WORKSPACE,
     CUFFT_NOT_IMPLEMENTED,
     CUFFT_LICENSE_ERROR,
-    CUFFT_NOT_SUPPORTED
+    CUFFT_NOT_SUPPORTED,
+    CUFFT_MISSING_DEPENDENCY,
+    CUFFT_NVRTC_FAILURE,
+    CUFFT_NVJITLINK_FAILURE,
+    CUFFT_NVSHMEM_FAILURE
 } cufftResult_t;
 typedef cufftResult_t cufftResult;
 typedef enum {

@@ -6,6 +6,8 @@
 #include "memsim/library_calls.h"
 #include "memsim/random.h"
 
+#define CURAND_H_  // by which the samples' headers know that it was included
+
 typedef enum curandStatus {
     CURAND_STATUS_SUCCESS = 0,
     CURAND_STATUS_VERSION_MISMATCH = 100,

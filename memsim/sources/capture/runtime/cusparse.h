@@ -5,6 +5,8 @@
 #include "library_types.h"
 #include "memsim/library_calls.h"
 
+#define CUSPARSEAPI  // by which the samples' headers know that it was included
+
 typedef enum {
     CUSPARSE_STATUS_SUCCESS,
     CUSPARSE_STATUS_NOT_INITIALIZED,

@@ -23,6 +23,11 @@ template <class To, class From, class Size, class Sync>
 MEMSIM_CUDA_TEMPLATE void memcpy_async(To to, From from, Size bytes, Sync&) {
     memsim_probe::copy_watched(memsim_probe::watched(to), memsim_probe::watched(from), size_t(bytes));
 }
+template <class Group, class To, class From, class Size, class Sync>
+MEMSIM_CUDA_TEMPLATE void memcpy_async(const Group& group, To to, From from, Size bytes, Sync&) {
+    memsim_probe::copy_part(
+        memsim_probe::watched(to), memsim_probe::watched(from), size_t(bytes), group.thread_rank(), group.size());
+}
 
 }  // namespace cuda
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "api_enums.h"
+#include "rare_names.h"
 
 enum cudaFuncCache {
     cudaFuncCachePreferNone,
@@ -37,7 +38,10 @@ struct cudaAccessPolicyWindow {
     float hitRatio;
     cudaAccessProperty hitProp, missProp;
 };
-enum cudaStreamAttrID { cudaStreamAttributeAccessPolicyWindow = 1, cudaStreamAttributeSynchronizationPolicy = 3 };
+enum cudaStreamAttrID {
+    cudaStreamAttributeAccessPolicyWindow = 1, cudaStreamAttributeSynchronizationPolicy = 3,
+    cudaStreamAttributePriority = 8, cudaStreamAttributeMemSyncDomainMap, cudaStreamAttributeMemSyncDomain
+};
 struct cudaStreamAttrValue {
     cudaAccessPolicyWindow accessPolicyWindow;
 };

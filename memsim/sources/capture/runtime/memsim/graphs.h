@@ -33,12 +33,21 @@ enum cudaStreamCaptureStatus {
     cudaStreamCaptureStatusActive,
     cudaStreamCaptureStatusInvalidated
 };
-enum cudaGraphExecUpdateResult { cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError };
+enum cudaGraphExecUpdateResult {
+    cudaGraphExecUpdateSuccess, cudaGraphExecUpdateError,
+    cudaGraphExecUpdateErrorTopologyChanged, cudaGraphExecUpdateErrorNodeTypeChanged,
+    cudaGraphExecUpdateErrorFunctionChanged, cudaGraphExecUpdateErrorParametersChanged,
+    cudaGraphExecUpdateErrorNotSupported, cudaGraphExecUpdateErrorUnsupportedFunctionChange,
+    cudaGraphExecUpdateErrorAttributesChanged
+};
 struct cudaGraphExecUpdateResultInfo {
     cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
 };
-enum { cudaGraphInstantiateFlagAutoFreeOnLaunch = 1, cudaGraphInstantiateFlagUpload = 2 };
+enum cudaGraphInstantiateFlags {
+    cudaGraphInstantiateFlagAutoFreeOnLaunch = 1, cudaGraphInstantiateFlagUpload,
+    cudaGraphInstantiateFlagDeviceLaunch = 4, cudaGraphInstantiateFlagUseNodePriority = 8
+};
 struct cudaKernelNodeParams {
     void* func;
     dim3 gridDim, blockDim;

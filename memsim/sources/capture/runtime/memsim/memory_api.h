@@ -51,14 +51,24 @@ struct cudaPitchedPtr {
 struct cudaMemLocation {
     int type, id;
 };
-enum cudaMemAllocationType { cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned };
-enum cudaMemAllocationHandleType { cudaMemHandleTypeNone };
+enum cudaMemAllocationType {
+    cudaMemAllocationTypeInvalid, cudaMemAllocationTypePinned, cudaMemAllocationTypeManaged,
+    cudaMemAllocationTypeMax = 0x7FFFFFFF
+};
+enum cudaMemAllocationHandleType {
+    cudaMemHandleTypeNone,
+    cudaMemHandleTypePosixFileDescriptor, cudaMemHandleTypeWin32, cudaMemHandleTypeWin32Kmt = 4,
+    cudaMemHandleTypeFabric = 8
+};
 struct cudaMemPoolProps {
     cudaMemAllocationType allocType;
     cudaMemAllocationHandleType handleTypes;
     cudaMemLocation location;
 };
-enum { cudaMemLocationTypeInvalid, cudaMemLocationTypeDevice, cudaMemLocationTypeHost };
+enum cudaMemLocationType {
+    cudaMemLocationTypeInvalid, cudaMemLocationTypeNone = 0, cudaMemLocationTypeDevice, cudaMemLocationTypeHost,
+    cudaMemLocationTypeHostNuma, cudaMemLocationTypeHostNumaCurrent
+};
 MEMSIM_CUDA cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth) { return {width, height, depth}; }
 MEMSIM_CUDA cudaPos make_cudaPos(size_t x, size_t y, size_t z) { return {x, y, z}; }
 MEMSIM_CUDA cudaPitchedPtr make_cudaPitchedPtr(void* p, size_t pitch, size_t xsize, size_t ysize) {

@@ -54,4 +54,16 @@ void copy_watched(To to, From from, size_t bytes) {
     else copy_pieces<1>(to, from, bytes);
 }
 
+// One thread's part of a copy that several make together, in pieces of at most 16 bytes.
+template <class To, class From>
+void copy_part(To to, From from, size_t bytes, size_t rank, size_t threads) {
+    auto target = reinterpret_cast<uintptr_t>(to.pointer), source = reinterpret_cast<uintptr_t>(from.pointer);
+    size_t aligned = target | source | bytes, width = aligned % 16 == 0 ? 16 : aligned % 4 == 0 ? 4 : 1;
+    for (size_t at = rank * width; at < bytes; at += threads * width) {
+        to.pointer = reinterpret_cast<decltype(to.pointer)>(target + at);
+        from.pointer = reinterpret_cast<decltype(from.pointer)>(source + at);
+        copy_watched(to, from, width);
+    }
+}
+
 }  // namespace memsim_probe

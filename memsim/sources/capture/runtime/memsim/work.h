@@ -14,7 +14,11 @@ enum cudaGraphNodeType {
     cudaGraphNodeTypeWaitEvent,
     cudaGraphNodeTypeEventRecord,
     cudaGraphNodeTypeMemAlloc = 10,
-    cudaGraphNodeTypeMemFree
+    cudaGraphNodeTypeMemFree,
+    cudaGraphNodeTypeExtSemaphoreSignal = 8,
+    cudaGraphNodeTypeExtSemaphoreWait,
+    cudaGraphNodeTypeConditional = 13,
+    cudaGraphNodeTypeCount
 };
 
 namespace memsim_probe {

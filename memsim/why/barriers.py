@@ -1,0 +1,47 @@
+"""Barriers that a block could do without, which only its trace tells: a result holds no order of accesses."""
+
+from __future__ import annotations
+
+from math import ceil
+from pathlib import PurePath
+
+import numpy as np
+
+from memsim.analysis.result import Result
+from memsim.gpu.config import GPU
+from memsim.trace.reader import Trace
+from memsim.trace.schema import Flag
+from memsim.why.explanation import Explanation
+from memsim.why.finding import ADVICE, Cause, Finding
+from memsim.why.parts import busiest, busy
+from memsim.why.repairs.barriers import barriers_of_one_warp
+from memsim.why.repairs.repair import whole_blocks
+
+
+def of_one_warp(result: Result, trace: Trace, gpu: GPU) -> Explanation | None:
+    """Barriers between accesses of one and the same warp; None if there are none.
+
+    In excess: the share of the kernel's time that they take at least, arrivals of all warps and the release, counted in
+    the trace's first blocks.
+    """
+    blocks = next(whole_blocks(trace), None)
+    if blocks is None:
+        return None
+    needless = barriers_of_one_warp(blocks)
+    n_blocks = int(blocks.block.max(initial=0)) + 1
+    all_barriers = np.count_nonzero(blocks.chunk.flags & Flag.barrier)
+    warps = len(blocks.chunk.warps) / n_blocks
+    a_block = np.count_nonzero(needless) / n_blocks / warps
+    if not a_block:
+        return None
+    about = result.trials.about["trace"]
+    one_after_another = ceil(about["blocks"] / about["wave_blocks"])
+    cycles = gpu.sm.barrier_cycles + warps * (gpu.sm.arrival_cycles or 0)
+    excess = float(min(1.0, a_block * cycles * one_after_another / result.cycles.mean))
+    evidence = (
+        f"{a_block:.3g} of {all_barriers / n_blocks / warps:.3g} barriers of a block have accesses of one and the same "
+        f"warp on both sides, and of no other"
+    )
+    where = PurePath(about["source"]).name, about["kernel"], ""
+    found = Finding(Cause.barriers, *where, excess, excess, evidence, ADVICE[Cause.barriers])
+    return Explanation(Cause.barriers, (found,), excess, 1 - busiest(busy(result))[1])
