@@ -31,11 +31,12 @@ class Case:
     shared: int = 0
     within: float = 0.0
 
-    def launch(self, capability: int) -> tuple[Launch, Memory]:
-        """The launch on fresh memory; Triton's two last parameters, scratch memory and a profiler's, are 0."""
+    def launch(self, capability: int, ptx: str | None = None) -> tuple[Launch, Memory]:
+        """The launch on fresh memory, of the committed PTX or another; Triton's two last parameters, scratch memory and
+        a profiler's, are 0."""
         memory = Memory()
         addresses = [memory.add(array, f"array{i}") for i, array in enumerate(self.arrays)]
-        text = (PTX / f"{self.file}.sm_{capability}.ptx").read_text()
+        text = ptx or (PTX / f"{self.file}.sm_{capability}.ptx").read_text()
         block = self.block if isinstance(self.block, tuple) else (self.block, 1, 1)
         given = self.arguments(addresses)
         count = len(Launch(text, self.kernel, self.grid, block).function.parameters)

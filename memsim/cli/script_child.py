@@ -100,7 +100,7 @@ def _configuration(chosen: dict[str, Any], call: list[Tried] | str) -> dict[str,
 def _program(about: dict[str, Any]) -> None:
     """Run the user's program as Python would, or as much of it as is needed."""
     from memsim.sources.ptx.launchers.capturing import Enough
-    from memsim.sources.ptx.launchers.needed import not_installed
+    from memsim.sources.ptx.launchers.needed import not_caught, not_installed
 
     script = about["script"]
     sys.argv = [script, *about["arguments"]]
@@ -115,9 +115,9 @@ def _program(about: dict[str, Any]) -> None:
     except (InputError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        missing = not_installed(error, script) if isinstance(error, ModuleNotFoundError) else None
-        if missing is not None:
-            raise missing from None
+        told = not_installed(error, script) if isinstance(error, ModuleNotFoundError) else not_caught(error, script)
+        if told is not None:
+            raise told from None
         _show(error, script)
         _leave(1)
 

@@ -313,6 +313,13 @@ def test_a_ptx_file_is_launched_as_its_python_file_says(tmp_path):
     assert trace.kernel == "one" and trace.launch.grid == (2, 1, 1) and trace.arrays[0].name == "x"
 
 
+def test_a_failure_in_a_language_that_is_not_caught_is_one_line(tmp_path):
+    (tmp_path / "tilelang.py").write_text("def launch(): raise RuntimeError('no device\\nno driver')\n")
+    script = _program(tmp_path, "import tilelang\ntilelang.launch()\n")
+    with pytest.raises(InputError, match=r"TileLang failed \(RuntimeError: no device\); its kernels are not caught"):
+        memsim.capture(script, out=tmp_path / "t.h5")
+
+
 @pytest.mark.parametrize("module", ["triton", "warp", "torch"])
 def test_what_a_program_imports_and_is_not_installed_is_one_line(tmp_path, module):
     script = _program(tmp_path, f"import sys; sys.modules['{module}'] = None; import {module}")
@@ -358,5 +365,5 @@ def test_who_launches_by_a_package_that_is_not_caught_is_told_so(tmp_path):
     (tmp_path / "tilelang.py").write_text("def launch(): pass\n")
     (tmp_path / "warp.py").write_text("def turn(): pass\n")  # somebody's own
     script = _program(tmp_path, "import tilelang, warp\ntilelang.launch()\nwarp.turn()\n")
-    with pytest.raises(InputError, match="launched no kernel .*; those of tilelang are not caught: write PTX"):
+    with pytest.raises(InputError, match="launched no kernel .*; those of TileLang are not caught: write PTX"):
         memsim.capture(script, out=tmp_path / "t.h5")

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
-from ptx_kernels import CASES, persistent_tma
+from ptx_kernels import CASES, PTX, persistent_tma
 from ptx_traces import accesses
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import execute, trace_launch
+from memsim.sources.ptx.launchers.needed import is_installed
 from memsim.trace.schema import Flag, Kind, Space
 
 GPU = load_gpu("a100")
@@ -26,6 +29,28 @@ def test_it_computes_what_numpy_does(name, capability):
     case = CASES[name]()
     execute(*case.launch(capability))
     _agrees(case)
+
+
+@pytest.mark.parametrize(("name", "capability"), WHERE)
+def test_what_an_installed_compiler_makes_computes_it_too(name, capability):
+    """The committed PTX is of one version of each compiler; this is of the one that is here."""
+    case = CASES[name]()
+    execute(*case.launch(capability, _compiled(case.file, capability)))
+    _agrees(case)
+
+
+def _compiled(file, capability):
+    maker, needs, extra = {
+        "cuda_kernels": ("compile_cuda", "nvidia.cuda_nvrtc", "nvrtc"),
+        "stencil": ("compile_numba", "numba_cuda", "numba-cuda"),
+    }.get(file, ("compile_triton", "triton", "triton"))
+    if not is_installed(needs):
+        pytest.skip(f"{needs} is not installed (memsim[{extra}])")
+    spec = importlib.util.spec_from_file_location("ptx_compile", PTX / "compile.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    asked = (file, capability) if maker == "compile_triton" else (capability,)
+    return getattr(module, maker)(*asked)
 
 
 @pytest.mark.parametrize(("name", "capability"), [*WHERE, ("persistent_tma", 90)])

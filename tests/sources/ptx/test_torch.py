@@ -45,6 +45,14 @@ def test_a_move_copies_and_an_array_that_is_there_is_itself(captured):
     assert there.half().is_cuda and there.to(torch.int32).is_cuda
 
 
+def test_a_generator_on_the_gpu_draws_there(captured):
+    generator = torch.Generator(device="cuda").manual_seed(3)
+    x = torch.rand(5, device="cuda", generator=generator)
+    assert x.is_cuda and generator.device.type == "cuda" and isinstance(generator, torch.Generator)
+    assert torch.equal(x.cpu(), torch.rand(5, generator=torch.Generator().manual_seed(3)))
+    assert torch.Generator().device.type == "cpu"
+
+
 @pytest.mark.parametrize("make", [torch.Tensor.to_sparse, torch.Tensor.to_sparse_csr])
 def test_sparse_tensors_stay_on_the_host(captured, make):
     host = torch.eye(3)

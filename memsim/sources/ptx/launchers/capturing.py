@@ -23,7 +23,7 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 Progress = Callable[[int, int], None]
-NOT_CAUGHT = ("tilelang", "cutlass", "jax")  # packages whose kernels might be PTX, too, by the modules' names
+NOT_CAUGHT = {"tilelang": "TileLang", "jax.experimental.pallas": "Pallas"}  # whose kernels are PTX, too, by modules
 
 
 class Enough(BaseException):
@@ -89,8 +89,8 @@ class Capturing:
         """The error that says why no launch was captured."""
         seen = ", ".join(f"{kernel} ({count})" for kernel, count in self._counts.items())
         if not seen:
-            others = ", ".join(name for name in NOT_CAUGHT if name in sys.modules)
-            known = "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core, cuda.bindings, Warp or NVRTC"
+            others = ", ".join(name for module, name in NOT_CAUGHT.items() if module in sys.modules)
+            known = "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core, cuda.bindings, Warp, CuTe DSL or NVRTC"
             more = f"; those of {others} are not caught: write PTX and give it by --ptx" if others else ""
             return InputError("capture", "run", known + more)
         if self.wanted.kernels and not self._counts.keys() & {*self.wanted.kernels}:

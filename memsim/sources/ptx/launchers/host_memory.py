@@ -9,6 +9,7 @@ import numpy as np
 
 from memsim.sources.ptx.launch import parsed
 from memsim.sources.ptx.launchers.caught import Code
+from memsim.sources.ptx.memory import Memory
 
 
 def host_bytes(place: Any, nbytes: int) -> Any:
@@ -28,3 +29,15 @@ def parameters_at(kernel: Code, pointers: int) -> list[bytes]:
     wanted = parsed(kernel.ptx, kernel.source).functions[kernel.entry].parameters
     places: Any = np.frombuffer(host_bytes(pointers, 8 * len(wanted)), np.uint64) if wanted else []
     return [bytes(host_bytes(place, one.bytes)) for place, one in zip(places, wanted, strict=True)]
+
+
+def name_arrays(memory: Memory, kernel: Code, values: list[bytes]) -> None:
+    """Call arrays what a kernel's parameters are called: a pointer, or a description of an array that begins with one.
+
+    Args:
+        values: the bytes of each parameter.
+    """
+    for name, value in zip(kernel.parameters, values, strict=False):
+        address = int.from_bytes(value[:8], "little")
+        if len(value) >= 8 and memory.region_at(address) is not None:
+            memory.rename(address, name)

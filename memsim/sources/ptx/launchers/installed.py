@@ -10,6 +10,7 @@ from types import ModuleType
 from memsim.sources.ptx.launchers import cuda_core, cupy
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.cuda_bindings import driver_caught, lines_asked_for
+from memsim.sources.ptx.launchers.cute import cute_caught
 from memsim.sources.ptx.launchers.importing import on_import, standing_in
 from memsim.sources.ptx.launchers.inductor import inductor_caught
 from memsim.sources.ptx.launchers.numba_cuda import numba_cuda_caught
@@ -25,6 +26,7 @@ _LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {  
     "triton": triton_caught,
     "numba.cuda": numba_cuda_caught,
     "warp": warp_caught,
+    "cutlass.cute": cute_caught,
 }
 
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import traceback
 from types import ModuleType
 
 from memsim.support.errors import InputError
 
+_NOT_CAUGHT = {"tilelang": "TileLang", "jax._src.pallas": "Pallas", "jax.experimental.pallas": "Pallas"}  # by modules
 _EXTRAS = {  # that bring the packages which programs import
-    "triton": "triton", "numba_cuda": "numba-cuda", "warp": "warp", "torch": "torch", "cuda": "cuda-bindings"
+    "triton": "triton", "numba_cuda": "numba-cuda", "warp": "warp", "torch": "torch", "cuda": "cuda-bindings",
+    "cutlass": "cute",
 }  # fmt: skip
 
 
@@ -39,6 +42,18 @@ def not_installed(error: ModuleNotFoundError, script: str) -> InputError | None:
     if extra is None:
         return None
     return InputError(script, error.name or "", f"is not installed; give it: pip install 'memsim[{extra}]'")
+
+
+def not_caught(error: BaseException, script: str) -> InputError | None:
+    """What to do where a program failed inside a language whose launches are not caught; None: it failed elsewhere."""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        module = frame.f_globals.get("__name__") or ""
+        language = next((name for start, name in _NOT_CAUGHT.items() if f"{module}.".startswith(f"{start}.")), None)
+        if language is not None:
+            said = (str(error).splitlines() or [""])[0][:80]
+            problem = f"failed ({type(error).__name__}: {said}); its kernels are not caught: give their PTX by --ptx"
+            return InputError(script, language, problem)
+    return None
 
 
 def is_installed(module: str) -> bool:

@@ -32,7 +32,8 @@ def torch_caught(capturing: Capturing) -> Iterator[None]:
 
     raw_stream = patch.object(torch._C, "_cuda_getCurrentRawStream", _answering(0), create=True)
     # A torch that was built for the CPU lacks some members.
-    with patch.multiple(torch.cuda, create=True, **_answers(capturing)), raw_stream, _mode()():
+    generator = patch.object(torch, "Generator", _generator())
+    with patch.multiple(torch.cuda, create=True, **_answers(capturing)), raw_stream, generator, _mode()():
         yield
 
 
@@ -159,6 +160,23 @@ def _converted(tensor: Any, rest: list[Any], named: dict[str, Any], before: bool
         device, dtype, _, memory_format = torch._C._nn._parse_to(*rest, **named)
     done = tensor.to(dtype or tensor.dtype, copy=copy, memory_format=memory_format or torch.preserve_format)
     return before if device is None else _is_gpu(device), done
+
+
+def _generator() -> type:
+    """The class of random number generators; those on the GPU draw the CPU's numbers."""
+    import torch
+
+    class Generator(torch.Generator):
+        def __new__(cls, device: Any = "cpu") -> Any:
+            on_gpu = _is_gpu(device)
+            made = super().__new__(cls, device="cpu" if on_gpu else device)
+            if on_gpu:
+                made.device = torch.device("cuda", 0)
+            return made
+
+        device: Any = torch.device("cpu")
+
+    return Generator
 
 
 class _Thing(Nothing):

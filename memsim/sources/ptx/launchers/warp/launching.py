@@ -12,7 +12,7 @@ from typing import Any
 
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, Extents, entries
-from memsim.sources.ptx.launchers.host_memory import parameters_at
+from memsim.sources.ptx.launchers.host_memory import name_arrays, parameters_at
 from memsim.sources.ptx.launchers.strings import parameter_names
 from memsim.sources.ptx.launchers.warp.lines import authors_lines, files
 from memsim.sources.ptx.launchers.warp.memory import DeviceMemory
@@ -75,19 +75,11 @@ class Launching:
         extents = _grid(-(-threads // block), block, most, bool(loops), cluster)
 
         def launch() -> None:
-            self._name_arrays(code, values)
+            name_arrays(self._capturing.memory, code, values)
             self._capturing.launch(code, values, extents, block, cluster=cluster, shared_bytes=shared)
 
         self._memory.do(launch)
         return 0
-
-    def _name_arrays(self, code: Code, values: list[bytes]) -> None:
-        """Call arrays what the kernel calls them: an array's description begins with its address."""
-        memory = self._capturing.memory
-        for name, value in zip(code.parameters, values, strict=False):
-            address = int.from_bytes(value[:8], "little")
-            if len(value) > 8 and memory.region_at(address) is not None:
-                memory.rename(address, name)
 
     def _begin(self, *_: Any) -> int:
         self._memory.recorded = []
