@@ -14,7 +14,7 @@ from experiments.harness.study import Claim, Outcome, Setting, Within
 from memsim.hierarchy.codes import FETCH, WRITE_BACK
 from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import Machine, build
-from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
+from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
 from memsim.montecarlo.load_loops import one_load
 from memsim.report.style import BLUE, ORANGE, panels, styled, write
 
@@ -53,7 +53,7 @@ def idle_machine(memory: Memory) -> Machine:
 def latency(machine: Machine, memory: Memory, kind: str, load: float) -> float:
     """Mean latency of reads in our channel, memory clocks."""
     traffic = requests(memory, kind, load)
-    found = answer_times(machine, memory.gpu(), alone(traffic))
+    found = Alone(machine, memory.gpu()).answer_times(alone(traffic))
     return float(found[traffic.write == 0].mean())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.latencies import horizon, longest_quantum
+from memsim.hierarchy.loops.entry import entry
 from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
@@ -64,8 +65,8 @@ class Machine:
 
     def __post_init__(self) -> None:
         self._idle = self.channels  # the main-memory step puts others in their place
-        self._fresh = {id(array): (_plain(array), _content(array)) for array in self._changing()}
-        self.loops: dict[str, Any] = {}  # by name, for arrays of these types: system.System keeps them here
+        self._fresh = {id(array): (plain(array), _content(array)) for array in self._changing()}
+        self._loops: dict[str, Callable[..., Any]] = {}
 
     def _changing(self) -> Iterator[np.ndarray]:
         """The arrays that a trial reads before it writes them, and writes."""
@@ -100,6 +101,12 @@ class Machine:
             self.translation.p["key"] = drawn.arbitration
         for level in (self.sms, self.slices):
             level.cache.shape["key"] = drawn.replacement
+
+    def loop(self, name: str, function: Callable[..., Any], *arguments: Any) -> Callable[..., Any]:
+        """A loop's machine code for arguments of these types, which a machine has to be told once of every name."""
+        if name not in self._loops:
+            self._loops[name] = entry(function, *arguments)
+        return self._loops[name]
 
     def grow_requests(self, least: int) -> None:
         """Double the pool of requests until `least` are free; numbers in use stay valid."""
@@ -167,7 +174,7 @@ class Machine:
         return len(self.sms.requests) - int(self.sms.free_requests[0])
 
 
-def _plain(array: np.ndarray) -> np.ndarray:
+def plain(array: np.ndarray) -> np.ndarray:
     """The array's own memory as numbers in a row: records as bytes, which numpy copies at once and not by field."""
     flat = array.view(np.ndarray).reshape(-1)
     return flat if array.dtype.names is None else flat.view(np.uint8)
@@ -175,7 +182,7 @@ def _plain(array: np.ndarray) -> np.ndarray:
 
 def _content(array: np.ndarray) -> np.ndarray:
     """What to fill it with to make it as it is: a copy, or the one number that tables of lines begin with."""
-    flat = _plain(array)
+    flat = plain(array)
     return flat[:1].copy() if flat.size and (flat == flat[0]).all() else flat.copy()
 
 

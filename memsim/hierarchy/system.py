@@ -24,7 +24,6 @@ from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
-from memsim.hierarchy.loops.entry import entry
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
@@ -199,11 +198,8 @@ class System:
             yield self.window
 
     def _loop(self, level: str, loop: Callable[..., None]) -> Callable[..., Any]:
-        """A level's loop for this machine's arrays, of which every machine has to say the types once."""
-        loops = self.machine.loops
-        if level not in loops:
-            loops[level] = entry(loop, getattr(self.machine, level), 0, 0)
-        return loops[level]
+        """A level's loop for this machine's arrays."""
+        return self.machine.loop(level, loop, getattr(self.machine, level), 0, 0)
 
     def _most_taken(self) -> tuple[int, int]:
         """Most requests and nodes that one window can take from their pools."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy.codes import NEVER
-from memsim.hierarchy.dram import channels as dram
 from memsim.hierarchy.dram import state as dram_state
+from memsim.hierarchy.dram.channels import advance_channels, to_clock
 from memsim.hierarchy.loops.plain import level_records, records
-from memsim.hierarchy.machine import Machine
+from memsim.hierarchy.machine import Machine, plain
 from memsim.hierarchy.requests import append, give, take, take_bucket
 from memsim.support.compiled import inlined
 
@@ -17,35 +16,51 @@ from memsim.support.compiled import inlined
 REQUEST_ALONE = np.dtype(
     [("time", "<i8"), ("row", "<i4"), ("channel", "<u2"), ("bank", "u1"), ("kind", "u1"), ("mask", "u1")]
 )
+AT_LAST = 1 << 40  # an SM cycle after all answers: channels that are told to advance to it come to rest before
 
 
-def answer_times(machine: Machine, gpu: GPU, requests: np.ndarray) -> np.ndarray:
-    """Send requests to idle channels, however many are under way, and time them.
+class Alone:
+    """The channels of a machine with nothing under way, for lists of requests, each of which finds them idle.
 
     Args:
-        machine: with nothing under way; its channels are reset and used.
-        requests: REQUEST_ALONE [n], in order of time.
-
-    Returns:
-        i8 [n], SM cycles from a request's time until it is answered at L2.
+        machine: whose channels these are from now on, and whose counters of the trial stay as they are.
+        gpu: its configuration.
     """
-    machine.grow_requests(len(requests))
-    fresh = dram_state.new_channels(gpu.dram)
-    counters = np.zeros_like(machine.channels.counters)  # those of the trial stay
-    machine.channels = level_records(machine.channels._replace(**fresh, counters=counters))
-    out = np.zeros(len(requests), np.int64)
-    _send(machine.channels, machine.sms.free_requests, records(requests), out)
-    return out
+
+    def __init__(self, machine: Machine, gpu: GPU) -> None:
+        fresh, counters = dram_state.new_channels(gpu.dram), np.zeros_like(machine.channels.counters)
+        state = {name: array.copy() for name, array in fresh.items()}
+        self._machine = machine
+        self._to_idle = [(plain(state[name]), plain(fresh[name])) for name in fresh]
+        machine.channels = level_records(machine.channels._replace(**state, counters=counters))
+
+    def answer_times(self, requests: np.ndarray) -> np.ndarray:
+        """Send requests to idle channels, however many are under way, and time them.
+
+        Args:
+            requests: REQUEST_ALONE [n], in order of time.
+
+        Returns:
+            i8 [n], SM cycles from a request's time until it is answered at L2.
+        """
+        machine, out, listed = self._machine, np.zeros(len(requests), np.int64), records(requests)
+        machine.grow_requests(len(requests))
+        for state, fresh in self._to_idle:
+            np.copyto(state, fresh)
+        channels, free = machine.channels, machine.sms.free_requests
+        machine.loop("alone", _send, channels, free, listed, out)(channels, free, listed, out)
+        machine.loop("channels", advance_channels, channels, 0, 0)(channels, AT_LAST, AT_LAST)
+        machine.loop("answered", _collect, channels, free, listed, out)(channels, free, listed, out)
+        return out
 
 
 @inlined
-def _send(m, free, requests, out):
-    """Queue all requests at their channels, let these run until nothing is left, and note the latencies."""
-    numbers = out  # a request's number first, its latency then
-    for k in range(len(out)):
+def _send(m, free, requests, numbers):
+    """Queue all requests at their channels, and note the number of each."""
+    for k in range(len(numbers)):
         r = take(free)
         numbers[k] = r
-        m.requests[r].time = dram.to_clock(m.p[0], requests[k].time)
+        m.requests[r].time = to_clock(m.p[0], requests[k].time)
         m.requests[r].bank = requests[k].bank
         m.requests[r].row = requests[k].row
         m.requests[r].kind = requests[k].kind
@@ -53,11 +68,14 @@ def _send(m, free, requests, out):
         m.requests[r].op = 0
         m.requests[r].slice = 0
         append(m.queues, requests[k].channel, m.requests, r)
-    for c in range(len(m.channels)):
-        dram.advance_channel(m, c, NEVER)
+
+
+@inlined
+def _collect(m, free, requests, numbers):
+    """Put in the place of each request's number its latency: all are answered."""
     for b in range(len(m.to_l2)):
         take_bucket(m.to_l2, m.requests, b)
-    for k in range(len(out)):
+    for k in range(len(numbers)):
         r = numbers[k]
         give(free, r)
-        out[k] = m.requests[r].time - requests[k].time
+        numbers[k] = m.requests[r].time - requests[k].time

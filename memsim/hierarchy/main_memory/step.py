@@ -12,7 +12,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.codes import FETCH
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.machine import Machine
-from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, answer_times
+from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
 
 GROUP = 32  # requests a warp can issue at once
 
@@ -29,25 +29,25 @@ def memory_step(machine: Machine, gpu: GPU, log: np.ndarray, run: int, rng: np.r
     """
     latencies = [np.zeros(0, np.int64)]
     refresh = round((gpu.dram.timing.refi or 0) * gpu.sm.clock_mhz / gpu.dram.clock_mhz)  # SM cycles
+    random, alone, mapping = gpu.stochastic.dram_grouping, Alone(machine, gpu), np.asarray(machine.slices.mapping)
     run = min(run, len(log)) or run
     for batch in log[: len(log) // run * run].reshape(-1, run):
-        lines, sectors = _single_sectors(batch)
-        random = gpu.stochastic.dram_grouping
+        asked = _single_sectors(batch)
         sizes = rng.integers(1, GROUP + 1, gpu.sm.count) if random else np.full(gpu.sm.count, GROUP)
-        n = min(int(sizes.sum()), len(lines))
-        at = int(rng.integers(len(lines) - n + 1)) if random else 0
+        n = min(int(sizes.sum()), len(asked))
+        at = int(rng.integers(len(asked) - n + 1)) if random else 0
         requests = np.zeros(n, REQUEST_ALONE)
         if random and refresh:  # after every channel's first
             requests["time"] = rng.integers(refresh, 2 * refresh)
-        place = machine.slices.mapping[lines[at : at + n]]
+        taken = asked[at : at + n]
+        place = mapping[batch[taken >> 3] >> 8]
         for name in ("channel", "bank", "row"):
             requests[name] = place[name]
-        requests["kind"], requests["mask"] = FETCH, sectors[at : at + n]
-        latencies.append(answer_times(machine, gpu, requests) + reply_cycles(gpu))
+        requests["kind"], requests["mask"] = FETCH, 1 << (taken & 7)
+        latencies.append(alone.answer_times(requests) + reply_cycles(gpu))
     return np.concatenate(latencies)
 
 
-def _single_sectors(batch: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The requests of a run as 32-byte ones, in order: (lines, masks of one sector)."""
-    bits = np.flatnonzero(np.unpackbits(batch.astype(np.uint8), bitorder="little"))
-    return batch[bits >> 3] >> 8, np.int64(1) << (bits & 7)
+def _single_sectors(batch: np.ndarray) -> np.ndarray:
+    """The requests of a run as 32-byte ones, in order: 8 * the place of the request in the run + its sector."""
+    return np.flatnonzero(np.unpackbits(batch.astype(np.uint8), bitorder="little").view(bool))
