@@ -110,7 +110,6 @@ def run(
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
     from memsim.montecarlo.keep import check_choice
-    from memsim.report.text import notes
     from memsim.support.progress import bar
 
     begin = monotonic()
@@ -144,6 +143,17 @@ def run(
         )
     asked = uncertain and not result.interrupted
     error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if asked else None
+    _tell(result, error, out, json, quiet)
+    if told := _kept(result, most, out, monotonic() - begin):
+        typer.echo(f"memsim: {told}", err=True)
+    if result.unreached:
+        raise typer.Exit(UNREACHED)
+
+
+def _tell(result: Result, error: ModelError | None, out: Path | None, json: bool, quiet: bool) -> None:
+    """Print a result as it was asked for; what readers of JSON, and who reads nothing, must know goes beside it."""
+    from memsim.report.text import notes
+
     if json:
         print_json(result, error)
     elif not quiet:
@@ -152,10 +162,6 @@ def run(
             typer.echo(f"\nstored in {out}; what makes it slow: memsim show {shlex.quote(str(out))} --why")
     for note in notes(result) if json or quiet else ():
         typer.echo(f"memsim: {note}", err=True)
-    if told := _kept(result, most, out, monotonic() - begin):
-        typer.echo(f"memsim: {told}", err=True)
-    if result.unreached:
-        raise typer.Exit(UNREACHED)
 
 
 def _kept(result: Result, most: int, out: Path | None, seconds: float) -> str:

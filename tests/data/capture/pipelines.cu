@@ -77,9 +77,10 @@ __global__ void halves(int* out) {
     atomicAdd(out, 1);
 }
 
-// A group's copy, waited for by the group.
+// A group's copy, waited for by the group; pointers of a type that the template leaves open.
+template <int Tile>
 __global__ void reversed(const int* in, int* out) {
-    __shared__ alignas(alignof(int4)) int room[tile];
+    __shared__ alignas(alignof(int4)) int room[Tile];
     auto block = cg::this_thread_block();
     cg::memcpy_async(block, room, in + blockIdx.x * tile, tile * sizeof(int));
     cg::wait(block);
@@ -106,7 +107,7 @@ int main() {
     halves<<<1, threads>>>(passed);
     cudaDeviceSynchronize();
     CHECK(*passed == 32);
-    reversed<<<blocks, threads>>>(in, out);
+    reversed<tile><<<blocks, threads>>>(in, out);
     cudaDeviceSynchronize();
     for (int k = 0; k < blocks * tile; ++k) CHECK(out[k] == in[k / tile * tile + tile - 1 - k % tile]);
     printf("all right\n");

@@ -273,7 +273,7 @@ class Calls(Expressions):
         if known.is_fetch:
             return self._fetch(node, everything)
         returned = NOTHING
-        group = int(known.after_group and bool(arguments) and is_object(arguments[0].cursor.type))
+        group = int(known.after_group and bool(arguments) and _is_class(arguments[0]))
         for index, kind in ((group + index, kind) for index, kind in known.accesses):
             if index >= len(arguments):
                 continue
@@ -325,6 +325,11 @@ class Calls(Expressions):
         if new:
             self.around(node, "fetch", draft)
         return frozenset({draft})
+
+
+def _is_class(argument: Node) -> bool:
+    """Whether it is an object for certain; what a template leaves open may be a pointer."""
+    return bool(argument.cursor.type.get_canonical().kind == TypeKind.RECORD)
 
 
 def _of_atomic_object(named: Cursor | None, used: bool) -> Kind | None:
