@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from experiments.bench.capturing import capturing
 from experiments.bench.describing import describing
+from experiments.bench.growing import growing
 from experiments.bench.importing import importing
 from experiments.bench.lru import beside_pycachesim
 from experiments.bench.memory import memory
@@ -30,6 +31,7 @@ def _replay(workload: Prepared) -> list[Row]:
 PARTS = {
     "replay": _replay,
     "presets": presets,
+    "growing": growing,
     "workers": workers,
     "studies": studies,
     "describing": describing,

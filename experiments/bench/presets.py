@@ -26,7 +26,6 @@ GPUS = {"tesla-c2050": 6, "tesla-v100": 5, "h100": 4}  # the sparse product's tr
 LARGEST = "h100"
 SMALL = ("saxpy", "conv2d", "lbm")  # kernels of thirty thousand transactions
 OTHERS = ("matmul", "stencil", "transpose", "histogram")
-FEWER = 13  # times fewer rows of the sparse matrix: a million transactions
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,7 @@ class Cost:
 
 
 def presets(prepared: Prepared) -> list[Row]:
-    """Rows of the sparse product by GPU, of the slowest workload, of small kernels, and of longer ones."""
+    """Rows of the sparse product by GPU, of the slowest workload, and of small kernels."""
     size = prepared.size
     with TemporaryDirectory(prefix="memsim-bench-") as folder:
         place = Path(folder)
@@ -58,20 +57,17 @@ def presets(prepared: Prepared) -> list[Row]:
             name: memsim.trace(name, gpu="tesla-c2050", out=place / f"{name}.h5")
             for name in SMALL + OTHERS * (size == FULL)
         }
-        fewer = {"rows": size.rows // FEWER, "nnz_per_row": size.nnz_per_row}
-        short = memsim.trace("spmv", out=place / "short.h5", **fewer)
         traces["spmv"] = prepared.trace
         costs = {
-            (name, gpu): _cost(trace, gpu, place / f"{name}-{gpu}", size.repeats)
+            (name, gpu): cost(trace, gpu, place / f"{name}-{gpu}", size.repeats)
             for name, trace in traces.items()
             for gpu in GPUS
         }
-        of_short = {gpu: _cost(short, gpu, place / f"short-{gpu}", size.repeats) for gpu in GPUS}
     rows = [_sparse(costs["spmv", gpu], gpu, must) for gpu, must in GPUS.items()]
-    return [*rows, _slowest(costs, tuple(traces)), _small(costs), _longer(costs, of_short)]
+    return [*rows, _slowest(costs, tuple(traces)), _small(costs)]
 
 
-def _cost(trace: Trace, gpu: str, folder: Path, trials: int) -> Cost:
+def cost(trace: Trace, gpu: str, folder: Path, trials: int) -> Cost:
     """The best of whole trials in one machine, of which the first does not count."""
     folder.mkdir()
     execution, spare, costs = Execution.of(trace, memsim.load_gpu(gpu), folder), Spare(), []
@@ -111,11 +107,3 @@ def _small(costs: Mapping[tuple[str, str], Cost]) -> Row:
     how = f"whole trials, ms (inside compiled loops), of {SMALL[0]} and the like, 0.03 M: {', '.join(parts)}"
     slowest = max(cost.seconds for cost in found.values())
     return Row(f"a small kernel's trial on {LARGEST}", 1e3 * slowest, "ms", 15, 5, how, len(SMALL), less_is_better=True)
-
-
-def _longer(costs: Mapping[tuple[str, str], Cost], short: Mapping[str, Cost]) -> Row:
-    """A transaction's cost in the whole sparse product over that in a small part of one."""
-    times = {gpu: short[gpu].rate / costs["spmv", gpu].rate for gpu in GPUS}
-    how = f"SpMV of {FEWER} times fewer rows: {', '.join(f'{gpu} {by:.2f}' for gpu, by in times.items())}"
-    most = max(times.values())
-    return Row(f"a transaction's cost in {FEWER} times as many", most, "x", 1.3, 1.0, how, FEWER, less_is_better=True)

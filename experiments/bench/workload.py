@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,6 +28,7 @@ class Size:
         captured: blocks of saxpy captured.
         imported: blocks of saxpy imported.
         n: rows of the dense matrices whose product is imported.
+        growth: trials of each of the traces that grow, by blocks.
     """
 
     rows: int
@@ -38,6 +39,7 @@ class Size:
     captured: int
     imported: int
     n: int
+    growth: Mapping[str, int]
 
     @property
     def parameters(self) -> dict[str, object]:
@@ -45,8 +47,13 @@ class Size:
 
 
 # The sparse matrix is that of Baghsorkhi 2012, section 5.3.
-FULL = Size(rows=86_016, nnz_per_row=51, trials=3, repeats=5, runs=3, captured=100_000, imported=40_000, n=256)
-QUICK = Size(rows=4_096, nnz_per_row=8, trials=2, repeats=2, runs=1, captured=1_000, imported=400, n=32)
+FULL = Size(
+    rows=86_016, nnz_per_row=51, trials=3, repeats=5, runs=3, captured=100_000, imported=40_000, n=256,
+    growth={960: 5, 9_600: 2, 96_000: 1},
+)  # fmt: skip
+QUICK = Size(
+    rows=4_096, nnz_per_row=8, trials=2, repeats=2, runs=1, captured=1_000, imported=400, n=32, growth={2: 2, 200: 1}
+)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from memsim.sources.imported.accelsim import import_accelsim  # noqa: E402
 from memsim.trace.bits import popcounts  # noqa: E402
 from memsim.trace.schema import NO_OP  # noqa: E402
 
-TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2, runs=1, captured=100, imported=8, n=16)
+TINY = Size(rows=256, nnz_per_row=4, trials=2, repeats=2, runs=1, captured=100, imported=8, n=16, growth={1: 1})
 
 
 @needs_gxx

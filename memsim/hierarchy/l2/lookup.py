@@ -146,21 +146,23 @@ def allocate_lines(m, s, tag, absent, time):
 
 
 @inlined
-def gather(m, tag, demand, absent):
-    """What the ways of a packet hold, as masks of the packet: (valid, pending, activated). They were used now."""
+def gather(m, tag, present):
+    """What the ways hold of the lines that were found, as masks of the packet: (valid, pending, activated).
+
+    They were used now. Of the sectors asked for, `present` are those whose line was not absent.
+    """
     p = m.p[0]
     valid = 0
     pending = 0
     activated = 0
-    for position in range(p.lines_per_packet):
+    for position in range(p.lines_per_packet if present else 0):
         shift = position * p.sectors_per_line
-        way = m.spots[position]
-        if demand & p.line_mask << shift and way >= 0:
+        if present & p.line_mask << shift:
+            way = m.spots[position]
             valid |= np.int64(m.cache.ways[way].valid) << shift
             pending |= np.int64(m.cache.ways[way].pending) << shift
             activated |= np.int64(m.cache.ways[way].activated) << shift
-            if not absent & p.line_mask << shift:
-                touch(m.cache, m.sets_of[tag + position], way)
+            touch(m.cache, m.sets_of[tag + position], way)
     return valid, pending, activated
 
 
@@ -270,7 +272,7 @@ def look_up_lines(m, s, r, demand, time):
         left = allocate_lines(m, s, tag, absent, time)
         demand &= ALL ^ left
         absent &= ALL ^ left
-    valid, pending, activated = gather(m, tag, demand, absent)
+    valid, pending, activated = gather(m, tag, demand & (ALL ^ absent))
     hits = demand & valid
     fetch = demand & (ALL ^ valid) & (ALL ^ pending)
     through = 0

@@ -168,6 +168,14 @@ def foresee(m, r):
 
 
 @inlined
+def foresee_sharers(m, r):
+    """Ask the host for who shares the line that a request will replace, if its ways have come by now."""
+    p = m.p[0]
+    tag = m.cache.tags[oldest_way(m.cache, m.sets_of[tag_at(m, r)])]
+    prefetch(m.sharers, (np.int64(tag) >> p.packet_bits) * p.sharer_words)
+
+
+@inlined
 def busy_cycles(m, r):
     """Cycles for which a request keeps its slice busy; a sector stored in part is read, merged, written."""
     p = m.p[0]
@@ -210,6 +218,8 @@ def advance_slice(m, s, end):
             blocked = True
             continue
         pop(m.queues, s, m.requests)
+        if p.inclusive and m.queues[s].head >= 0:
+            foresee_sharers(m, m.queues[s].head)
         m.slices[s].free = request + busy_cycles(m, r)
         if last < 0:
             answer(m, s, r, request)
