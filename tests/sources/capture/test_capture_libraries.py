@@ -240,7 +240,7 @@ def test_pipelines_and_barriers_of_several_threads_order_what_they_should(tmp_pa
     done = captured("pipelines.cu", tmp_path / "t.h5", "--by", "source", "--kernel", "unified")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "all right"
-    kinds = [(op.kind, op.space, op.bytes) for op in memsim.open_trace(tmp_path / "t.h5").ops]
+    kinds = [(op.kind, op.space, op.width) for op in memsim.open_trace(tmp_path / "t.h5").ops]
     assert (Kind.load, Space.global_, 16) in kinds  # a group's copy, in pieces as wide as addresses allow
     assert (Kind.store, Space.shared, 16) in kinds
 
