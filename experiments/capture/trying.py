@@ -17,7 +17,7 @@ from experiments.capture.programs import Program
 
 _PATIENCE = 6  # of wall clock, in limits: the machine may have other work
 _COMPILED = "traced by its compiled code"
-_FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:", re.IGNORECASE)
+_FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:(?!\s*[\d.])", re.IGNORECASE)
 _PASSED = re.compile(r"pass|success|correct|match|\bok\b|verified", re.IGNORECASE)
 
 

@@ -240,7 +240,7 @@ def test_pipelines_and_barriers_of_several_threads_order_what_they_should(tmp_pa
     done = captured("pipelines.cu", tmp_path / "t.h5", "--by", "source", "--kernel", "unified")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "all right"
-    kinds = [(op.kind, op.space, op.bytes) for op in memsim.open_trace(tmp_path / "t.h5").ops]
+    kinds = [(op.kind, op.space, op.width) for op in memsim.open_trace(tmp_path / "t.h5").ops]
     assert (Kind.load, Space.global_, 16) in kinds  # a group's copy, in pieces as wide as addresses allow
     assert (Kind.store, Space.shared, 16) in kinds
 
@@ -250,3 +250,23 @@ def test_all_missing_headers_are_told_at_once(tmp_path):
     program.write_text('#include <first.h>\n#include "second.h"\n#include <cusolverDn.h>\nint main() { foo(); }\n')
     with pytest.raises(InputError, match=r"p.cu:1.*'first.h' file not found.*either: second.h, cusolverDn.h$"):
         memsim.capture(program, out=tmp_path / "t.h5", by="source", registers=20)
+
+
+def test_a_loop_one_past_an_arrays_end_ends(tmp_path):
+    """As on a GPU; from an array's bound g++ would conclude that its condition always holds."""
+    program = tmp_path / "p.cu"
+    program.write_text(
+        "__global__ void k(float* out) {\n"
+        "  __shared__ float a[32][32], b[32][32];\n"
+        "  a[threadIdx.y][threadIdx.x] = b[threadIdx.x][threadIdx.y] = 1;\n"
+        "  __syncthreads();\n"
+        "  float sum = 0;\n"
+        "  for (int e = 0; e <= 32; ++e) sum += a[threadIdx.y][e] * b[e][threadIdx.x];\n"
+        "  out[threadIdx.y * 32 + threadIdx.x] = sum;\n"
+        "}\n"
+        "int main() { float* out; cudaMalloc(&out, 4096); k<<<1, dim3(32, 32)>>>(out); cudaDeviceSynchronize(); }\n"
+    )
+    trace = memsim.capture(program, out=tmp_path / "t.h5", by="source", registers=20).trace
+    executed = count(trace.chunks(), len(trace.ops)).memory_instructions
+    loads = [number for number, op in enumerate(trace.ops) if op.kind is Kind.load]  # some in what lies behind
+    assert sum(executed[number] for number in loads) == 2 * 32 * 33
