@@ -25,7 +25,7 @@ PAIRS: dict[str, tuple[str, dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "CoMem": ("saxpy", dict(dtype="float64"), dict(variant="block"), dict(variant="cyclic")),
     "MemAlign": ("saxpy", dict(dtype="float64"), dict(offset=1), dict(offset=0)),
     "BankRedux": ("reduction", {}, dict(variant="interleaved"), dict(variant="sequential")),
-    "Shmem": ("matmul", dict(dtype="float64"), dict(variant="naive", unroll=4), dict(variant="tiled", unroll=16)),
+    "Shmem": ("matmul", dict(dtype="float64"), dict(variant="naive", unroll=16), dict(variant="tiled", unroll=16)),
     "Shuffle": ("warp_sum", {}, dict(variant="memory"), dict(variant="shuffle")),
     "GSOverlap": ("staged_axpy", {}, dict(variant="staged"), dict(variant="async")),
     "CoMem_SpMM": ("sparse_product", {}, dict(variant="csr"), dict(variant="csc")),
