@@ -42,7 +42,7 @@ def naive(t: Thread, a, b, c, steps):
     for k in t.range(steps):
         a[row * N + k]
         b[k * N + column]
-        t.compute(NAIVE - LOOP - 2)  # two are the addresses
+        t.compute(NAIVE - LOOP - 3)  # three are the addresses
     c[row * N + column] = 0.0
 
 

@@ -2,8 +2,8 @@
 
 A function that is no one instruction becomes those of CUDA's library on its common path: counted in the machine code
 that nvcc 13.0 makes of it for compute capability 8.0, without constants that it loads and without paths for rare
-numbers; with --use_fast_math those of its intrinsics. A product that a sum takes in is one instruction with it
-(:meth:`memsim.sources.describe.lanes.Lanes`).
+numbers; with --use_fast_math those of its intrinsics. A product of floats that a sum takes in is one instruction with
+it (:meth:`memsim.sources.describe.lanes.Lanes`).
 """
 
 from __future__ import annotations

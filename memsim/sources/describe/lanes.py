@@ -8,8 +8,8 @@ Arithmetic follows C where Python and C differ:
 - integers wrap around.
 
 Every operation counts as the non-memory instructions that it becomes, of the warps that execute it
-(:mod:`memsim.sources.describe.arithmetic`); a product and the first sum that takes it in are one. Numpy's elementwise
-functions work too: ``np.sqrt(v)``, ``np.maximum(a, b)``.
+(:mod:`memsim.sources.describe.arithmetic`); a product of floats and the first sum that takes it in are one. Numpy's
+elementwise functions work too: ``np.sqrt(v)``, ``np.maximum(a, b)``.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Lanes(NDArrayOperatorsMixin):
     ) -> None:
         self._batch, self.data, self.since, self.frame, self.scope = batch, data, since, frame, scope
         self.op = op  # the atomic whose old value this is
-        self.product = False  # whether it is one that no sum has taken in
+        self.product = False  # whether it is one of floats that no sum has taken in
 
     @property
     def dtype(self) -> np.dtype:
@@ -63,7 +63,7 @@ class Lanes(NDArrayOperatorsMixin):
         if ufunc in _SUMS and _takes_in_product(inputs):
             return self._batch.evaluate(meaning, *inputs, becomes=lambda *_: NOTHING)
         result = self._batch.evaluate(meaning, *inputs, becomes=partial(becomes, ufunc, self._batch.fast_math))
-        result.product = ufunc is np.multiply
+        result.product = ufunc is np.multiply and result.dtype.kind == "f"
         return result
 
     # In-place operators would make a new value silently; Python then falls back to `v = v + w`, which is the same.
@@ -141,7 +141,7 @@ _SUMS = frozenset([np.add, np.subtract])
 
 
 def _takes_in_product(inputs: tuple[Operand, ...]) -> bool:
-    """Whether a sum's operand is a product that no other sum has: they are one instruction then (FMA, IMAD)."""
+    """Whether a sum's operand is a product that no other sum has: nvcc contracts them to one instruction (-fmad)."""
     for value in inputs:
         if isinstance(value, Lanes) and value.product:
             value.product = False
