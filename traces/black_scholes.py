@@ -62,5 +62,6 @@ def black_scholes(
         block=block,
         arguments=dict(stock=stock, strike=strike, years=years, **results, rate=rate, volatility=volatility, n=n),
         registers=20,
+        fast_math=True,  # the sample has intrinsics
         expected=expected,
     )

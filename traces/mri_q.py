@@ -1,7 +1,8 @@
 """Calibration matrix Q of a magnetic resonance image, one voxel a thread: Parboil's mri-q (Stratton et al., 2012).
 
 After Stone et al., "Accelerating Advanced MRI Reconstructions on GPUs" (JPDC 2008). The samples in k-space, four floats
-each, are in constant memory; a voxel's sums begin with what the launch before left.
+each, are in constant memory; a voxel's sums begin with what the launch before left. Parboil compiles it with
+``--use_fast_math``.
 """
 
 import numpy as np
@@ -47,5 +48,6 @@ def mri_q(voxels: int = 1 << 16, samples: int = 512, block: int = 256, data_seed
         block=block,
         arguments=arguments | dict(n_samples=samples),
         registers=24,
+        fast_math=True,
         expected=expected,
     )

@@ -14,7 +14,7 @@ from memsim.sources.describe import Recorder, Workload, load_workload
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk, Instructions, Issue
+from memsim.trace.schema import Chunk
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -62,8 +62,7 @@ def record(
             writer.append(batch, chunk)
             if progress:
                 progress(int(batch[-1]) + 1 - chosen.start, len(chosen))
-        issue = Issue(instructions=Instructions.estimated)
-        writer.finish(recorder.launch, recorder.ops, recorder.arrays, issue, source_text.of_ops(recorder.ops))
+        writer.finish(recorder.launch, recorder.ops, recorder.arrays, recorder.issue, source_text.of_ops(recorder.ops))
     return Trace.open(out)
 
 

@@ -88,7 +88,7 @@ def test_a_kernel_with_nothing_wrong_has_nothing_to_win():
 def stored(tmp_path_factory):
     """A slow kernel's trace and result, in files."""
     folder = tmp_path_factory.mktemp("why")
-    trace = memsim.trace("transpose", n=128, variant="naive", blocks="all", out=folder / "t.h5")
+    trace = memsim.trace("transpose", n=512, variant="naive", blocks="all", out=folder / "t.h5")
     memsim.simulate(trace, gpu="tesla-v100", trials=2, out=folder / "r.h5")
     return folder
 

@@ -9,14 +9,16 @@ from typing import Any
 import numpy as np
 
 from memsim.sources.batch_log import BatchLog
-from memsim.sources.describe import compiled
+from memsim.sources.describe import compiled, gaps, waiting
+from memsim.sources.describe.arithmetic import Becomes
 from memsim.sources.describe.arrays import DeviceArray, check_vector
 from memsim.sources.describe.indexing import Index, linear
 from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
 from memsim.sources.describe.ops import ExpressionOps
-from memsim.sources.rows import SEQUENCE, START, STATE, log_barrier, log_compute, log_trailing
-from memsim.trace.schema import Kind, LaunchShape, Space
+from memsim.sources.mixes import Mixes
+from memsim.sources.rows import SEQUENCE, START, log_barrier, log_compute, log_trailing
+from memsim.trace.schema import Kind, LaunchShape, LoadClass, Space
 
 BYPASS_BYTES = 16  # of a lane's copy to shared memory: PTX ISA, cp.async: .cg caches in L2 only, and takes 16 bytes
 _READ_ONLY = {Space.constant: "constant", Space.texture: "a texture"}
@@ -28,13 +30,23 @@ class Batch:
     Args:
         shape: the launch.
         block_ids: i8 [n_blocks], linear numbers of the blocks.
-        ops, log: where static ops and accesses go.
+        ops, log, mixes: where static ops, accesses and the instructions of gaps go.
+        fast_math: functions are intrinsics.
     """
 
-    def __init__(self, shape: LaunchShape, block_ids: np.ndarray, ops: ExpressionOps, log: BatchLog) -> None:
-        self.shape, self.block_ids, self._ops, self._log = shape, block_ids, ops, log
+    def __init__(
+        self,
+        shape: LaunchShape,
+        block_ids: np.ndarray,
+        ops: ExpressionOps,
+        log: BatchLog,
+        mixes: Mixes,
+        fast_math: bool = False,
+    ) -> None:
+        self.shape, self.block_ids, self._ops, self._log, self._mixes = shape, block_ids, ops, log, mixes
+        self.fast_math = fast_math
         n_warps = len(block_ids) * shape.warps_per_block
-        self._state = np.zeros((n_warps, STATE), np.int64)
+        self._state = np.zeros((n_warps, gaps.STATE_COLUMNS), np.int64)
         self._state[:, START] = 1
         self._chains = 1  # of dependent instructions, side by side, in what is issued now
         thread = np.arange(shape.warps_per_block * shape.warp_size).reshape(-1, shape.warp_size)
@@ -73,15 +85,18 @@ class Batch:
             return data.astype(dtype, copy=False), since
         return np.full((len(self.context.bits), self.shape.warp_size), data, dtype), since
 
-    def evaluate(self, function: Callable[..., np.ndarray], *operands: Operand) -> Lanes:
-        """One elementwise operation: one non-memory instruction."""
+    def evaluate(
+        self, function: Callable[..., np.ndarray], *operands: Operand, becomes: Callable[..., Becomes]
+    ) -> Lanes:
+        """One elementwise operation, and the non-memory instructions that it becomes, by its values."""
         context = self.context
         values, since = [], None
         for operand in operands:
             data, of_operand = self.read(operand)
             values.append(data)
             since = newest(since, of_operand)
-        context.issued += 1
+        context.issue(becomes(*values))
+        context.used = newest(context.used, since)
         return Lanes(self, function(*values), since, context.frame, context.scope)
 
     def variable(self, value: Operand, dtype: np.dtype) -> Variable:
@@ -128,15 +143,29 @@ class Batch:
         self.context = context
 
     def charge(self) -> None:
-        """Account the non-memory instructions of the current context to its warps."""
+        """Account the non-memory instructions of the current context to its warps, with what they used."""
         context = self.context
-        if context.issued:
-            compiled.issue(self._state, context.bits, context.frame.warps, context.issued, self._chains)
-            context.issued = 0
+        if any(context.issued):
+            gaps.issue(self._state, context.bits, context.frame.warps, np.array(context.issued), self._chains)
+            context.issued = [0] * len(context.issued)
+        if context.used is not None:
+            waiting.use_values(self._state, context.bits, context.frame.warps, context.used)
+            context.used = None
 
     def back_edge(self) -> None:
         """The active warps go on to another iteration of a loop."""
+        self._end_stretch()
         compiled.back_edge(self._state, self.context.bits, self.context.frame.warps)
+
+    def wait_for_copies(self) -> None:
+        """The active warps' next accesses wait for all copies to shared memory."""
+        waiting.need_copies(self._state, self.context.bits, self.context.frame.warps)
+        compiled.back_edge(self._state, self.context.bits, self.context.frame.warps)
+
+    def _end_stretch(self) -> None:
+        """The active warps wait for what their arithmetic has used, as no compiler moves it farther."""
+        self.charge()
+        waiting.need_used(self._state, self.context.bits, self.context.frame.warps)
 
     def sync(self) -> None:
         """A barrier of every block that has active lanes; all its lanes must be active."""
@@ -147,11 +176,12 @@ class Batch:
         reached = (frame_bits == self.root.bits).reshape(by_block).all(axis=1)
         if not (reached | (frame_bits == 0).reshape(by_block).all(axis=1)).all():
             raise RuntimeError("t.sync() is reached by some lanes of a block only; the block would hang")
+        self._end_stretch()
+        waiting.need_copies(self._state, context.bits, context.frame.warps)
         self._log.reserve(len(context.bits), 0)
-        log = self._log
-        warps = context.frame.warps
-        log_barrier(log.rows, log.cursor, self._state, context.bits, warps, context.issued, self._chains)
-        context.issued = 0
+        log, first = self._log, int(self._log.cursor[0])
+        log_barrier(log.rows, log.cursor, self._state, context.bits, context.frame.warps, 0, 1)
+        self._enter_mixes(first)
 
     def side_by_side(self, chains: int) -> int:
         """Have what is issued from now on be so many chains of dependent instructions; returns how many they were."""
@@ -159,10 +189,17 @@ class Batch:
         before, self._chains = self._chains, chains
         return before
 
-    def compute(self, instructions: int, chain: int) -> None:
-        """Charge non-memory instructions, `chain` of which depend on each other."""
+    def compute(self, instructions: int, chain: int | None) -> None:
+        """Charge non-memory instructions of no class that use all that was loaded.
+
+        `chain` of them depend on each other; None: as :meth:`side_by_side` says.
+        """
         context = self.context
-        compiled.issue_chain(self._state, context.bits, context.frame.warps, instructions, chain)
+        if chain is None:
+            context.issued[gaps.UNKNOWN] += instructions
+        else:
+            gaps.issue_chain(self._state, context.bits, context.frame.warps, instructions, chain)
+        waiting.use_all(self._state, context.bits, context.frame.warps)
 
     def compute_while_loading(self, instructions: int, chain: int) -> None:
         """Log non-memory instructions that wait for none of the sequence's loads."""
@@ -172,16 +209,22 @@ class Batch:
 
     def finish(self) -> None:
         """Log what the warps issue after their last access."""
-        self.charge()
+        self._end_stretch()
         self._log.reserve(len(self._state), 0)
+        first = int(self._log.cursor[0])
         log_trailing(self._log.rows, self._log.cursor, self._state)
+        self._enter_mixes(first)
+
+    def _enter_mixes(self, first: int) -> None:
+        """Give the log's rows from ``first`` on the mixes of their gaps."""
+        gaps.enter_mixes(self._log.rows, first, int(self._log.cursor[0]), self._state, self._mixes)
 
     # -- accesses
 
     def load(self, array: DeviceArray, index: Index, width: int, frame: FrameType) -> tuple[Lanes, ...]:
         """``width`` consecutive elements of every active lane, by one memory instruction."""
-        elements, _ = self._access(array, index, Kind.load, width, frame)
-        since = self._sequences()
+        elements, op = self._access(array, index, Kind.load, width, frame)
+        since = self._brought(op)
         return tuple(self._loaded(array, elements + k if k else elements, since) for k in range(width))
 
     def _loaded(self, array: DeviceArray, elements: np.ndarray, since: np.ndarray) -> Lanes:
@@ -203,10 +246,12 @@ class Batch:
         if nbytes not in (4, 8, 16):
             raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes a lane; give 4, 8 or 16")
         into, _ = linear(self, to.info.name, to.shape, index)
-        elements, _ = self._access(array, array_index, Kind.load, width, frame, bypass=nbytes == BYPASS_BYTES)
+        elements, op = self._access(
+            array, array_index, Kind.load, width, frame, bypass=nbytes == BYPASS_BYTES, copy=True
+        )
         self.check_active((into < 0) | (into > to.size - width), IndexError(f"an index of {to.info.name} is outside"))
         for k in range(width):
-            bits = self._loaded(array, elements + k, self._sequences()).data.view(to.as_bits.dtype)
+            bits = self._loaded(array, elements + k, self.context.frame.independent).data.view(to.as_bits.dtype)
             compiled.scatter(to.as_bits, into + k, self.context.bits, self._offsets(to), bits)
 
     def store(self, array: DeviceArray, index: Index, values: tuple[Operand, ...], frame: FrameType) -> None:
@@ -231,7 +276,7 @@ class Batch:
         context = self.context
         old = np.empty(elements.shape, array.dtype)
         compiled.atomic(array.values, elements, context.bits, self._offsets(array), operation, values, compares, old)
-        return Lanes(self, old, self._sequences(), context.frame, context.scope, op)
+        return Lanes(self, old, self._brought(op), context.frame, context.scope, op)
 
     def _access(
         self,
@@ -241,7 +286,9 @@ class Batch:
         width: int,
         frame: FrameType,
         data: Since = None,
+        *,
         bypass: bool = False,
+        copy: bool = False,
     ) -> tuple[np.ndarray, int]:
         """Log one access; its elements [rows, warp_size] and static op. `data` is what a stored value depends on."""
         check_vector(width, array.dtype.itemsize)
@@ -251,11 +298,16 @@ class Batch:
         if width > 1:
             unaligned = ValueError(f"vector access of {array.info.name}: the index is no multiple of {width}")
             self.check_active(elements % width != 0, unaligned)
-        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, bypass)
+        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, bypass=bypass, copy=copy)
         if since is not None:
             self._ops.point(op)
         context, log = self.context, self._log
         since = newest(since, context.since)
+        self.charge()
+        for value in (since, data):
+            if value is not None:
+                waiting.need_values(self._state, context.bits, context.frame.warps, value)
+        first = int(log.cursor[0])
         log.reserve(len(context.bits), elements.size)
         row, lane = compiled.log_access(
             log.rows,
@@ -267,18 +319,24 @@ class Batch:
             context.frame.warps,
             context.frame.independent if since is None else since,
             context.frame.independent if data is None else data,
-            context.issued,
-            self._chains,
             np.array([op, array.info.base, array.size - width + 1, array.dtype.itemsize]),
         )
         if row >= 0:
             raise self._out_of_range(array, int(elements[row, lane]), row, lane)
-        context.issued = 0
+        self._enter_mixes(first)
+        load_class = self._ops.load_class(op)
+        if load_class is not None:
+            sure = kind is not Kind.atomic
+            waiting.bring(self._state, context.bits, context.frame.warps, int(load_class), sure)
         return elements, op
 
-    def _sequences(self) -> np.ndarray:
-        """i4 [rows], the sequence each warp is in."""
-        return self._state[self.context.frame.warps, SEQUENCE].astype(np.int32)
+    def _brought(self, op: int) -> np.ndarray:
+        """What the value of the warps' newest load, of a static op, depends on."""
+        warps = self.context.frame.warps
+        since = np.full((len(warps), waiting.DEPENDENCES), -1, np.int32)
+        since[:, waiting.SEQUENCE_OF] = self._state[warps, SEQUENCE]
+        waiting.brought(self._state, warps, int(self._ops.load_class(op) or LoadClass.long), since)
+        return since
 
     def _offsets(self, array: DeviceArray) -> np.ndarray:
         """i8 [rows], where each row's copy of an array starts in its values."""

@@ -9,24 +9,23 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from memsim.sources.rows import BESIDE, GAP, START, begin_row, charge, place_lanes
+from memsim.sources.describe.waiting import SEQUENCE_OF
+from memsim.sources.rows import START, begin_row, place_lanes
 
 # The loops over lanes index slices that start at 0, and rows whole where every lane is active: numba then drops its
 # checks for negative indices and LLVM vectorizes (measured: six times as fast).
 
 
 @njit(cache=True)
-def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, issued, chains, access):
+def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, access):
     """Log one access of every active warp; returns the position (row, lane) of an index out of range, or (-1, -1).
 
     Args:
         rows, addresses, cursor: the log, with room for all of it; cursor i8 [2] counts rows and addresses.
         state: of the warps.
         index: integers [rows, warp_size], elements of the array.
-        since: i4 [rows], the newest sequence whose loads the address or the execution depends on; -1 for none.
-        data: i4 [rows], the same for the value that is stored.
-        issued: non-memory instructions that every active warp issued just before.
-        chains: of dependent ones that these are, side by side.
+        since: i4 [rows, DEPENDENCES], what the address or the execution depends on.
+        data: the same for the value that is stored.
         access: i8 [4], op, base address, number of elements that may be indexed, bytes of an element.
     """
     op, base, limit, element_bytes = access
@@ -50,7 +49,7 @@ def log_access(rows, addresses, cursor, state, index, bits, warps, since, data, 
                     return r, lanes[i]
         row = rows[cursor[0]]
         place_lanes(row, addresses, cursor, lanes, elements, count, low, base, element_bytes)
-        begin_row(row, state, warps[r], since[r], data[r], issued, chains, active)
+        begin_row(row, state, warps[r], since[r, SEQUENCE_OF], data[r, SEQUENCE_OF], 0, 1, active)
         row["op"] = op
         cursor[0] += 1
     return -1, -1
@@ -65,23 +64,6 @@ def pack_lanes(index, active, lanes, packed):
         packed[count] = index[lane]
         count += (active >> lane) & 1
     return count
-
-
-@njit(cache=True)
-def issue(state, bits, warps, count, chains):
-    """Charge every active warp with some non-memory instructions: so many chains of dependent ones."""
-    for r in range(len(warps)):
-        if bits[r] != 0:
-            charge(state, warps[r], count, chains)
-
-
-@njit(cache=True)
-def issue_chain(state, bits, warps, count, chain):
-    """Charge every active warp with non-memory instructions whose longest chain of dependent ones is known."""
-    for r in range(len(warps)):
-        if bits[r] != 0:
-            state[warps[r], GAP] += count
-            state[warps[r], BESIDE] += count - chain
 
 
 @njit(cache=True)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memsim.sources.describe import compiled
+from memsim.sources.describe.arithmetic import INTEGER, ONE
 from memsim.sources.describe.lanes import Operand
 from memsim.sources.describe.masks import Since, newest
 
@@ -39,7 +40,7 @@ def linear(batch: Batch, name: str, shape: tuple[int, ...], index: Index) -> tup
         data, of_index = _integers(batch, name, each)
         _check(batch, name, data, extent)
         elements, since = elements * extent + data, newest(since, of_index)
-        batch.context.issued += 1
+        batch.context.issue(ONE[INTEGER])
     if not isinstance(elements, np.ndarray):
         elements = np.full((len(batch.context.bits), batch.shape.warp_size), elements, np.int64)
     return elements, since

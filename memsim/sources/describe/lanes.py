@@ -7,18 +7,20 @@ Arithmetic follows C where Python and C differ:
   that float type; a literal takes the type of the other operand (a float literal beside integers is a float32);
 - integers wrap around.
 
-Every operation counts as one non-memory instruction of the warps that execute it. Numpy's elementwise functions work
-too: ``np.sqrt(v)``, ``np.maximum(a, b)``.
+Every operation counts as the non-memory instructions that it becomes, of the warps that execute it
+(:mod:`memsim.sources.describe.arithmetic`); a product of floats and the first sum that takes it in are one. Numpy's
+elementwise functions work too: ``np.sqrt(v)``, ``np.maximum(a, b)``.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
+from memsim.sources.describe.arithmetic import NOTHING, becomes, cast
 from memsim.sources.describe.masks import Frame, Scope, Since
 
 if TYPE_CHECKING:
@@ -34,13 +36,14 @@ class Lanes(NDArrayOperatorsMixin):
     a value out of a region assign it to a variable declared outside, see :class:`Variable`.
     """
 
-    __slots__ = ("_batch", "data", "since", "frame", "scope", "op")
+    __slots__ = ("_batch", "data", "since", "frame", "scope", "op", "product")
 
     def __init__(
         self, batch: Batch, data: np.ndarray, since: Since, frame: Frame, scope: Scope, op: int | None = None
     ) -> None:
         self._batch, self.data, self.since, self.frame, self.scope = batch, data, since, frame, scope
         self.op = op  # the atomic whose old value this is
+        self.product = False  # whether it is one of floats that no sum has taken in
 
     @property
     def dtype(self) -> np.dtype:
@@ -48,14 +51,20 @@ class Lanes(NDArrayOperatorsMixin):
 
     def astype(self, dtype: Any) -> Lanes:
         """The value converted as a C cast does."""
-        return self._batch.evaluate(lambda data: data.astype(dtype), self)
+        to = np.dtype(dtype)
+        return self._batch.evaluate(lambda data: data.astype(to), self, becomes=lambda data: cast(data.dtype, to))
 
     def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Operand, **keywords: Any) -> Any:
         if method != "__call__" or keywords.get("out") is not None or ufunc.nout != 1:
             return NotImplemented
         if ufunc in (np.floor_divide, np.remainder):
             self._batch.check_divisor(inputs[1])
-        return self._batch.evaluate(_C_MEANING.get(ufunc, _Elementwise(ufunc)), *inputs)
+        meaning = _C_MEANING.get(ufunc, _Elementwise(ufunc))
+        if ufunc in _SUMS and _takes_in_product(inputs):
+            return self._batch.evaluate(meaning, *inputs, becomes=lambda *_: NOTHING)
+        result = self._batch.evaluate(meaning, *inputs, becomes=partial(becomes, ufunc, self._batch.fast_math))
+        result.product = ufunc is np.multiply and result.dtype.kind == "f"
+        return result
 
     # In-place operators would make a new value silently; Python then falls back to `v = v + w`, which is the same.
     def _no_inplace(self, other: Operand) -> Any:
@@ -126,6 +135,18 @@ class Variable(Lanes):
 
     def __irshift__(self, other: Operand) -> Variable:
         return self._assigned(np.right_shift, other)
+
+
+_SUMS = frozenset([np.add, np.subtract])
+
+
+def _takes_in_product(inputs: tuple[Operand, ...]) -> bool:
+    """Whether a sum's operand is a product that no other sum has: nvcc contracts them to one instruction (-fmad)."""
+    for value in inputs:
+        if isinstance(value, Lanes) and value.product:
+            value.product = False
+            return True
+    return False
 
 
 def literal_type(value: Operand) -> np.dtype:

@@ -12,10 +12,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from memsim.sources.describe import compiled
+from memsim.sources.describe.arithmetic import Becomes
+from memsim.sources.describe.gaps import N_CLASSES
+from memsim.sources.describe.waiting import DEPENDENCES
 
 CROWDED = 0.75  # below this share of warps with active lanes, a region gets its own frame
 
-Since = np.ndarray | None  # i4 [rows]: newest sequence whose loads a value depends on, -1 for none; None: none at all
+# i4 [rows, DEPENDENCES]: the newest sequence whose loads a value depends on, and its newest loads, by class (as
+# memsim.sources.waits counts them), -1 for none; None: it depends on none at all.
+Since = np.ndarray | None
 
 
 class Frame:
@@ -24,7 +29,7 @@ class Frame:
     def __init__(self, warps: np.ndarray, parent: Frame | None = None, rows: np.ndarray | None = None) -> None:
         self.warps, self.parent, self.rows = warps, parent, rows
         self._rows_in: dict[int, np.ndarray] = {}
-        self.independent = np.full(len(warps), -1, np.int32)
+        self.independent = np.full((len(warps), DEPENDENCES), -1, np.int32)
 
     def select(self, rows: np.ndarray) -> Frame:
         """The frame of some of its rows."""
@@ -64,7 +69,9 @@ class Context:
         mask: bool [rows, lanes], or None when every lane is active.
         bits: u4 [rows], the same, packed.
         since: what the execution depends on (conditions of the enclosing regions).
-        issued: non-memory instructions of every active warp that are not yet charged to the warps.
+        used: what their arithmetic has used, not yet noted for the warps.
+        issued: non-memory instructions of every active warp that are not yet charged to the warps, by class, the last
+            of no known one.
         condition: bool [rows, lanes] of the last ``where`` in this context, for its ``otherwise``.
     """
 
@@ -73,7 +80,8 @@ class Context:
     mask: np.ndarray | None
     bits: np.ndarray
     since: Since = None
-    issued: int = 0
+    used: Since = None
+    issued: list[int] = field(default_factory=lambda: [0] * (N_CLASSES + 1))
     condition: tuple[np.ndarray, Since] | None = field(default=None, repr=False)
 
     @property
@@ -83,6 +91,15 @@ class Context:
     def lanes(self) -> np.ndarray:
         """The mask as booleans [n_warps, warp_size], or [n_warps, 1] where all lanes are active."""
         return np.ones((len(self.bits), 1), bool) if self.mask is None else self.mask
+
+    def issue(self, instructions: Becomes) -> None:
+        """Have every active warp issue some more non-memory instructions."""
+        for each, count in instructions.items():
+            self.issued[each] += count
+
+    def again(self, scope: Scope) -> Context:
+        """The context of the same lanes, for a region of their own."""
+        return Context(scope, self.frame, self.mask, self.bits, self.since)
 
     def narrowed(self, condition: np.ndarray, since: Since, scope: Scope) -> Context:
         """The context of its lanes where ``condition`` bool [rows, lanes] holds too."""

@@ -9,7 +9,7 @@ from itertools import islice
 from types import CodeType, FrameType
 
 from memsim.sources.describe.arrays import DeviceArray
-from memsim.trace.schema import NO_OP, Kind, StaticOp
+from memsim.trace.schema import NO_OP, Kind, LoadClass, StaticOp
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,9 @@ class ExpressionOps:
         self._used: set[int] = set()
         self._by_data: set[int] = set()
 
-    def at(self, frame: FrameType, array: DeviceArray, kind: Kind, width: int, bypass: bool = False) -> int:
+    def at(
+        self, frame: FrameType, array: DeviceArray, kind: Kind, width: int, *, bypass: bool = False, copy: bool = False
+    ) -> int:
         """The number of the op at the expression that ``frame`` executes now."""
         site = (frame.f_code, frame.f_lasti, array.number, kind, width)
         number = self._numbers.get(site)
@@ -62,17 +64,21 @@ class ExpressionOps:
             where = position(frame.f_code, frame.f_lasti)
             key = (where, array.number, kind, width)
             if key not in self._by_position:
-                self._by_position[key] = self._new(where, array, kind, width, bypass)
+                self._by_position[key] = self._new(where, array, kind, width, bypass, copy)
             number = self._numbers[site] = self._by_position[key]
         return number
 
-    def _new(self, where: Position, array: DeviceArray, kind: Kind, width: int, bypass: bool) -> int:
+    def _new(self, where: Position, array: DeviceArray, kind: Kind, width: int, bypass: bool, copy: bool) -> int:
         if len(self._ops) >= NO_OP:
             raise RuntimeError(f"the kernel has more than {NO_OP} static ops")
         shown, column = self._shown(where.filename), where.column + 1
-        op = StaticOp(kind, array.space, width, array.number, where.line, column, shown, where.text, bypass)
+        op = StaticOp(kind, array.space, width, array.number, where.line, column, shown, where.text, bypass, copy)
         self._ops.append(op)
         return len(self._ops) - 1
+
+    def load_class(self, number: int) -> LoadClass | None:
+        """Among which loads an op answers in order; None for a store."""
+        return self._ops[number].load_class
 
     def use(self, number: int) -> None:
         """Note that the kernel looks at the old value of an atomic."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.gpu.choices import Dependence
 from memsim.sources.batch_log import BatchLog
 from memsim.sources.describe.batch import Batch
 from memsim.sources.describe.failures import located
@@ -11,7 +12,8 @@ from memsim.sources.describe.memory import Memory
 from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.describe.thread import Thread
 from memsim.sources.describe.workload import Launch, Workload
-from memsim.trace.schema import ArrayInfo, Chunk, LaunchShape, StaticOp
+from memsim.sources.mixes import new_mixes
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, LaunchShape, StaticOp
 
 BATCH_LANES = 1 << 14  # of one batch: few enough that its values stay in a core's cache
 BATCH_BYTES = 1 << 26  # of one batch's log, which is what bounds the memory
@@ -30,7 +32,7 @@ class Recorder:
         self._shape = launch.shape
         self._memory = Memory(dict(launch.arguments), launch.shared_bytes)
         self._ops = ExpressionOps(workload.show)
-        self._log = BatchLog()
+        self._log, self._mixes = BatchLog(), new_mixes()
         self._n_warps = 0
         self._bytes_per_block = 0.0
 
@@ -49,6 +51,11 @@ class Recorder:
         return self._memory.arrays
 
     @property
+    def issue(self) -> Issue:
+        """How the warps issue: they wait by value; what a compiler makes of arithmetic is estimated."""
+        return Issue(Dependence.scoreboard, Instructions.estimated, self._mixes.table())
+
+    @property
     def batch_blocks(self) -> int:
         """How many blocks the next batch should have: by lanes, and by the room its log will take."""
         by_lanes = BATCH_LANES // (self._shape.warps_per_block * self._shape.warp_size)
@@ -62,7 +69,7 @@ class Recorder:
             InputError: the kernel fails; names its file and line.
         """
         self._log.clear()
-        batch = Batch(self._shape, block_ids, self._ops, self._log)
+        batch = Batch(self._shape, block_ids, self._ops, self._log, self._mixes, self._launch.fast_math)
         kernel = self._launch.kernel
         code = getattr(kernel, "__code__", None)
         filename, line = (code.co_filename, code.co_firstlineno) if code else (self._workload.filename, 1)

@@ -7,20 +7,19 @@ import operator
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import cached_property
 from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from memsim.sources.describe.arithmetic import CONTROL, INTEGER, ONE, SHUFFLE, TURN
 from memsim.sources.describe.arrays import DeviceArray
 from memsim.sources.describe.batch import Batch
 from memsim.sources.describe.lanes import Lanes, Operand, Variable, common_type, literal_type
 from memsim.sources.describe.masks import Context, Scope, newest
 from memsim.sources.describe.memory import Memory
 
-LOOP_INSTRUCTIONS = 2  # of one iteration: count, and compare with branch
 LOOP_LIMIT = 1 << 17  # iterations of a loop with an open end
 
 
@@ -103,7 +102,11 @@ class Thread:
         types = [literal_type(value.data if isinstance(value, Lanes) else value) for value in (if_true, if_false)]
         dtype = types[0] if types[0] == types[1] else common_type(types[0], types[1])
         return self._batch.evaluate(
-            lambda *values: np.where(*values).astype(dtype, copy=False), condition, if_true, if_false
+            lambda *values: np.where(*values).astype(dtype, copy=False),
+            condition,
+            if_true,
+            if_false,
+            becomes=lambda *_: ONE[INTEGER],
         )
 
     def compute(self, instructions: int, while_loading: bool = False, chain: int | None = None) -> None:
@@ -122,10 +125,8 @@ class Thread:
             raise ValueError(f"chain is {longest}; give 0 to {count}, the number of instructions")
         if while_loading:
             self._batch.compute_while_loading(count, longest)
-        elif chain is None:
-            self._batch.context.issued += count
         else:
-            self._batch.compute(count, longest)
+            self._batch.compute(count, None if chain is None else longest)
 
     @contextmanager
     def independent(self, chains: int) -> Iterator[None]:
@@ -192,7 +193,7 @@ class Thread:
         for k, value in enumerate(values):
             if k:
                 self._batch.back_edge()
-            context.issued += LOOP_INSTRUCTIONS
+            context.issue(TURN)
             yield value
 
     def _divergent_range(self, low: Operand, high: Operand, step: Operand) -> Iterator[Lanes]:
@@ -212,7 +213,7 @@ class Thread:
             with self._region(inner):
                 if k:
                     batch.back_edge()
-                inner.issued = LOOP_INSTRUCTIONS
+                inner.issue(TURN)
                 yield Lanes(batch, counter, since, inner.frame, scope)
             counter = counter + stride
 
@@ -243,12 +244,12 @@ class Thread:
         for k in count():
             if k == limit:
                 raise RuntimeError(f"the loop is not over after {limit} iterations; give a larger limit if it does end")
-            with self._region(replace(context, scope=scope, issued=0, condition=None)):
+            with self._region(context.again(scope)):
                 context = batch.context
                 if k:
                     batch.back_edge()
                 data, since = batch.matrix(condition(), bool)
-                context.issued += LOOP_INSTRUCTIONS - 1  # the comparison counts itself
+                context.issue(ONE[CONTROL])  # the comparison counts itself
             inner = context.narrowed(data, since, scope)
             if not inner.any:
                 return
@@ -271,7 +272,9 @@ class Thread:
         absent = ValueError("a shuffle reads a lane that is not active")
         batch.check_active(~np.take_along_axis(there, asked, 1), absent)
         data, _ = batch.matrix(value, value.dtype)
-        return batch.evaluate(lambda *_: np.take_along_axis(data, asked, 1), value, lane)
+        return batch.evaluate(
+            lambda *_: np.take_along_axis(data, asked, 1), value, lane, becomes=lambda *_: ONE[SHUFFLE]
+        )
 
     def shuffle_down(self, value: Lanes, delta: int) -> Lanes:
         """``__shfl_down_sync``: the value of the lane ``delta`` further on; the last ones keep their own."""
@@ -304,7 +307,7 @@ class Thread:
 
     def wait_async(self) -> None:
         """``__pipeline_wait_prior(0)``: the warp waits for its copies to shared memory."""
-        self._batch.back_edge()
+        self._batch.wait_for_copies()
 
     def sync(self) -> None:
         """``__syncthreads()``: a barrier of the block; it ends every warp's sequence."""

@@ -28,6 +28,8 @@ class Launch:
             :class:`Texture`.
         registers: of a thread, as the compiler reports them; they limit the blocks resident on an SM.
         shared_bytes: of a block, beside what the kernel declares with ``t.shared``.
+        fast_math: the program is compiled with ``--use_fast_math``, or written with intrinsics such as ``__sinf``: its
+            functions of single precision are few instructions.
         residencies: default snapshot in multiples of the threads resident on the whole GPU; None: as large as it
             takes to turn over the last-level cache (Baghsorkhi 2012, section 3.1).
         expected: computes what the kernel leaves in its arrays once every block has run, for tests.
@@ -39,6 +41,7 @@ class Launch:
     arguments: Mapping[str, Any]
     registers: int = 32
     shared_bytes: int = 0
+    fast_math: bool = False
     residencies: float | None = None
     expected: Callable[[], Mapping[str, np.ndarray]] | None = field(default=None, repr=False)
 

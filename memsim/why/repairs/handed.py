@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk
+from memsim.trace.schema import MOST_MIXES, Chunk
 from memsim.why.repairs.barriers import without_idle_barriers
 from memsim.why.repairs.repair import Blocks, Repair
 from memsim.why.repairs.shared import sectors_of_blocks
 
 
 def handed_over(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
-    """Loads of what their own block stored, and these stores, are left out: registers and shuffles hold it.
+    """Loads of what their own block stored, and these stores, are left out: registers hold it, a shuffle hands it on.
 
     So are the barriers that have nothing left to order.
 
@@ -33,6 +35,25 @@ def handed_over(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
         handed = np.intersect1d(keys[loads][active[loads]], keys[~loads][active[~loads]])
         left_out = rows[(np.isin(keys, handed) | ~active).all(axis=1)]
         idle = np.full((len(left_out), LANES), IDLE, np.int64)
-        return without_idle_barriers(blocks, with_addresses(blocks.chunk, left_out, idle))
+        shuffled = _with_shuffles(blocks.chunk, np.intersect1d(left_out, rows[loads]), len(trace.issue.mixes))
+        return without_idle_barriers(blocks, with_addresses(shuffled, left_out, idle))
 
-    return Repair(f"what a block reads back of {name} in registers", change=lambda _: change)
+    text = f"what a block reads back of {name} in registers"
+    return Repair(text, change=lambda _: change, more_mixes=_and_a_shuffle(trace.issue.mixes))
+
+
+def _and_a_shuffle(mixes: np.ndarray) -> np.ndarray:
+    """Each mix with one shuffle more; none where a trace cannot tell so many apart."""
+    more = mixes.copy() if 2 * len(mixes) <= MOST_MIXES else mixes[:0].copy()
+    more["count_shuffle"] += 1
+    more["chain_shuffle"] += 1
+    return more
+
+
+def _with_shuffles(chunk: Chunk, rows: np.ndarray, n_mixes: int) -> Chunk:
+    """A shuffle more in the gaps of some rows; where what is in a gap is not known it is one more of that."""
+    gap, mix = chunk.gap.copy(), chunk.mix.copy()
+    known = rows[((mix[rows] != 0) | (gap[rows] == 0)) & (2 * n_mixes <= MOST_MIXES)]
+    mix[known] += mix.dtype.type(n_mixes)
+    gap[rows] += 1
+    return replace(chunk, gap=gap, mix=mix)

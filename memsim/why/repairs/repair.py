@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk, LaunchShape, StaticOp
+from memsim.trace.schema import MIX, Chunk, LaunchShape, StaticOp
 
 BLOCK_ROWS = 1 << 16  # rows of whole blocks that are repaired together, where blocks are not longer
 
@@ -46,6 +46,7 @@ class Repair:
         machine: of the GPU; None: it stays.
         launch: of the launch; None: it stays.
         more_ops: static ops beside those of the trace.
+        more_mixes: mixes behind those of the trace.
     """
 
     text: str
@@ -53,6 +54,7 @@ class Repair:
     machine: Callable[[GPU], GPU] | None = None
     launch: Callable[[LaunchShape], LaunchShape] | None = None
     more_ops: tuple[StaticOp, ...] = ()
+    more_mixes: np.ndarray = field(default_factory=lambda: np.zeros(0, MIX))
 
     def of(self, trace: Trace, gpu: GPU) -> tuple[Trace, GPU]:
         """The trace and the GPU with it.
@@ -66,6 +68,7 @@ class Repair:
             return replace(trace, launch=launch), machine
         values: dict[str, Any] = {field.name: getattr(trace, field.name) for field in fields(Trace)}
         values |= {"launch": launch, "ops": trace.ops + self.more_ops, "unproven": None}
+        values["issue"] = replace(trace.issue, mixes=np.concatenate([trace.issue.mixes, self.more_mixes]))
         return RepairedTrace(**values, change=self.change), machine
 
 

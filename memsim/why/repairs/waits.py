@@ -21,7 +21,8 @@ TOGETHER = 4  # shared accesses of which one is left
 def loads_ahead() -> Repair:
     """A warp waits for loads four before those that it waits for now, as if a loop's next four were under way.
 
-    What stands in front of an access whose address loaded data decides waits as before.
+    What stands in front of an access whose address loaded data decides waits as before, and so does a warp's first
+    wait: nothing was under way before it.
     """
 
     def made(trace: Trace) -> Change:
@@ -35,6 +36,8 @@ def _later_counts(by_data: np.ndarray, blocks: Blocks) -> Chunk:
     waits = blocks.chunk.wait_long
     later = np.minimum(waits.astype(np.int64) + AHEAD, NO_WAIT - 1)
     stays = (waits == NO_WAIT) | by_data[blocks.chunk.op]
+    rows = np.flatnonzero(~stays)
+    stays[rows[executions(np.zeros(len(rows), np.int64), blocks.warp[rows]) == 0]] = True
     return replace(blocks.chunk, wait_long=np.where(stays, waits, later).astype(waits.dtype))
 
 

@@ -1,0 +1,74 @@
+"""The non-memory instructions of a description: charged to warps by class, and entered as the mix of a row's gap."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from memsim.sources.describe.waiting import WAITING_STATE
+from memsim.sources.mixes import MIX_FIELDS, mix_number
+from memsim.sources.rows import BESIDE, GAP, charge
+from memsim.support.compiled import loop
+from memsim.trace.schema import INSTRUCTION_CLASSES
+
+N_CLASSES = len(INSTRUCTION_CLASSES)
+UNKNOWN = N_CLASSES  # what ``t.compute`` charges: of no class
+COUNTS = WAITING_STATE  # columns of a warp's state: instructions since its last row, by class, then the unknown ones
+STATE_COLUMNS = COUNTS + N_CLASSES + 1
+
+
+@njit(cache=True)
+def issue(state, bits, warps, counts, chains):
+    """Charge every active warp with instructions, i8 [N_CLASSES + 1]: so many chains of dependent ones."""
+    for r in range(len(warps)):
+        if bits[r] != 0:
+            charge(state, warps[r], counts.sum(), chains)
+            for k in range(N_CLASSES + 1):
+                state[warps[r], COUNTS + k] += counts[k]
+
+
+@njit(cache=True)
+def issue_chain(state, bits, warps, count, chain):
+    """Charge every active warp with instructions of no class whose longest chain of dependent ones is known."""
+    for r in range(len(warps)):
+        if bits[r] != 0:
+            state[warps[r], GAP] += count
+            state[warps[r], BESIDE] += count - chain
+            state[warps[r], COUNTS + UNKNOWN] += count
+
+
+@njit(cache=True)
+def enter_mixes(rows, first, last, state, mixes):
+    """Give rows ``first`` to ``last`` of the log, each the newest of its warp, the mix of their gaps.
+
+    Neighbouring warps have mostly issued the same, which is looked up once.
+    """
+    fields, number = np.zeros(MIX_FIELDS, np.int64), np.int64(0)
+    before = np.full(N_CLASSES + 1, -1, np.int64)
+    chain_before = np.int64(-1)
+    for i in range(first, last):
+        row = rows[i]
+        counts = state[row["warp"], COUNTS : COUNTS + N_CLASSES + 1]
+        gap, chain = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["beside"])
+        same = chain == chain_before
+        for k in range(N_CLASSES + 1):
+            same &= counts[k] == before[k]
+            before[k] = counts[k]
+            counts[k] = 0
+        if not same:
+            number = mix_of(mixes, before, gap, chain, fields)
+            chain_before = chain
+        row["mix"] = number
+
+
+@loop
+def mix_of(mixes, counts, gap, chain, fields):
+    """Number of the mix of a gap: its longest chain has the classes as the whole has; 0 if one is unknown."""
+    if counts[UNKNOWN] != 0 or gap == 0:
+        return np.int64(0)
+    so_far = np.int64(0)
+    for k in range(N_CLASSES):
+        fields[2 * k] = counts[k]
+        fields[2 * k + 1] = (so_far + counts[k]) * chain // gap - so_far * chain // gap
+        so_far += counts[k]
+    return mix_number(mixes, fields)

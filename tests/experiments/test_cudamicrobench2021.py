@@ -1,0 +1,42 @@
+"""The study of CUDAMicroBench's pairs runs the authors' programs from where the reader says, else describes them."""
+
+from experiments.cudamicrobench2021.inside import PAIRS
+from experiments.cudamicrobench2021.programs import PROGRAMS, REPOSITORY, captured
+
+# Each thread loads one of n doubles and stores it; the slow version's threads walk eight apart.
+PROGRAM = """
+#include <cuda_runtime.h>
+#include <stdlib.h>
+__global__ void global_block(double *a, double *b) { b[threadIdx.x] = a[8 * threadIdx.x]; }
+__global__ void shared_block(double *a, double *b) { b[threadIdx.x] = a[threadIdx.x]; }
+int main(int count, char **words) {
+  int n = atoi(words[1]);
+  double *a, *b;
+  cudaMalloc(&a, 8 * n * sizeof(double));
+  cudaMalloc(&b, n * sizeof(double));
+  global_block<<<1, n>>>(a, b);
+  shared_block<<<1, n>>>(a, b);
+  return cudaDeviceSynchronize();
+}
+"""
+
+
+def test_programs_are_pairs_of_the_study():
+    assert set(PROGRAMS) <= set(PAIRS)
+
+
+def test_a_downloaded_program_is_captured_by_version(tmp_path):
+    folder = tmp_path / REPOSITORY / "Shmem"
+    folder.mkdir(parents=True)
+    (folder / "mm_kernel.cu").write_text(PROGRAM, encoding="utf-8")
+    (folder / "mm_omp_cuda.c").write_text("", encoding="utf-8")
+    traces = [captured("Shmem", version, 64, "tesla-v100", tmp_path) for version in ("slow", "fast")]
+    assert [trace.kernel.split("(")[0] for trace in traces] == ["global_block", "shared_block"]
+    strides = [next(iter(trace.chunks())).stride[0] for trace in traces]
+    assert strides == [64, 8] and traces[0].launch.block == (64, 1, 1)
+
+
+def test_without_a_download_pairs_are_described(tmp_path):
+    assert captured("Shmem", "slow", 64, "tesla-v100", None) is None
+    assert captured("Shmem", "slow", 64, "tesla-v100", tmp_path) is None
+    assert captured("GSOverlap", "slow", 64, "rtx3080", tmp_path) is None
