@@ -80,7 +80,7 @@ def test_a_folder_is_run_so_by_the_command(tmp_path):
     folder.mkdir()
     traced(folder, "1", order=0)
     traced(folder, "0", back=True, order=1)
-    run = [sys.executable, "-m", "memsim", "run", str(folder), "--gpu", GPU, "--trials", "2", "-q"]
+    run = [sys.executable, "-m", "memsim", "run", str(folder), "--gpu", GPU, "--trials", "2"]
     cold, warm = (
         subprocess.run([*run, *more], capture_output=True, text=True, check=True) for more in ([], ["--warm"])
     )

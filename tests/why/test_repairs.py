@@ -220,12 +220,12 @@ def test_a_chain_of_loads_is_not_loaded_ahead_however_regular(chain):
     trace = memsim.trace(list_or_array, chain=chain, blocks="all")
     load = _op(trace, "following")
     later = _repaired(trace, Cause.latency, (load,))
-    starts = [
-        [chunk.flags[chunk.op == load] for chunk in one.chunks()]  # of loads alone: the store waits less in both
+    waits = [
+        [chunk.wait_long[chunk.op == load] for chunk in one.chunks()]  # of loads alone: the store waits less in both
         for one in (trace, later)
     ]
-    assert trace.ops[load].by_data is chain
-    assert all(np.array_equal(*each) for each in zip(*starts, strict=True)) is chain
+    assert trace.ops[load].by_data is chain and trace.issue.dependence is Dependence.scoreboard
+    assert all(np.array_equal(*each) for each in zip(*waits, strict=True)) is chain
 
 
 def halves(t: Thread, sums, both):
