@@ -25,6 +25,7 @@ SOURCE = "RRZE-HPC gpu-benches, gpu-stream, 1038c5d"
 _WAVES = 8, 24  # of blocks at least: the difference is without the start, when caches and memory are idle
 _FILLINGS = 2, 4  # of L2 by each vector at least: the difference is without what stays there unwritten
 _RESERVED = 1024  # bytes of shared memory that each block takes besides, from compute capability 8.0 on
+_FEWEST = 16  # threads of an SM
 _FEW_THREADS = 128  # of an SM: too slow for what L2 still holds to matter
 
 
@@ -83,12 +84,19 @@ def _claims(points: list[Point]) -> Iterator[Claim]:
             for point in (of[0], of[-1]):
                 yield Claim(
                     f"{gpu}, {kernel}: {point.threads} threads an SM", point.measured, point.ours, unit="GB/s",
-                    source=SOURCE, aim=Within(0.1),
+                    source=SOURCE, aim=None if _is_fitted(point) else Within(0.1),
                 )  # fmt: skip
             errors = [abs(math.log2(point.ours / point.measured)) for point in of]
             yield Claim(
                 f"{gpu}, {kernel}: mean abs. log2 error", 0.0, float(np.mean(errors)), unit="octaves", source=SOURCE
             )
+
+
+def _is_fitted(point: Point) -> bool:
+    """Whether a number of the preset is what it is because of this point: it then tests nothing."""
+    launch = point.kernel == "init" and point.threads == _FEWEST  # sm.launch_cycles
+    queue = (point.gpu, point.kernel, point.threads) == ("a40", "scale", 1536)  # dram.write_queue, _high, _low
+    return launch or queue
 
 
 def _table(points: list[Point]) -> str:
