@@ -86,16 +86,16 @@ def explore(
     >>> found.best.chosen, found.decisions[0].choice
     ({'variant': 'diagonal'}, 'variant')
     """
+    from memsim.exploration import Effort, explore_tuned, is_program
     from memsim.exploration import explore as search
-    from memsim.exploration import explore_tuned, is_program
     from memsim.gpu.presets import override
 
     machine = override(named_gpu(gpu), settings) if settings else named_gpu(gpu)
-    how: dict[str, Any] = {"keep": keep, "blocks": blocks, "trials": trials, "seed": seed, "jobs": jobs}
+    effort = Effort(keep, blocks, trials, seed, jobs)
     if not isinstance(workload, str | Path) or not is_program(workload):
         if arguments or kernel is not None:
             raise InputError("explore", "arguments", "and kernels are a program's; leave them out")
-        return search(workload, machine, parameters, vary or {}, progress=progress, **how)
+        return search(workload, machine, parameters, vary or {}, effort, progress)
     if parameters or vary:
         wrong = ", ".join([*parameters, *(vary or ())])
         raise InputError(workload, wrong, "is no choice of a program; write it into its triton.Configs")
@@ -105,7 +105,7 @@ def explore(
 
         return tune_script(SCRIPT_CHILD, Path(workload), arguments, folder, machine, waves, kernel)
 
-    return explore_tuned(tune, str(workload), machine, progress=progress, **how)
+    return explore_tuned(tune, str(workload), machine, effort, progress)
 
 
 def capacity(

@@ -54,7 +54,8 @@ def run(about: dict[str, Any], progress: Any) -> dict[str, Any]:
     if not captured.traces:
         raise captured.nothing()
     launches = Counter(one.kernel for one in captured.launches)
-    return {"traces": [str(one.path) for one in captured.traces], "launches": launches, "notes": captured.notes}
+    notes = [*captured.notes, *captured.wanted.never_came(launches)]
+    return {"traces": [str(one.path) for one in captured.traces], "launches": launches, "notes": notes}
 
 
 def tune(about: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,18 @@
 """Tries the choices that a kernel declares, ranks them, and says which one decides: ``memsim explore``."""
 
 from memsim.exploration.explore import explore
-from memsim.exploration.search import MODELLED, SIMULATED, Exploration, Version
+from memsim.exploration.search import MODELLED, SIMULATED, Effort, Exploration, Version
 from memsim.exploration.space import parse_vary
 from memsim.exploration.tuned import explore_tuned, is_program
 
-__all__ = ["explore", "explore_tuned", "is_program", "parse_vary", "Exploration", "Version", "MODELLED", "SIMULATED"]
+__all__ = [
+    "explore",
+    "explore_tuned",
+    "is_program",
+    "parse_vary",
+    "Effort",
+    "Exploration",
+    "Version",
+    "MODELLED",
+    "SIMULATED",
+]

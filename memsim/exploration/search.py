@@ -88,6 +88,32 @@ class Exploration:
 
 
 @dataclass(frozen=True)
+class Effort:
+    """How many versions are simulated, and how.
+
+    Attributes:
+        keep: so many, the best by model.
+        blocks: what of each.
+        trials, seed: of each.
+        jobs: processes, which share out the versions.
+
+    Raises:
+        InputError: a number that makes no sense.
+    """
+
+    keep: int
+    blocks: str
+    trials: int
+    seed: int
+    jobs: int
+
+    def __post_init__(self) -> None:
+        for name, least in (("keep", 0), ("trials", 1), ("seed", 0), ("jobs", 1)):
+            if getattr(self, name) < least:
+                raise InputError("explore", name, f"is {getattr(self, name)}; give {least} or more")
+
+
+@dataclass(frozen=True)
 class Task:
     """What all versions have in common.
 
@@ -97,9 +123,7 @@ class Task:
 
     trace: Callable[[Chosen, str, Path], Trace]
     gpu: GPU
-    blocks: str
-    trials: int
-    seed: int
+    effort: Effort
 
 
 @dataclass(frozen=True)
@@ -111,26 +135,18 @@ class Asked:
     choices: Mapping[str, tuple[Any, ...]]
 
 
-def check_numbers(*, keep: int, trials: int, seed: int, jobs: int) -> None:
-    """Refuse numbers that make no sense, before anything is run."""
-    for name, value, least in (("keep", keep, 0), ("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1)):
-        if value < least:
-            raise InputError("explore", name, f"is {value}; give {least} or more")
-
-
-def search(
-    task: Task, asked: Asked, versions: list[Chosen], keep: int, jobs: int, progress: Progress | None
-) -> Exploration:
+def search(task: Task, asked: Asked, versions: list[Chosen], progress: Progress | None) -> Exploration:
     """All versions by model, and the best by simulation.
 
     Raises:
         InputError: none of them can be.
     """
-    models, rejected = _modelled(task, versions, jobs, progress)
+    keep = task.effort.keep
+    models, rejected = _modelled(task, versions, progress)
     if not models:
         raise InputError(asked.workload, "choices", f"make no version that can be; of the first: {rejected[0][1]}")
     models.sort(key=lambda version: (version.model.order, version.model.milliseconds))
-    simulated = _simulated(task, models[:keep], jobs, progress)
+    simulated = _simulated(task, models[:keep], progress)
     simulated.sort(key=lambda version: version.milliseconds)
     others = [one for one in models if all(one.chosen != other.chosen for other in simulated)]
     complete = len(simulated) == min(keep, len(models))
@@ -139,7 +155,7 @@ def search(
 
 
 def _modelled(
-    task: Task, versions: list[Chosen], jobs: int, progress: Progress | None
+    task: Task, versions: list[Chosen], progress: Progress | None
 ) -> tuple[list[Version], list[tuple[Chosen, str]]]:
     """All versions by model, and those rejected, in the order of `versions`."""
     found: dict[int, Modelled | str] = {}
@@ -150,7 +166,7 @@ def _modelled(
         if isinstance(found[first], Modelled):
             break
     here = len(found)
-    with closing(_each(partial(_model, task), versions[here:], jobs)) as rest:
+    with closing(_each(partial(_model, task), versions[here:], task.effort.jobs)) as rest:
         for number, answer in rest:
             found[here + number] = answer
             tell(len(found), len(versions), MODELLED)
@@ -159,13 +175,13 @@ def _modelled(
     return possible, [(chosen, answer) for chosen, answer in ordered if isinstance(answer, str)]
 
 
-def _simulated(task: Task, best: list[Version], jobs: int, progress: Progress | None) -> list[Version]:
+def _simulated(task: Task, best: list[Version], progress: Progress | None) -> list[Version]:
     """The best by simulation; those that are finished, if Ctrl-C comes."""
     finished: list[Version] = []
     if not best:
         return finished
     load_loops(task.gpu)
-    with closing(_each(partial(_simulate, task), [version.chosen for version in best], jobs)) as done:
+    with closing(_each(partial(_simulate, task), [version.chosen for version in best], task.effort.jobs)) as done:
         try:
             for number, result in done:
                 finished.append(replace(best[number], result=result))
@@ -197,8 +213,8 @@ def _model(task: Task, chosen: Chosen) -> Modelled | str:
 
 def _simulate(task: Task, chosen: Chosen) -> Result:
     with Scratch() as folder:
-        trace = task.trace(chosen, task.blocks, Path(folder))
-        result = Result(run(trace, task.gpu, trials=task.trials, seed=task.seed))
+        trace = task.trace(chosen, task.effort.blocks, Path(folder))
+        result = Result(run(trace, task.gpu, trials=task.effort.trials, seed=task.effort.seed))
     if result.interrupted:  # Ctrl-C is for the whole search
         raise KeyboardInterrupt
     return result

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memsim.exploration.search import ONE_WAVE, Asked, Exploration, Progress, Task, check_numbers, search
+from memsim.exploration.search import ONE_WAVE, Asked, Effort, Exploration, Progress, Task, search
 from memsim.exploration.space import Chosen
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.launchers.script import Configuration, TunedScript
@@ -42,37 +42,26 @@ def is_program(path: str | Path) -> bool:
     return "triton" in imported
 
 
-def explore_tuned(
-    tune: Tune,
-    shown: str,
-    gpu: GPU,
-    *,
-    keep: int,
-    blocks: str,
-    trials: int,
-    seed: int,
-    jobs: int,
-    progress: Progress | None = None,
-) -> Exploration:
+def explore_tuned(tune: Tune, shown: str, gpu: GPU, effort: Effort, progress: Progress | None = None) -> Exploration:
     """All configurations by model, the best few by simulation.
 
     Args:
         tune: runs the program.
         shown: the program, as its user named it.
-        gpu, keep, blocks, trials, seed, jobs, progress: as for :func:`memsim.api.explore`.
+        effort: how many configurations are simulated, and how.
+        gpu, progress: as for :func:`memsim.api.explore`.
 
     Raises:
         InputError: no kernel is tuned, or no configuration can be.
     """
-    check_numbers(keep=keep, trials=trials, seed=seed, jobs=jobs)
     with Scratch() as folder:
-        waves = list(dict.fromkeys([ONE_WAVE, blocks]))
+        waves = list(dict.fromkeys([ONE_WAVE, effort.blocks]))
         tuned = tune(Path(folder), waves)
         choices = _choices(tuned.configurations)
         known = {_key(_open(one.chosen, choices)): one for one in tuned.configurations}
-        task = Task(partial(_trace, known, waves), gpu, blocks, trials, seed)
+        task = Task(partial(_trace, known, waves), gpu, effort)
         versions = [_open(one.chosen, choices) for one in tuned.configurations]
-        return search(task, Asked(f"{shown}:{tuned.kernel}", {}, choices), versions, keep, jobs, progress)
+        return search(task, Asked(f"{shown}:{tuned.kernel}", {}, choices), versions, progress)
 
 
 def _imports(node: ast.AST) -> list[str]:

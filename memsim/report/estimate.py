@@ -75,6 +75,8 @@ def _prediction(done: Estimate) -> str:
 def _cumapz(done: Estimate) -> str:
     found, said, sums = done.cumapz, done.cumapz.factors, done.cumapz.factors.counted
     buffer = "bytes from buffers / transferred to fill them" if found.fetches else "no buffer"
+    if not found.fetches_seen:
+        buffer = "not counted, compiled code does not tell what fills shared memory; a trace of the source does"
     skew = f"in the first {found.first_blocks} blocks"
     rows = [
         ["data_reuse", f"{said.data_reuse:.4g}", f"1: {buffer}"],
@@ -137,6 +139,7 @@ def _factors(done: Estimate) -> dict[str, Any]:
     return {
         **values,
         "ch_skew": said.ch_skew if found.skew_seen else None,
+        "data_reuse": said.data_reuse if found.fetches_seen else None,
         "counted": counted,
         "fetches_together": found.fetches_together,
         "first_blocks": found.first_blocks,

@@ -13,7 +13,18 @@ from memsim.why.site import LANES, Site
 
 WORD_BYTES = 4  # of a bank
 BOUND = 0.6  # a part that is busy for more of the time bounds the kernel
-_MOST_OF_ISSUE = (ISSUE, "pipes")
+_PIPES = " pipes"
+_FEWER = {  # by the pipes that are busiest: what takes less of them
+    "integer": "compute indices outside of loops, in 32 bits, with powers of two for divisors; unroll",
+    "fp32": "compute less: products and sums in one instruction (fma), factors outside of loops; or in half precision, "
+    "two at a time (half2), or on tensor cores",
+    "half": "compute two at a time (half2), or on tensor cores",
+    "fp64": "compute in single precision where that is enough; a GPU of this kind has few units for double",
+    "special": "call fewer roots, exponentials and sines: tables, polynomials, or values kept from before",
+    "conversion": "convert once, when data come in or go out, not in loops",
+    "control": "branch less: unroll, and choose between values in the place of ways",
+    "shuffle": "shuffle less: let each lane add up more by itself first",
+}
 
 
 def busy(result: Result) -> dict[str, float]:
@@ -38,12 +49,13 @@ def bound_by(result: Result, sites: list[Site]) -> Iterator[Finding]:
         yield from _waiting(sites, name, most)
     elif name == LOAD_STORE:
         yield from _shared(sites, most)
-    elif name.endswith(_MOST_OF_ISSUE) or name == TENSOR:
+    elif name.endswith((ISSUE, _PIPES)) or name == TENSOR:
         cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
         trace = result.trials.about["trace"]
         evidence = f"{name}: busy {most:.0%} of the time, as counted in the trace's instructions"
         where = PurePath(trace["source"]).name, trace["kernel"], ""
-        yield Finding(cause, *where, most, most, evidence, ADVICE[cause], saves={name: most})
+        advice = _FEWER.get(name.removesuffix(_PIPES), ADVICE[cause])
+        yield Finding(cause, *where, most, most, evidence, advice, saves={name: most})
 
 
 def _waiting(sites: list[Site], name: str, most: float) -> Iterator[Finding]:

@@ -131,6 +131,12 @@ def test_which_kernel_and_launch_is_chosen(app, tmp_path):
     done = captured(app, "-o", str(path), "-q", "--kernel", "first", "--launch", "2")
     assert (done.returncode, files(tmp_path)) == (2, set())
     assert "--launch: 2 never came" in done.stderr
+    done = captured(app, "-o", str(tmp_path / "of"), "-q", "--kernel", "first,second", "--launch", "1,2")
+    assert (done.returncode, files(tmp_path)) == (0, {"of/first-1.h5"})
+    assert done.stderr.splitlines() == [
+        "memsim: --launch: 2 of first never came",
+        "memsim: --launch: 1, 2 of second never came",
+    ]
 
 
 def test_a_program_that_fails_leaves_no_trace(app, tmp_path):

@@ -16,8 +16,10 @@ from memsim.gpu.presets import load_gpu
 from memsim.models.cumapz import Buffer, Fetch, Program, Reference, Threads, estimate
 from memsim.models.cumapz.accesses import SUMS
 from memsim.models.cumapz.factors import FACTORS, first_blocks
+from memsim.report.estimate import document
+from memsim.report.estimate import text as estimate_text
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Flag, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.schema import NO_OP, Dependence, Flag, Kind, LaunchShape, Space, StaticOp
 from memsim.trace.writer import TraceWriter
 from tests.trace_programs import ARRAYS, OPS, chunk
 
@@ -225,7 +227,24 @@ def test_an_access_of_no_lane_parts_no_load_from_its_store(tmp_path):
         writer.append(np.array([0]), chunk([[load, off, store, read]]))
         writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), shared_bytes=256), ops, ARRAYS)
     found = memsim.estimate(Trace.open(tmp_path / "t.h5"), GPU).cumapz
-    assert (found.fetches, found.accesses) == ([0], [2])
+    assert (found.fetches, found.accesses, found.fetches_seen) == ([0], [2], True)
+
+
+def test_code_that_marks_no_store_is_said_to_tell_no_fetch(tmp_path):
+    """As traces of PTX have it: a load, and a store to shared memory that counts what it waits for."""
+    all_lanes = 2**32 - 1
+    load, store = (0, int(Flag.sequence), 0, all_lanes, 512, 4, 0, []), (1, 0, 0, all_lanes, 0, 4, 0, [])
+    with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
+        writer.append(np.array([0]), chunk([[load, store]]))
+        writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), shared_bytes=256), OPS, ARRAYS)
+    trace = Trace.open(tmp_path / "t.h5")
+    marked = memsim.estimate(trace, GPU)
+    counted = memsim.estimate(replace(trace, issue=replace(trace.issue, dependence=Dependence.scoreboard)), GPU)
+    assert marked.cumapz.fetches_seen and not counted.cumapz.fetches_seen
+    assert "does not tell what fills shared memory" in estimate_text(counted) and "1: no buffer" in estimate_text(
+        marked
+    )
+    assert document(counted)["cumapz"]["data_reuse"] is None and document(marked)["cumapz"]["data_reuse"] == 1
 
 
 def test_a_reduction_in_shared_memory_is_no_fetch(tmp_path):

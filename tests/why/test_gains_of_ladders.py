@@ -8,12 +8,25 @@ import pytest
 import memsim
 from memsim.why import Cause, explain
 
+LADDERS = {
+    "reduction": (ladders.reduction, dict(n=1 << 19)),
+    "layer_norm": (ladders.layer_norm, dict(rows=1 << 11)),
+    "sgemm": (ladders.sgemm, dict(k=32)),  # so short that C counts
+    "long sgemm": (ladders.sgemm, dict(k=256)),
+}
 # Ladder, step, the later step that puts its first cause right, that cause. Harris' second reduction has conflicts in
-# the place of the first one's idle lanes, so it is the third that shows what these cost.
+# the place of the first one's idle lanes, so it is the third that shows what these cost. Of products, the sixth stores
+# four words at once, the tenth whole sectors; the eighth has conflicts that its column more was to avoid.
 TOLD = [
     ("reduction", 0, 2, Cause.divergence),
     ("reduction", 1, 2, Cause.conflicts),
     ("layer_norm", 4, 5, Cause.evicted_l2),
+    ("sgemm", 5, 6, Cause.scattered),
+    ("sgemm", 6, 10, Cause.scattered),
+    ("sgemm", 7, 10, Cause.scattered),
+    ("sgemm", 9, 10, Cause.scattered),
+    ("long sgemm", 5, 6, Cause.scattered),
+    ("long sgemm", 8, 6, Cause.conflicts),
 ]
 # Fewer than 3 % are won, and nothing is said.
 NOTHING_LEFT = [("reduction", 4, 6), ("reduction", 6, 7)]
@@ -30,8 +43,8 @@ def simulated():
 
     def of(ladder, step):
         if (ladder, step) not in made:
-            size = dict(n=1 << 19) if ladder == "reduction" else dict(rows=1 << 11)
-            trace = memsim.trace(getattr(ladders, ladder), gpu="tesla-v100", blocks="all", step=step, **size)
+            kernel, size = LADDERS[ladder]
+            trace = memsim.trace(kernel, gpu="tesla-v100", blocks="all", step=step, **size)
             made[ladder, step] = trace, memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1)
         return made[ladder, step]
 
@@ -52,6 +65,24 @@ def test_the_gain_that_is_told_is_the_later_steps(simulated, ladder, slow, fast,
     first = told(simulated, ladder, slow)[0]
     assert first.cause is cause
     assert first.gain.share.mean == pytest.approx(won(simulated, ladder, slow, fast), rel=1 / 3)
+
+
+def test_rows_of_a_thread_are_told_what_three_kernels_of_rows_of_a_block_win(simulated):
+    rows, before = dict(rows=1 << 11), simulated("layer_norm", 1)[1].kernel_time.mean
+    traces = [
+        memsim.trace(ladders.layer_norm_part, gpu="tesla-v100", blocks="all", part=part, **rows) for part in range(3)
+    ]
+    after = sum(memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1).kernel_time.mean for trace in traces)
+    first = told(simulated, "layer_norm", 1)[0]
+    assert first.cause is Cause.scattered
+    assert first.gain.share.mean == pytest.approx(1 - after / before, rel=1 / 3)
+
+
+def test_products_that_their_instructions_bound_are_promised_nothing(simulated):
+    """Eight results by one of a thread: what the next step's eight by eight win, no rule on accesses sees."""
+    trace, result = simulated("long sgemm", 4)
+    first = explain(result, trace).causes[0]
+    assert first.cause is Cause.issue_bound and first.gain is None
 
 
 @pytest.mark.parametrize(("ladder", "slow", "fast"), NOTHING_LEFT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from memsim import Launch, Thread, workload
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import LOAD_STORE, bandwidth_used, utilization
 from memsim.gpu.presets import load_gpu, override
+from memsim.models.mwp_cwp import Case
 from memsim.report.document import document
 from memsim.report.why import why_text
 from memsim.sources.describe import Constant
@@ -23,6 +25,8 @@ from memsim.support.errors import InputError
 from memsim.why import Cause, explain, explanations, regime
 from memsim.why.findings import gpu_of
 from memsim.why.lanes import conflicts
+from memsim.why.parts import bound_by
+from memsim.why.regime import too_few_warps
 from memsim.why.reuse import median_lines
 from memsim.why.site import sites
 from memsim.why.work import Work
@@ -51,6 +55,17 @@ TRANSPOSES = [
     ("tiled", Cause.conflicts, "padded", "tesla-v100"),
     ("padded", Cause.channels, "diagonal", "tesla-c1060"),
 ]
+
+
+def one_more(t: Thread, a):
+    a[t.global_id] = a[t.global_id] + 1
+
+
+@workload
+def limited(threads: int = 32, registers: int = 16, shared: int = 0) -> Launch:
+    """Many blocks, of whose threads, registers or shared memory an SM holds so many."""
+    arguments = dict(a=np.zeros(80 * 64 * threads, np.float32))
+    return Launch(one_more, 80 * 64, threads, arguments, registers=registers, shared_bytes=shared)
 
 
 def _result(name, gpu="tesla-v100", **parameters):
@@ -118,6 +133,38 @@ def test_a_launch_of_few_warps_is_told_by_the_model():
     assert "an SM holds 8 of 64 warps, limited by the launch" in only.evidence
     assert only.advice.startswith("launch more threads")
     assert only.cost <= 1 - max(8 / 64, bandwidth_used(result))
+
+
+@pytest.mark.parametrize(
+    ("threads", "registers", "shared", "limiter", "advice"),
+    [
+        (32, 16, 0, "blocks", "make blocks larger"),
+        (256, 250, 0, "registers", "use fewer registers"),
+        (256, 16, 48 << 10, "shared memory", "use less shared memory"),
+        (768, 16, 0, "warps", "choose a block size"),
+    ],
+)
+def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limiter, advice):
+    trace = memsim.trace(limited, gpu="tesla-v100", threads=threads, registers=registers, shared=shared)
+    result = memsim.simulate(trace, gpu="tesla-v100", trials=1, seed=1)
+    of = regime(result, gpu_of(result))
+    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=Case.few_warps)), result, 0.0)
+    assert f"limited by {limiter};" in only.evidence and only.advice.startswith(advice)
+
+
+@pytest.mark.parametrize(
+    ("pipes", "cause", "advice"),
+    [
+        ("tensor", Cause.tensor_bound, "nothing here: the tensor cores"),
+        ("fp64", Cause.issue_bound, "compute in single precision"),
+        ("integer", Cause.issue_bound, "compute indices outside of loops"),
+    ],
+)
+def test_busy_pipes_are_told_with_what_takes_less_of_them(pipes, cause, advice):
+    result = _result("saxpy", n=4096)
+    result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
+    (only,) = bound_by(result, [])
+    assert only.cause is cause and "busy 90% of the time" in only.evidence and only.advice.startswith(advice)
 
 
 def test_the_regime_is_that_of_the_estimate_from_the_trace():

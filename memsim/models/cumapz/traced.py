@@ -14,7 +14,7 @@ from memsim.models.cumapz.factors import Factors, factors_of, first_blocks
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import Dependence, Flag, Kind, Space
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,8 @@ class Traced:
         fetches_together: independent fetches, of one sequence; mean of the warps that fetch.
         first_blocks: of equation 4.
         skew_seen: whether the trace has them, and ch_skew is counted; 1 is put for it otherwise.
+        fetches_seen: whether the trace tells which stores to shared memory keep what was loaded; without, it has no
+            buffers.
     """
 
     factors: Factors
@@ -38,6 +40,7 @@ class Traced:
     fetches_together: float
     first_blocks: int
     skew_seen: bool
+    fetches_seen: bool
 
 
 def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
@@ -73,7 +76,16 @@ def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
         fetches_together=together,
         first_blocks=span,
         skew_seen=seen,
+        fetches_seen=_fetches_seen(trace),
     )
+
+
+def _fetches_seen(trace: Trace) -> bool:
+    """Not in traces that count what each instruction waits for, as those of PTX do, and mark no store."""
+    stores = any(op.space is Space.shared and op.kind is Kind.store for op in trace.ops)
+    if trace.issue.dependence is Dependence.sequence or not stores:
+        return True
+    return any(np.any(chunk.flags & Flag.data) for chunk in trace.chunks())
 
 
 def _roles(trace: Trace) -> np.ndarray:

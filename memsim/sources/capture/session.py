@@ -116,7 +116,7 @@ def _listen(process: Process, recorder: Recorder) -> bool:
 
 
 def _notes(recorder: Recorder, traces: Sequence[Trace], stopped: bool) -> list[str]:
-    notes = [*recorder.notes, *_notes_of_launches(recorder, traces)]
+    notes = [*recorder.notes, *_notes_of_launches(recorder, traces), *recorder.wanted.never_came(recorder.launches)]
     if recorder.spoilt and not stopped:
         not_read = "what the program printed or wrote after that is wrong and not to be read"
         notes.append(f"{recorder.spoilt} (--snapshot-only): {not_read}; --stop ends it there")

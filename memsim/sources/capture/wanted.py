@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from memsim.support.errors import InputError
@@ -58,6 +58,26 @@ class Wanted:
         if self.exact is not None:
             return (kernel, index) in self.exact
         return self.takes_kernel(kernel) and index in ((0,) if self.launches is None else self.launches)
+
+    def never_came(self, launches: Mapping[str, int]) -> list[str]:
+        """What was asked for by name or number and was not there, a line each; without names, any kernel's launch does.
+
+        Args:
+            launches: how often each kernel was launched.
+
+        >>> Wanted(("a", "b"), (0, 3, 7)).never_came({"a": 4, "c": 9})
+        ['--kernel: b was never launched', '--launch: 7 of a never came']
+        >>> Wanted(launches=(0, 3, 7)).never_came({"a": 4, "c": 6})
+        ['--launch: 7 never came']
+        """
+        told = [f"--kernel: {kernel} was never launched" for kernel in self.kernels if kernel not in launches]
+        if self.launches is None or self.launches is ALL:
+            return told
+        counts = {f" of {kernel}": launches[kernel] for kernel in self.kernels if kernel in launches}
+        for kernel, count in (counts if self.kernels else {"": max(launches.values(), default=0)}).items():
+            if late := ", ".join(str(number) for number in self.launches if number >= count):
+                told.append(f"--launch: {late}{kernel} never came")
+        return told
 
     def file_stem(self, kernel: str, index: int) -> str:
         """The name of a launch's trace in a folder."""

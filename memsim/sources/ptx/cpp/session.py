@@ -76,7 +76,7 @@ def capture_by_ptx(
         if not listener.made and not refused:
             raise nothing_captured(shown, program.kernels, listener.launches, wanted)
         traces = [Trace.open(moved_trace(path, out)) for path in listener.made]
-    notes = notes_of_others(listener.launches, traces, wanted)
+    notes = [*notes_of_others(listener.launches, traces, wanted), *wanted.never_came(listener.launches)]
     return Captured(traces, dict(listener.launches), notes)
 
 
