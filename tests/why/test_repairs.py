@@ -13,7 +13,7 @@ from memsim import Launch, Thread, workload
 from memsim.gpu.choices import Dependence
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
-from memsim.trace.schema import Flag
+from memsim.trace.schema import NO_OP, Flag
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
@@ -256,3 +256,32 @@ def test_barriers_between_accesses_of_one_warp_are_left_out(both, kept):
     for one, barriers in ((trace, 3), (repaired, kept)):
         flags = np.concatenate([chunk.flags for chunk in one.chunks()])
         assert np.count_nonzero(flags & Flag.barrier) == 3 * 4 * barriers
+
+
+def in_turns(t: Thread, a, turns, syncs):
+    """One warp after the other stores to the same elements, with barriers before each turn."""
+    for turn in turns:
+        for _ in range(syncs):
+            t.sync()
+        with t.where(t.thread_idx.x // 32 == turn):
+            a[t.lane_id] = 1.0
+
+
+@workload
+def turns(order: str = "01", syncs: int = 1) -> Launch:
+    """Two blocks of two warps."""
+    arguments = dict(a=np.zeros(32, np.float32), turns=[int(turn) for turn in order], syncs=syncs)
+    return Launch(in_turns, 2, 64, arguments)
+
+
+@pytest.mark.parametrize("syncs", [1, 2, 3])
+@pytest.mark.parametrize(("order", "kept"), [("01", [1]), ("001", [2]), ("0110", [1, 3]), ("00", [])])
+def test_between_two_warps_one_barrier_is_left_however_many_there_are(order, kept, syncs):
+    """The first behind the accesses of the other warp."""
+    repaired = _repaired(memsim.trace(turns, order=order, syncs=syncs, blocks="all"), Cause.barriers, ())
+    expected = np.zeros(len(order) * syncs, bool)
+    expected[[turn * syncs for turn in kept]] = True
+    (chunk,) = repaired.chunks()
+    for flags, op in zip(*(np.split(rows, chunk.first_instruction[1:-1]) for rows in (chunk.flags, chunk.op)), strict=True):
+        left = flags[op == NO_OP] & Flag.barrier != 0
+        assert left[: len(expected)].tolist() == expected.tolist()
