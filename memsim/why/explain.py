@@ -52,7 +52,7 @@ def explain(
     found = explanations(result)
     if quick:
         return Explained(found)
-    recorded = _where_it_was(result) if trace is None else trace if isinstance(trace, Trace) else Trace.open(trace)
+    recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None and not found:
         return Explained(found)
     if recorded is None:
@@ -62,6 +62,14 @@ def explain(
     if barriers is not None and barriers.excess >= LEAST_EXCESS:
         found = sorted([*found, barriers], key=Explanation.rank)
     return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
+
+
+def _given(result: Result, trace: Trace | str | Path) -> Trace:
+    opened, digest = trace if isinstance(trace, Trace) else Trace.open(trace), result.trials.about["trace"]["digest"]
+    if opened.digest != digest:
+        problem = f"is {opened.digest[:12]}, the result's is {digest[:12]}; give the trace that was run"
+        raise InputError(opened.path, "digest", problem)
+    return opened
 
 
 def _where_it_was(result: Result) -> Trace | None:

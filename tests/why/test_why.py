@@ -143,8 +143,14 @@ def test_text_and_json_say_the_same(tmp_path):
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
 
 
-def test_nothing_of_weight_is_said_in_so_many_words():
-    text = why_text(_result("saxpy", n=1 << 20))
+@pytest.fixture(scope="module")
+def faultless():
+    """The result of a kernel of which nothing is found; its trace is gone."""
+    return _result("saxpy", n=1 << 20)
+
+
+def test_nothing_of_weight_is_said_in_so_many_words(faultless):
+    text = why_text(faultless)
     assert text.startswith("axpy on tesla-v100: nothing of weight\nbound by DRAM")
     assert text.endswith("no access wastes 3% of the memory time")
 
@@ -190,6 +196,13 @@ def test_files_without_profiles_are_refused():
     with pytest.raises(InputError, match=r"ops\.profile is missing; run the trace again"):
         explanations(Result(synthetic.spmv(2)))
     assert document(Result(synthetic.spmv(2)))["findings"] is None
+
+
+def test_another_trace_is_refused_where_nothing_is_found_too(faultless):
+    other = memsim.trace("saxpy", n=1024, blocks="all")
+    assert explanations(faultless) == []
+    with pytest.raises(InputError, match="digest is .*give the trace that was run"):
+        explain(faultless, other)
 
 
 def test_every_cause_has_its_section():
