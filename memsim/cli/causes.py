@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def explained_causes(result: Result, trace: Path | None, quick: bool, jobs: int | None) -> list[Explanation]:
-    """The causes, most to win first; a note on standard error where replays were wanted and the trace is gone."""
+    """The causes, most to win first; a note on standard error where the trace was not read."""
     from memsim.support.progress import bar
     from memsim.why import explain
 

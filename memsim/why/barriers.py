@@ -21,8 +21,8 @@ from memsim.why.repairs.repair import whole_blocks
 def of_one_warp(result: Result, trace: Trace, gpu: GPU) -> Explanation | None:
     """Barriers between accesses of one and the same warp; None if there are none.
 
-    In excess: the share of the kernel's time that they take at least, arrivals of all warps and the release, counted in
-    the trace's first blocks.
+    In excess: the share of the kernel's time that they take at most, arrivals of all warps and the release, counted in
+    the trace's first blocks: as if no block worked while another one waits.
     """
     blocks = next(whole_blocks(trace), None)
     if blocks is None:

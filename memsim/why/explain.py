@@ -11,9 +11,11 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.why.barriers import of_one_warp
 from memsim.why.explanation import Explanation
-from memsim.why.finding import LEAST_EXCESS
+from memsim.why.finding import LEAST_EXCESS, Cause
 from memsim.why.findings import explanations, gpu_of
 from memsim.why.gains import with_gains
+
+_BARRIERS = f"{Cause.barriers} were not looked for"
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,8 @@ class Explained:
 
     Attributes:
         causes: most to win first.
-        note: why nothing was replayed, where that was not asked for; else empty.
+        note: why nothing was replayed, where that was not asked for, and that barriers were not looked at, which only a
+            trace tells of; else empty.
     """
 
     causes: list[Explanation]
@@ -51,17 +54,24 @@ def explain(
     """
     found = explanations(result)
     if quick:
-        return Explained(found)
-    recorded = _where_it_was(result) if trace is None else trace if isinstance(trace, Trace) else Trace.open(trace)
-    if recorded is None and not found:
-        return Explained(found)
+        return Explained(found, f"{_BARRIERS}, for --quick reads no trace")
+    recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None:
         where = result.trials.about["trace"].get("path", "a place that the file does not tell")
-        return Explained(found, f"nothing was replayed: the trace is not at {where} any more; give it with --trace")
+        gone = f"the trace is not at {where} any more; give it with --trace"
+        return Explained(found, f"nothing was replayed: {gone}; {_BARRIERS}")
     barriers = of_one_warp(result, recorded, gpu_of(result))
     if barriers is not None and barriers.excess >= LEAST_EXCESS:
         found = sorted([*found, barriers], key=Explanation.rank)
     return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
+
+
+def _given(result: Result, trace: Trace | str | Path) -> Trace:
+    opened, digest = trace if isinstance(trace, Trace) else Trace.open(trace), result.trials.about["trace"]["digest"]
+    if opened.digest != digest:
+        problem = f"is {opened.digest[:12]}, the result's is {digest[:12]}; give the trace that was run"
+        raise InputError(opened.path, "digest", problem)
+    return opened
 
 
 def _where_it_was(result: Result) -> Trace | None:

@@ -66,14 +66,9 @@ def with_gains(
         progress: told the replays done, and all.
 
     Raises:
-        InputError: the trace is another one than that of the result, or ran there as one of a program's launches.
+        InputError: the trace ran there as one of a program's launches.
     """
     about = result.trials.about
-    if trace.digest != about["trace"]["digest"]:
-        problem = (
-            f"is {trace.digest[:12]}, the result's is {about['trace']['digest'][:12]}; give the trace that was run"
-        )
-        raise InputError(trace.path, "digest", problem)
     if "launches_before" in about:
         raise InputError(trace.path, "launches before", "are the result's too; give that of the trace run alone")
     gpu = override(gpu_of(result), {"l1.carve_outs": []})  # of which shared memory has taken its share

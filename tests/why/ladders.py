@@ -1,4 +1,4 @@
-"""Ladders of kernels, each step a little faster than the one before, as lessons have them; for test_ladders."""
+"""Ladders of kernels, each step a little faster than the one before, as lessons have them; for test_gains_of_ladders."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ WARP = 32
 HEIGHT = 8  # rows of C that a thread of `sgemm` computes
 
 
-def halved(t: Thread, partial, first):
-    """Add up what a block's threads hold, side by side, from `first` partners on."""
-    tid, half = t.thread_idx.x, first
-    while half:
+def halved(t: Thread, partial, last):
+    """Add up what a block's threads hold, side by side, down to sums `last` apart."""
+    tid, half = t.thread_idx.x, BLOCK // 2
+    while half >= last:
         with t.where(tid < half):
             partial[tid] = partial[tid] + partial[tid + half]
         t.sync()
@@ -35,16 +35,16 @@ def tree(t: Thread, partial, by_remainder):
 def last_warp(t: Thread, partial):
     """The last 64 sums, by one warp that waits for nobody."""
     tid, half = t.thread_idx.x, WARP
-    while half:
-        with t.where(tid < WARP):
+    with t.where(tid < WARP):
+        while half:
             partial[tid] = partial[tid] + partial[tid + half]
-        half //= 2
+            half //= 2
 
 
-def by_shuffles(t: Thread, mine):
-    """The sum of a warp, in its first lane."""
-    for delta in (16, 8, 4, 2, 1):
-        mine = mine + t.shuffle_down(mine, delta)
+def by_shuffles(t: Thread, mine, lanes=WARP):
+    """The sum of a warp's first lanes, in the first one."""
+    while lanes := lanes // 2:
+        mine = mine + t.shuffle_down(mine, lanes)
     return mine
 
 
@@ -55,11 +55,11 @@ def reduced(t: Thread, x, sums, step, each):
         mine += x[first + k * BLOCK]
     if step == 7:
         partial = t.shared(BLOCK // WARP, np.float32)
-        mine = by_shuffles(t, mine + 0.0)
+        mine = by_shuffles(t, mine)
         with t.where(t.lane_id == 0):
             partial[t.warp_id] = mine
         t.sync()
-        total = by_shuffles(t, partial[tid % (BLOCK // WARP)] + 0.0)
+        total = by_shuffles(t, partial[tid % (BLOCK // WARP)], BLOCK // WARP)
         with t.where(tid == 0):
             sums[t.block_idx.x] = total
         return
@@ -69,7 +69,9 @@ def reduced(t: Thread, x, sums, step, each):
     if step < 2:
         tree(t, partial, by_remainder=step == 0)
     else:
-        halved(t, partial, BLOCK // 2) if step < 4 else last_warp(t, partial)
+        halved(t, partial, 1 if step < 4 else 2 * WARP)
+        if step >= 4:
+            last_warp(t, partial)
     with t.where(tid == 0):
         sums[t.block_idx.x] = partial[0]
 

@@ -13,7 +13,7 @@ from memsim import Launch, Thread, workload
 from memsim.gpu.choices import Dependence
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
-from memsim.trace.schema import Flag
+from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, Kind
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
@@ -256,3 +256,71 @@ def test_barriers_between_accesses_of_one_warp_are_left_out(both, kept):
     for one, barriers in ((trace, 3), (repaired, kept)):
         flags = np.concatenate([chunk.flags for chunk in one.chunks()])
         assert np.count_nonzero(flags & Flag.barrier) == 3 * 4 * barriers
+
+
+def in_turns(t: Thread, a, turns, syncs):
+    """One warp after the other stores to the same elements, with barriers before each turn."""
+    for turn in turns:
+        for _ in range(syncs):
+            t.sync()
+        with t.where(t.thread_idx.x // 32 == turn):
+            a[t.lane_id] = 1.0
+
+
+@workload
+def turns(order: str = "01", syncs: int = 1) -> Launch:
+    """Two blocks of two warps."""
+    arguments = dict(a=np.zeros(32, np.float32), turns=[int(turn) for turn in order], syncs=syncs)
+    return Launch(in_turns, 2, 64, arguments)
+
+
+@pytest.mark.parametrize("syncs", [1, 2, 3])
+@pytest.mark.parametrize(("order", "kept"), [("01", [1]), ("001", [2]), ("0110", [1, 3]), ("00", [])])
+def test_between_two_warps_one_barrier_is_left_however_many_there_are(order, kept, syncs):
+    """The first behind the accesses of the other warp."""
+    repaired = _repaired(memsim.trace(turns, order=order, syncs=syncs, blocks="all"), Cause.barriers, ())
+    expected = np.zeros(len(order) * syncs, bool)
+    expected[[turn * syncs for turn in kept]] = True
+    (chunk,) = repaired.chunks()
+    for flags, op in zip(*(np.split(rows, chunk.first_instruction[1:-1]) for rows in (chunk.flags, chunk.op)), strict=True):
+        left = flags[op == NO_OP] & Flag.barrier != 0
+        assert left[: len(expected)].tolist() == expected.tolist()
+
+
+def through_memory(t: Thread, a, b):
+    """What a block stores is read back behind a gap of known instructions, one of unknown ones, and none."""
+    a[t.global_id] = 1
+    t.sync()
+    total = a[t.global_id + 1 - 1]
+    t.compute(3)
+    total = total + a[t.global_id]
+    b[t.global_id] = total + a[t.global_id]
+
+
+@workload
+def handed_back() -> Launch:
+    """Two blocks of two warps."""
+    return Launch(through_memory, 2, 64, dict(a=np.zeros(128, np.int32), b=np.zeros(128, np.int32)))
+
+
+@pytest.mark.parametrize("mixes", [None, MOST_MIXES // 2, MOST_MIXES // 2 + 1])
+def test_a_load_that_is_handed_over_leaves_a_shuffle_in_its_gap(mixes):
+    """Of which the mix knows, where it knew the gap's others, unless there is no room for such mixes."""
+    trace = memsim.trace(handed_back, blocks="all")
+    if mixes:
+        table = np.resize(trace.issue.mixes, mixes)  # of which the trace uses the first ones
+        trace = dataclasses.replace(trace, issue=dataclasses.replace(trace.issue, mixes=table))
+    loads = [op for op, of in enumerate(trace.ops) if of.kind is Kind.load]
+    repaired = _repaired(trace, Cause.exchange, tuple(loads))
+    (was,), (now,) = trace.chunks(), repaired.chunks()
+    handed = np.isin(was.op, loads)
+    assert (now.op[handed] == NO_OP).all() and (now.gap == was.gap + handed).all()
+    unknown = handed & (was.mix == 0) & (was.gap > 0)
+    assert set(was.gap[unknown]) == {3} and len(set(was.gap[handed & ~unknown])) == 2
+    room = 2 * len(trace.issue.mixes) <= MOST_MIXES
+    assert (now.mix[~handed] == was.mix[~handed]).all()
+    assert ((now.mix[handed] == 0) == (unknown[handed] | (not room))).all()
+    of_mix = repaired.issue.mixes
+    shuffles = of_mix["count_shuffle"][now.mix].astype(int) - trace.issue.mixes["count_shuffle"][was.mix]
+    assert (shuffles == (now.mix != was.mix) * room).all()
+    assert (repaired.issue.issued[now.mix] == now.gap)[now.mix > 0].all()

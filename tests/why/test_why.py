@@ -190,8 +190,17 @@ def test_text_and_json_say_the_same(tmp_path):
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
 
 
-def test_nothing_of_weight_is_said_in_so_many_words():
-    text = why_text(_result("saxpy", n=1 << 20))
+@pytest.fixture(scope="module")
+def faultless(tmp_path_factory):
+    """The result of a kernel of which nothing is found; its trace is gone."""
+    trace = memsim.trace("saxpy", n=1 << 20, blocks="all", out=tmp_path_factory.mktemp("why") / "t.h5")
+    result = memsim.simulate(trace, gpu="tesla-v100", trials=1, seed=1)
+    trace.path.unlink()
+    return result
+
+
+def test_nothing_of_weight_is_said_in_so_many_words(faultless):
+    text = why_text(faultless)
     assert text.startswith("axpy on tesla-v100: nothing of weight\nbound by DRAM")
     assert text.endswith("no access wastes 3% of the memory time")
 
@@ -237,6 +246,21 @@ def test_files_without_profiles_are_refused():
     with pytest.raises(InputError, match=r"ops\.profile is missing; run the trace again"):
         explanations(Result(synthetic.spmv(2)))
     assert document(Result(synthetic.spmv(2)))["findings"] is None
+
+
+def test_another_trace_is_refused_where_nothing_is_found_too(faultless):
+    other = memsim.trace("saxpy", n=1024, blocks="all")
+    assert explanations(faultless) == []
+    with pytest.raises(InputError, match="digest is .*give the trace that was run"):
+        explain(faultless, other)
+
+
+def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
+    quick, gone = explain(faultless, quick=True), explain(faultless)
+    assert quick.causes == gone.causes == []
+    assert quick.note == "barriers of one warp were not looked for, for --quick reads no trace"
+    assert gone.note.startswith("nothing was replayed: the trace is not at ")
+    assert gone.note.endswith("; give it with --trace; barriers of one warp were not looked for")
 
 
 def test_every_cause_has_its_section():

@@ -18,24 +18,33 @@ def without_idle_barriers(blocks: Blocks, repaired: Chunk) -> Chunk:
         blocks: as they were.
         repaired: the same rows.
     """
-    between = _between_barriers(blocks, repaired)
-    used = np.bincount(between[repaired.op != NO_OP], minlength=int(between.max(initial=0)) + 1) > 0
-    return _without(repaired, ~used[between])
+    block, passed = _stretches(blocks, repaired)
+    used = np.zeros((int(block.max(initial=0)) + 1, int(passed.max(initial=0)) + 1), bool)
+    used[block[repaired.op != NO_OP], passed[repaired.op != NO_OP]] = True
+    return _without(repaired, ~used[block, passed])
 
 
 def barriers_of_one_warp(blocks: Blocks) -> np.ndarray:
-    """bool [rows]: barriers on both sides of which, up to the next ones, one warp, the same, accesses memory, or none.
+    """bool [rows]: barriers that order no two warps: nearest to them, on both sides, one warp accesses memory, the same,
+    or none does; and all but the first of barriers that have no accesses between, for it does for them.
 
     A warp's own accesses are ordered without, if its lanes are in step (``__syncwarp``).
     """
-    chunk, between = blocks.chunk, _between_barriers(blocks, blocks.chunk)
+    chunk, (block, passed) = blocks.chunk, _stretches(blocks, blocks.chunk)
     accesses = chunk.op != NO_OP
-    size = int(between.max(initial=0)) + 2
-    first, last = np.full(size, np.iinfo(np.int64).max), np.full(size, -1)
-    np.minimum.at(first, between[accesses], blocks.warp[accesses])
-    np.maximum.at(last, between[accesses], blocks.warp[accesses])
-    lowest, highest = np.minimum(first[:-1], first[1:]), np.maximum(last[:-1], last[1:])
-    return (chunk.flags & Flag.barrier != 0) & (highest <= lowest)[between]
+    none = int(passed.max(initial=0)) + 1  # a stretch that no block has stands for none on a side
+    at = np.arange(none + 1)
+    lowest = np.full((int(block.max(initial=0)) + 1, none + 1), np.iinfo(np.int64).max)  # of a stretch's warps
+    highest = np.full_like(lowest, -1)
+    np.minimum.at(lowest, (block[accesses], passed[accesses]), blocks.warp[accesses])
+    np.maximum.at(highest, (block[accesses], passed[accesses]), blocks.warp[accesses])
+    used = highest >= 0
+    before = np.maximum.accumulate(np.where(used, at, -1), axis=1)  # -1 is the last one, which is `none`
+    after = np.minimum.accumulate(np.where(used, at, none)[:, ::-1], axis=1)[:, ::-1]
+    sides = [(block, before[block, passed]), (block, after[block, passed + 1])]
+    one_warp = np.maximum(*(highest[side] for side in sides)) <= np.minimum(*(lowest[side] for side in sides))
+    again = ~used[block, passed] & (passed > 0)
+    return (chunk.flags & Flag.barrier != 0) & (one_warp | again)
 
 
 def without_barriers_of_one_warp() -> Repair:
@@ -46,12 +55,12 @@ def without_barriers_of_one_warp() -> Repair:
     )
 
 
-def _between_barriers(blocks: Blocks, chunk: Chunk) -> np.ndarray:
-    """i8 [rows]: numbers of the stretches from a block's barrier to its next, which all its warps have in common."""
+def _stretches(blocks: Blocks, chunk: Chunk) -> tuple[np.ndarray, np.ndarray]:
+    """i8 [rows] each: block, and number in it of the stretch from a barrier to the next, which all its warps have in
+    common."""
     barrier = chunk.flags & Flag.barrier != 0
     before = np.concatenate([[0], barrier.cumsum()])
-    passed = before[:-1] - before[chunk.first_instruction[:-1]][blocks.warp]
-    return np.asarray(blocks.block * (int(passed.max(initial=0)) + 2) + passed)
+    return blocks.block, before[:-1] - before[chunk.first_instruction[:-1]][blocks.warp]
 
 
 def _without(chunk: Chunk, left_out: np.ndarray) -> Chunk:

@@ -26,6 +26,7 @@ def handed_over(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
     """
     arrays = {trace.ops[op].array for op in ops}
     both = tuple(op for op, of in enumerate(trace.ops) if of.array in arrays)
+    more_mixes = _and_a_shuffle(trace.issue.mixes)
 
     def change(blocks: Blocks) -> Chunk:
         rows = blocks.rows_of(both)
@@ -35,11 +36,11 @@ def handed_over(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
         handed = np.intersect1d(keys[loads][active[loads]], keys[~loads][active[~loads]])
         left_out = rows[(np.isin(keys, handed) | ~active).all(axis=1)]
         idle = np.full((len(left_out), LANES), IDLE, np.int64)
-        shuffled = _with_shuffles(blocks.chunk, np.intersect1d(left_out, rows[loads]), len(trace.issue.mixes))
+        shuffled = _with_shuffles(blocks.chunk, np.intersect1d(left_out, rows[loads]), len(more_mixes))
         return without_idle_barriers(blocks, with_addresses(shuffled, left_out, idle))
 
     text = f"what a block reads back of {name} in registers"
-    return Repair(text, change=lambda _: change, more_mixes=_and_a_shuffle(trace.issue.mixes))
+    return Repair(text, change=lambda _: change, more_mixes=more_mixes)
 
 
 def _and_a_shuffle(mixes: np.ndarray) -> np.ndarray:
@@ -50,10 +51,13 @@ def _and_a_shuffle(mixes: np.ndarray) -> np.ndarray:
     return more
 
 
-def _with_shuffles(chunk: Chunk, rows: np.ndarray, n_mixes: int) -> Chunk:
-    """A shuffle more in the gaps of some rows; where what is in a gap is not known it is one more of that."""
+def _with_shuffles(chunk: Chunk, rows: np.ndarray, n_more: int) -> Chunk:
+    """A shuffle more in the gaps of some rows, whose mixes are ``n_more`` on.
+
+    Where what is in a gap is not known, it is one more of that; without a mix for it, nothing of the gap is known.
+    """
     gap, mix = chunk.gap.copy(), chunk.mix.copy()
-    known = rows[((mix[rows] != 0) | (gap[rows] == 0)) & (2 * n_mixes <= MOST_MIXES)]
-    mix[known] += mix.dtype.type(n_mixes)
+    known = ((mix[rows] != 0) | (gap[rows] == 0)) & (n_more > 0)
+    mix[rows] = np.where(known, mix[rows] + mix.dtype.type(n_more), 0)
     gap[rows] += 1
     return replace(chunk, gap=gap, mix=mix)
