@@ -38,5 +38,5 @@ class AccessOps:
 def static_op(site: Site, width: int, space: Space, array: int) -> StaticOp:
     """An access of a site as a row of the trace's table."""
     assert site.kind is not None
-    by_data = bool(site.waits_for)
+    by_data = bool(site.address_from)
     return StaticOp(site.kind, space, width, array, site.line, site.column, site.file, site.text, by_data=by_data)

@@ -31,6 +31,7 @@ class Site:
         text: the expression as the user wrote it.
         waits_for: ids of the loads and atomics whose value this site's address, or whether it is reached, depends on;
             transitively through variables, parameters and returned values, and rather too many than too few.
+        address_from: of these, the ids of those whose value its address depends on.
         data_from: of a store, ids of the loads whose value it stores.
         gap: arithmetic instructions since the site before it, an estimate.
         unroll: of a latch, how many iterations of the loop the compiler puts before a back-edge; 0: there is none.
@@ -48,6 +49,7 @@ class Site:
     column: int
     text: str
     waits_for: tuple[int, ...] = ()
+    address_from: tuple[int, ...] = ()
     data_from: tuple[int, ...] = ()
     gap: int = 0
     unroll: int | None = 1

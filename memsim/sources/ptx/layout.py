@@ -55,14 +55,17 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
         raise InputError(
             launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}"
         )
-    _place_variables(launch, _reached(function, variables), memory, symbols)
+    _place_variables(launch, [one for one in variables if one.space in ("global", "const")], memory, symbols)
     return Layout(
         symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
     )
 
 
 def _used(variables: Mapping[str, Variable], function: Function) -> list[Variable]:
-    """Of a module's variables, those that a kernel names, and those whose addresses they hold."""
+    """Of a module's variables, those that a kernel names, and those whose addresses they hold, and so on.
+
+    Compilers leave constants of their headers in every module; a trace lists the arrays that its kernel has.
+    """
     todo = [name for one in function.body if isinstance(one, Instruction) for name in _named(one.operands)]
     used: set[str] = set()
     while todo:
@@ -112,34 +115,6 @@ def _shared(
 def _element_bytes(one: Variable) -> int:
     """Of an array in shared memory, which compilers declare as bytes, aligned as its elements are."""
     return min(one.align, 16) if one.element_bytes == 1 else one.element_bytes
-
-
-def _reached(function: Function, variables: Iterable[Variable]) -> list[Variable]:
-    """The variables of modules that a kernel names, and those whose addresses they hold, and so on.
-
-    Compilers leave constants of their headers in every module; a trace lists the arrays that its kernel has.
-    """
-    ours = {one.name: one for one in variables if one.space in ("global", "const")}
-    body = (one for one in function.body if isinstance(one, Instruction))
-    left = [name for one in body for operand in one.operands for name in _names(operand)]
-    found: set[str] = set()
-    while left:
-        name = left.pop()
-        if name in ours and name not in found:
-            found.add(name)
-            left += [other for _, other, _ in ours[name].addresses]
-    return [one for name, one in ours.items() if name in found]
-
-
-def _names(operand: Operand) -> Iterator[str]:
-    """Symbols in an operand."""
-    if isinstance(operand, Symbol):
-        yield operand.name
-    elif isinstance(operand, Address):
-        yield from _names(operand.base)
-    elif isinstance(operand, Vector):
-        for part in operand.parts:
-            yield from _names(part)
 
 
 def _place_variables(launch: Launch, ours: Sequence[Variable], memory: Memory, symbols: dict[str, int]) -> None:

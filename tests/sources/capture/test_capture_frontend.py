@@ -252,6 +252,10 @@ DEPENDENCES: dict[str, tuple[str, dict[str, tuple[set[str], set[str]]]]] = {
     ),
     "what a decision has changed": ("int x = 0; if (c[i]) x = 1; a[x] = 0;", {"store a[x]": ({"c[i]"}, set())}),
     "an early return": ("if (c[i] < 0) return; a[i] = 0;", {"store a[i]": ({"c[i]"}, set())}),
+    "an early return before a value": (
+        "if (c[i] < 0) return; int k = 2 * i; k += n; a[k] = 0;",
+        {"store a[k]": ({"c[i]"}, set())},
+    ),
     "continue decides within its loop alone": (
         "for (int k = 0; k < n; k++) { if (c[k]) continue; a[k] = 0; } b[i] = 1;",
         {"store a[k]": ({"c[k]"}, set()), "store b[i]": (set(), set())},
@@ -296,6 +300,26 @@ def test_dependence(dependent, name):
     }
     for access, expected in DEPENDENCES[name][1].items():
         assert found[access] == expected, access
+
+
+@pytest.mark.parametrize(
+    ("name", "access", "loaded"),
+    [
+        ("addresses wait for the loads in them", "store a[c[i]]", {"c[i]"}),
+        ("a decision", "store a[i]", set()),
+        ("an early return", "store a[i]", set()),
+        ("an early return before a value", "store a[k]", set()),
+        ("values are followed through functions", "store a[x]", {"from[3]"}),
+        ("continue decides within its loop alone", "store a[k]", set()),
+        ("loop bounds decide on the body", "load b[k]", {"c[i]"}),
+        ("an atomic waits for its operand", "reduction &a[c[i]]", {"c[i]"}),
+    ],
+)
+def test_addresses_come_from_less_than_what_is_waited_for(dependent, name, access, loaded):
+    sites = {site.id: site for site in dependent.sites}
+    line = FOLLOWED.count("\n") + 1 + list(DEPENDENCES).index(name)
+    (found,) = (site for site in dependent.sites if site.line == line and told(site) == access)
+    assert {sites[one].text for one in found.address_from} == loaded
 
 
 def test_dependence_reaches_into_functions(dependent):

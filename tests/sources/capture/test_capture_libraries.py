@@ -14,7 +14,7 @@ import memsim
 from memsim.sources.capture.cccl import cccl_folders
 from memsim.support.errors import InputError
 from memsim.trace.info import count
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import Flag, Kind, Space
 
 pytestmark = needs_gxx
 
@@ -213,6 +213,11 @@ def captured(program: str, out, *options: str) -> subprocess.CompletedProcess[st
     return subprocess.run([*command, "--registers", "20"], capture_output=True, text=True, timeout=200)
 
 
+def barrier_rows(path) -> int:
+    """Of all warps."""
+    return sum(int(np.count_nonzero(chunk.flags & Flag.barrier)) for chunk in memsim.open_trace(path).chunks())
+
+
 def test_collectives_of_cub_are_the_libraries_of_cpp(tmp_path):
     done = captured("collectives.cu", tmp_path / "t.h5", "--by", "source")
     assert done.returncode == 0, done.stderr
@@ -243,6 +248,20 @@ def test_pipelines_and_barriers_of_several_threads_order_what_they_should(tmp_pa
     kinds = [(op.kind, op.space, op.width) for op in memsim.open_trace(tmp_path / "t.h5").ops]
     assert (Kind.load, Space.global_, 16) in kinds  # a group's copy, in pieces as wide as addresses allow
     assert (Kind.store, Space.shared, 16) in kinds
+
+
+@pytest.mark.parametrize("kernel", ["handed_on", "specialized"])
+def test_threads_that_only_arrive_are_not_held_up(tmp_path, kernel):
+    done = captured("arrivals.cu", tmp_path / "t.h5", "--by", "source", "--kernel", kernel)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == "all right"
+    synced = {"handed_on": 2, "specialized": 1}[kernel]  # times __syncthreads(), of two warps
+    assert barrier_rows(tmp_path / "t.h5") == 2 * synced
+
+
+def test_barrier_that_all_threads_wait_at_is_the_blocks(tmp_path):
+    assert captured("barrier.cu", tmp_path / "t.h5", "--by", "source").returncode == 0
+    assert barrier_rows(tmp_path / "t.h5") == 2 * 2  # its own and __syncthreads(), of two warps
 
 
 def test_all_missing_headers_are_told_at_once(tmp_path):

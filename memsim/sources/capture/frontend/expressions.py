@@ -8,7 +8,7 @@ from abc import abstractmethod
 from clang.cindex import CursorKind
 
 from memsim.sources.capture.frontend.declarations import attributes, is_static
-from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol
+from memsim.sources.capture.frontend.flow import NOTHING, Deps, Draft, Symbol, decided
 from memsim.sources.capture.frontend.parsing import is_system, operator_spelling
 from memsim.sources.capture.frontend.places import CASTS, THIS, Place, Places, Probe
 from memsim.sources.capture.frontend.probing import PROBE, Held
@@ -154,7 +154,7 @@ class Expressions(Places):
 
     def _change(self, place: Place, data: Deps) -> None:
         """Remember what a place holds now; what was loaded may be old."""
-        data |= self.control
+        data |= decided(self.control)
         if place.variable is not None:
             self.loaded.forget(place.variable)
             if place.whole:

@@ -35,31 +35,48 @@ class Draft:
     gap: int = 0
     unroll: int | None = 1
     callees: tuple[Key, ...] | None = ()  # of a call; None: whatever a pointer or a template parameter names
-    waits_for: set[Draft | Symbol] = field(default_factory=set)
-    data_from: set[Draft | Symbol] = field(default_factory=set)
+    waits_for: set[Dependency] = field(default_factory=set)
+    address: set[Dependency] = field(default_factory=set)  # of these, what the address depends on
+    data_from: set[Dependency] = field(default_factory=set)
     id: int = 0
 
 
-Deps = frozenset[Draft | Symbol]
+class Decided(NamedTuple):
+    """What decides whether a variable is given a value here: it must be there, and is not in the value."""
+
+    by: Draft | Symbol
+
+
+Dependency = Draft | Symbol | Decided
+Deps = frozenset[Dependency]
 NOTHING: Deps = frozenset()
+
+
+def decided(control: Deps) -> Deps:
+    """The dependence of a value on what decides that it is given."""
+    return frozenset(one if isinstance(one, Decided) else Decided(one) for one in control)
 
 
 class Facts:
     """What each symbol stands for."""
 
     def __init__(self) -> None:
-        self._facts: dict[Symbol, set[Draft | Symbol]] = {}
+        self._facts: dict[Symbol, set[Dependency]] = {}
 
-    def add(self, symbol: Symbol, dependencies: Iterable[Draft | Symbol]) -> None:
+    def add(self, symbol: Symbol, dependencies: Iterable[Dependency]) -> None:
         self._facts.setdefault(symbol, set()).update(dependencies)
 
-    def sites(self, dependencies: Iterable[Draft | Symbol]) -> set[Draft]:
-        """The sites behind dependencies, symbols followed to the end."""
-        found, seen, waiting = set(), set(), list(dependencies)
+    def sites(self, dependencies: Iterable[Dependency], decisions: bool = True) -> set[Draft]:
+        """The sites behind dependencies, symbols followed to the end; without `decisions`, those of values alone."""
+        found: set[Draft] = set()
+        seen: set[Symbol] = set()
+        waiting = list(dependencies)
         while waiting:
             one = waiting.pop()
             if isinstance(one, Draft):
                 found.add(one)
+            elif isinstance(one, Decided):
+                waiting += [one.by] if decisions else []
             elif one not in seen:
                 seen.add(one)
                 waiting += self._facts.get(one, ())

@@ -46,14 +46,15 @@ def _site(context: Context, draft: Draft, shown: Mapping[str, str]) -> Site:
         column=written.column,
         text=written.text if draft.role is not Role.latch else "",
         waits_for=_ids(context, draft.waits_for),
+        address_from=_ids(context, draft.address, decisions=False),
         data_from=_ids(context, draft.data_from),
         gap=draft.gap,
         unroll=draft.unroll,
     )
 
 
-def _ids(context: Context, dependencies: set) -> tuple[int, ...]:
-    return tuple(sorted(draft.id for draft in context.facts.sites(dependencies)))
+def _ids(context: Context, dependencies: set, decisions: bool = True) -> tuple[int, ...]:
+    return tuple(sorted(draft.id for draft in context.facts.sites(dependencies, decisions)))
 
 
 def _counts(draft: Draft, accessing: set[Key]) -> bool:

@@ -153,6 +153,7 @@ class Probing:
             self._drafts.append(draft)
         self.arithmetic = 0
         draft.waits_for |= address | self.control
+        draft.address |= address
         return draft, new
 
     def around(self, node: Node, form: str, *drafts: Draft, decided_by: str = "") -> None:

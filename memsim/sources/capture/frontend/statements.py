@@ -9,7 +9,7 @@ from clang.cindex import CursorKind
 from memsim.sources.capture.frontend import constants, loops, variables
 from memsim.sources.capture.frontend.declarations import attributes
 from memsim.sources.capture.frontend.expressions import COPIED, OPERAND
-from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol
+from memsim.sources.capture.frontend.flow import NOTHING, Deps, Symbol, decided
 from memsim.sources.capture.frontend.places import THIS
 from memsim.sources.capture.frontend.probing import Context
 from memsim.sources.capture.frontend.repetition import DECLARING, Repetition
@@ -86,9 +86,9 @@ class Statements(Repetition):
             self.context.lambdas[variable] = _place_of(initial[-1].inner)
         if initial:
             decided_by = COPIED if self._is_deduced(node) else f"copied<decltype({node.cursor.spelling})>"
-            self.values.set(variable, self.converted(initial[-1], decided_by) | self.control)
+            self.values.set(variable, self.converted(initial[-1], decided_by) | decided(self.control))
         else:
-            self.values.set(variable, self.control)
+            self.values.set(variable, decided(self.control))
 
     def _is_deduced(self, variable: Node) -> bool:
         """Whether a variable's type is that of its first value."""
@@ -145,7 +145,7 @@ class Statements(Repetition):
         for child in node.children:
             bound = self._returns_reference and self.can_bind(child.inner)
             known = self._bound(child.inner) if bound else self.converted(child, self._returned)
-            self.context.facts.add(Symbol("return", self.key), known | self.control)
+            self.context.facts.add(Symbol("return", self.key), known | decided(self.control))
         self._returning |= self.control
 
     def _label(self, node: Node) -> None:

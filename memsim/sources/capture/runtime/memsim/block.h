@@ -66,7 +66,7 @@ class Block {
         unsigned phase = part.phase;
         ++part.arrived;
         while (part.phase == phase)
-            if (part.arrived >= alive_in(current / size * size, size)) part.arrived = 0, ++part.phase;
+            if (part.arrived >= alive_in(current / size * size, size)) part.arrived = 0, ++part.phase, moved_on();
             else spin();
     }
 
@@ -91,6 +91,9 @@ class Block {
                  blockIdx.x, blockIdx.y, blockIdx.z);
         go_on();
     }
+
+    // What a thread spins for has happened: who spins next has not waited for ever.
+    void moved_on() { spins = 0; }
 
   private:
     struct Part {
