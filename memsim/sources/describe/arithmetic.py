@@ -1,99 +1,118 @@
 """What instructions an operation of a description becomes, by class: by its function and the types it works on.
 
-A function that is no one instruction becomes those of CUDA's library on its common path: counted in the machine code
-that nvcc 13.0 makes of it for compute capability 8.0, without constants that it loads and without paths for rare
-numbers; with --use_fast_math those of its intrinsics. A product of floats that a sum takes in is one instruction with
-it (:meth:`memsim.sources.describe.lanes.Lanes`).
+Operands are converted first, as C does it, an instruction each. A function that is no one instruction becomes those of
+CUDA's library (:mod:`memsim.sources.describe.function_counts`). Estimates are: those of halves are singles' between two
+conversions, which is how CUDA's are written; what is in no table is as much as a logarithm, which is in the middle of
+those that are, or of integers a quotient; a product of complex numbers is four instructions, another operation two. A
+product of floats that a sum of its type takes in is one instruction with it
+(:meth:`memsim.sources.describe.lanes.Lanes`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from functools import cache
 from typing import Any
 
 import numpy as np
 
+from memsim.sources.describe.function_counts import (
+    ALONE,
+    BY_LANES,
+    CONTROL,
+    CONVERSION,
+    DOUBLE,
+    FAST,
+    FP32,
+    FP64,
+    HALF,
+    INTEGER,
+    SHUFFLE,
+    SINGLE,
+    SPECIAL,
+    Becomes,
+    Table,
+)  # fmt: skip
+from memsim.sources.describe.types import operand_type
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
-INTEGER, FP32, HALF, FP64, SPECIAL, CONVERSION, CONTROL, SHUFFLE = range(len(INSTRUCTION_CLASSES))
-Becomes = Mapping[int, int]  # class -> instructions
+__all__ = ["CONTROL", "INTEGER", "ONE", "SHUFFLE", "SPECIAL", "TURN", "Becomes", "becomes", "cast", "conversions"]
 
-NOTHING: Becomes = {}
 ONE: dict[int, Becomes] = {each: {each: 1} for each in range(len(INSTRUCTION_CLASSES))}
 TURN: Becomes = {INTEGER: 1, CONTROL: 1}  # of a loop: the counter, and a comparison that is one with its branch
 
 _OF_FLOATS = {2: ONE[HALF], 4: ONE[FP32], 8: ONE[FP64]}  # by bytes
-_CIRCULAR = {FP32: 15, INTEGER: 6, CONVERSION: 2, CONTROL: 3}
-_LOGARITHM = {FP32: 20, INTEGER: 5, CONVERSION: 1}
-_SINGLE: dict[np.ufunc, Becomes] = {
-    np.true_divide: {FP32: 5, SPECIAL: 1, CONTROL: 4},
-    np.reciprocal: {FP32: 3, SPECIAL: 1, INTEGER: 3, CONTROL: 3},
-    np.sqrt: {FP32: 4, SPECIAL: 1, INTEGER: 2, CONTROL: 3},
-    np.cbrt: {FP32: 13, SPECIAL: 2},
-    np.exp: {FP32: 6, SPECIAL: 1, INTEGER: 1},
-    np.exp2: {FP32: 3, SPECIAL: 1},
-    np.expm1: {FP32: 26, SPECIAL: 1, CONVERSION: 1},
-    np.log: _LOGARITHM,
-    np.log2: _LOGARITHM,
-    np.log10: _LOGARITHM,
-    np.log1p: {FP32: 17, INTEGER: 7, CONVERSION: 1, CONTROL: 2},
-    np.sin: _CIRCULAR,
-    np.cos: _CIRCULAR,
-    np.tan: {FP32: 13, SPECIAL: 1, INTEGER: 6, CONVERSION: 2, CONTROL: 3},
-    np.tanh: {FP32: 12, SPECIAL: 2, INTEGER: 1},
-}
-_FAST: dict[np.ufunc, Becomes] = {
-    np.true_divide: {FP32: 1, SPECIAL: 1},
-    np.reciprocal: {SPECIAL: 1},
-    np.sqrt: {SPECIAL: 1},
-    np.exp: {FP32: 1, SPECIAL: 1},
-    np.exp2: {SPECIAL: 1},
-    np.log: {FP32: 1, SPECIAL: 1},
-    np.log2: {SPECIAL: 1},
-    np.log10: {FP32: 1, SPECIAL: 1},
-    np.sin: {FP32: 1, SPECIAL: 1},
-    np.cos: {FP32: 1, SPECIAL: 1},
-    np.tan: {FP32: 2, SPECIAL: 3},
-    np.tanh: {SPECIAL: 1},
-}
-_DOUBLE: dict[np.ufunc, Becomes] = {
-    np.true_divide: {FP64: 8, SPECIAL: 1, FP32: 3, INTEGER: 1, CONTROL: 3},
-    np.sqrt: {FP64: 8, SPECIAL: 1, INTEGER: 5, CONTROL: 3},
-    np.exp: {FP64: 16, FP32: 1, INTEGER: 8, CONTROL: 3},
-    np.log: {FP64: 30, SPECIAL: 1, INTEGER: 12, CONTROL: 3},
-}
 _QUOTIENTS = (np.floor_divide, np.remainder)
-_BY_LANES = {INTEGER: 22, CONVERSION: 2, SPECIAL: 1}
 _BY_NUMBER = {INTEGER: 3}  # a product with the reciprocal, or shifts
 
 
 def becomes(ufunc: np.ufunc, fast_math: bool, *values: Any) -> Becomes:
     """What an elementwise function of arrays and numbers becomes; a number takes the type of what stands beside it.
 
-    Functions that are not listed, and those of halves, are one instruction of their type's.
-
     >>> ones = np.ones((1, 32), np.float32)
     >>> becomes(np.exp2, False, ones) == {FP32: 3, SPECIAL: 1}, becomes(np.exp2, True, ones) == {SPECIAL: 1}
     (True, True)
     >>> becomes(np.add, False, ones, 1) == {FP32: 1}, becomes(np.less, False, ones.astype(np.int32), 1) == {INTEGER: 1}
     (True, True)
+    >>> becomes(np.multiply, False, ones.astype(np.int32), 0.5) == {FP32: 1, CONVERSION: 1}
+    True
     """
-    types = [value.dtype for value in values if isinstance(value, np.ndarray)]
-    floats = max((dtype.itemsize for dtype in types if dtype.kind == "f"), default=0)
-    if floats:
-        tables = {4: (_FAST if fast_math else {}, _SINGLE), 8: (_DOUBLE,)}.get(floats, ())
-        return next((table[ufunc] for table in tables if ufunc in table), _OF_FLOATS[floats])
-    if ufunc in _QUOTIENTS:
-        return _quotient(values[1], types[0])
-    return ONE[INTEGER]
+    dtype = operand_type(values)
+    dtype = np.dtype(np.float32) if _gives_fractions(ufunc, dtype) else dtype
+    function, first = _function(ufunc, fast_math, dtype, values), _conversions(values, dtype)
+    return _together(first, function) if first else function
 
 
-def _quotient(divisor: Any, dtype: np.dtype) -> Becomes:
-    """An integer quotient or remainder: by a number that the compiler knows it is quick."""
-    if isinstance(divisor, np.ndarray):
-        return _BY_LANES
-    power = int(divisor) & (int(divisor) - 1) == 0
+def conversions(*values: Any) -> Becomes:
+    """The conversions alone of an operation's operands, of one that takes no instruction of its own."""
+    return _conversions(values, operand_type(values))
+
+
+def _conversions(values: tuple[Any, ...], dtype: np.dtype) -> Becomes:
+    """Those to floats; between integers they are one with the operation. Numbers are converted by the compiler."""
+    from_others = [value for value in values if isinstance(value, np.ndarray) and value.dtype != dtype]
+    return {CONVERSION: len(from_others)} if dtype.kind == "f" and from_others else {}
+
+
+@cache
+def _gives_fractions(ufunc: np.ufunc, dtype: np.dtype) -> bool:
+    """Whether it is of integers, and works in floats."""
+    return dtype.kind in "iub" and ufunc.resolve_dtypes((*[dtype] * ufunc.nin, None))[0].kind == "f"
+
+
+def _function(ufunc: np.ufunc, fast_math: bool, dtype: np.dtype, values: tuple[Any, ...]) -> Becomes:
+    """What a function becomes of operands that are converted."""
+    if dtype.kind == "c":
+        part = FP64 if dtype.itemsize > 8 else FP32
+        return {part: 4 if ufunc is np.multiply else 2}
+    if dtype.kind != "f":
+        return _of_integers(ufunc, dtype, values)
+    if ufunc is np.power and type(values[1]) is int and values[1] == 2:
+        ufunc = np.square  # as compilers have it
+    return _of_floats(ufunc, fast_math, min(dtype.itemsize, 8))  # CUDA's long double is a double
+
+
+def _of_floats(ufunc: np.ufunc, fast_math: bool, nbytes: int) -> Becomes:
+    precise = DOUBLE if nbytes == 8 else SINGLE
+    table: Table = FAST if fast_math and nbytes < 8 and ufunc in FAST else precise
+    if ufunc in ALONE and ufunc not in table:
+        return _OF_FLOATS[nbytes]
+    found = table.get(ufunc, precise[np.log])
+    return found if nbytes > 2 else _together({CONVERSION: 2}, found)
+
+
+def _of_integers(ufunc: np.ufunc, dtype: np.dtype, values: tuple[Any, ...]) -> Becomes:
+    """By a number that the compiler knows a quotient or remainder is quick."""
+    if ufunc in ALONE:
+        return ONE[INTEGER]
+    if ufunc not in _QUOTIENTS or isinstance(values[1], np.ndarray):
+        return BY_LANES[max(4, dtype.itemsize)]
+    power = int(values[1]) & (int(values[1]) - 1) == 0
     return ONE[INTEGER] if power and dtype.kind == "u" else _BY_NUMBER
+
+
+def _together(first: Becomes, second: Becomes) -> Becomes:
+    return Counter(first) + Counter(second)
 
 
 def cast(of: np.dtype, to: np.dtype) -> Becomes:

@@ -14,14 +14,15 @@ elementwise functions work too: ``np.sqrt(v)``, ``np.maximum(a, b)``.
 
 from __future__ import annotations
 
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from memsim.sources.describe.arithmetic import NOTHING, becomes, cast
+from memsim.sources.describe.arithmetic import becomes, cast, conversions
 from memsim.sources.describe.masks import Frame, Scope, Since
+from memsim.sources.describe.types import is_bool, operand_type
 
 if TYPE_CHECKING:
     from memsim.sources.describe.batch import Batch
@@ -60,9 +61,9 @@ class Lanes(NDArrayOperatorsMixin):
         if ufunc in (np.floor_divide, np.remainder):
             self._batch.check_divisor(inputs[1])
         meaning = _C_MEANING.get(ufunc, _Elementwise(ufunc))
-        if ufunc in _SUMS and _takes_in_product(inputs):
-            return self._batch.evaluate(meaning, *inputs, becomes=lambda *_: NOTHING)
-        result = self._batch.evaluate(meaning, *inputs, becomes=partial(becomes, ufunc, self._batch.fast_math))
+        is_taken_in = ufunc in _SUMS and _takes_in_product(inputs)
+        counts = conversions if is_taken_in else partial(becomes, ufunc, self._batch.fast_math)
+        result = self._batch.evaluate(meaning, *inputs, becomes=counts)
         result.product = ufunc is np.multiply and result.dtype.kind == "f"
         return result
 
@@ -141,52 +142,24 @@ _SUMS = frozenset([np.add, np.subtract])
 
 
 def _takes_in_product(inputs: tuple[Operand, ...]) -> bool:
-    """Whether a sum's operand is a product that no other sum has: nvcc contracts them to one instruction (-fmad)."""
+    """Whether a sum's operand is a product that no other sum has: nvcc contracts them to one instruction (-fmad).
+
+    It does so to a product of the sum's own type only: another's is converted in between.
+    """
+    dtype = operand_type([value.data if isinstance(value, Lanes) else value for value in inputs])
     for value in inputs:
-        if isinstance(value, Lanes) and value.product:
+        if isinstance(value, Lanes) and value.product and value.dtype == dtype:
             value.product = False
             return True
     return False
 
 
-def literal_type(value: Operand) -> np.dtype:
-    """The type of a number without one: int32 (int64 if it does not fit), float32, bool.
-
-    >>> literal_type(1).name, literal_type(2**40).name, literal_type(0.5).name, literal_type(np.float64(1)).name
-    ('int32', 'int64', 'float32', 'float64')
-    """
-    if type(value) is int:
-        return np.dtype(np.int32 if -(2**31) <= value < 2**31 else np.int64)
-    return np.dtype(np.float32) if type(value) is float else np.asarray(value).dtype
-
-
-@cache
-def common_type(first: np.dtype, second: np.dtype) -> np.dtype:
-    """The type two operands convert to: C's usual arithmetic conversions.
-
-    >>> common_type(np.dtype("i4"), np.dtype("u4")).name, common_type(np.dtype("i8"), np.dtype("f4")).name
-    ('uint32', 'float32')
-    """
-    kinds = first.kind + second.kind
-    if "f" in kinds:
-        return max((dtype for dtype in (first, second) if dtype.kind == "f"), key=lambda dtype: dtype.itemsize)
-    promoted = [np.dtype(np.int32) if dtype.itemsize < 4 else dtype for dtype in (first, second)]
-    return max(promoted, key=lambda dtype: (dtype.itemsize, dtype.kind == "u"))
-
-
 def _converted(values: tuple[Any, ...]) -> tuple[Any, ...]:
     """The two operands of an arithmetic operation in their common type."""
-    first, second = values
-    if isinstance(first, np.ndarray) and isinstance(second, np.ndarray):
-        dtype = common_type(first.dtype, second.dtype)
-        return first.astype(dtype, copy=False), second.astype(dtype, copy=False)
-    array, number = (first, second) if isinstance(first, np.ndarray) else (second, first)
-    dtype = array.dtype
-    if not (type(number) is int and dtype.kind in "iuf" and dtype.itemsize >= 4):
-        weak = type(number) is float and dtype.kind == "f"
-        dtype = dtype if weak else common_type(dtype, literal_type(number))
-    array, number = array.astype(dtype, copy=False), dtype.type(number)
-    return (array, number) if isinstance(first, np.ndarray) else (number, array)
+    dtype = operand_type(values)
+    return tuple(
+        value.astype(dtype, copy=False) if isinstance(value, np.ndarray) else dtype.type(value) for value in values
+    )
 
 
 class _Elementwise:
@@ -196,16 +169,12 @@ class _Elementwise:
         self._ufunc = ufunc
 
     def __call__(self, *values: Any) -> np.ndarray:
-        if len(values) == 2 and not all(_is_bool(value) for value in values):
+        if len(values) == 2 and not all(is_bool(value) for value in values):
             values = _converted(values)
         result = self._ufunc(*values)
         if result.dtype == np.float64 and all(getattr(v, "dtype", None) != np.float64 for v in values):
             return result.astype(np.float32)
         return result
-
-
-def _is_bool(value: Any) -> bool:
-    return isinstance(value, bool) or getattr(value, "dtype", None) == np.bool_
 
 
 def _true_divide(first: Any, second: Any) -> np.ndarray:

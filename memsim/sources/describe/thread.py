@@ -16,9 +16,10 @@ import numpy as np
 from memsim.sources.describe.arithmetic import CONTROL, INTEGER, ONE, SHUFFLE, TURN
 from memsim.sources.describe.arrays import DeviceArray
 from memsim.sources.describe.batch import Batch
-from memsim.sources.describe.lanes import Lanes, Operand, Variable, common_type, literal_type
+from memsim.sources.describe.lanes import Lanes, Operand, Variable
 from memsim.sources.describe.masks import Context, Scope, newest
 from memsim.sources.describe.memory import Memory
+from memsim.sources.describe.types import common_type, literal_type
 
 LOOP_LIMIT = 1 << 17  # iterations of a loop with an open end
 
