@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,23 +19,26 @@ MOST_BYTES = 1 << 23  # of all files of a trace
 _ROOM = Path(__file__).parents[1]  # the package, in which the library's kernels lie beside or within
 
 Sources = dict[str, list[str] | None]  # file, as ops name it -> its lines; None: too large to keep
+Places = Callable[[str], Iterable[Path]]
 
 
-def of_ops(ops: Iterable[StaticOp], quoted: bool = True) -> Sources:
-    """The files that static ops name, as :func:`at_hand` finds them.
-
-    Args:
-        quoted: whether the ops' texts stand in these files; those of compiled code do not.
-    """
-    return at_hand((op.file, op.line, op.text if quoted else "") for op in ops)
+def of_ops(ops: Iterable[StaticOp]) -> Sources:
+    """The files that static ops name, as :func:`at_hand` finds them."""
+    return at_hand((op.file, op.line, op.text) for op in ops)
 
 
-def at_hand(accesses: Iterable[tuple[str, int, str]]) -> Sources:
+def of_compiled(ops: Iterable[StaticOp], places: Places) -> Sources:
+    """The files that static ops of compiled code name: their texts, instructions, stand in none."""
+    return at_hand(((op.file, op.line, "") for op in ops), places)
+
+
+def at_hand(accesses: Iterable[tuple[str, int, str]], places: Places | None = None) -> Sources:
     """The files that lie here and are as the accesses say: each stands in its line.
 
     Args:
         accesses: file, line from 1, text; "": the file has such a line, or the line is 0, which compilers give to what
             they made themselves.
+        places: where a file of a name may lie; None: here, beside the other files, or in this library.
 
     A file beyond MOST_FILE_BYTES, or one for which MOST_BYTES leave no room, is named without its text.
     """
@@ -46,7 +49,8 @@ def at_hand(accesses: Iterable[tuple[str, int, str]]) -> Sources:
     found: Sources = {}
     left = MOST_BYTES
     for name, of_file in by_file.items():
-        for place in (Path(name), _ROOM / name, _ROOM.parent / name, *(folder / name for folder in folders)):
+        here = (Path(name), _ROOM / name, _ROOM.parent / name, *(folder / name for folder in folders))
+        for place in here if places is None else places(name):
             size = _size(place)
             if size > min(left, MOST_FILE_BYTES):
                 found[name] = None

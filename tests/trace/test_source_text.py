@@ -139,7 +139,7 @@ PTX = """\
 .version 8.0
 .target sm_80
 .address_size 64
-.file 1 "{file}"
+.file 1 "{file}"{stamp}
 .visible .entry clear(.param .u64 out)
 {{
     .reg .b32 %r<2>;
@@ -155,14 +155,52 @@ PTX = """\
 """
 
 
-def test_compiled_code_brings_the_text_of_the_lines_it_names(tmp_path):
+def _compiled(folder, file, stamp="", ptx=PTX):
+    """What is kept of a kernel whose PTX, now made, names a file."""
+    (folder / "k.ptx").write_text(ptx.format(file=file, stamp=stamp))
+    (folder / "launch.py").write_text("import numpy as np\ngrid = block = 32\narguments = [np.zeros(32, np.int32)]\n")
+    return memsim.capture_ptx(folder / "k.ptx", folder / "launch.py", out=folder / "t.h5").trace
+
+
+LINES = ["__global__ void clear(int *out) {", "    out[threadIdx.x] = 0;", "}"]
+
+
+@pytest.fixture
+def cuda_file(tmp_path):
+    path = tmp_path / "k.cu"
+    path.write_text("\n".join(LINES))
+    return path
+
+
+def test_compiled_code_brings_the_text_of_the_lines_it_names(tmp_path, cuda_file):
     """Its ops' texts are instructions, which stand in no line of the source."""
-    lines = ["__global__ void clear(int *out) {", "    out[threadIdx.x] = 0;", "}"]
-    (tmp_path / "k.cu").write_text("\n".join(lines))
-    (tmp_path / "k.ptx").write_text(PTX.format(file=tmp_path / "k.cu"))
-    (tmp_path / "launch.py").write_text("import numpy as np\ngrid = block = 32\narguments = [np.zeros(32, np.int32)]\n")
-    trace = memsim.capture_ptx(tmp_path / "k.ptx", tmp_path / "launch.py", out=tmp_path / "t.h5").trace
-    assert trace.sources == {str(tmp_path / "k.cu"): lines} and trace.ops[0].line == 2
-    (tmp_path / "k.cu").write_text(lines[0])
-    trace = memsim.capture_ptx(tmp_path / "k.ptx", tmp_path / "launch.py", out=tmp_path / "t2.h5").trace
-    assert trace.sources == {}  # the file is another one by now
+    trace = _compiled(tmp_path, cuda_file)
+    assert trace.sources == {str(cuda_file): LINES} and trace.ops[0].line == 2
+    cuda_file.write_text(LINES[0])
+    assert _compiled(tmp_path, cuda_file).sources == {}  # the file is another one by now
+
+
+def test_a_file_that_changed_after_it_was_compiled_is_no_source(tmp_path, cuda_file):
+    made = cuda_file.stat()
+    stamp = f", {int(made.st_mtime)}, {made.st_size}"
+    assert _compiled(tmp_path, "k.cu", stamp).sources == {"k.cu": LINES}
+    assert _compiled(tmp_path, "k.cu", f", {int(made.st_mtime)}, {made.st_size + 1}").sources == {}
+    assert _compiled(tmp_path, "k.cu", f", {int(made.st_mtime) - 1}, {made.st_size}").sources == {}
+    os.utime(cuda_file, (made.st_mtime + 3600,) * 2)  # it is newer than the PTX
+    assert _compiled(tmp_path, "k.cu").sources == {}
+
+
+def test_no_file_outside_the_programs_folders_gets_into_a_trace(tmp_path, cuda_file, monkeypatch):
+    """Traces are shared, and PTX may name any file: by its path, from here, or by a link."""
+    (tmp_path / "ptx").mkdir()
+    (tmp_path / "ptx" / "link.cu").symlink_to("/etc/passwd")
+    monkeypatch.chdir(tmp_path)
+    for name in ("/etc/passwd", "link.cu", "../k.cu", "k.cu"):
+        assert _compiled(tmp_path / "ptx", name).sources == {}, name
+
+
+def test_what_stands_in_no_line_is_shown_before_the_first(tmp_path, cuda_file):
+    trace = _compiled(tmp_path, cuda_file, ptx=PTX.replace(".loc 1 2 5", ".loc 1 0 0"))
+    (file,) = sources(memsim.simulate(trace, gpu="tesla-c2050", trials=1), [])
+    assert [line.text for line in file.lines] == ["st.global.u32", *LINES]
+    assert [line.number for line in file.lines if line.measure] == [0]

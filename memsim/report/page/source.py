@@ -113,13 +113,16 @@ def _source(
     name: str, ops: dict[int, list[dict[str, Any]]], measures: dict[tuple[str, int], Measure], texts: Sources
 ) -> Source:
     text = texts.get(name)
+    known = sorted(ops) if text is None else [0]  # compilers give line 0 to what they made themselves: it has no text
+    lines = [Line(n, _shown(ops[n]), measures[name, n]) for n in known if n in ops]
     if text is None:
-        accesses = {number: "; ".join(dict.fromkeys(op["text"] for op in ops[number])) for number in sorted(ops)}
-        missing = "is too large to be kept" if name in texts else "is not at hand"
-        return Source(
-            name, [Line(number, shown, measures[name, number]) for number, shown in accesses.items()], missing
-        )
-    return Source(name, [Line(n, line, measures.get((name, n))) for n, line in enumerate(text, 1)], "")
+        return Source(name, lines, "is too large to be kept" if name in texts else "is not at hand")
+    return Source(name, [*lines, *(Line(n, line, measures.get((name, n))) for n, line in enumerate(text, 1))], "")
+
+
+def _shown(ops: list[dict[str, Any]]) -> str:
+    """Accesses in the place of a line."""
+    return "; ".join(dict.fromkeys(op["text"] for op in ops))
 
 
 def _measure(ops: list[dict[str, Any]], load: Load | None, remedies: list[Remedy], result: Result) -> Measure:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from math import prod
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.module import Function, Module, Variable
+from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.text import parse
 from memsim.support.errors import InputError
 
@@ -39,6 +41,7 @@ class Launch:
         machine_code: what an assembler made of the kernel, whose counts replace estimates; empty: not known.
         parameters: what the trace was made from, shown with it.
         name: what the trace calls the kernel; empty: its name in PTX.
+        origin: of the PTX, whose lines the trace quotes.
     """
 
     ptx: str
@@ -53,10 +56,15 @@ class Launch:
     machine_code: Sequence[SassInstruction] = ()
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
+    origin: Origin = Origin()
 
     @property
     def module(self) -> Module:
         return parsed(self.ptx, self.source)
+
+    def sources(self, name: str) -> Iterator[Path]:
+        """Where a file may lie that the PTX names."""
+        return self.origin.files(name, self.module.stamps.get(name))
 
     @property
     def function(self) -> Function:

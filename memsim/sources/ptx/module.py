@@ -150,12 +150,21 @@ class Function:
     declared_only: bool = False
 
 
+Stamp = tuple[int, int]  # of a file: time of its last change, POSIX seconds, and bytes
+
+
 @dataclass
 class Module:
-    """A PTX text, parsed."""
+    """A PTX text, parsed.
+
+    Attributes:
+        files: names of sources by number.
+        stamps: by name, where PTX has them (PTX ISA 9.0, .file).
+    """
 
     where: str
     target: str = ""
     functions: dict[str, Function] = field(default_factory=dict)
     variables: dict[str, Variable] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
+    stamps: dict[str, Stamp] = field(default_factory=dict)

@@ -16,6 +16,7 @@ from memsim.sources.ptx.module import (
     Operand,
     Position,
     Register,
+    Stamp,
     Symbol,
     Variable,
     Vector,
@@ -125,7 +126,17 @@ class _Parser:
     def _find_files(self) -> None:
         for at, token in enumerate(self._tokens[:-2]):
             if token.text == ".file" and self._tokens[at + 2].kind == "string":
-                self._module.files[int(self._tokens[at + 1].text)] = self._tokens[at + 2].text.strip('"')
+                name = self._tokens[at + 2].text.strip('"')
+                self._module.files[int(self._tokens[at + 1].text)] = name
+                if stamp := self._stamp(at + 3):
+                    self._module.stamps[name] = stamp
+
+    def _stamp(self, at: int) -> Stamp | None:
+        """Time and size, which `, 1700000000, 1234` after a file's name may tell."""
+        following = self._tokens[at : at + 4]
+        if [one.kind for one in following] != ["punctuation", "number"] * 2:
+            return None
+        return integer(following[1].text), integer(following[3].text)
 
     def _top(self) -> None:
         token = self._next()

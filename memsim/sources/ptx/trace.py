@@ -150,7 +150,7 @@ def trace_launch(
             ready.mixes.table(),
         )
         ops = static_ops(ready.device, ready.program)
-        writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_ops(ops, quoted=False))
+        writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_compiled(ops, launch.sources))
     assert warps
     return Trace.open(out)
 

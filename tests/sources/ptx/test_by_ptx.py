@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import struct
+from pathlib import Path
 
 import pytest
 from compilers import needs_gxx, needs_nvcc
@@ -81,6 +82,23 @@ def test_a_librarys_header_that_nvcc_lacks_stops_no_program(tmp_path):
     (tmp_path / "cublas.cu").write_text("#include <cublas_v2.h>\n" + TWO)
     trace = memsim.capture(tmp_path / "cublas.cu", out=tmp_path / "t.h5", by="ptx", launch=1, blocks="all").trace
     assert sum(_moved(trace, Kind.store).values()) == 4
+
+
+@needs_gxx
+@needs_nvcc
+def test_of_the_files_of_a_program_those_in_its_folders_are_quoted(tmp_path):
+    (tmp_path / "app").mkdir()
+    for folder, name in (("", "outside"), ("app", "inside")):
+        put = f"__device__ inline void {name}(int *x) {{ x[threadIdx.x] = 1; }}"
+        (tmp_path / folder / f"{name}.h").write_text(put)
+    program = """#include "../outside.h"
+    #include "inside.h"
+    __global__ void both(int *x) { inside(x); outside(x + 32); }
+    int main() { int *x; cudaMalloc(&x, 256); both<<<1, 32>>>(x); return cudaDeviceSynchronize(); }"""
+    (tmp_path / "app/app.cu").write_text(program)
+    trace = memsim.capture(tmp_path / "app/app.cu", out=tmp_path / "t.h5", by="ptx").trace
+    assert {Path(op.file).name for op in trace.ops} == {"inside.h", "outside.h"}
+    assert [Path(name).name for name in trace.sources] == ["inside.h"]
 
 
 def test_arguments_become_the_parameters_as_cpp_converts_them():

@@ -59,7 +59,8 @@ def _module(tmp_path, text):
 
 
 @needs_triton
-def test_triton_launches_compute_what_numpy_does_and_name_arrays_and_lines(tmp_path):
+def test_triton_launches_compute_what_numpy_does_and_name_arrays_and_lines(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRITON_CACHE_DIR", str(tmp_path / "cache"))  # its PTX names where the kernel was at first
     script = _program(tmp_path, TRITON + "\nmain()\nprint('done')\n")
     captured = memsim.capture(script, out=tmp_path / "t.h5", gpu="a100")
     trace = captured.trace
@@ -67,6 +68,7 @@ def test_triton_launches_compute_what_numpy_does_and_name_arrays_and_lines(tmp_p
     assert {(trace.arrays[op.array].name, op.kind, op.line) for op in trace.ops} == {
         ("x", Kind.load, 8), ("y", Kind.load, 8), ("out", Kind.store, 8)
     }  # fmt: skip
+    assert [*trace.sources.values()] == [script.read_text().split("\n")]
 
 
 @needs_triton
@@ -220,6 +222,7 @@ def test_numba_cuda_launches(tmp_path):
     trace = memsim.capture(script, out=tmp_path / "t.h5").trace
     assert trace.kernel.endswith("smooth") and trace.launch.block == (16, 16, 1)
     assert {trace.arrays[op.array].name for op in trace.ops} == {"x", "y"} and {op.line for op in trace.ops} == {9}
+    assert [*trace.sources.values()] == [script.read_text().split("\n")]
 
 
 CUPY = """
@@ -268,6 +271,7 @@ def test_kernels_in_strings(tmp_path, text, kernel, arrays):
     assert {op.kind for op in trace.ops} <= {Kind.load, Kind.store}
     if kernel == "scale":  # the lines of the string are those of the program
         assert {op.line for op in trace.ops} == {8} and trace.ops[0].file.endswith("program.py")
+        assert [*trace.sources.values()] == [(tmp_path / "program.py").read_text().split("\n")]
 
 
 @needs_nvrtc

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import time
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from memsim.sources.capture.build import CUDA_SUFFIXES, Sources
 from memsim.sources.capture.nvcc import Question, complaint, known_architectures
 from memsim.sources.capture.ptxas import architecture
 from memsim.sources.capture.resources import Commands
+from memsim.sources.ptx.origin import Origin, beside
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
@@ -22,6 +24,9 @@ class Modules:
         sources: the program.
         gpu: that the kernels are compiled for; where nvcc knows no such architecture, the first later one.
 
+    Attributes:
+        origin: of the PTX.
+
     Raises:
         InputError: nvcc is not installed.
     """
@@ -31,6 +36,8 @@ class Modules:
         if compiler is None:
             raise InputError("memsim capture", "nvcc", "is not installed here; leave out --by ptx, or install CUDA")
         self._compiler, self._sources, self._gpu = compiler, sources, gpu
+        own = beside(*sources.files)
+        self.origin = Origin((*own.folders, *sources.includes), compiled=time.time())  # what changes later is not read
         self._folder = Scratch()
         self._commands = Commands(Path(self._folder.name))
         self._thread = ThreadPoolExecutor(1)

@@ -160,6 +160,7 @@ class Listener:
             machine_code=machine_code(ptx, entry, self.gpu),
             parameters={"launch": index, "order": launch.index, "by": "ptx", "compiled_for": target(ptx)},
             name=launch.kernel,
+            origin=self.modules.origin,
         )
         self._bind_variables(run, memory)
         trace_launch(run, memory, path, self.gpu, self.wanted.blocks, progress=self.progress)

@@ -238,6 +238,7 @@ class Capturing:
             machine_code=machine_code(caught.code.ptx, caught.code.entry, self.gpu),
             parameters=numbers | {"compiled_for": target(caught.code.ptx)},
             name=caught.code.name,
+            origin=caught.code.origin,
         )
 
     def _registers(self, code: Code) -> int:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memsim.sources.ptx.origin import Origin
+
 Extents = tuple[int, int, int]
 _ENTRY = re.compile(r"\.entry\s+([\w$]+)")
 _PACKAGE = str(Path(__file__).parents[3])
@@ -26,6 +28,7 @@ class Code:
         name: as its author wrote it.
         source: the file of the author's that it was compiled from, as results name it.
         parameters: their names, where they are known; they name the arrays that are passed.
+        origin: where the files lie whose lines its PTX names; by default none is looked for.
     """
 
     ptx: str
@@ -33,6 +36,7 @@ class Code:
     name: str
     source: str
     parameters: tuple[str, ...] = ()
+    origin: Origin = Origin()
 
 
 @dataclass(frozen=True)

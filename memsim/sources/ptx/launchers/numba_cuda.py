@@ -21,6 +21,7 @@ from memsim.sources.ptx.launchers.caught import Code, entries
 from memsim.sources.ptx.launchers.device_array import DeviceArray
 from memsim.sources.ptx.launchers.needed import is_installed, needed
 from memsim.sources.ptx.launchers.nothing import Nothing
+from memsim.sources.ptx.origin import beside
 from memsim.support.errors import InputError
 
 OLDEST = 75  # that the compiler of CUDA 13 knows
@@ -78,7 +79,7 @@ def _compiled(cuda: ModuleType, kernel: Any, kinds: tuple[Any, ...], gpu: GPU) -
         opt=options.get("opt", True), launch_bounds=options.get("launch_bounds"),
     )  # fmt: skip
     source = os.path.relpath(kernel.py_func.__code__.co_filename)
-    return Code(ptx, entries(ptx)[0], kernel.py_func.__name__, source)
+    return Code(ptx, entries(ptx)[0], kernel.py_func.__name__, source, origin=beside(source))
 
 
 def _host(value: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries
+from memsim.sources.ptx.origin import beside
 from memsim.support.errors import InputError
 
 
@@ -34,10 +35,16 @@ def launch_file(capturing: Capturing, ptx: Path, launch: Path, kernel: str | Non
     names = list(arguments) if isinstance(arguments, Mapping) else ()
     values = list(arguments.values()) if isinstance(arguments, Mapping) else list(arguments)
     cluster = given.get("cluster", 1)
+    origin = beside(ptx, launch, compiled=ptx.stat().st_mtime)
     capturing.launch(
-        Code(text, entry, entry, str(ptx)), values, _extents(launch, given, "grid"), _extents(launch, given, "block"),
-        names=names, cluster=cluster, shared_bytes=int(given.get("shared_bytes", 0)),
-    )  # fmt: skip
+        Code(text, entry, entry, str(ptx), origin=origin),
+        values,
+        _extents(launch, given, "grid"),
+        _extents(launch, given, "block"),
+        names=names,
+        cluster=cluster,
+        shared_bytes=int(given.get("shared_bytes", 0)),
+    )
 
 
 def _text(ptx: Path) -> str:

@@ -15,7 +15,10 @@ from memsim.sources.capture.ptxas import kernel_name
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries, user_line
 from memsim.sources.ptx.launchers.nvrtc import compile_string
+from memsim.sources.ptx.origin import Origin, beside
 from memsim.support.errors import InputError
+
+_UNKNOWN = "kernel.cu"  # the file of a string that stands in no file as it is
 
 
 class StringModule:
@@ -60,7 +63,8 @@ class StringModule:
                 raise InputError(self._file, name, f"is no kernel of this code; it has {', '.join(known) or 'none'}")
             entry = found[0]
         bare = kernel_name(entry)
-        return Code(self._text, entry, bare, self._file, tuple(parameter_names(self._code, bare)))
+        origin = Origin() if self._is_ptx or self._file == _UNKNOWN else beside(self._file)
+        return Code(self._text, entry, bare, self._file, tuple(parameter_names(self._code, bare)), origin)
 
     def _compile(self, name: str) -> None:
         if self._is_ptx:
@@ -101,8 +105,8 @@ def _written(code: str, where: str) -> tuple[str, int]:
     try:
         before, found, _ = Path(file).read_text().partition(code)
     except (OSError, UnicodeDecodeError):
-        return "kernel.cu", 1
-    return (os.path.relpath(file), before.count("\n") + 1) if found else ("kernel.cu", 1)
+        return _UNKNOWN, 1
+    return (os.path.relpath(file), before.count("\n") + 1) if found else (_UNKNOWN, 1)
 
 
 def plain(value: Any) -> Any:

@@ -24,6 +24,7 @@ from memsim.sources.ptx.launchers.caught import Code
 from memsim.sources.ptx.launchers.needed import needed
 from memsim.sources.ptx.launchers.tensors import HostTensor
 from memsim.sources.ptx.launchers.triton_tuner import tuners_caught
+from memsim.sources.ptx.origin import beside
 from memsim.sources.ptx.tensor_map import tensor_map
 from memsim.support.errors import InputError
 
@@ -206,7 +207,8 @@ class Launcher:
     def __init__(self, source: Any, metadata: Any) -> None:
         self._metadata = metadata
         self._signature: Mapping[Any, Any] = source.signature
-        self._code = Code(_ptx(source, metadata), metadata.name, source.name, _file(source))
+        file = _file(source)
+        self._code = Code(_ptx(source, metadata), metadata.name, source.name, file, origin=beside(file))
 
     def __call__(
         self,

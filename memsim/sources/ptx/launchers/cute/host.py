@@ -22,6 +22,7 @@ from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries
 from memsim.sources.ptx.launchers.cute.names import author_of
 from memsim.sources.ptx.launchers.host_memory import name_arrays, parameters_at
+from memsim.sources.ptx.origin import beside
 from memsim.support.errors import InputError
 
 _DONE, _FAILED = 0, 999  # of cudaError_t
@@ -98,7 +99,7 @@ class HostCalls:
         source = next(iter(parsed(module, "module").files.values()), "kernel.py")
         name, names = author_of(entry, source, len(parsed(module, "module").functions[entry].parameters))
         number = next(self._numbers)
-        self._kernels[number] = Code(module, entry, name, os.path.relpath(source), names)
+        self._kernels[number] = Code(module, entry, name, os.path.relpath(source), names, beside(source))
         _fill(made, number)
 
     def _attribute(self, made: int, which: int, device: int) -> None:

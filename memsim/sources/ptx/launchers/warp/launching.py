@@ -16,6 +16,7 @@ from memsim.sources.ptx.launchers.host_memory import name_arrays, parameters_at
 from memsim.sources.ptx.launchers.strings import parameter_names
 from memsim.sources.ptx.launchers.warp.lines import authors_lines, files
 from memsim.sources.ptx.launchers.warp.memory import DeviceMemory
+from memsim.sources.ptx.origin import beside
 from memsim.support.errors import InputError
 
 _NAME = re.compile(r"(.+)_[0-9a-f]{8}_cuda_kernel_(forward|backward)")
@@ -64,7 +65,7 @@ class Launching:
         name = entry if found is None else found[1] + ("_backward" if found[2] == "backward" else "")
         source = next((file for file in files(ptx).values() if file.endswith(".py")), f"{name}.cu")
         names = tuple(one.removeprefix("var_") for one in parameter_names(code, entry))
-        return self._keep(Code(ptx, entry, name, os.path.relpath(source), names))
+        return self._keep(Code(ptx, entry, name, os.path.relpath(source), names, beside(source)))
 
     def _launch(
         self, context: int, kernel: int, threads: int, most: int, block: int, loops: int, cluster: int, shared: int,
