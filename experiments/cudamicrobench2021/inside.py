@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import memsim
-from experiments.cudamicrobench2021.programs import captured
+from experiments.cudamicrobench2021.programs import REPOSITORY, captured
 from experiments.gv100_launches.programs import downloads
 from experiments.harness.parallel import mapped
 from experiments.harness.study import Setting
@@ -40,7 +40,9 @@ WHOLE = 1 << 20  # threads up to which a launch is traced whole; of larger ones 
 class Time:
     """One version at one size: microseconds measured (nan: not published), and as memsim predicts them.
 
-    `parts`: how many times what was traced the whole is.
+    Attributes:
+        parts: how many times what was traced the whole is.
+        traced: ``captured``, of the authors' program, or ``described``.
     """
 
     benchmark: str
@@ -50,6 +52,7 @@ class Time:
     measured: float
     result: Result
     parts: float = 1.0
+    traced: str = "described"
 
     @property
     def predicted(self) -> float:
@@ -58,25 +61,26 @@ class Time:
 
 def times(setting: Setting) -> list[Time]:
     """Every version at every size; a quick run takes the smallest of each benchmark, and leaves out the products."""
-    downloaded = None if setting.quick else downloads()
+    downloaded = None if setting.quick else downloads(REPOSITORY)
     with MEASURED.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     smallest = {row["benchmark"]: min(int(r["n"]) for r in rows if r["benchmark"] == row["benchmark"]) for row in rows}
     if setting.quick:
         rows = [row for row in rows if int(row["n"]) == smallest[row["benchmark"]]]
         rows = [row for row in rows if row["benchmark"] not in SLOW_TO_TRACE]
-    return mapped(_time, [(row, setting.quick, downloaded) for row in rows], setting.jobs, "kernels")
+    return mapped(time_of, [(row, setting.quick, downloaded) for row in rows], setting.jobs, "kernels")
 
 
-def _time(asked: tuple[dict[str, str], bool, Path | None]) -> Time:
+def time_of(asked: tuple[dict[str, str], bool, Path | None]) -> Time:
+    """A row of `measured.csv`, beside it memsim's: whether quickly, and the folder of the downloads."""
     row, quick, downloaded = asked
     benchmark, gpu, n = row["benchmark"], row["gpu"], int(row["n"])
-    trace, parts = captured(benchmark, row["version"], n, gpu, downloaded), 1.0
+    trace, parts, traced = captured(benchmark, row["version"], n, gpu, downloaded), 1.0, "captured"
     if trace is None:
-        trace, parts = _described(benchmark, row["version"], n, gpu, quick)
+        (trace, parts), traced = _described(benchmark, row["version"], n, gpu, quick), "described"
     settings = {"stochastic.start_alignment": False}  # a launch from its first block on
     result = memsim.simulate(trace, gpu=gpu, trials=2 if quick else TRIALS, seed=1, settings=settings)
-    return Time(benchmark, gpu, row["version"], n, float(row["microseconds"] or math.nan), result, parts)
+    return Time(benchmark, gpu, row["version"], n, float(row["microseconds"] or math.nan), result, parts, traced)
 
 
 def _described(benchmark: str, version: str, n: int, gpu: str, quick: bool) -> tuple[memsim.Trace, float]:

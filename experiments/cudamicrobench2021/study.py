@@ -70,7 +70,7 @@ def _speedups(times: list[Time]) -> Iterator[Claim]:
             slow.measured / fast.measured,
             slow.predicted / fast.predicted,
             unit="x",
-            source=f"{REPOSITORY}, times of a {slow.gpu}",
+            source=f"{REPOSITORY}, times of a {slow.gpu}; ours {slow.traced}",
         )
 
 
@@ -86,7 +86,7 @@ def _absolute(times: list[Time]) -> Iterator[Claim]:
             time.predicted,
             None if interval is None else (scale * interval.low, scale * interval.high),
             "µs",
-            f"{REPOSITORY}, times of a {time.gpu}",
+            f"{REPOSITORY}, times of a {time.gpu}; ours {time.traced}",
         )
 
 
@@ -113,8 +113,10 @@ def _table_one(
     """Table I of the paper, row by row; of TaskGraph, which has no figure there, NVIDIA's."""
 
     def row(name: str, what: str, published: float, ours: float, source: str = TABLE_I) -> Claim:
-        return Claim(f"{name}: {what}", published, ours, unit="x", source=source)
+        told = f"; ours {traced[name]}" if name in traced else ""
+        return Claim(f"{name}: {what}", published, ours, unit="x", source=source + told)
 
+    traced = {time.benchmark: time.traced for time in times}
     gains: dict[str, list[float]] = {}
     for slow, fast in _pairs(times):
         gains.setdefault(f"{slow.benchmark}{_board(slow)}", []).append(slow.predicted / fast.predicted)
@@ -173,9 +175,9 @@ def _table(times: list[Time]) -> str:
         values = slow.measured, slow.predicted, fast.measured, fast.predicted
         gains = slow.measured / fast.measured, slow.predicted / fast.predicted
         shown = [significant(value, 3) for value in (*values, *gains)]
-        rows.append([f"{slow.benchmark}{_board(slow)}", f"{slow.n:,}", *shown])
-    headers = ["pair", "n", "slow µs", "ours", "fast µs", "ours", "gain", "ours"]
-    return markdown(headers, rows)
+        rows.append([f"{slow.benchmark}{_board(slow)}", slow.traced, f"{slow.n:,}", *shown])
+    headers = ["pair", "trace", "n", "slow µs", "ours", "fast µs", "ours", "gain", "ours"]
+    return markdown(headers, rows, 2)
 
 
 def _density_table(densities: list[tuple[int, float, float]], predicted: list[tuple[int, float, float]]) -> str:

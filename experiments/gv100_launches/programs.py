@@ -11,7 +11,8 @@ from pathlib import Path
 import memsim
 from memsim.support.errors import InputError
 
-VARIABLE = "MEMSIM_PROGRAMS"  # names the folder that holds both downloads
+WANTED = "polybenchGpu and gpu-rodinia"
+VARIABLE = "MEMSIM_PROGRAMS"  # names the folder that holds the downloads
 POLYBENCH = "polybenchGpu/polybenchCodesCudaOpenClHMPPOpenAcc/CUDA"
 RODINIA = "gpu-rodinia/cuda"
 LUD = tuple(f"{RODINIA}/lud/{name}" for name in ("cuda/lud.cu", "cuda/lud_kernel.cu", "common/common.c"))
@@ -45,15 +46,18 @@ PROGRAMS = {
 }
 
 
-def downloads() -> Path | None:
+def downloads(wanted: str) -> Path | None:
     """The folder that the environment names; None where it names none.
+
+    Args:
+        wanted: the repositories that it is to hold, for the error.
 
     Raises:
         InputError: it is not a folder.
     """
     named = os.environ.get(VARIABLE)
     if named and not Path(named).is_dir():
-        raise InputError(VARIABLE, named, "is no folder; give the one that holds polybenchGpu and gpu-rodinia")
+        raise InputError(VARIABLE, named, f"is no folder; give the one that holds {wanted}")
     return Path(named) if named else None
 
 

@@ -36,7 +36,7 @@ PANELS = (
 
 def run(setting: Setting) -> Outcome:
     """All cases; of the programs themselves where they are downloaded."""
-    hardware, downloaded = measured(), downloads()
+    hardware, downloaded = measured(), downloads("the repositories of its README.md")
     names = QUICK if setting.quick else tuple(CASES)
     ours = {}
     with bar("launches") as advance:

@@ -24,7 +24,7 @@ Rows = dict[int, tuple[str, float, float]]  # step -> name, measured and our mic
 
 def run(setting: Setting) -> Outcome:
     """All eight steps; those that are described where the programs are not downloaded, or quickly of fewer numbers."""
-    folder = None if setting.quick else downloads()
+    folder = None if setting.quick else downloads("How_to_optimize_in_GPU")
     rows = {step: row for step, row in measured().items() if folder or step in DESCRIBED}
     numbers = QUICK if setting.quick else NUMBERS
     found: Rows = {}

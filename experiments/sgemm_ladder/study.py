@@ -24,7 +24,7 @@ Rows = dict[int, tuple[str, float, float]]  # kernel -> name, measured and our G
 
 def run(setting: Setting) -> Outcome:
     """All ten kernels; those that are described where the programs are not downloaded, or quickly."""
-    folder = None if setting.quick else downloads()
+    folder = None if setting.quick else downloads("SGEMM_CUDA")
     rows = {kernel: row for kernel, row in measured().items() if folder or kernel in DESCRIBED}
     found: Rows = {}
     with bar("kernels") as advance:

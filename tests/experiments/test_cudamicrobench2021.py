@@ -1,6 +1,8 @@
 """The study of CUDAMicroBench's pairs runs the authors' programs from where the reader says, else describes them."""
 
-from experiments.cudamicrobench2021.inside import PAIRS
+from compilers import needs_gxx
+
+from experiments.cudamicrobench2021.inside import PAIRS, time_of
 from experiments.cudamicrobench2021.programs import PROGRAMS, REPOSITORY, captured
 
 # Each thread loads one of n doubles and stores it; the slow version's threads walk eight apart.
@@ -25,11 +27,15 @@ def test_programs_are_pairs_of_the_study():
     assert set(PROGRAMS) <= set(PAIRS)
 
 
+@needs_gxx
 def test_a_downloaded_program_is_captured_by_version(tmp_path):
     folder = tmp_path / REPOSITORY / "Shmem"
     folder.mkdir(parents=True)
     (folder / "mm_kernel.cu").write_text(PROGRAM, encoding="utf-8")
     (folder / "mm_omp_cuda.c").write_text("", encoding="utf-8")
+    row = dict(benchmark="Shmem", gpu="tesla-v100", version="slow", n="64", microseconds="")
+    assert time_of((row, True, tmp_path)).traced == "captured"
+    assert time_of((row, True, tmp_path / "Shmem")).traced == "described"  # no repository there
     traces = [captured("Shmem", version, 64, "tesla-v100", tmp_path) for version in ("slow", "fast")]
     assert [trace.kernel.split("(")[0] for trace in traces] == ["global_block", "shared_block"]
     strides = [next(iter(trace.chunks())).stride[0] for trace in traces]

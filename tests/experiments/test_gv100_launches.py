@@ -3,7 +3,7 @@
 import pytest
 
 from experiments.gv100_launches.predict import predict
-from experiments.gv100_launches.programs import POLYBENCH, PROGRAMS, VARIABLE, downloads
+from experiments.gv100_launches.programs import POLYBENCH, PROGRAMS, VARIABLE, WANTED, downloads
 from experiments.gv100_launches.rows import ROWS, Row, measured
 from memsim.support.errors import InputError
 
@@ -33,7 +33,7 @@ def test_a_downloaded_program_is_captured_and_counted(tmp_path, monkeypatch):
     file.write_text(PROGRAM, encoding="utf-8")
     monkeypatch.setenv(VARIABLE, str(tmp_path))
     monkeypatch.chdir(tmp_path)
-    found = predict(Row("gramschmidt_kernel1", "gram_schmidt"), downloads(), trials=1, jobs=1)
+    found = predict(Row("gramschmidt_kernel1", "gram_schmidt"), downloads(WANTED), trials=1, jobs=1)
     assert (found.read_requests, found.write_requests, found.read_sectors, found.write_sectors) == (2, 2, 10, 8)
     assert found.l2_reads == 9 and found.l1_load == 0.1  # one sector of the second warp is the first one's
     assert found.dram_sectors >= 10  # a fetch is of two sectors
@@ -41,7 +41,9 @@ def test_a_downloaded_program_is_captured_and_counted(tmp_path, monkeypatch):
 
 def test_a_folder_that_is_not_there_is_named(tmp_path, monkeypatch):
     monkeypatch.delenv(VARIABLE, raising=False)
-    assert downloads() is None
+    assert downloads(WANTED) is None
     monkeypatch.setenv(VARIABLE, str(tmp_path / "none"))
     with pytest.raises(InputError, match="is no folder; give the one that holds polybenchGpu and gpu-rodinia"):
-        downloads()
+        downloads(WANTED)
+    with pytest.raises(InputError, match="is no folder; give the one that holds CUDAMicroBench"):
+        downloads("CUDAMicroBench")
