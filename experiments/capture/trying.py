@@ -17,7 +17,9 @@ from experiments.capture.programs import Program
 
 _PATIENCE = 6  # of wall clock, in limits: the machine may have other work
 _COMPILED = "traced by its compiled code"
-_FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:(?!\s*[\d.])", re.IGNORECASE)
+_FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:", re.IGNORECASE)
+# A figure of merit: "Max error: 2e-5", "RMS error: 0.1"
+_DEVIATION = re.compile(r"\b(max\w*|mean|average|avg|rms|rel\w*|abs\w*)\.? (\w+ )?error:\s*[\d.]", re.IGNORECASE)
 _PASSED = re.compile(r"pass|success|correct|match|\bok\b|verified", re.IGNORECASE)
 
 
@@ -100,9 +102,18 @@ def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Trie
     done = _run(program, checkouts, limit, ["--by", "source", "--registers", "32"])
     if done is None or _out_of_time(done):
         return replace(row, check="time")
-    if done.returncode != 0 or _FAILED.search(done.stdout):
-        return replace(row, check="failed")
-    return replace(row, check="passed" if _PASSED.search(done.stdout) else "ended")
+    return replace(row, check="failed" if done.returncode else verdict(done.stdout))
+
+
+def verdict(printed: str) -> str:
+    """What a program that ended well says of its results: ``passed``, ``failed``, or nothing, ``ended``.
+
+    >>> [verdict(text) for text in ("Max error: 2.8e-05", "ERROR: 37 differences found", "Test passed. RMS error: 0")]
+    ['ended', 'failed', 'passed']
+    """
+    if _FAILED.search(_DEVIATION.sub("", printed)):
+        return "failed"
+    return "passed" if _PASSED.search(printed) else "ended"
 
 
 def _out_of_time(done: subprocess.CompletedProcess[str]) -> bool:
