@@ -194,10 +194,10 @@ def capturing(
     stop: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> Iterator[Capturing]:
-    """Catch what a Python program launches: Triton, Numba-CUDA, Warp, CuPy, cuda.core; see docs/python_kernels.md.
+    """Catch what a Python program launches: Triton, Numba-CUDA, Warp, CuTe DSL, CuPy, cuda.core.
 
     Inside the block no GPU is asked for: kernels are compiled for `gpu`, run on the CPU on numpy's arrays (and torch's
-    CPU tensors) as they are, and the wanted launch is traced.
+    CPU tensors) as they are, and the wanted launch is traced; see docs/python_kernels.md.
 
     Args:
         gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks to trace.

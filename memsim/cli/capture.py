@@ -91,7 +91,7 @@ def capture(
     """Run a program, without a GPU, and store the memory trace of a kernel.
 
     The program runs whole, on real data; its output and exit code are its own. A Python program's kernels are those of
-    Triton, Numba-CUDA, Warp, CuPy, cuda.core and NVRTC (docs/python_kernels.md).
+    Triton, Numba-CUDA, Warp, CuTe DSL, CuPy, cuda.core and NVRTC (docs/python_kernels.md).
 
     \b
     memsim capture app.cu -o app.h5
