@@ -1,4 +1,4 @@
-"""Ladders of kernels, each step a little faster than the one before, as lessons have them; for test_gains_of_ladders."""
+"""Ladders of kernels, each step a little faster than the one before, as lessons have them; for their tests."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 
 import numpy as np
 import pytest
@@ -282,8 +283,8 @@ def test_between_two_warps_one_barrier_is_left_however_many_there_are(order, kep
     expected = np.zeros(len(order) * syncs, bool)
     expected[[turn * syncs for turn in kept]] = True
     (chunk,) = repaired.chunks()
-    for flags, op in zip(*(np.split(rows, chunk.first_instruction[1:-1]) for rows in (chunk.flags, chunk.op)), strict=True):
-        left = flags[op == NO_OP] & Flag.barrier != 0
+    for first, end in itertools.pairwise(chunk.first_instruction):
+        left = chunk.flags[first:end][chunk.op[first:end] == NO_OP] & Flag.barrier != 0
         assert left[: len(expected)].tolist() == expected.tolist()
 
 

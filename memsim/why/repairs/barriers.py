@@ -25,8 +25,8 @@ def without_idle_barriers(blocks: Blocks, repaired: Chunk) -> Chunk:
 
 
 def barriers_of_one_warp(blocks: Blocks) -> np.ndarray:
-    """bool [rows]: barriers that order no two warps: nearest to them, on both sides, one warp accesses memory, the same,
-    or none does; and all but the first of barriers that have no accesses between, for it does for them.
+    """bool [rows]: barriers that order no two warps: nearest to them, on both sides, one and the same warp accesses
+    memory, or none; and all but the first of barriers that have no accesses between, for it does for them.
 
     A warp's own accesses are ordered without, if its lanes are in step (``__syncwarp``).
     """
