@@ -27,7 +27,6 @@ _LITERAL = ("-fno-strict-aliasing", "-fwrapv", "-fno-aggressive-loop-optimizatio
 _HOST = ("-O2", "-w", "-fpermissive", *_LITERAL, "-fno-pie", "-no-pie", ARCHITECTURE)
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")  # what the front end takes, too
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
-_COLLECTIVE = re.compile(r"\bcub::(?:Block|Warp)(?:Reduce|Scan|Load|Store|Exchange|RadixSort)\b")
 _ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE)
 
 
@@ -121,7 +120,8 @@ def build(sources: Sources, folder: Path, *, assembly: bool = False) -> Program:
     linker = ["nvcc"] if sources.gpu else ["g++", "-no-pie", "-pthread", "-rdynamic"]
     libraries = [f"-l{one}" for one in sources.libraries]
     _run([*linker, *map(str, objects), "-o", str(program), *libraries], folder, sources.files[0])
-    return Program(program, sites, _kernels(sources, done), _collectives(done))
+    collectives = dict.fromkeys(name for one in done for name in one.collectives)
+    return Program(program, sites, _kernels(sources, done), tuple(collectives))
 
 
 def _check(sources: Sources) -> None:
@@ -159,11 +159,6 @@ def _kernels(sources: Sources, done: Sequence[Instrumented]) -> Kernels:
     defined = dict.fromkeys(name for one in done for name in one.kernels)
     launched = dict.fromkeys(name for one in done for name in one.launched)
     return Kernels(tuple(defined), tuple(launched), not any("cudaLaunch" in text for text in texts))
-
-
-def _collectives(done: Sequence[Instrumented]) -> tuple[str, ...]:
-    named = (name for one in done for text in one.texts.values() for name in _COLLECTIVE.findall(text))
-    return tuple(dict.fromkeys(named))
 
 
 def _compiler(sources: Sources, file: Path, folder: Path, includes: Sequence[Path]) -> list[str]:

@@ -2,6 +2,7 @@
 #include <cub/cub.cuh>
 
 #include <algorithm>
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
@@ -56,6 +57,41 @@ __global__ void collectives(const int* in, int* sums, int* scanned, int* sorted,
     cub::StoreDirectStriped<Threads>(threadIdx.x, striped + start, mine);
 }
 
+// Scans without an initial value, with the sum of all; and sorts of pairs into a striped arrangement.
+__global__ void others(const int* in, int* before, int* lane_before, int* totals, int* keys, int* places) {
+    typedef cub::BlockScan<int, threads, cub::BLOCK_SCAN_WARP_SCANS> Scan;
+    typedef cub::WarpScan<int> Warp;
+    typedef cub::BlockRadixSort<int, threads, 2, int> Sort;
+    __shared__ Scan::TempStorage scan;
+    __shared__ Warp::TempStorage warp[threads / 32];
+    __shared__ Sort::TempStorage sort;
+    int t = threadIdx.x, mine = in[t], total, of_warp;
+    Scan(scan).ExclusiveScan(mine, before[t], cub::Max(), total);
+    Warp(warp[t / 32]).ExclusiveScan(mine, lane_before[t], cub::Max(), of_warp);
+    if (t == 0) totals[0] = total, totals[1] = of_warp;
+    int key[2] = {in[2 * t], in[2 * t + 1]}, place[2] = {2 * t, 2 * t + 1};
+    Sort(sort).SortDescendingBlockedToStriped(key, place);
+    cub::StoreDirectStriped<threads>(t, keys, key);
+    cub::StoreDirectStriped<threads>(t, places, place);
+}
+
+void check_others(const int* in) {
+    int *before = array<int>(threads), *lane_before = array<int>(threads), *totals = array<int>(2);
+    int *keys = array<int>(2 * threads), *places = array<int>(2 * threads);
+    others<<<1, threads>>>(in, before, lane_before, totals, keys, places);
+    cudaDeviceSynchronize();
+    for (int t = 1; t < threads; ++t) {
+        CHECK(before[t] == *std::max_element(in, in + t));
+        CHECK(t % 32 == 0 || lane_before[t] == *std::max_element(in + t / 32 * 32, in + t));
+    }
+    CHECK(totals[0] == *std::max_element(in, in + threads));
+    CHECK(totals[1] == *std::max_element(in, in + 32));
+    std::vector<int> expected(2 * threads);
+    for (int i = 0; i < 2 * threads; ++i) expected[i] = i;
+    std::stable_sort(expected.begin(), expected.end(), [&](int a, int b) { return in[a] > in[b]; });
+    for (int i = 0; i < 2 * threads; ++i) CHECK(places[i] == expected[i] && keys[i] == in[expected[i]]);
+}
+
 void check_blocks(const int* in) {
     int *sums = array<int>(2 * blocks), *scanned = array<int>(blocks * per_block), *sorted = array<int>(blocks * per_block);
     int *striped = array<int>(blocks * per_block), *of_warps = array<int>(blocks * threads / 32);
@@ -105,12 +141,26 @@ void check_arrays(const int* in) {
     cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted, places, order, n);
     std::stable_sort(expected.begin(), expected.end(), [&](int a, int b) { return keys[a] < keys[b]; });
     for (int i = 0; i < n; ++i) CHECK(order[i] == expected[i] && sorted[i] == keys[expected[i]]);
+    const float zeros[4] = {0.0f, -0.0f, 1.0f, -1.0f};  // equal whatever their signs, so in their old order
+    const int sorted_zeros[4] = {3, 0, 1, 2};
+    std::copy(zeros, zeros + 4, keys);
+    cub::DeviceRadixSort::SortPairs(room, bytes, keys, sorted, places, order, 4);
+    CHECK(std::equal(order, order + 4, sorted_zeros));
+    cub::DoubleBuffer<float> both(keys, sorted);
+    cub::DeviceRadixSort::SortKeysDescending(room, bytes, both, 4);
+    CHECK(both.Current()[0] == 1.0f && both.Current()[3] == -1.0f);
+    cub::KeyValuePair<int, int>* best = array<cub::KeyValuePair<int, int>>(1);
+    const int* nothing = nullptr;
+    cub::DeviceReduce::Max(room, bytes, nothing, result, 0);
+    cub::DeviceReduce::ArgMin(room, bytes, nothing, best, 0);
+    CHECK(*result == INT_MIN && best->key == 1 && best->value == INT_MAX);
 }
 
 int main() {
     int* in = array<int>(blocks * per_block);
     for (int i = 0; i < blocks * per_block; ++i) in[i] = i < n ? i * 7919 % 1009 - 500 : 0;
     check_blocks(in);
+    check_others(in);
     check_arrays(in);
     printf("all right\n");
 }

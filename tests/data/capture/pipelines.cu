@@ -77,6 +77,19 @@ __global__ void halves(int* out) {
     atomicAdd(out, 1);
 }
 
+template <class Group>
+__device__ void stage(const Group& group, int* to, const int* from) {
+    cg::memcpy_async(group, to, from, tile * sizeof(int));
+    cg::wait(group);
+}
+
+// A group's copy, by a function that leaves open which group it is.
+__global__ void staged(const int* in, int* out) {
+    __shared__ alignas(16) int room[tile];
+    stage(cg::this_thread_block(), room, in + blockIdx.x * tile);
+    if (threadIdx.x < tile) out[blockIdx.x * tile + threadIdx.x] = room[tile - 1 - threadIdx.x];
+}
+
 // A group's copy, waited for by the group; pointers of a type that the template leaves open.
 template <int Tile>
 __global__ void reversed(const int* in, int* out) {
@@ -108,6 +121,10 @@ int main() {
     cudaDeviceSynchronize();
     CHECK(*passed == 32);
     reversed<tile><<<blocks, threads>>>(in, out);
+    cudaDeviceSynchronize();
+    for (int k = 0; k < blocks * tile; ++k) CHECK(out[k] == in[k / tile * tile + tile - 1 - k % tile]);
+    cudaMemset(out, 0, blocks * tile * sizeof(int));
+    staged<<<blocks, threads>>>(in, out);
     cudaDeviceSynchronize();
     for (int k = 0; k < blocks * tile; ++k) CHECK(out[k] == in[k / tile * tile + tile - 1 - k % tile]);
     printf("all right\n");

@@ -219,13 +219,50 @@ def barrier_rows(path) -> int:
 
 
 def test_collectives_of_cub_are_the_libraries_of_cpp(tmp_path):
-    done = captured("collectives.cu", tmp_path / "t.h5", "--by", "source")
+    done = captured("collectives.cu", tmp_path / "t.h5", "--by", "source", "--kernel", "collectives")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == "all right"
     assert "cub::BlockLoad" in done.stderr and "is not in the trace of the source" in done.stderr
     trace = memsim.open_trace(tmp_path / "t.h5")
     assert {op.space for op in trace.ops} == {Space.global_}  # room and of_warp are handed on, not read
     assert len(trace.ops) == 3
+
+
+COLLECTIVES = """
+#include <cub/cub.cuh>
+using namespace cub;
+__global__ void k(const int* in, int* out) {  // as without cub::BlockScan
+  typedef BlockReduce<int, 64> Reduce;
+  __shared__ Reduce::TempStorage room;
+  int items[2];
+  LoadDirectBlocked(threadIdx.x, in, items);
+  int sum = Reduce(room).Sum(items);
+  if (threadIdx.x == 0) out[0] = sum;
+}
+int main() {
+  int *in, *out;
+  cudaMallocManaged(&in, 512), cudaMallocManaged(&out, 4);
+  k<<<1, 64>>>(in, out);
+  cudaDeviceSynchronize();
+}
+"""
+
+
+def test_collectives_are_told_by_whatever_name_and_are_one_barrier_each(tmp_path):
+    program = tmp_path / "p.cu"
+    program.write_text(COLLECTIVES)
+    done = memsim.capture(program, out=tmp_path / "t.h5", by="source", registers=20)
+    (note,) = done.notes
+    assert note.startswith("what cub::BlockReduce, cub::LoadDirectBlocked access is not in")
+    assert barrier_rows(tmp_path / "t.h5") == 2  # warps
+
+
+def test_the_driver_has_no_names_of_errors(tmp_path):
+    program = tmp_path / "p.cu"
+    calls = "int main() { const char* name; cuGetErrorName(CUDA_SUCCESS, &name); }"
+    program.write_text(f"#include <cuda.h>\n__global__ void k() {{}}\n{calls}\n")
+    with pytest.raises(InputError, match=r"calls cuGetErrorName\(\), which is not known here"):
+        memsim.capture(program, out=tmp_path / "t.h5", by="source", registers=20)
 
 
 @needs_nvcc

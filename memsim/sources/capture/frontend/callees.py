@@ -8,7 +8,7 @@ from clang.cindex import Cursor, CursorKind, Type, TypeKind
 
 from memsim.sources.capture.frontend.parsing import overloads
 from memsim.sources.capture.frontend.source import closing, code
-from memsim.sources.capture.frontend.tree import Node, Unary
+from memsim.sources.capture.frontend.tree import Node, Unary, is_reference
 
 _VARIABLES = (CursorKind.VAR_DECL, CursorKind.PARM_DECL, CursorKind.FIELD_DECL)
 _SCOPES = (CursorKind.NAMESPACE_REF, CursorKind.TYPE_REF, CursorKind.TEMPLATE_REF)
@@ -84,9 +84,25 @@ def candidates(named: Cursor | None, callee: Node | None) -> list[Cursor]:
 def parameter_types(named: Cursor | None, callee: Node | None) -> list[Type]:
     """Types of a function's parameters; of the first candidate where a template leaves it open."""
     first = next(iter(candidates(named, callee)), None)
-    if first is None or first.type.kind != TypeKind.FUNCTIONPROTO:
+    if first is None or not _has_prototype(first):
         return []
     return list(first.type.argument_types())
+
+
+def takes_group(named: Cursor | None, callee: Node | None, arguments: list[Node]) -> bool:
+    """Whether a call's first argument is a group of threads, which functions take by reference, as no pointer.
+
+    Where the functions that may be called do not tell, an object is one; what a template leaves open is a pointer.
+    """
+    possible = (list(one.type.argument_types()) for one in candidates(named, callee) if _has_prototype(one))
+    first = {is_reference(types[0]) for types in possible if types and len(types) == len(arguments)}
+    if len(first) == 1:
+        return first.pop()
+    return bool(arguments) and bool(arguments[0].cursor.type.get_canonical().kind == TypeKind.RECORD)
+
+
+def _has_prototype(function: Cursor) -> bool:
+    return bool(function.type.kind == TypeKind.FUNCTIONPROTO)
 
 
 def is_operator_method(named: Cursor | None, callee: Node | None, arguments: list[Node]) -> bool:

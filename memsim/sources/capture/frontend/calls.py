@@ -15,6 +15,7 @@ from memsim.sources.capture.frontend.callees import (
     names_class,
     parameter_types,
     parts,
+    takes_group,
 )
 from memsim.sources.capture.frontend.declarations import Key, is_launch, key
 from memsim.sources.capture.frontend.expressions import COPIED, OPERAND, Expressions
@@ -63,7 +64,8 @@ class Calls(Expressions):
         if not users and (kind := _of_atomic_object(named, used)) is not None:
             return self._atomic_object(node, kind, callee, arguments)
         if not users and (known := builtin(name)) is not None:
-            return self._builtin(node, known, arguments, used)
+            group = known.after_group and takes_group(named, callee, arguments)
+            return self._builtin(node, known, arguments, used, int(group))
         return self._evaluate(node, named, callee, arguments, users)
 
     def returns_reference(self, node: Node) -> bool:
@@ -259,8 +261,8 @@ class Calls(Expressions):
 
     # -- the runtime's functions
 
-    def _builtin(self, node: Node, known: Builtin, arguments: list[Node], used: bool) -> Deps:
-        """An atomic, a load or store through a pointer, a texture fetch, a barrier."""
+    def _builtin(self, node: Node, known: Builtin, arguments: list[Node], used: bool, group: int) -> Deps:
+        """An atomic, a load or store through a pointer, a texture fetch, a barrier; `group` arguments come first."""
         if known.refused:
             raise self.context.refuse(node, self.text(node).partition("(")[0], known.refused)
         if known.of_warp and self.context.gpu:
@@ -273,7 +275,6 @@ class Calls(Expressions):
         if known.is_fetch:
             return self._fetch(node, everything)
         returned = NOTHING
-        group = int(known.after_group and bool(arguments) and _is_class(arguments[0]))
         for index, kind in ((group + index, kind) for index, kind in known.accesses):
             if index >= len(arguments):
                 continue
@@ -325,11 +326,6 @@ class Calls(Expressions):
         if new:
             self.around(node, "fetch", draft)
         return frozenset({draft})
-
-
-def _is_class(argument: Node) -> bool:
-    """Whether it is an object for certain; what a template leaves open may be a pointer."""
-    return bool(argument.cursor.type.get_canonical().kind == TypeKind.RECORD)
 
 
 def _of_atomic_object(named: Cursor | None, used: bool) -> Kind | None:

@@ -12,6 +12,7 @@ from clang.cindex import CursorKind, TranslationUnit
 
 from memsim.sources.capture.frontend import declarations, macros
 from memsim.sources.capture.frontend.allocations import is_allocation, keep_type
+from memsim.sources.capture.frontend.collectives import named_collectives
 from memsim.sources.capture.frontend.constants import is_constexpr
 from memsim.sources.capture.frontend.launches import (
     casts_to_pointer,
@@ -43,6 +44,7 @@ class Instrumented:
         sites: what the probes' numbers stand for.
         kernels: names of the kernels it defines.
         launched: names in its launches ``k<<<...>>>()``, in order.
+        collectives: CUB's functions of blocks and warps that it names, whose accesses have no probes.
     """
 
     path: Path
@@ -50,6 +52,7 @@ class Instrumented:
     sites: list[Site]
     kernels: list[str]
     launched: list[str]
+    collectives: list[str]
 
 
 def instrument(
@@ -92,7 +95,7 @@ def instrument(
     sites = number(context, first, shown)
     texts = {file.path: _final(context, name) for name, file in files.items()}
     kernels = [cursor.spelling for cursor in found.device.values() if declarations.is_kernel(cursor)]
-    return Instrumented(path, texts, sites, kernels, launched)
+    return Instrumented(path, texts, sites, kernels, launched, named_collectives(unit, files))
 
 
 def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUnit, dict[str, SourceFile]]:

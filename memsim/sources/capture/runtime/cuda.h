@@ -21,14 +21,8 @@ typedef enum cudaError_enum {
 } CUresult;
 
 #define CUDA_DRIVER_API
-MEMSIM_CUDA CUresult cuGetErrorName(CUresult error, const char** name) {
-    *name = cudaGetErrorName(static_cast<cudaError_t>(error));
-    return CUDA_SUCCESS;
-}
-MEMSIM_CUDA CUresult cuGetErrorString(CUresult error, const char** text) {
-    *text = cudaGetErrorString(static_cast<cudaError_t>(error));
-    return CUDA_SUCCESS;
-}
+MEMSIM_REFUSED(CUresult, cuGetErrorName)
+MEMSIM_REFUSED(CUresult, cuGetErrorString)
 MEMSIM_REFUSED(CUresult, cuInit)
 MEMSIM_REFUSED(CUresult, cuDeviceGet)
 MEMSIM_REFUSED(CUresult, cuDeviceGetCount)

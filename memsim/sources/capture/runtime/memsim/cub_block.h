@@ -50,6 +50,23 @@ class BlockReduce {
 template <class T, int X, BlockScanAlgorithm = BLOCK_SCAN_RAKING, int Y = 1, int Z = 1, int = 0>
 class BlockScan {
     static constexpr int threads = X * Y * Z;
+    template <int N>
+    struct Mine {
+        T item[N], sum;
+    };
+
+    // `scan(all)` gets what the threads have, and leaves the results there and the sum of all.
+    template <int N, class Scan>
+    static void in_order(T (&in)[N], T (&out)[N], T& sum, Scan scan) {
+        Mine<N> mine;
+        for (int i = 0; i < N; ++i) mine.item[i] = in[i];
+        memsim_probe::in_block(mine, [&](Mine<N>* all) {
+            T joined = scan(all);
+            for (int k = 0; k < threads; ++k) all[k].sum = joined;
+        });
+        for (int i = 0; i < N; ++i) out[i] = mine.item[i];
+        sum = mine.sum;
+    }
 
   public:
     typedef BlockStorage<T, threads> TempStorage;
@@ -58,38 +75,31 @@ class BlockScan {
 
     template <int N, class Join>
     void InclusiveScan(T (&in)[N], T (&out)[N], Join join, T& sum) {
-        struct Mine {
-            T item[N], sum;
-        } mine;
-        for (int i = 0; i < N; ++i) mine.item[i] = in[i];
-        memsim_probe::in_block(mine, [&](Mine* all) {
+        in_order(in, out, sum, [&](Mine<N>* all) {
             for (int k = 0; k < threads; ++k) {
                 if (k) all[k].item[0] = join(all[k - 1].item[N - 1], all[k].item[0]);
                 memsim_probe::scan(all[k].item, N, join);
             }
-            for (int k = 0; k < threads; ++k) all[k].sum = all[threads - 1].item[N - 1];
+            return all[threads - 1].item[N - 1];
         });
-        for (int i = 0; i < N; ++i) out[i] = mine.item[i];
-        sum = mine.sum;
     }
+    // Without an initial value; the first result is not defined.
+    template <int N, class Join>
+    void ExclusiveScan(T (&in)[N], T (&out)[N], Join join, T& sum) {
+        in_order(in, out, sum, [&](Mine<N>* all) {
+            T joined = all[0].item[0];
+            memsim_probe::scan_before(all[0].item + 1, N - 1, joined, join);
+            for (int k = 1; k < threads; ++k) memsim_probe::scan_before(all[k].item, N, joined, join);
+            return joined;
+        });
+    }
+    // The sum is without the initial value.
     template <int N, class Join>
     void ExclusiveScan(T (&in)[N], T (&out)[N], T initial, Join join, T& sum) {
-        struct Mine {
-            T item[N], sum;
-        } mine;
-        for (int i = 0; i < N; ++i) mine.item[i] = in[i];
-        memsim_probe::in_block(mine, [&](Mine* all) {
-            T joined = all[0].item[0];  // without the initial value
-            for (int k = 0; k < threads; ++k)
-                for (int i = 0; i < N; ++i)
-                    if (k || i) joined = join(joined, all[k].item[i]);
-            for (int k = 0; k < threads; ++k) {
-                memsim_probe::scan_before(all[k].item, N, initial, join);
-                all[k].sum = joined;
-            }
-        });
-        for (int i = 0; i < N; ++i) out[i] = mine.item[i];
-        sum = mine.sum;
+        T before[N];
+        ExclusiveScan(in, before, join, sum);
+        for (int i = 0; i < N; ++i)
+            out[i] = memsim_probe::block.thread() || i ? join(initial, before[i]) : initial;
     }
 
     // One value a thread.
@@ -97,6 +107,12 @@ class BlockScan {
     void InclusiveScan(T in, T& out, Join join, T& sum) {
         T one[1] = {in};
         InclusiveScan(one, one, join, sum);
+        out = one[0];
+    }
+    template <class Join>
+    void ExclusiveScan(T in, T& out, Join join, T& sum) {
+        T one[1] = {in};
+        ExclusiveScan(one, one, join, sum);
         out = one[0];
     }
     template <class Join>
@@ -111,6 +127,11 @@ class BlockScan {
     void InclusiveScan(In&& in, Out&& out, Join join) {
         T sum;
         InclusiveScan(in, out, join, sum);
+    }
+    template <class In, class Out, class Join>
+    void ExclusiveScan(In&& in, Out&& out, Join join) {
+        T sum;
+        ExclusiveScan(in, out, join, sum);
     }
     template <class In, class Out, class Join>
     void ExclusiveScan(In&& in, Out&& out, T initial, Join join) {

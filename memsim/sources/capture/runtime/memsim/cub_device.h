@@ -3,6 +3,7 @@
 #pragma once
 
 #include <iterator>
+#include <limits>
 
 #include "../cuda_runtime.h"
 #include "cub_operators.h"
@@ -45,29 +46,34 @@ struct DeviceReduce {
     static cudaError_t Sum(void* storage, size_t& bytes, In in, Out out, long long count, cudaStream_t = 0) {
         return Reduce(storage, bytes, in, out, count, cub::Sum(), Element<In>(0));
     }
-    // The first element is where both begin: there is no greatest or least of every type.
+    // Both begin with the first element: there is no greatest or least of every type.
     template <class In, class Out>
     static cudaError_t Max(void* storage, size_t& bytes, In in, Out out, long long count, cudaStream_t = 0) {
-        return Reduce(storage, bytes, in, out, count, cub::Max(), storage ? Element<In>(in[0]) : Element<In>());
+        Element<In> first = storage && count > 0 ? in[0] : std::numeric_limits<Element<In>>::lowest();
+        return Reduce(storage, bytes, in, out, count, cub::Max(), first);
     }
     template <class In, class Out>
     static cudaError_t Min(void* storage, size_t& bytes, In in, Out out, long long count, cudaStream_t = 0) {
-        return Reduce(storage, bytes, in, out, count, cub::Min(), storage ? Element<In>(in[0]) : Element<In>());
+        Element<In> first = storage && count > 0 ? in[0] : std::numeric_limits<Element<In>>::max();
+        return Reduce(storage, bytes, in, out, count, cub::Min(), first);
     }
     template <class In, class Out>
     static cudaError_t ArgMax(void* storage, size_t& bytes, In in, Out out, int count, cudaStream_t = 0) {
-        return place(storage, bytes, in, out, count, cub::ArgMax());
+        return place(storage, bytes, in, out, count, cub::ArgMax(), std::numeric_limits<Element<In>>::lowest());
     }
     template <class In, class Out>
     static cudaError_t ArgMin(void* storage, size_t& bytes, In in, Out out, int count, cudaStream_t = 0) {
-        return place(storage, bytes, in, out, count, cub::ArgMin());
+        return place(storage, bytes, in, out, count, cub::ArgMin(), std::numeric_limits<Element<In>>::max());
     }
 
   private:
+    // Of no elements: `none`, at place 1 (CUB documentation, "DeviceReduce::ArgMax").
     template <class In, class Out, class Join>
-    static cudaError_t place(void* storage, size_t& bytes, In in, Out out, int count, Join join) {
+    static cudaError_t place(
+        void* storage, size_t& bytes, In in, Out out, int count, Join join, Element<In> none) {
         if (asks_for_storage(storage, bytes)) return cudaSuccess;
-        KeyValuePair<int, Element<In>> best = {0, in[0]};
+        KeyValuePair<int, Element<In>> best = {1, none};
+        if (count > 0) best = {0, in[0]};
         for (int i = 1; i < count; ++i) best = join(best, KeyValuePair<int, Element<In>>{i, in[i]});
         *out = best;
         return cudaSuccess;
@@ -136,6 +142,21 @@ struct DeviceRadixSort {
         int last = 8 * sizeof(Key), cudaStream_t = 0) {
         return sort<Key, char>(
             storage, bytes, keys.Current(), keys.Current(), nullptr, nullptr, count, false, first, last);
+    }
+    template <class Key>
+    static cudaError_t SortKeysDescending(
+        void* storage, size_t& bytes, DoubleBuffer<Key>& keys, long long count, int first = 0,
+        int last = 8 * sizeof(Key), cudaStream_t = 0) {
+        return sort<Key, char>(
+            storage, bytes, keys.Current(), keys.Current(), nullptr, nullptr, count, true, first, last);
+    }
+    template <class Key, class Value>
+    static cudaError_t SortPairsDescending(
+        void* storage, size_t& bytes, DoubleBuffer<Key>& keys, DoubleBuffer<Value>& values, long long count,
+        int first = 0, int last = 8 * sizeof(Key), cudaStream_t = 0) {
+        return sort(
+            storage, bytes, keys.Current(), keys.Current(), values.Current(), values.Current(), count, true, first,
+            last);
     }
     template <class Key, class Value>
     static cudaError_t SortPairs(

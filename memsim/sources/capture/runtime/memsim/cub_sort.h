@@ -15,13 +15,14 @@
 
 namespace memsim_probe {
 
-// A number's bits, so that they are ordered as the numbers are.
+// A number's bits, so that they are ordered as the numbers are; zeros of both signs are equal.
 template <class Key>
 uint64_t ordered_bits(Key key) {
     constexpr uint64_t top = uint64_t{1} << (8 * sizeof(Key) - 1);
     uint64_t bits = 0;
     memcpy(&bits, &key, sizeof key);
     if (std::is_integral<Key>::value) return std::is_signed<Key>::value ? bits ^ top : bits;
+    if (bits == top) bits = 0;
     return bits & top ? ~bits & (top | (top - 1)) : bits | top;
 }
 
@@ -89,6 +90,15 @@ class BlockRadixSort {
     }
     void SortBlockedToStriped(Key (&keys)[N], int first = 0, int last = bits) {
         sort<true>(keys, nullptr, false, first, last);
+    }
+    void SortBlockedToStriped(Key (&keys)[N], Value (&values)[N], int first = 0, int last = bits) {
+        sort<true>(keys, values, false, first, last);
+    }
+    void SortDescendingBlockedToStriped(Key (&keys)[N], int first = 0, int last = bits) {
+        sort<true>(keys, nullptr, true, first, last);
+    }
+    void SortDescendingBlockedToStriped(Key (&keys)[N], Value (&values)[N], int first = 0, int last = bits) {
+        sort<true>(keys, values, true, first, last);
     }
 };
 

@@ -30,16 +30,18 @@ struct Brought {
     static inline T of[1024];
 };
 
-// `change(values)` gets what the block's threads bring, by thread, and leaves there what each is to have.
+// `change(values)` gets what the block's threads bring, by thread, and leaves there what each is to have. However often
+// the threads meet here, the trace has one barrier, which every such function of CUB's has at least (scans and sorts more).
 template <class T, class Change>
 void in_block(T& mine, Change change) {
     T* values = Brought<T>::of;
     values[block.thread()] = mine;
-    __syncthreads();
+    log_word(barrier_mark);
+    block.barrier(0, "a function of CUB");
     if (block.thread() == 0) change(values);
-    __syncthreads();
+    block.barrier(0, "a function of CUB");
     mine = values[block.thread()];
-    __syncthreads();
+    block.barrier(0, "a function of CUB");
 }
 
 // The same among `threads` lanes side by side.

@@ -54,6 +54,21 @@ class WarpScan {
         out = value;
         sum = all_joined;
     }
+    // Without an initial value; the first result is not defined.
+    template <class Join>
+    void ExclusiveScan(T in, T& out, Join join, T& sum) {
+        T value;
+        InclusiveScan(in, value, join, sum);
+        memsim_probe::in_warp<Threads>(value, [](T* all) {
+            for (int i = Threads - 1; i > 0; --i) all[i] = all[i - 1];
+        });
+        out = value;
+    }
+    template <class Join>
+    void ExclusiveScan(T in, T& out, Join join) {
+        T sum;
+        ExclusiveScan(in, out, join, sum);
+    }
     template <class Join>
     void ExclusiveScan(T in, T& out, T before, Join join) {
         T sum;
