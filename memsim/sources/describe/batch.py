@@ -18,7 +18,7 @@ from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
 from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.mixes import Mixes
 from memsim.sources.rows import SEQUENCE, START, log_barrier, log_compute, log_trailing
-from memsim.trace.schema import Kind, LaunchShape, LoadClass, Space
+from memsim.trace.schema import Kind, LaunchShape, Space
 
 BYPASS_BYTES = 16  # of a lane's copy to shared memory: PTX ISA, cp.async: .cg caches in L2 only, and takes 16 bytes
 _READ_ONLY = {Space.constant: "constant", Space.texture: "a texture"}
@@ -291,6 +291,25 @@ class Batch:
         copy: bool = False,
     ) -> tuple[np.ndarray, int]:
         """Log one access; its elements [rows, warp_size] and static op. `data` is what a stored value depends on."""
+        elements, since = self._elements(array, index, kind, width)
+        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, bypass=bypass, copy=copy)
+        context = self.context
+        if since is not None and (since[context.bits != 0] >= 0).any():
+            self._ops.point(op)
+        since = newest(since, context.since)
+        self.charge()
+        for value in (since, data):
+            if value is not None:
+                waiting.need_values(self._state, context.bits, context.frame.warps, value)
+        self._log_access(array, op, elements, width, since, data)
+        load_class = self._ops.load_class(op)
+        if load_class is not None:
+            sure = kind is not Kind.atomic
+            waiting.bring(self._state, context.bits, context.frame.warps, int(load_class), sure)
+        return elements, op
+
+    def _elements(self, array: DeviceArray, index: Index, kind: Kind, width: int) -> tuple[np.ndarray, Since]:
+        """The first element of every lane [rows, warp_size], of an access that may be, and what it depends on."""
         check_vector(width, array.dtype.itemsize)
         if kind is not Kind.load and array.space in (Space.constant, Space.texture):
             raise TypeError(f"{array.info.name} is {_READ_ONLY[array.space]}; a kernel cannot write it")
@@ -298,15 +317,13 @@ class Batch:
         if width > 1:
             unaligned = ValueError(f"vector access of {array.info.name}: the index is no multiple of {width}")
             self.check_active(elements % width != 0, unaligned)
-        op = self._ops.at(frame, array, kind, width * array.dtype.itemsize, bypass=bypass, copy=copy)
-        if since is not None:
-            self._ops.point(op)
+        return elements, since
+
+    def _log_access(
+        self, array: DeviceArray, op: int, elements: np.ndarray, width: int, since: Since, data: Since
+    ) -> None:
+        """A row of every active warp, with what it waits for, and the mix of its gap."""
         context, log = self.context, self._log
-        since = newest(since, context.since)
-        self.charge()
-        for value in (since, data):
-            if value is not None:
-                waiting.need_values(self._state, context.bits, context.frame.warps, value)
         first = int(log.cursor[0])
         log.reserve(len(context.bits), elements.size)
         row, lane = compiled.log_access(
@@ -324,18 +341,15 @@ class Batch:
         if row >= 0:
             raise self._out_of_range(array, int(elements[row, lane]), row, lane)
         self._enter_mixes(first)
-        load_class = self._ops.load_class(op)
-        if load_class is not None:
-            sure = kind is not Kind.atomic
-            waiting.bring(self._state, context.bits, context.frame.warps, int(load_class), sure)
-        return elements, op
 
     def _brought(self, op: int) -> np.ndarray:
         """What the value of the warps' newest load, of a static op, depends on."""
         warps = self.context.frame.warps
         since = np.full((len(warps), waiting.DEPENDENCES), -1, np.int32)
         since[:, waiting.SEQUENCE_OF] = self._state[warps, SEQUENCE]
-        waiting.brought(self._state, warps, int(self._ops.load_class(op) or LoadClass.long), since)
+        load_class = self._ops.load_class(op)
+        assert load_class is not None, "a store brings nothing"
+        waiting.brought(self._state, warps, int(load_class), since)
         return since
 
     def _offsets(self, array: DeviceArray) -> np.ndarray:

@@ -162,3 +162,17 @@ def test_a_store_waits_in_its_sequence_for_what_it_stores():
     recorder, chunk = describe(kernel, a=integers(), b=integers(), c=integers())
     waits = {recorder.ops[op].text: bool(flags & Flag.data) for op, flags in zip(chunk.op, chunk.flags, strict=True)}
     assert waits == {"a[i]": False, "b[i]": False, "c[i]": True}
+
+
+def test_an_index_that_no_longer_comes_from_a_load_is_none_of_data():
+    def kernel(t, a, out):
+        i = t.lane_id
+        v = t.var(a[i])
+        out[v] = 1
+        v.set(i)
+        out[v] = 2
+
+    recorder, _ = describe(kernel, a=np.zeros(32, np.int32), out=np.zeros(32, np.int32))
+    assert [(op.line, op.by_data) for op in recorder.ops[1:]] == [
+        (recorder.ops[0].line + 1, True), (recorder.ops[0].line + 3, False)
+    ]  # fmt: skip

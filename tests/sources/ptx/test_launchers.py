@@ -6,14 +6,19 @@ import importlib.util
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
+from types import ModuleType
 
 import numpy as np
 import pytest
 from places import DATA
 
 import memsim
+from memsim.gpu.presets import load_gpu
+from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.nvrtc import compile_string
 from memsim.sources.ptx.launchers.strings import StringModule
+from memsim.sources.ptx.launchers.warp.library import Library
 from memsim.support.errors import InputError
 from memsim.trace.schema import Kind
 
@@ -371,3 +376,31 @@ def test_who_launches_by_a_package_that_is_not_caught_is_told_so(tmp_path):
     script = _program(tmp_path, "import tilelang, warp\ntilelang.launch()\nwarp.turn()\n")
     with pytest.raises(InputError, match="launched no kernel .*; those of TileLang are not caught: write PTX"):
         memsim.capture(script, out=tmp_path / "t.h5")
+
+
+@pytest.mark.parametrize(
+    ("module", "message"),
+    [
+        ("cutlass.cute", r"nvidia-cutlass-dsl is of version \S+, not 4.8; .* 'memsim\[cute\]'"),
+        ("warp", r"warp-lang is of version \S+, not 1.19; .* 'memsim\[warp\]'"),
+    ],
+)
+def test_another_version_of_a_package_is_one_line(tmp_path, module, message):
+    folder = tmp_path
+    for name in module.split("."):
+        folder /= name
+        folder.mkdir()
+        (folder / "__init__.py").write_text("def launch_tiled(): pass\n")
+    for distribution in ("nvidia_cutlass_dsl", "warp_lang"):
+        folder = tmp_path / f"{distribution}-0.1.dist-info"
+        folder.mkdir()
+        (folder / "METADATA").write_text(f"Name: {distribution.replace('_', '-')}\nVersion: 0.1\n")
+    script = _program(tmp_path, f"import {module}\n")
+    with pytest.raises(InputError, match=message):
+        memsim.capture(script, out=tmp_path / "t.h5")
+
+
+def test_what_warps_device_does_not_know_is_refused_by_name():
+    library = Library(ModuleType("warp"), Capturing(load_gpu("a100"), Path("t.h5")))
+    with pytest.raises(InputError, match="wp_cuda_device_get_memory_info"):
+        library.wp_cuda_device_get_memory_info(0, None, None)

@@ -51,6 +51,7 @@ def test_a_generator_on_the_gpu_draws_there(captured):
     assert x.is_cuda and generator.device.type == "cuda" and isinstance(generator, torch.Generator)
     assert torch.equal(x.cpu(), torch.rand(5, generator=torch.Generator().manual_seed(3)))
     assert torch.Generator().device.type == "cpu"
+    assert isinstance(torch.default_generator, torch.Generator) and not isinstance(x, torch.Generator)
 
 
 @pytest.mark.parametrize("make", [torch.Tensor.to_sparse, torch.Tensor.to_sparse_csr])

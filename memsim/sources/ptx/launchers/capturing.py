@@ -16,6 +16,7 @@ from memsim.sources.ptx import Launch, Memory, execute, trace_launch
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.launchers.arrays import DeviceArrays, is_array
 from memsim.sources.ptx.launchers.caught import Caught, Code, extents, user_line
+from memsim.sources.ptx.launchers.needed import NOT_CAUGHT
 from memsim.sources.ptx.launchers.timing import Timing, Tried, Tuned
 from memsim.support.errors import InputError
 from memsim.support.files import writing
@@ -23,7 +24,6 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 Progress = Callable[[int, int], None]
-NOT_CAUGHT = {"tilelang": "TileLang", "jax.experimental.pallas": "Pallas"}  # whose kernels are PTX, too, by modules
 
 
 class Enough(BaseException):
@@ -89,7 +89,7 @@ class Capturing:
         """The error that says why no launch was captured."""
         seen = ", ".join(f"{kernel} ({count})" for kernel, count in self._counts.items())
         if not seen:
-            others = ", ".join(name for module, name in NOT_CAUGHT.items() if module in sys.modules)
+            others = ", ".join(dict.fromkeys(name for module, name in NOT_CAUGHT.items() if module in sys.modules))
             known = "launched no kernel of Triton, Numba-CUDA, CuPy, cuda.core, cuda.bindings, Warp, CuTe DSL or NVRTC"
             more = f"; those of {others} are not caught: write PTX and give it by --ptx" if others else ""
             return InputError("capture", "run", known + more)

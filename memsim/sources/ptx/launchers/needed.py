@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import traceback
+from importlib import metadata
 from types import ModuleType
 
 from memsim.support.errors import InputError
 
-_NOT_CAUGHT = {"tilelang": "TileLang", "jax._src.pallas": "Pallas", "jax.experimental.pallas": "Pallas"}  # by modules
+# Languages whose launches are not caught, though their kernels are PTX, too, by modules.
+NOT_CAUGHT = {"tilelang": "TileLang", "jax._src.pallas": "Pallas", "jax.experimental.pallas": "Pallas"}
 _EXTRAS = {  # that bring the packages which programs import
     "triton": "triton", "numba_cuda": "numba-cuda", "warp": "warp", "torch": "torch", "cuda": "cuda-bindings",
     "cutlass": "cute",
@@ -32,6 +34,27 @@ def needed(module: str, extra: str) -> ModuleType:
     return importlib.import_module(module)
 
 
+def check_version(package: str, known: str, extra: str) -> None:
+    """Have a package be of the version whose names are stood in for.
+
+    Raises:
+        InputError: it is another.
+
+    >>> check_version("numpy", "0.9", "triton")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    memsim.support.errors.InputError: memsim: numpy is of version ..., not 0.9; give it: pip install 'memsim[triton]'
+    """
+    try:
+        found = metadata.version(package)
+    except metadata.PackageNotFoundError:  # its folder lies there, and nobody installed it
+        found = "unknown"
+    if not f"{found}.".startswith(f"{known}."):
+        raise InputError(
+            "memsim", package, f"is of version {found}, not {known}; give it: pip install 'memsim[{extra}]'"
+        )
+
+
 def not_installed(error: ModuleNotFoundError, script: str) -> InputError | None:
     """What to install where a program's import failed; None: it is of nothing that memsim knows.
 
@@ -48,7 +71,7 @@ def not_caught(error: BaseException, script: str) -> InputError | None:
     """What to do where a program failed inside a language whose launches are not caught; None: it failed elsewhere."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         module = frame.f_globals.get("__name__") or ""
-        language = next((name for start, name in _NOT_CAUGHT.items() if f"{module}.".startswith(f"{start}.")), None)
+        language = next((name for start, name in NOT_CAUGHT.items() if f"{module}.".startswith(f"{start}.")), None)
         if language is not None:
             said = (str(error).splitlines() or [""])[0][:80]
             problem = f"failed ({type(error).__name__}: {said}); its kernels are not caught: give their PTX by --ptx"

@@ -166,7 +166,13 @@ def _generator() -> type:
     """The class of random number generators; those on the GPU draw the CPU's numbers."""
     import torch
 
-    class Generator(torch.Generator):
+    own = torch.Generator
+
+    class OfAll(type(own)):  # type: ignore[misc]  # torch's classes have one of their own
+        def __instancecheck__(cls, one: Any) -> bool:
+            return isinstance(one, own)  # torch.default_generator, too, which is older than this class
+
+    class Generator(torch.Generator, metaclass=OfAll):
         def __new__(cls, device: Any = "cpu") -> Any:
             on_gpu = _is_gpu(device)
             made = super().__new__(cls, device="cpu" if on_gpu else device)

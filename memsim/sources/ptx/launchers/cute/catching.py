@@ -12,14 +12,17 @@ from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.cute.host import HostCalls
 from memsim.sources.ptx.launchers.cute.tensors import on_device
+from memsim.sources.ptx.launchers.needed import check_version
 from memsim.support.scratch import Scratch
 
+KNOWN = "4.8"  # whose names are used here
 _OLDEST = 80  # that the compiler knows
 
 
 @contextmanager
 def cute_caught(capturing: Capturing) -> Iterator[None]:
     """Inside the block, functions that CuTe DSL compiles launch their kernels by ``capturing``."""
+    check_version("nvidia-cutlass-dsl", KNOWN, "cute")
     from cutlass._mlir import execution_engine
     from cutlass.base_dsl import jit_executor
     from cutlass.cute import runtime

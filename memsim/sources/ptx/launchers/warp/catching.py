@@ -9,9 +9,11 @@ from typing import Any
 from unittest.mock import patch
 
 from memsim.sources.ptx.launchers.capturing import Capturing
+from memsim.sources.ptx.launchers.needed import check_version
 from memsim.sources.ptx.launchers.warp.library import Library
 from memsim.support.scratch import Scratch
 
+KNOWN = "1.19"  # whose names are used here
 _LIBRARY = "warp.so"
 
 
@@ -23,6 +25,7 @@ def warp_caught(capturing: Capturing) -> Iterator[None]:
     if not hasattr(warp, "launch_tiled"):  # a module of the program's own
         yield
         return
+    check_version("warp-lang", KNOWN, "warp")
     from warp._src import build, context
 
     load = context.Runtime.load_dll

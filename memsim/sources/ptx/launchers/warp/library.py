@@ -39,7 +39,7 @@ _NOTHING = (
     "cuda_device_get_pageable_memory_access", "cuda_device_get_direct_managed_mem_access_from_host",
     "cuda_device_get_host_native_atomic_supported", "cuda_device_get_managed_memory_supported",
     "cuda_device_get_concurrent_managed_access_supported", "cuda_device_get_uuid", "cuda_device_get_pci_domain_id",
-    "cuda_device_get_pci_bus_id", "cuda_device_get_pci_device_id", "cuda_device_get_memory_info",
+    "cuda_device_get_pci_bus_id", "cuda_device_get_pci_device_id",
     "cuda_context_get_device_ordinal", "cuda_stream_is_blocking", "cuda_stream_get_priority",
     "cuda_get_kernel_static_shared_memory", "cuda_graph_destroy", "cuda_graph_exec_destroy", "cuda_profiler_start",
     "cuda_profiler_stop",
