@@ -88,7 +88,7 @@ def _function(ufunc: np.ufunc, fast_math: bool, dtype: np.dtype, values: tuple[A
     if dtype.kind != "f":
         return _of_integers(ufunc, dtype, values)
     if ufunc is np.power and type(values[1]) is int and values[1] == 2:
-        ufunc = np.square  # as compilers have it
+        ufunc = np.square  # C has no operator for it, and kernels write x * x; nvcc calls its library for powf(x, 2)
     return _of_floats(ufunc, fast_math, min(dtype.itemsize, 8))  # CUDA's long double is a double
 
 
