@@ -145,6 +145,8 @@ class Channel:
         self.left[id(request)] -= now
         if not self.left[id(request)]:
             self.seen.remove(request)
+            if self.seen:
+                self._queue()  # a drain may end with this write, before what waits outside comes into its room
             if self.dram.row_policy == RowPolicy.closed_page and not self._wanted(bank, row):
                 self._issue(PRE, bank, row, self._earliest(PRE, bank, self.clock))
                 del self.rows[bank]
