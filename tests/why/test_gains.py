@@ -74,8 +74,10 @@ def test_so_it_is_of_kernels_of_our_own(pair):
 
 @pytest.mark.slow
 def test_shared_memory_that_bounds_is_told_before_anything_else():
-    versions = (_simulated(slow_and_fast.tiles, "tesla-v100", fast=fast) for fast in (False, True))
-    _check(*versions, Cause.shared_bound)
+    """Of what eight results a thread win (30 %), 18 is told: they spare address arithmetic too (docs/why.md)."""
+    trace, result = _simulated(slow_and_fast.tiles, "tesla-v100")
+    first = explain(result, trace).causes[0]
+    assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.bound
 
 
 def test_a_kernel_with_nothing_wrong_has_nothing_to_win():
