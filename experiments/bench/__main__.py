@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from experiments.bench.capturing import capturing
 from experiments.bench.describing import describing
+from experiments.bench.first_use import first_use
 from experiments.bench.growing import growing
 from experiments.bench.importing import importing
 from experiments.bench.lru import beside_pycachesim
@@ -40,6 +41,7 @@ PARTS = {
     "importing": importing,
     "memory": memory,
     "start": start,
+    "first_use": first_use,
 }
 
 

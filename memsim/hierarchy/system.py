@@ -24,6 +24,7 @@ from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
+from memsim.hierarchy.loops.entry import is_ready
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
@@ -32,6 +33,14 @@ from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
 from memsim.trace.transactions import Transactions
+
+# Levels in the order in which they handle a window.
+_LOOPS: dict[str, Callable[..., Any]] = {
+    "sms": advance_sms,
+    "translation": advance_translation,
+    "slices": advance_slices,
+    "channels": advance_channels,
+}
 
 
 class System:
@@ -72,8 +81,15 @@ class System:
         self.where = drawn.where
         self.first, self.end, self.block = work_items(transactions, started, drawn.phases)
         self.now = 0
-        levels = ("sms", "translation", "slices", "channels")
-        self.seconds = dict.fromkeys(levels, 0.0)  # inside compiled loops
+        self.seconds = dict.fromkeys(_LOOPS, 0.0)  # inside compiled loops
+
+    def is_ready(self, level: str) -> bool:
+        """Whether a level's loop needs no compilation."""
+        return is_ready(_LOOPS[level], getattr(self.machine, level), 0, 0)
+
+    def load(self, level: str) -> Callable[..., Any]:
+        """A level's loop for this machine's arrays, compiled if it is not on disk."""
+        return self.machine.loop(level, _LOOPS[level], getattr(self.machine, level), 0, 0)
 
     def run(self, warm: bool = False, grouping: np.random.Generator | None = None) -> Trial:
         """Replay the trace, then take the main-memory step over the requests that reached DRAM.
@@ -139,10 +155,8 @@ class System:
         env = simpy.Environment(self.now)
         slots = self.gpu.sm.count, self.resident
         self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
-        loops: dict[str, Callable[..., None]] = {"slices": advance_slices, "channels": advance_channels}
-        if self.machine.translation is not None:
-            loops = {"translation": advance_translation} | loops
-        conductors = [self._conduct_sms(env), *(self._conduct(env, level, loop) for level, loop in loops.items())]
+        below = [level for level in _LOOPS if level != "sms" and getattr(self.machine, level) is not None]
+        conductors = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
         levels = [env.process(conductor) for conductor in conductors]
         try:
             env.run()
@@ -158,7 +172,7 @@ class System:
         to wait: what SMs send in a window, the TLBs handle in the same window, then L2, then DRAM.
         """
         machine, seconds = self.machine, self.seconds
-        advance = self._loop("sms", advance_sms)
+        advance = self.load("sms")
         requests, nodes = self._most_taken()
         crossing = self.gpu.l2.partitions > 1
         item = launch_first(machine.sms, self.first, self.end, self.resident, env.now)
@@ -183,12 +197,10 @@ class System:
             self.window = env.timeout(step)
             yield self.window
 
-    def _conduct(
-        self, env: simpy.Environment, level: str, loop: Callable[..., None]
-    ) -> Generator[simpy.Event, None, None]:
+    def _conduct(self, env: simpy.Environment, level: str) -> Generator[simpy.Event, None, None]:
         """The TLBs, L2, or DRAM: advance by the window that the SMs have just advanced by."""
         machine, seconds = self.machine, self.seconds
-        advance = self._loop(level, loop)
+        advance = self.load(level)
         while True:
             begin, now = perf_counter(), env.now
             advance(getattr(machine, level), now, now + self.quantum)
@@ -196,10 +208,6 @@ class System:
             if self.window.processed:
                 return  # an exception has ended the SMs, so there is no next one; SimPy raises it when all levels rest
             yield self.window
-
-    def _loop(self, level: str, loop: Callable[..., None]) -> Callable[..., Any]:
-        """A level's loop for this machine's arrays."""
-        return self.machine.loop(level, loop, getattr(self.machine, level), 0, 0)
 
     def _most_taken(self) -> tuple[int, int]:
         """Most requests and nodes that one window can take from their pools."""

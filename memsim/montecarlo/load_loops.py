@@ -2,22 +2,73 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
 import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.system import System
+from memsim.montecarlo.pool import Killed, Worker
 from memsim.support.compiled import loading_loops
+from memsim.support.interrupts import deferred
+from memsim.support.scratch import Scratch
 from memsim.trace.transactions import INSTRUCTION, Transactions
+
+APART = ("slices", "channels")  # their loops take together as long to compile as that of the SMs
 
 
 def load_loops(gpu: GPU) -> None:
-    """Replay one load, which compiles every loop or reads it from Numba's cache; says so when it takes long."""
-    with loading_loops():
-        system = System(one_load(), gpu, 1, np.random.SeedSequence(0))
+    """Replay one load, which compiles every loop or reads it from Numba's cache; says so when it takes long.
+
+    Where none is there and the host has another core, a second process compiles half of them meanwhile.
+    """
+    system = _system(gpu)
+    with _compiling_apart(system) as wait, loading_loops():
+        system.load("sms")
+        wait()
         system.run()
         run = system.machine.log_run
         memory_step(system.machine, gpu, np.ones(run, np.int64), run, np.random.default_rng(0))
+
+
+@contextmanager
+def _compiling_apart(system: System) -> Iterator[Callable[[], None]]:
+    """Another process compiles the loops of the levels `APART`, if that is worth it; waits until they are on disk.
+
+    If it is killed they are not, and are compiled by who needs them.
+    """
+    if system.is_ready("sms") or system.is_ready(APART[0]) or os.cpu_count() == 1:
+        yield lambda: None
+        return
+    with Scratch() as scratch:
+        with deferred():  # until the process heeds no signal itself
+            worker = Worker(_compile, scratch)
+
+        def wait() -> None:
+            with suppress(Killed):
+                worker.receive()
+
+        try:
+            with suppress(Killed):
+                worker.give((0, system.gpu))
+            yield wait
+        finally:
+            with deferred():
+                worker.end()
+
+
+def _compile(gpu: GPU) -> None:
+    """Compile the loops of the levels `APART`; Numba writes each to disk."""
+    system = _system(gpu)
+    for level in APART:
+        system.load(level)
+
+
+def _system(gpu: GPU) -> System:
+    return System(one_load(), gpu, 1, np.random.SeedSequence(0))
 
 
 def one_load() -> Transactions:

@@ -30,6 +30,14 @@ def _indices_from_the_start() -> Iterator[None]:
         arrayobj.fix_integer_index = checked
 
 
+def is_ready(function: Any, *arguments: Any) -> bool:
+    """Whether a loop needs no compilation for arguments of these types: it was called with such, or lies on disk."""
+    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return True
+    signature = _types(arguments)
+    return signature in function.overloads or found_on_disk(function, signature)
+
+
 def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     """The machine code of a loop for arguments of these types, compiled if need be.
 
@@ -39,10 +47,14 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     """
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
-    import numba
-
-    signature = tuple(numba.typeof(argument) for argument in arguments)
-    if signature not in function.overloads and not found_on_disk(function, signature):
+    signature = _types(arguments)
+    if not is_ready(function, *arguments):
         with _indices_from_the_start():
             function.compile(signature)
     return function.overloads[signature].entry_point
+
+
+def _types(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    import numba
+
+    return tuple(numba.typeof(argument) for argument in arguments)

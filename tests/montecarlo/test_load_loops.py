@@ -1,0 +1,41 @@
+"""A first use: two processes compile the loops, each of them once; if one is killed, that costs time alone."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+FIRST_USE = """
+import memsim
+from memsim.montecarlo.load_loops import load_loops
+from memsim.montecarlo.pool import Worker
+from memsim.support import parts
+
+compile, here = parts.Loop.compile, []
+
+def noted(loop, signature):
+    if not parts.being_compiled():
+        here.append(loop.py_func.__name__)
+    return compile(loop, signature)
+
+parts.Loop.compile = noted
+if {killed}:
+    give = Worker.give
+    Worker.give = lambda worker, item: (give(worker, item), worker._process.kill())
+load_loops(memsim.load_gpu("h100"))
+print(*here)
+"""
+
+
+@pytest.mark.slow  # compiles the loops anew, which takes 20 s
+@pytest.mark.skipif(os.cpu_count() == 1, reason="a host of one core compiles in one process")
+@pytest.mark.parametrize("killed", [False, True])
+def test_a_second_process_compiles_half_of_the_loops(tmp_path, killed):
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    script = [sys.executable, "-c", FIRST_USE.format(killed=killed)]
+    here = subprocess.run(script, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    apart = {"advance_slices", "advance_channels"}
+    assert "advance_sms" in here
+    assert apart & set(here) == (apart if killed else set())
+    assert all(list(tmp_path.rglob(f"*.{name}-*.nbi")) for name in {*here, *apart})
