@@ -56,8 +56,8 @@ class FakeTrace:
                     offsets += [address - base[-1] for address in addresses]
             n = len(op)
             columns = (np.array(op, "u2"), np.full(n, int(Flag.sequence), "u1"), np.array(rows, "u4"),
-                       np.array(mask, "u4"), np.array(base, "u8"), np.array(stride, "i4"),
-                       np.zeros(n, "u4"), *np.full((3, n), NO_WAIT, "u1"), np.zeros(n, "u2"))  # fmt: skip
+                       np.array(mask, "u4"), np.array(base, "u8"), np.array(stride, "i4"), np.zeros(n, "u4"),
+                       *np.full((3, n), NO_WAIT, "u1"), np.zeros(n, "u2"), np.zeros(n, "u4"))  # fmt: skip
             ends = np.array([0, n]), np.array([0, len(offsets)])
             yield Chunk(range(0, 1), *ends, *columns, np.array(offsets, "u4"))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +80,8 @@ def instruction(
     mix: int = 0,
     constant: bool = False,
     masked: bool = False,
+    arrives: int = 0,
+    awaits: int = 0,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
 
@@ -89,8 +92,10 @@ def instruction(
         wavefronts: of L1 that its transactions take at least.
         constant: the constants' unit takes its slots.
         masked: an access of no lane.
+        arrives, awaits: at which phase of an mbarrier, 0 for none.
     """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | Flag.masked * masked
+    flags |= Flag.arrives * (arrives > 0) | Flag.awaits * (awaits > 0)
     flags |= BYPASS_FLAG * bypass | CONSTANT_FLAG * constant
     op = NO_OP if barrier or not (transactions or slots) else op
     waits = waits or [0 if sequence or barrier else NO_WAIT] * 3
@@ -99,7 +104,8 @@ def instruction(
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
     return dict(
         transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
-        slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, **dict(zip(WAIT_COLUMNS, waits, strict=True)),
+        slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, phase=arrives or awaits,
+        **dict(zip(WAIT_COLUMNS, waits, strict=True)),
     )  # fmt: skip
 
 
@@ -122,6 +128,8 @@ def trace(
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
+    phases = np.array([i["phase"] for i in flat], "<u4")
+    arriving = phases[records["flags"] & Flag.arrives != 0]
     asked = [transaction for i in flat for transaction in i["transactions"]]
     lines = np.array([line for line, *_ in asked], "<u4")
     if addresses is None:
@@ -136,7 +144,16 @@ def trace(
         first_warp=np.cumsum([0, *(len(block) for block in blocks)], dtype="<i8"),
         n_ops=n_ops,
         mixes=np.zeros(1, MIX) if mixes is None else mixes,
+        phase=phases if phases.any() else phases[:0],
+        arrivals=np.bincount(arriving, minlength=int(phases.max()) + 1).astype("<u4") if phases.any() else phases[:0],
     )
+
+
+def without_mbarriers(tx: Transactions) -> Transactions:
+    """The same, but nobody arrives or waits at an mbarrier."""
+    instructions = tx.instructions.copy()
+    instructions["flags"] &= ~np.uint8(Flag.arrives | Flag.awaits)
+    return replace(tx, instructions=instructions, phase=tx.phase[:0], arrivals=tx.arrivals[:0])
 
 
 def one_warp(*instructions: dict[str, Any], addresses: Sequence[int] | None = None) -> Transactions:
@@ -287,20 +304,34 @@ def traces(draw, machine: GPU) -> Transactions:
         st.builds(instruction, sequence=flag, gap=gap, masked=st.just(True), **more),
     )
     width = draw(st.integers(1, 3))
-    blocks = []
+    blocks, phase = [], 0
     for _ in range(draw(st.integers(1, 5))):
-        epochs = draw(st.integers(1, 3))
-        warps = []
-        for _ in range(draw(st.integers(1, width))):
-            warp = []
-            for epoch in range(epochs):
-                barrier = st.builds(instruction, barrier=st.just(True), **more)
-                warp += [draw(barrier)] if epoch else []
+        warps = [[] for _ in range(draw(st.integers(1, width)))]
+        for epoch in range(draw(st.integers(1, 3))):
+            for warp in warps:
+                warp += [draw(st.builds(instruction, barrier=st.just(True), **more))] if epoch else []
+            for warp in warps:
                 warp += draw(st.lists(access, max_size=6))
-            warps.append(warp)
+            if draw(st.sampled_from([False, False, True])):
+                phase += 1
+                _mbarrier(draw, warps, phase, more, loads)
         blocks.append(warps)
     addresses = draw(st.lists(st.integers(0, 400), min_size=n_lines, max_size=n_lines, unique=True))
     return trace(blocks, addresses, mixes=mixes)
+
+
+def _mbarrier(draw, warps: list[list], phase: int, more: dict[str, Any], loads: st.SearchStrategy) -> None:
+    """Let some warps of a block arrive at a phase, by themselves or by copies, and then some wait for it."""
+    sent = dict(copy=st.just(True), bypass=st.booleans(), arrives=st.just(phase), sequence=st.booleans())
+    arrival = st.one_of(
+        st.builds(instruction, sequence=st.booleans(), arrives=st.just(phase), **more),
+        st.builds(instruction, loads, **sent, **more),
+    )
+    for warp in warps:
+        warp += draw(st.lists(arrival, max_size=2))
+    for warp in warps:
+        awaited = st.builds(instruction, sequence=st.booleans(), awaits=st.just(phase), **more)
+        warp += draw(st.lists(awaited, max_size=1))
 
 
 @st.composite

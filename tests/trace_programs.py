@@ -27,8 +27,8 @@ OPS = [
 
 @st.composite
 def instructions(draw):
-    """One instruction: (op, flags, gap, mask, base, stride, beside, addresses, three waits, mix)."""
-    more = (*(draw(st.just(255) | st.integers(0, 255)) for _ in WAIT_COLUMNS), 0)
+    """One instruction: (op, flags, gap, mask, base, stride, beside, addresses, three waits, mix, phase)."""
+    more = (*(draw(st.just(255) | st.integers(0, 255)) for _ in WAIT_COLUMNS), 0, 0)
     gap = draw(st.integers(0, 2**32 - 1))
     beside = draw(st.just(0) | st.integers(0, gap))
     if draw(st.integers(0, 9)) == 0:
@@ -46,9 +46,9 @@ PROGRAMS = st.lists(st.lists(instructions(), max_size=5), min_size=2, max_size=8
 
 def chunk(programs, first_warp=0):
     """Warps' programs as columns; what comes behind the addresses of a row may be left out."""
-    plain = tuple(INSTRUCTION_DEFAULTS[name] for name in (*WAIT_COLUMNS, "mix"))
-    rows = [row if len(row) > 8 else (*row, *plain) for program in programs for row in program]
-    columns = [[row[at] for row in rows] for at in range(12) if at != 7]
+    plain = tuple(INSTRUCTION_DEFAULTS[name] for name in (*WAIT_COLUMNS, "mix", "phase"))
+    rows = [(*row, *plain[len(row) - 8 :]) for program in programs for row in program]
+    columns = [[row[at] for row in rows] for at in range(13) if at != 7]
     data = {n: np.array(c, d) for (n, d), c in zip(INSTRUCTION_COLUMNS.items(), columns, strict=True)}
     addresses = [address for row in rows for address in row[7]]
     return Chunk(

@@ -35,8 +35,8 @@ from memsim.trace.transactions import Transactions
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
 # Records of pools, and what is written when they are taken, a line comes or a table is appended to.
 _WRITTEN_FIRST = {
-    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "rings", "freed", "born", "writers",
-    "fetch_of", "brings", "spots", "commands", "log",
+    "requests", "free_requests", "nodes", "free_nodes", "flights", "free_flights", "rings", "signals", "freed", "born",
+    "writers", "fetch_of", "brings", "spots", "commands", "log",
 }  # fmt: skip
 SMS_OF_A_LANE = 8  # about as many requests of one cycle have to be told apart one by one
 SMS_OF_A_WALKER = 16  # few SMs' requests stay in the host's caches
@@ -259,6 +259,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         lines=shared(tx.lines),
         masks=shared(tx.masks),
         partial=shared(tx.partial),
+        phase=shared(tx.phase),
         mapping=shared(common.layout.mapping),
         sms=state,
         warps=np.zeros(n * sm_state.SLOTS, sm_state.WARP),
@@ -266,6 +267,8 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         heap=np.zeros(n * sm_state.SLOTS, np.int64),
         boards=np.zeros(boards, sm_state.BOARD),
         rings=np.zeros(boards * sm_state.RING, np.int64),
+        signals=np.zeros(boards * sm_state.RING if len(tx.arrivals) else 0, np.int64),
+        mbarriers=np.zeros(len(tx.arrivals), sm_state.PHASE),
         ports=np.zeros(n * schedulers, np.int64),
         address_units=np.zeros(n * schedulers, np.int64),
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),

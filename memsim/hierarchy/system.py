@@ -18,6 +18,7 @@ from memsim.gpu.choices import Inclusion
 from memsim.gpu.config import GPU
 from memsim.hierarchy import machine
 from memsim.hierarchy.block_times import BlockTimes
+from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.dram.channels import advance_channels
 from memsim.hierarchy.dram.request_log import new_log
 from memsim.hierarchy.draws import draws
@@ -32,6 +33,7 @@ from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
+from memsim.support.errors import InputError
 from memsim.trace.transactions import Transactions
 
 # Levels in the order in which they handle a window.
@@ -41,6 +43,8 @@ _LOOPS: dict[str, Callable[..., Any]] = {
     "slices": advance_slices,
     "channels": advance_channels,
 }
+
+_STUCK = "leaves warps that wait for mbarriers for ever; make the trace anew"
 
 
 class System:
@@ -153,6 +157,8 @@ class System:
         which not every exception bears.
         """
         env = simpy.Environment(self.now)
+        self.machine.sms.mbarriers["left"] = self.transactions.arrivals
+        self.machine.sms.mbarriers["time"] = 0
         slots = self.gpu.sm.count, self.resident
         self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
         below = [level for level in _LOOPS if level != "sms" and getattr(self.machine, level) is not None]
@@ -193,6 +199,8 @@ class System:
                 self.blocks.take(machine.sms.freed[:freed], item - before)
                 running += item - before - freed
             elif not under_way and not machine.under_way:
+                if earliest == NEVER:
+                    raise InputError("the trace", "instructions/phase", _STUCK)
                 step = max(step, earliest - now)
             self.window = env.timeout(step)
             yield self.window

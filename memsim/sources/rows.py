@@ -78,7 +78,7 @@ def charge(state, warp, count, chains):
 def begin_row(row, state, warp, since, data, issued, chains, active):
     """Fill what every row has, and start a sequence when one is due or the access waits for the current one.
 
-    It waits for the loads that were needed since the warp's last row; its mix is not known.
+    It waits for the loads that were needed since the warp's last row; its mix is not known, it has no mbarrier.
     """
     flags = 0
     if state[warp, START] or since == state[warp, SEQUENCE]:
@@ -94,6 +94,7 @@ def begin_row(row, state, warp, since, data, issued, chains, active):
     row["beside"] = state[warp, BESIDE]
     row["mask"] = active
     row["mix"] = 0
+    row["phase"] = 0
     take_waits(row, state, warp)
     state[warp, GAP] = 0
     state[warp, BESIDE] = 0
@@ -165,7 +166,7 @@ def count_rows(rows, first_instruction, first_address):
 @njit(cache=True)
 def sort_rows(rows, first_instruction, columns):
     """Copy the log's rows to columns, those of INSTRUCTION_COLUMNS, warp after warp, each in the order of execution."""
-    op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix = columns
+    op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase = columns
     target = first_instruction.copy()
     for i in range(len(rows)):
         row = rows[i]
@@ -182,6 +183,7 @@ def sort_rows(rows, first_instruction, columns):
         wait_short[to] = row["wait_short"]
         wait_copies[to] = row["wait_copies"]
         mix[to] = row["mix"]
+        phase[to] = row["phase"]
 
 
 @njit(cache=True)

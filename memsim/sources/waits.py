@@ -72,8 +72,9 @@ def _wait(state, warp, load_class):
 
 @loop
 def wait_for_none(row):
-    """Have a row wait for nothing, and its gap be of a mix that is not known."""
+    """Have a row wait for nothing, not even an mbarrier, and its gap be of a mix that is not known."""
     row["wait_long"] = NO_WAIT
     row["wait_short"] = NO_WAIT
     row["wait_copies"] = NO_WAIT
     row["mix"] = 0
+    row["phase"] = 0

@@ -74,6 +74,7 @@ def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, Column], progress: Cal
         coalescer.take(chunk)
         if progress:
             progress(len(chunk.op))
+    coalescer.finish()
 
 
 @contextmanager
@@ -99,6 +100,7 @@ class _Coalescer:
         self._last = np.zeros(n, loop.TAKEN), *of_last
         self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint16)
         self._numbers = LineNumbers()
+        self._taken, self._arrivals = 0, np.zeros(0, np.uint32)
 
     def take(self, chunk: Chunk) -> None:
         """Coalesce the warps of one chunk, which follow those taken before."""
@@ -124,6 +126,7 @@ class _Coalescer:
             self._columns["partial"].append((self._masks[:buffered] >> loop.PARTIAL_SHIFT).astype(np.uint8))
             self._columns["line_address"].append(new_lines)
         self._add_waits(chunk, out)
+        self._add_phases(chunk)
         self._columns["instructions"].append(out)
 
     def _add_waits(self, chunk: Chunk, out: np.ndarray) -> None:
@@ -133,3 +136,20 @@ class _Coalescer:
         at_starts = np.where(chunk.flags & _WAITS, 0, NO_WAIT)
         for name in WAIT_COLUMNS:
             out[name] = getattr(chunk, name) if scoreboard else at_starts
+
+    def _add_phases(self, chunk: Chunk) -> None:
+        """Keep the column of mbarriers' phases from the first one on, and count who arrives at each."""
+        if not len(self._arrivals) and chunk.phase.any():
+            self._columns["phase"].append(np.zeros(self._taken, np.uint32))
+            self._arrivals = np.zeros(1, np.uint32)
+        self._taken += len(chunk.op)
+        if len(self._arrivals):
+            self._columns["phase"].append(chunk.phase)
+            more = np.zeros(max(len(self._arrivals), int(chunk.phase.max(initial=0)) + 1), np.uint32)
+            more[: len(self._arrivals)] = self._arrivals
+            np.add.at(more, chunk.phase[chunk.flags & Flag.arrives != 0], 1)
+            self._arrivals = more
+
+    def finish(self) -> None:
+        """Write what is known when all chunks were taken."""
+        self._columns["arrivals"].append(self._arrivals)

@@ -68,7 +68,7 @@ def without(chunk: Chunk, rows: np.ndarray) -> Chunk:
         rows: i8, ascending.
     """
     idle = with_addresses(chunk, rows, np.full((len(rows), LANES), IDLE, np.int64))
-    columns = {name: getattr(chunk, name).copy() for name in ("flags", "gap", "beside", "mix", *WAIT_COLUMNS)}
+    columns = {name: getattr(chunk, name).copy() for name in ("flags", "gap", "beside", "mix", "phase", *WAIT_COLUMNS)}
     for name, values in columns.items():
         values[rows] = NO_WAIT if name in WAIT_COLUMNS else 0
     return replace(idle, **columns)

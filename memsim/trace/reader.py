@@ -31,8 +31,10 @@ from memsim.trace.schema import (
     VERSION,
     ArrayInfo,
     Chunk,
+    Flag,
     Issue,
     LaunchShape,
+    LoadClass,
     StaticOp,
 )
 from memsim.trace.source_text import Sources
@@ -41,6 +43,7 @@ from memsim.trace.tables import check_lengths, read_issue, read_launch, read_par
 CHUNK_INSTRUCTIONS = 1 << 20
 LARGEST_TABLES = 1 << 31  # bytes of the tables of blocks and warps, which are held in memory
 MOST_ARRAYS = 1 << 18
+_AT_MBARRIER = int(Flag.arrives | Flag.awaits)
 
 
 @dataclass(frozen=True)
@@ -214,10 +217,30 @@ class Trace:
             raise self._bad("instructions/mix", f"names a mix beyond the table of {len(mixes)}")
         if ((chunk.mix > 0) & (self.issue.issued[chunk.mix] != chunk.gap)).any():
             raise self._bad("instructions/mix", "must count as many instructions as the gap")
+        if chunk.phase.any() or (chunk.flags & _AT_MBARRIER).any():
+            self._check_phases(chunk)
         wrong = first_wrong_warp(chunk.first_instruction, chunk.first_address, chunk.stride, chunk.mask)
         if wrong >= 0:
             raise self._bad("warps/first_address", f"of warp {warps[wrong]} does not fit its explicit instructions")
         return chunk
+
+    def _check_phases(self, chunk: Chunk) -> None:
+        """Rows with an mbarrier's phase arrive at it or wait for it, and those that do have one."""
+        does = chunk.flags & _AT_MBARRIER
+        if ((does != 0) != (chunk.phase > 0)).any() or (does == _AT_MBARRIER).any():
+            raise self._bad(
+                "instructions/phase", "must be given where flags say that a row arrives or awaits, one of both"
+            )
+        if (chunk.phase > self.n_instructions).any():
+            raise self._bad("instructions/phase", f"must not be above the number of rows, {self.n_instructions}")
+        copies = np.array([op.load_class is LoadClass.copies for op in self.ops], bool)
+        access = chunk.op != NO_OP
+        if (does[access] * ~copies[chunk.op[access]]).any():
+            raise self._bad("instructions/flags", "must let no access but an asynchronous copy arrive at an mbarrier")
+        if (does[access] & Flag.awaits).any():
+            raise self._bad(
+                "instructions/flags", "must let no access wait at an mbarrier; give the wait a row of its own"
+            )
 
     def _prove(self, digest: ContentDigest) -> None:
         """Compare the digest of what was read with the one that the file states."""

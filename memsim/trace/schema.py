@@ -33,6 +33,10 @@ those from shared and constant memory; copies go from global to shared memory pa
 static ops with ``async_copy``). The wait comes before the row's gap, the gap before its access; a source that knows a
 part of a gap to need no wait gives that part a row of its own before (NO_OP, its gap, no wait).
 
+``phase`` (from 1.7 on) is the number of a phase of an mbarrier, of which each block has its own; 0 is none. A row with
+``Flag.arrives`` arrives at it: a copy when it has answered, a row without access after its gap. A row without access
+with ``Flag.awaits`` waits, after its gap, until all rows of the file that arrive at its phase have.
+
 ``dependence`` says what a source knows: "scoreboard", or "sequence" where waits are not written and the flags alone
 say where a warp waits, for everything. Flags are always written. ``instructions`` says where gaps come from: "compiled"
 (counted in compiled code), "estimated" (from source code or PTX), or "none" (no gap is known).
@@ -57,7 +61,7 @@ import numpy as np
 from memsim.gpu.choices import Dependence
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 6)
+VERSION = (1, 7)
 
 
 class Kind(IntEnum):
@@ -86,6 +90,8 @@ class Flag(IntEnum):
     barrier = 2  # no memory access: the block's warps wait for each other (op is NO_OP)
     data = 4  # a store, in its sequence, of what the sequence's loads bring: it waits for them
     masked = 32  # an access whose lanes are all off by its predicate: issued, but no access (op is NO_OP); from 1.6 on
+    arrives = 64  # at `phase`, an mbarrier's: a copy, or no access (op is NO_OP); from 1.7 on
+    awaits = 128  # `phase`, that all have arrived at it (op is NO_OP); from 1.7 on
 
 
 class Instructions(StrEnum):
@@ -122,10 +128,11 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "wait_short": "u1",
     "wait_copies": "u1",
     "mix": "<u2",
+    "phase": "<u4",
 }
 WAIT_COLUMNS = tuple(f"wait_{each.name}" for each in LoadClass)
 # Columns that a file of an older minor version lacks.
-INSTRUCTION_DEFAULTS: dict[str, int] = {"beside": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0}
+INSTRUCTION_DEFAULTS: dict[str, int] = {"beside": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0, "phase": 0}
 ADDRESS_DTYPE = "<u4"
 INDEX_COLUMNS: dict[str, str] = {  # dataset -> dtype of what finds blocks and warps
     "blocks/id": "<i8",
@@ -281,8 +288,8 @@ class Chunk:
         warps: range of the warps' numbers in the trace.
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
-        op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix: [n_instructions], dtypes of
-            INSTRUCTION_COLUMNS.
+        op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase: [n_instructions],
+            dtypes of INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
     """
 
@@ -300,4 +307,5 @@ class Chunk:
     wait_short: np.ndarray
     wait_copies: np.ndarray
     mix: np.ndarray
+    phase: np.ndarray
     addresses: np.ndarray

@@ -51,6 +51,8 @@ COLUMNS: dict[str, np.dtype] = {
     "first_instruction": np.dtype("<i8"),
     "first_warp": np.dtype("<i8"),
     "mixes": MIX,
+    "phase": np.dtype("<u4"),
+    "arrivals": np.dtype("<u4"),
     "n_ops": np.dtype("<i8"),
 }
 
@@ -69,6 +71,9 @@ class Transactions:
         first_warp: i8, n_blocks + 1.
         n_ops: static ops of the trace.
         mixes: MIX, the classes of instructions in gaps.
+        phase: u4, one an instruction: the number of the mbarrier's phase at which it arrives or that it awaits, 0 for
+            none. Empty where no instruction has one.
+        arrivals: u4, by the number of a phase: instructions that arrive at it. Empty where `phase` is.
     """
 
     instructions: np.ndarray
@@ -80,6 +85,8 @@ class Transactions:
     first_warp: np.ndarray
     n_ops: int
     mixes: np.ndarray = field(default_factory=lambda: np.zeros(1, MIX))
+    phase: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
+    arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
 
     @property
     def warps_per_block(self) -> int:

@@ -59,6 +59,7 @@ class World:
         self.latencies: dict[int, list[int]] = defaultdict(list)  # of transactions, by op
         self.instructions: dict[int, list[int]] = defaultdict(list)  # of whole instructions, by op
         self.transactions = 0
+        self.arrived: dict[int, list[int]] = defaultdict(list)  # at a phase of an mbarrier: when
         self.memory: list[tuple[int, int]] = []  # (line, mask) of every request to DRAM
 
     def run(self) -> World:
@@ -96,6 +97,13 @@ class World:
             part.receive(self.now)
         for part in [*self.slices, *self.channels]:
             part.step(self.now)
+
+    def phase(self, instruction: int) -> int:
+        return int(self.trace.phase[instruction]) if len(self.trace.phase) else 0
+
+    def over(self, phase: int) -> int | None:
+        times = self.arrived[phase]
+        return max(times, default=0) if len(times) == self.trace.arrivals[phase] else None
 
     def home(self, line: int) -> Slice:
         return self.slices[mapping.slice_of(self.address[line], self.gpu)]

@@ -109,9 +109,30 @@ class SM(FirstLevel):
                 self.ready.add(warp.slot)
                 return
             warp.pc += 1
+            phase = self.world.phase(warp.pc - 1) if sm.dependence == Dependence.scoreboard else 0
+            if phase and i["flags"] & Flag.arrives:
+                self.come(warp.block, phase, time)
+            elif phase:
+                over = self.world.over(phase)
+                if over is None or over > time:
+                    warp.phase = phase
+                    self.let_go(warp)
+                    return
             if self.may_wait(warp):
                 self.stall(warp, time)
                 return
+
+    def come(self, block: Block, phase: int, time: int) -> None:
+        self.world.arrived[phase].append(time)
+        for warp in block.warps:
+            if warp.phase == phase:
+                self.let_go(warp)
+
+    def let_go(self, warp: Warp) -> None:
+        over = self.world.over(warp.phase)
+        if over is not None:
+            warp.phase, warp.released = 0, True
+            self.at(over, warp)
 
     def end_warp(self, warp: Warp, time: int) -> None:
         self.end = max(self.end, time)
@@ -223,7 +244,7 @@ class SM(FirstLevel):
             warp, int(i["op"]), kind, time, first + count, first, time, bool(i["flags"] & BYPASS_FLAG)
         )
         if i["answers"] < len(LoadClass):
-            self.current.load = Load()
+            self.current.load = Load(phase=self.world.phase(warp.pc) if i["flags"] & Flag.arrives else 0)
             warp.loads[LoadClass(i["answers"])].append(self.current.load)
         if slots and i["flags"] & CONSTANT_FLAG:
             self.constants = max(self.constants, time) + slots * self.gpu.sm.constant_cycles
@@ -243,7 +264,7 @@ class SM(FirstLevel):
         self.world.transactions += flight.stop - int(self.world.trace.instructions[warp.pc]["first"])
         flight.issued = True
         if not flight.waits:
-            self.land(flight)
+            self.land(flight, time)
         warp.pc += 1
         if self.may_wait(warp):
             self.stall(warp, time)
@@ -292,12 +313,14 @@ class SM(FirstLevel):
         flight.done = max(flight.done, time)
         flight.waits -= 1
         if flight.issued and not flight.waits:
-            self.land(flight)
+            self.land(flight, time)
             self.maybe_wake(flight.warp)
 
-    def land(self, flight: Flight) -> None:
+    def land(self, flight: Flight, time: int) -> None:
         """An instruction is through, and answers if it is a load."""
         if flight.kind in (Kind.load, Kind.atomic):
             self.world.instructions[flight.op].append(flight.done - flight.start)
         if flight.load:
             flight.load.done = flight.done
+            if flight.load.phase:
+                self.come(flight.warp.block, flight.load.phase, max(flight.done, time))

@@ -29,6 +29,7 @@ class Warp:
     in_sequence: bool = False  # some of the sequence is issued, some not
     at_barrier: bool = False
     released: bool = False  # from a barrier, and has not acted since
+    phase: int = 0  # of an mbarrier, that it waits for
     stalled: int | None = None  # since when it waits for loads
     loads: dict[LoadClass, list[Load]] = field(default_factory=lambda: {each: [] for each in LoadClass})
 
@@ -36,6 +37,7 @@ class Warp:
 @dataclass(eq=False)
 class Load:
     done: int | None = None  # when it answered, or will for sure
+    phase: int = 0  # of an mbarrier, at which it arrives then
     passed: bool = False  # an instruction has waited for it
 
 

@@ -20,10 +20,12 @@ from memsim.trace.schema import (
     EXPLICIT,
     INSTRUCTION_COLUMNS,
     MIX,
+    NO_OP,
     NO_WAIT,
     WAIT_COLUMNS,
     ArrayInfo,
     Chunk,
+    Flag,
     Instructions,
     Issue,
     Kind,
@@ -134,6 +136,39 @@ def test_waits_and_mixes_are_read_as_written(tmp_path):
     more = np.concatenate([MIXES, MIXES[:1]])
     digests = {write_waits(tmp_path / "u.h5", issue) for issue in (*others, replace(SCOREBOARD, mixes=more))}
     assert len(digests | {digest, write_waits(tmp_path / "u.h5", waits=(0, 255, 4))}) == 5
+
+
+def write_phases(path, flags=(Flag.arrives, Flag.awaits), phases=(2, 2), ops=(1, NO_OP)):
+    """Two warps, a row each."""
+    rows = [
+        [(op, int(flag), 0, 1, 0, 0, 0, [], *[NO_WAIT] * 3, 0, phase)]
+        for op, flag, phase in zip(ops, flags, phases, strict=True)
+    ]
+    with TraceWriter(path, kernel="k", source="kernel.py", parameters={}) as writer:
+        writer.append(np.arange(1), chunk(rows))
+        writer.finish(shape(rows), [OPS[0], replace(OPS[0], async_copy=True)], ARRAYS, SCOREBOARD)
+    return path
+
+
+def test_mbarriers_are_read_as_written(tmp_path):
+    (found,) = Trace.open(write_phases(tmp_path / "t.h5")).chunks()
+    assert found.phase.tolist() == [2, 2] and found.flags.tolist() == [Flag.arrives, Flag.awaits]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (dict(flags=(Flag.arrives, Flag.sequence)), "instructions/phase must be given where flags say"),
+        (dict(phases=(2, 0)), "instructions/phase must be given where flags say"),
+        (dict(flags=(Flag.arrives, Flag.arrives | Flag.awaits)), "one of both"),
+        (dict(phases=(3, 3)), "instructions/phase must not be above the number of rows, 2"),
+        (dict(ops=(0, NO_OP)), "instructions/flags must let no access but an asynchronous copy arrive"),
+        (dict(ops=(1, 1)), "instructions/flags must let no access wait at an mbarrier"),
+    ],
+)
+def test_mbarriers_that_make_no_sense_are_one_line(tmp_path, wrong, says):
+    with pytest.raises(InputError, match=says):
+        list(Trace.open(write_phases(tmp_path / "t.h5", **wrong)).chunks())
 
 
 def test_where_addresses_come_from_is_read_as_written_and_names_no_other_trace(tmp_path):

@@ -64,7 +64,8 @@ def work_items(
 
     Args:
         started: blocks that start at once.
-        phases: of these blocks, each in [0, 1), or None for starts at the beginning.
+        phases: of these blocks, each in [0, 1), or None for starts at the beginning. Blocks that use mbarriers start
+            there anyway: a warp could wait for what came before its block's phase.
 
     Returns:
         first, end: i8 [items, warps a block], instruction numbers. A block with fewer warps has empty ranges.
@@ -76,7 +77,7 @@ def work_items(
     warp = transactions.first_warp[:-1, None] + np.minimum(np.arange(width), warps[:, None] - 1)
     first, end = bounds[warp], bounds[warp + 1]
     first = np.where(np.arange(width) < warps[:, None], first, end)
-    if phases is None:
+    if phases is None or len(transactions.arrivals):
         return first, end, blocks
     middle = first[:started].copy()
     _cut_all(records(np.asarray(transactions.instructions)), records(middle), end, phases)

@@ -51,12 +51,12 @@ def record(m, op, latency):
 
 
 @inlined
-def end_flight(m, sm, f):
-    """Every transaction of an instruction is answered; maybe its warp goes on."""
+def end_flight(m, sm, f, time):
+    """Every transaction of an instruction is answered at `time`, or before; maybe its warp goes on."""
     op = m.flights[f].op
     m.times[op].instruction_sum += m.flights[f].done - m.flights[f].issued
     m.times[op].instruction_count += 1
-    flight_ended(m, sm, f)
+    flight_ended(m, sm, f, time)
     give(m.free_flights, f)
 
 
@@ -67,7 +67,7 @@ def answer(m, sm, f, latency, time):
     m.flights[f].done = max(m.flights[f].done, time)
     m.flights[f].left -= 1
     if m.flights[f].left == 0:
-        end_flight(m, sm, f)
+        end_flight(m, sm, f, time)
 
 
 @inlined

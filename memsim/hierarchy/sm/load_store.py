@@ -18,6 +18,7 @@ from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import pop_event, push
 from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, set_of, store
+from memsim.hierarchy.sm.mbarriers import answered, note_signal
 from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.sm.warps import act, choose, goes_to_memory, make_ready
@@ -111,6 +112,7 @@ def start(m, sm, time):
     m.warps[w].started = 1
     i = m.instructions[m.warps[w].pc]
     m.sms[sm].place = enter_load(m, w, i.answers) if m.p[0].scoreboard else -1
+    note_signal(m, m.sms[sm].place, m.warps[w].pc)
     m.sms[sm].next = i.first
     m.sms[sm].stop = i.first + i.count
     if i.slots == 0:
@@ -138,13 +140,14 @@ def finish(m, sm, time):
         m.flights[f].done = max(m.flights[f].done, m.sms[sm].done)
         m.flights[f].left -= 1
         if m.flights[f].left == 0:
-            end_flight(m, sm, f)
+            end_flight(m, sm, f, time)
     elif m.instructions[pc].kind == OP_LOAD or m.instructions[pc].kind == OP_ATOMIC:
         op = m.instructions[pc].op
         m.times[op].instruction_sum += m.sms[sm].done - m.sms[sm].started
         m.times[op].instruction_count += 1
         if m.sms[sm].place >= 0:
             m.rings[m.sms[sm].place] = m.sms[sm].done
+            answered(m, sm, slot, m.sms[sm].place, max(m.sms[sm].done, time))
     m.warps[w].pc = pc + 1
     if must_wait(m, w):
         wait_for_loads(m, sm, slot, time)

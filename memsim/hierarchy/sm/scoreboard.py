@@ -12,6 +12,7 @@ import numpy as np
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.sm.events import push
+from memsim.hierarchy.sm.mbarriers import answered
 from memsim.hierarchy.sm.state import AWAKE, CLASSES, FOR_LOADS, RING, SLOTS, WAITS
 from memsim.support.compiled import inlined
 from memsim.trace.schema import NO_WAIT
@@ -118,13 +119,14 @@ def wait_for_loads(m, sm, slot, time):
 
 
 @inlined
-def flight_ended(m, sm, f):
+def flight_ended(m, sm, f, now):
     """All transactions of a load have answered: wake its warp, if that was what it waited for."""
     slot = m.flights[f].warp
     w = sm * SLOTS + slot
     time = NEVER
     if m.p[0].scoreboard:
         m.rings[m.flights[f].place] = m.flights[f].done
+        answered(m, sm, slot, m.flights[f].place, max(m.flights[f].done, now))
         if m.warps[w].waiting == FOR_LOADS:
             time = max(all_answered(m, w), m.warps[w].wake)
     else:

@@ -52,7 +52,8 @@ WARP = np.dtype(
     ]
 )
 # What a warp waits for when no event will wake it: loads, or the other warps of its block.
-AWAKE, FOR_LOADS, AT_BARRIER, RELEASED = range(4)  # RELEASED: from a barrier, an event is under way
+# RELEASED: from a barrier of either sort, an event is under way.
+AWAKE, FOR_LOADS, AT_BARRIER, RELEASED, AT_MBARRIER = range(5)
 BLOCK = np.dtype(
     [
         ("live", "<i4"),
@@ -76,6 +77,8 @@ RING = 64  # loads of a class that may be unanswered, at most
 PIPES = len(INSTRUCTION_CLASSES) + 1
 CHAIN = PIPES
 TICKS = 64  # of a cycle
+# A phase of an mbarrier: who has not arrived yet, when the last of the others did.
+PHASE = np.dtype([("left", "<i8"), ("time", "<i8")])
 FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
 ROUND_ROBIN, WEIGHTED, GREEDY, RANDOM = range(4)
 SCHEDULER = {
@@ -94,6 +97,7 @@ WRITE_POLICY = {
 # Flags of an instruction that waits for the loads before it.
 WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
 BARRIER, MASKED = int(Flag.barrier), int(Flag.masked)
+ARRIVES, AWAITS = int(Flag.arrives), int(Flag.awaits)  # at a phase of an mbarrier
 OP_LOAD, OP_STORE, OP_ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
 
 
@@ -105,6 +109,7 @@ class SMs(NamedTuple):
     lines: np.ndarray
     masks: np.ndarray
     partial: np.ndarray
+    phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
     warps: np.ndarray  # SLOTS an SM
@@ -112,6 +117,8 @@ class SMs(NamedTuple):
     heap: np.ndarray  # SLOTS an SM: time * SLOTS + slot, the warps that act later
     boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
     rings: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
+    signals: np.ndarray  # of each load in the rings the phase at which it arrives, 0 for none (mbarriers only)
+    mbarriers: np.ndarray  # PHASE, by number; of none where the trace has none
     ports: np.ndarray  # [SM, scheduler] when its issue ports are free, in 1/issue_per_cycle cycles
     address_units: np.ndarray  # [SM, scheduler] when its address unit is free
     pipes: np.ndarray  # [SM, scheduler, PIPES] when each pipe is free, in ticks

@@ -10,9 +10,12 @@ from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
+from memsim.hierarchy.sm.mbarriers import waits_at_mbarrier
 from memsim.hierarchy.sm.scoreboard import must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import (
+    ARRIVES,
     AT_BARRIER,
+    AWAITS,
     AWAKE,
     BARRIER,
     GREEDY,
@@ -120,6 +123,8 @@ def act(m, sm, slot, time):
             make_ready(m, sm, w)
             return
         m.warps[w].pc = pc + 1
+        if m.instructions[pc].flags & (ARRIVES | AWAITS) and p.scoreboard and waits_at_mbarrier(m, sm, slot, pc, time):
+            return
         if must_wait(m, w):
             wait_for_loads(m, sm, slot, time)
             return

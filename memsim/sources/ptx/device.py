@@ -17,10 +17,12 @@ from memsim.sources.ptx.machine.codes import (
     LANES,
     LOCAL_WINDOW,
     MOST_GROUPS,
+    OP,
     PARAMETER_WINDOW,
     RANK_SHIFT,
     SHARED_WINDOW,
     WARP_FIELDS,
+    Micro,
 )
 from memsim.sources.ptx.machine.tables import Machine
 from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
@@ -116,6 +118,10 @@ class Device:
 
     # -- arrays
 
+    @property
+    def _has_mbarriers(self) -> bool:
+        return bool((self._program.code[:, OP] == Micro.mbarrier).any())
+
     def _machine(
         self, regions: list[tuple[int, int, int, int, int]], parts: np.ndarray, batch: int, tracing: bool
     ) -> Machine:
@@ -135,6 +141,8 @@ class Device:
             "pending": np.zeros((warps, builder.n_rows), np.int64),
             "committed": np.zeros((warps, MOST_GROUPS), np.int64),
             "barriers": np.zeros((self.team, 16, 4), np.int64),
+            "phases": np.zeros((self._shared.size // 8 + 1 if self._has_mbarriers else 0, 2), np.int64),
+            "n_phases": np.zeros(1, np.int64),
             "left": np.zeros(LANES, np.bool_),
             "left_matrix": np.zeros((ROWS, MOST_DEPTH)),
             "right_matrix": np.zeros((MOST_DEPTH, MOST_COLUMNS)),

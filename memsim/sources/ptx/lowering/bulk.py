@@ -82,13 +82,13 @@ def _row_of(b: Builder, operand: Operand) -> int:
 
 
 def _arrive(b: Builder, one: Instruction) -> None:
-    """cp.async.mbarrier.arrive: copies are done when they are issued, so it arrives at once.
+    """cp.async.mbarrier.arrive: here copies are done when they are issued, so it arrives at once; in a trace, they do.
 
     Without .noinc nothing is left.
     """
     if one.has("noinc"):
         base, added = address_of(b, one.operands[0], "shared")
-        b.emit(Micro.mbarrier, a=base, x=added, b=b.constant(1), dst=SINK, list=1, y=mbarriers.ARRIVE)
+        b.emit(Micro.mbarrier, a=base, x=added, b=b.constant(1), dst=SINK, list=1, y=mbarriers.ARRIVE_COPIES)
 
 
 def _tensor(b: Builder, one: Instruction, values: bool) -> None:

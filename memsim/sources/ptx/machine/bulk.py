@@ -33,7 +33,8 @@ from memsim.sources.ptx.machine.codes import (
     Y,
 )
 from memsim.sources.ptx.machine.log import STORES, find
-from memsim.sources.ptx.machine.mbarriers import complete_bytes
+from memsim.sources.ptx.machine.mbarriers import complete_bytes, told_by
+from memsim.sources.ptx.machine.phases import let_copies_arrive
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.sources.ptx.machine.tensors import swizzled
 from memsim.support.compiled import inlined
@@ -54,13 +55,15 @@ def copy_bulk(m, record, w, warp, pc, r, row, active):
             continue
         source, target, size = r[row[A], lane] + row[X], r[row[B], lane] + row[MASK], r[row[C], lane]
         stores = row[Y] & STORES
+        barrier, first = r[row[LIST], lane] + SHARED_WINDOW, m.cursor[0]
         stop = _pieces(m, record, w, warp, pc, target if stores else source, size)
         if stop != DONE:
             return stop
         if row[Y] & VALUES and not _moved(m, w, source, target, size):
             return OUTSIDE
         if row[Y] & ARRIVES:
-            complete_bytes(m, w, warp, r[row[LIST], lane] + SHARED_WINDOW, size)
+            let_copies_arrive(m, told_by(m, record, w, barrier), first)
+            complete_bytes(m, w, barrier, size)
     return DONE
 
 
@@ -143,7 +146,7 @@ def _box(m, record, w, warp, pc, r, row, lane, words):
     start = r[m.lists[row[LIST]], lane]
     start = (start << 32) >> 32
     low, high = max(start, np.int64(0)), min(start + first, _word(m, words, np.int64(DIMENSIONS)))
-    count, target = np.int64(0), r[row[B], lane] + SHARED_WINDOW
+    count, target, logged = np.int64(0), r[row[B], lane] + SHARED_WINDOW, m.cursor[0]
     for number in range(n_rows):
         address = _row_address(m, r, row, lane, words, boxes, number)
         inside = address >= 0 and high > low
@@ -164,22 +167,28 @@ def _box(m, record, w, warp, pc, r, row, lane, words):
                 return np.int64(OUTSIDE)
     stop = _logged(m, record, w, warp, pc, count)
     if stop == DONE and row[Y] & ARRIVES:
-        _arrive(m, w, warp, r, row, lane, n_rows * first * width)
+        _arrive(m, record, w, r, row, lane, n_rows * first * width, logged)
     return stop
 
 
 @inlined
-def _arrive(m, w, warp, r, row, lane, size):
-    """Tell the barrier of the box, or those of all blocks it went to, that so many bytes are there."""
+def _arrive(m, record, w, r, row, lane, size, logged):
+    """Tell the barrier of the box, or those of all blocks it went to, that so many bytes are there.
+
+    Rows from `logged` on are the box's: they arrive at the barrier of their own block.
+    """
     barrier = r[m.lists[row[LIST] + row[COUNT]], lane] + SHARED_WINDOW
     if not row[Y] & MULTICAST:
-        complete_bytes(m, w, warp, barrier, size)
+        let_copies_arrive(m, told_by(m, record, w, barrier), logged)
+        complete_bytes(m, w, barrier, size)
         return
     blocks = r[row[C], lane]
     offset = (barrier - SHARED_WINDOW) & ((1 << RANK_SHIFT) - 1)
     for rank in range(16):
         if (blocks >> rank) & 1:
-            complete_bytes(m, w, warp, SHARED_WINDOW + ((rank + 1) << RANK_SHIFT) + offset, size)
+            barrier = SHARED_WINDOW + ((rank + 1) << RANK_SHIFT) + offset
+            let_copies_arrive(m, told_by(m, record, w, barrier), logged)
+            complete_bytes(m, w, barrier, size)
 
 
 @inlined

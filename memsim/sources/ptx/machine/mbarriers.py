@@ -14,19 +14,26 @@ from memsim.sources.ptx.machine.codes import (
     DST,
     LANES,
     LIST,
-    MOST_GROUPS,
     STATUS,
     A,
     B,
     X,
     Y,
 )
-from memsim.sources.ptx.machine.log import find, wait_for
+from memsim.sources.ptx.machine.log import find
+from memsim.sources.ptx.machine.phases import (
+    forget,
+    log_arrival,
+    log_arrival_of_copies,
+    log_wait,
+    object_at,
+    own,
+    turn,
+)
 from memsim.sources.ptx.machine.tables import TRACING
-from memsim.sources.waits import COPIES, LOADS
 from memsim.support.compiled import inlined
 
-INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP = range(10)
+INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP, ARRIVE_COPIES = range(11)
 COUNT_BITS, FIELD = 20, (1 << 20) - 1
 BYTES_AT, PHASE_AT = 40, 62
 BYTES_BITS = PHASE_AT - BYTES_AT
@@ -38,7 +45,7 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
 
     COUNT is the predicate of a test. A test that fails gives other warps their turn.
     """
-    what, true = row[Y], np.int64(0)
+    what, true, told = row[Y], np.int64(0), np.int64(-1)
     for lane in range(LANES):
         if not (active >> lane) & 1:
             continue
@@ -52,17 +59,52 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
         if what == TEST or what == TEST_PARITY:
             phase = (value >> PHASE_AT) & 1 if what == TEST else value & 1
             true |= np.int64(((old >> PHASE_AT) & 1) != phase) << lane
-            if (true >> lane) & 1 and m.grid[TRACING]:
-                _wait(m, record, w, warp, host, active)
-        else:
-            write(m, host, np.int64(8), _changed(what, old, value, row[LIST]))
-            if row[DST] > 0:
-                r[row[DST], lane] = old & FIELD if what == PENDING else old
+            continue
+        place = own(m, record, object_at(m, host))
+        if (
+            place >= 0
+            and place != told
+            and not (what == INIT or what == INVALIDATE or what == EXPECT or what == PENDING)
+        ):
+            if what == ARRIVE_COPIES:
+                log_arrival_of_copies(m, record, warp, place, active)
+            else:
+                log_arrival(m, record, warp, place, active)
+            told = place
+        _change(m, host, what, old, value, row[LIST])
+        if row[DST] > 0:
+            r[row[DST], lane] = old & FIELD if what == PENDING else old
     if what == TEST or what == TEST_PARITY:
         predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | true
         if true != active:
             record[STATUS] = YIELDED
+        elif m.grid[TRACING]:
+            _log_waits(m, record, w, warp, r, row, active)
     return DONE
+
+
+@inlined
+def _log_waits(m, record, w, warp, r, row, active):
+    """Log what the lanes of a test that came true have waited for, an object once."""
+    told = np.int64(-1)
+    for lane in range(LANES):
+        if (active >> lane) & 1:
+            address = r[row[A], lane] + row[X]
+            place = own(m, record, object_at(m, host_of(m, w, find(m, address), lane, address)))
+            if place >= 0 and place != told:
+                log_wait(m, record, warp, place, active)
+                told = place
+
+
+@inlined
+def _change(m, host, what, old, value, arrivals):
+    """Have an operation change the object at `host`."""
+    new = _changed(what, old, value, arrivals)
+    write(m, host, np.int64(8), new)
+    if what == INIT or what == INVALIDATE:
+        forget(m, object_at(m, host))
+    elif (old ^ new) >> PHASE_AT & 1:
+        turn(m, object_at(m, host))
 
 
 @inlined
@@ -77,7 +119,7 @@ def _changed(what, old, value, arrivals):
     if what == DROP:
         old -= np.int64(1) << COUNT_BITS
         return _settled(old, np.int64(-1), np.int64(0))
-    if what == ARRIVE:
+    if what == ARRIVE or what == ARRIVE_COPIES:
         return _settled(old, -value, np.int64(0))
     if what == ARRIVE_EXPECT:
         return _settled(old, -arrivals, value)
@@ -96,21 +138,19 @@ def _settled(old, arrivals, size):
 
 
 @inlined
-def complete_bytes(m, w, warp, address, size):
-    """Bytes have come that an object waits for; remember which of the warp's copies brought them."""
+def complete_bytes(m, w, address, size):
+    """Bytes have come that an object waits for."""
     region = find(m, address)
     if address + 8 > m.stops[region]:
         return
     host = host_of(m, w, region, np.int64(0), address)
-    write(m, host, np.int64(8), _settled(read(m, host, np.int64(8)), np.int64(0), -size))
-    slot = (host >> 3) % (MOST_GROUPS // 2)
-    m.committed[w, 2 * slot] = host
-    m.committed[w, 2 * slot + 1] = m.state[warp, LOADS + COPIES]
+    _change(m, host, COMPLETE, read(m, host, np.int64(8)), size, np.int64(0))
 
 
 @inlined
-def _wait(m, record, w, warp, host, active):
-    """A warp that passes a barrier waits for those of its own copies that the barrier stood for."""
-    slot = (host >> 3) % (MOST_GROUPS // 2)
-    if m.committed[w, 2 * slot] == host:
-        wait_for(m, record, warp, np.int64(COPIES), m.committed[w, 2 * slot + 1], active)
+def told_by(m, record, w, address):
+    """The row of `phases` of the object that a copy is to tell, -1 where a trace cannot wait for it."""
+    region = find(m, address)
+    if address + 8 > m.stops[region]:
+        return np.int64(-1)
+    return own(m, record, object_at(m, host_of(m, w, region, np.int64(0), address)))

@@ -33,6 +33,7 @@ def start_team(m):
     status[WARP_NOW] = status[IDLE] = status[CLUSTER_ARRIVED] = 0
     m.shared[:] = 0
     m.barriers[:] = 0
+    m.phases[:] = 0
     for w in range(grid[TEAM] * grid[WARPS]):
         block = w // grid[WARPS]
         number = m.ids[status[TEAM_NUMBER] * grid[TEAM] + block]

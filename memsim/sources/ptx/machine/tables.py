@@ -24,6 +24,8 @@ class Machine(NamedTuple):
     pending: np.ndarray  # i8 [W, R], number and class of the load that last wrote a register
     committed: np.ndarray  # i8 [W, MOST_GROUPS], copies issued when a group was committed
     barriers: np.ndarray  # i8 [B, 16, 4], lanes that came; and, or, count of their predicates
+    phases: np.ndarray  # i8 [B * shared bytes / 8 + 1, 2], of mbarriers: numbers of the phase under way, the one before
+    n_phases: np.ndarray  # i8 [1], numbers given
     row: np.ndarray  # i8 [LANES], results before inactive lanes are left out
     lanes: np.ndarray  # i8 [LANES], active lanes of an access
     address: np.ndarray  # i8 [LANES], theirs

@@ -1,0 +1,136 @@
+"""mbarriers of PTX in traces: who arrives at which phase, who waits for it, and what that costs in time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from memsim.gpu.presets import load_gpu, override
+from memsim.hierarchy.system import System
+from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.trace.coalesce import coalesce
+from memsim.trace.schema import NO_OP, NO_WAIT, Flag
+
+ARRIVES, AWAITS = int(Flag.arrives), int(Flag.awaits)
+REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;"
+WAIT = "{name}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{object}], {parity}; @!%p3 bra {name};"
+COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd{source}], {size}, [{object}];"
+
+
+def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1)):
+    """Of blocks in which warp 0 goes to PRODUCER; %rd1 is a global array, %p1 the first lane of a warp."""
+    text = f""".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{{\n{REGISTERS}
+    .shared .align 128 .b8 s[16384]; .shared .align 8 .b8 full[64]; .shared .align 8 .b8 empty[64];
+    ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; setp.lt.u32 %p0, %r1, 32; and.b32 %r2, %r1, 31;
+    setp.eq.s32 %p1, %r2, 0; setp.eq.s32 %p2, %r1, 0;
+    @%p2 mbarrier.init.shared::cta.b64 [full], 1; @%p2 mbarrier.init.shared::cta.b64 [empty], {32 * (warps - 1)};
+    bar.sync 0;
+    @%p0 bra PRODUCER;
+    {body}
+    ret;\n}}\n"""
+    memory = Memory()
+    grid = (cluster[0], 1, 1)
+    launch = Launch(text, "k", grid, (32 * warps, 1, 1), [memory.add(np.zeros(65536, "f4"), "x")], cluster=cluster)
+    return trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("h100"), "all")
+
+
+def signals(trace):
+    """By warp (what a row does, whether it is a copy, the phase) of all rows that have one."""
+    [chunk] = trace.chunks()
+    found = []
+    for a, b in zip(chunk.first_instruction[:-1], chunk.first_instruction[1:], strict=True):
+        rows = [i for i in range(a, b) if chunk.phase[i]]
+        names = {ARRIVES: "arrives", AWAITS: "awaits"}
+        does = [(names[int(chunk.flags[i]) & (ARRIVES | AWAITS)], bool(chunk.op[i] != NO_OP)) for i in rows]
+        found.append([(*one, int(chunk.phase[i])) for one, i in zip(does, rows, strict=True)])
+    return found
+
+
+def one_copy(size: int) -> str:
+    """The producer's lane 0 copies, all other warps wait."""
+    wait = WAIT.format(name="W", object="full", parity=0)
+    expect = f"@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], {size};"
+    return (
+        f"{wait} ld.shared.f32 %f1, [s]; ret; PRODUCER: {expect} @%p1 {COPY.format(source=1, size=size, object='full')}"
+    )
+
+
+def test_a_copys_rows_arrive_and_other_warps_wait(tmp_path):
+    """1 KB is two rows of 32 pieces; with the thread's own arrival three arrive at the phase."""
+    trace = trace_of(one_copy(1024), tmp_path, warps=3)
+    producer = [("arrives", False, 1), ("arrives", True, 1), ("arrives", True, 1)]
+    assert signals(trace) == [producer, [("awaits", False, 1)], [("awaits", False, 1)]]
+    [chunk] = trace.chunks()
+    assert set(chunk.wait_copies.tolist()) == {NO_WAIT}
+
+
+def time_of(trace, **changes) -> int:
+    gpu = override(load_gpu("h100"), {"sm.count": 1, **{name.replace("__", "."): v for name, v in changes.items()}})
+    return int(System(coalesce(trace, gpu), gpu, 1, np.random.SeedSequence(1)).run().cycles)
+
+
+@pytest.mark.parametrize("later", [50, 400])
+def test_a_consumer_begins_when_the_copy_has_landed(tmp_path, later):
+    """By what DRAM answers later the block ends later: nothing of it lies before its data are there."""
+    trace = trace_of(one_copy(1024), tmp_path)
+    dram = load_gpu("h100").dram
+    before, after = time_of(trace), time_of(trace, dram__latency_cycles=dram.latency_cycles + later)
+    assert after == before + later
+
+
+def test_phases_of_a_ring(tmp_path):
+    """Two turns through one buffer: the second copy waits for both consumers' release."""
+    expect = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 512;"
+    copies = f"@%p1 {COPY.format(source=1, size=512, object='full')}"
+    release = "mbarrier.arrive.shared::cta.b64 _, [empty];"
+    turns = [
+        f"{WAIT.format(name=f'W{k}', object='full', parity=k)} ld.shared.f32 %f1, [s]; {release}" for k in range(2)
+    ]
+    body = f"""{turns[0]} {turns[1]} ret;
+    PRODUCER: {expect} {copies} {WAIT.format(name="E", object="empty", parity=0)} {expect} {copies}"""
+    full, empty = [1, 3], 2  # as their first arrivals come
+    found = signals(trace_of(body, tmp_path, warps=3))
+    turn = [[("arrives", False, number), ("arrives", True, number)] for number in full]
+    assert found[0] == [*turn[0], ("awaits", False, empty), *turn[1]]
+    releases = [number for _, _, number in found[1][1::2]]
+    assert found[1] == found[2] and [number for _, _, number in found[1][::2]] == full
+    assert releases[0] == empty and releases[1] not in (*full, empty)
+
+
+def test_a_phase_that_nothing_came_before_is_not_waited_for(tmp_path):
+    """A producer's first wait for an empty buffer passes by its parity."""
+    body = f"ret; PRODUCER: {WAIT.format(name='E', object='empty', parity=1)} ld.shared.f32 %f1, [s];"
+    assert signals(trace_of(body, tmp_path)) == [[], []]
+
+
+def test_copies_by_threads_arrive_when_they_answer(tmp_path):
+    """cp.async.mbarrier.arrive: the newest copy arrives, and the thread goes on."""
+    body = f"""{WAIT.format(name="W", object="empty", parity=0)} ld.shared.f32 %f1, [s]; ret;
+    PRODUCER: mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; shl.b32 %r3, %r2, 4; mov.u32 %r4, s;
+    add.s32 %r3, %r3, %r4;
+    cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.cg.shared.global [%r3+512], [%rd3+512], 16;
+    cp.async.mbarrier.arrive.noinc.shared.b64 [empty]; ld.shared.f32 %f2, [s];"""
+    trace = trace_of(body, tmp_path)
+    assert signals(trace) == [[("arrives", True, 1)], [("awaits", False, 1)]]
+    [chunk] = trace.chunks()
+    copies = [
+        i for i in range(chunk.first_instruction[1]) if chunk.op[i] != NO_OP and trace.ops[chunk.op[i]].async_copy
+    ]
+    assert [int(chunk.phase[i]) for i in copies] == [0, 1]
+    assert set(chunk.wait_copies.tolist()) == {NO_WAIT}
+
+
+def test_another_blocks_mbarrier_is_not_waited_for(tmp_path):
+    """Of two copies of a block, one tells the other block of its cluster, which waits for its own thread's arrival."""
+    expect = "@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 512;"
+    meet = "barrier.cluster.arrive; barrier.cluster.wait;"
+    body = f"""{meet} {WAIT.format(name="W", object="full", parity=0)} ld.shared.f32 %f1, [s]; ret;
+    PRODUCER: {expect} {meet}
+    mov.u32 %r5, %cluster_ctarank; setp.eq.s32 %p4, %r5, 0; and.pred %p5, %p4, %p1; @!%p5 bra DONE;
+    mapa.shared::cluster.u32 %r6, full, 1; mov.u32 %r7, s; mapa.shared::cluster.u32 %r8, %r7, 1;
+    cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r8], [%rd1], 512, [%r6];
+    {COPY.format(source=1, size=512, object="full")}
+    DONE:"""
+    found = signals(trace_of(body, tmp_path, cluster=(2, 1, 1)))
+    assert found[0] == [("arrives", False, found[0][0][2]), ("arrives", True, found[0][0][2])]
+    assert found[2] == [("arrives", False, found[2][0][2])] and found[3] == [("awaits", False, found[2][0][2])]
