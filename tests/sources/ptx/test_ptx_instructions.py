@@ -281,6 +281,15 @@ def test_branches_by_table():
     assert words(body).tolist() == np.choose(LANE % 4, [100, 200, 300, 300]).tolist()
 
 
+def test_hints_for_caches_change_no_value():
+    """A policy for L2 is made and given to a load and a store."""
+    body = """
+    createpolicy.fractional.L2::evict_first.b64 %rd7, 1.0;
+    ld.global.L1::evict_first.L2::cache_hint.b32 %r9, [%rd3], %rd7;
+    st.global.L1::no_allocate.L2::cache_hint.b32 [%rd3], %r9, %rd7;"""
+    assert words(body, NUMBERS.view(np.uint32)).tolist() == NUMBERS.tolist()
+
+
 def test_matrices_of_shared_memory():
     """stmatrix after ldmatrix.trans is a transposition."""
     body = """

@@ -134,3 +134,56 @@ def test_kernels_that_torch_compile_wrote_out_run_and_are_tuned(tmp_path, monkey
     assert {one.name for one in trace.arrays} == {"in_ptr0", "in_ptr1", "out_ptr0"}
     assert trace.parameters["compiled_for"] == "sm_80", "for --gpu, not for the GPU that wrote the file"
     assert not list((tmp_path / "cache").rglob("*.best_config"))
+
+
+@pytest.fixture
+def compiling(tmp_path, monkeypatch):
+    monkeypatch.setenv("TORCHINDUCTOR_CACHE_DIR", str(tmp_path / "cache"))
+    with memsim.capturing(gpu="a100", out=tmp_path / "traces") as captured:
+        yield captured
+
+
+@needs_triton
+def test_a_compiled_function_launches_its_kernels(compiling):
+    """Fused into one, with the right numbers, an argument changed in place too; another shape, another kernel."""
+
+    @torch.compile
+    def scores(x, y, scale=2.0):
+        x.add_(1.0)
+        return {"p": torch.softmax(scale * x + y, dim=1)}
+
+    for rows in (32, 8):
+        x, y = torch.rand(rows, 200, device="cuda"), torch.rand(rows, 200, device="cuda")
+        before = x.cpu()
+        found = scores(x, y)["p"]
+        assert found.is_cuda and torch.equal(x.cpu(), before + 1)
+        assert torch.allclose(found.cpu(), torch.softmax(2 * (before + 1) + y.cpu(), dim=1))
+    assert [one.grid[0] <= rows for one, rows in zip(compiling.launches, (32, 8), strict=True)] == [True, True]
+    scores(x, y)
+    assert len(compiling.launches) == 3 and compiling.trace.parameters["compiled_for"] == "sm_80"
+    host = torch.rand(4, 200)
+    assert not scores(host, host.clone())["p"].is_cuda and len(compiling.launches) == 3, (
+        "on the host it is not compiled"
+    )
+
+
+@needs_triton
+def test_a_compiled_module_brings_its_parameters(compiling):
+    own = torch.nn.Sequential(torch.nn.LayerNorm(64), torch.nn.GELU()).cuda()
+    module = torch.compile(own, mode="max-autotune")
+    x = torch.rand(16, 64, device="cuda")
+    with pytest.raises(InputError, match="torch: compile knows no gradients here"):
+        module(x)
+    with torch.no_grad():
+        assert torch.allclose(module(x).cpu(), own(x).cpu(), atol=1e-6)
+    assert len(compiling.launches) == 1 and module._orig_mod is own and "mode is left out" in compiling.notes[-1]
+
+
+@needs_triton
+def test_what_cannot_be_compiled_is_one_line(compiling):
+    x, beside = torch.rand(8, device="cuda"), torch.rand(8, device="cuda")
+    for function in (lambda x: x + beside, lambda x: x if x.sum() > 0 else -x):
+        with pytest.raises(InputError, match="torch.compile: <lambda> cannot be followed without data"):
+            torch.compile(function)(x)
+    with pytest.raises(InputError, match="backend is 'eager'; kernels come of 'inductor' alone"):
+        torch.compile(lambda x: x, backend="eager")

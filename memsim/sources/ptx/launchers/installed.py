@@ -14,14 +14,22 @@ from memsim.sources.ptx.launchers.cute import cute_caught
 from memsim.sources.ptx.launchers.importing import on_import, standing_in
 from memsim.sources.ptx.launchers.inductor import inductor_caught
 from memsim.sources.ptx.launchers.numba_cuda import numba_cuda_caught
+from memsim.sources.ptx.launchers.torch_compile import compile_caught
 from memsim.sources.ptx.launchers.torch_cuda import torch_caught
 from memsim.sources.ptx.launchers.triton import triton_caught
 from memsim.sources.ptx.launchers.warp import warp_caught
 
+
+@contextmanager
+def _torch_caught(capturing: Capturing) -> Iterator[None]:
+    with torch_caught(capturing), compile_caught(capturing):
+        yield
+
+
 _LAUNCHERS: dict[str, Callable[[Capturing], AbstractContextManager[None]]] = {  # by the module they stand in for
     "cuda.bindings.driver": driver_caught,
     "cuda.bindings.nvrtc": lines_asked_for,
-    "torch": torch_caught,
+    "torch": _torch_caught,
     "torch._inductor.async_compile": inductor_caught,
     "triton": triton_caught,
     "numba.cuda": numba_cuda_caught,

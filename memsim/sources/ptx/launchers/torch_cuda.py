@@ -235,6 +235,8 @@ def _answers(capturing: Capturing) -> dict[str, Any]:
     }
     known |= dict.fromkeys(_ZERO, 0) | {name: Nothing() for name in _SILENT}
     members: dict[str, Any] = {name: _answering(value) for name, value in known.items()}
+    members["get_rng_state"] = lambda *_: torch.get_rng_state()
+    members["set_rng_state"] = lambda state, *_: torch.set_rng_state(state)
     members["mem_get_info"] = _no_memory_size("mem_get_info")
     members |= {name: type(name, (_Thing,), {}) for name in _CLASSES} | {"Event": _event(capturing)}
     return members | {name: lambda seed: generator.manual_seed(seed) for name in ("manual_seed", "manual_seed_all")}

@@ -173,10 +173,15 @@ def _copy(b: Builder, one: Instruction, values: bool) -> None:
     b.emit(Micro.copy_async, a=source, x=added, b=target, list=to_added, c=size, mask=width.value, y=bits)
 
 
+def _policy(b: Builder, one: Instruction) -> None:
+    """createpolicy: what it makes is a hint for L2, of which only accesses read the bits."""
+    b.emit(Micro.copy, dst=destination(b, one), a=b.constant(0))
+
+
 LOADS = {"ld": _load, "ldu": _load, "ldmatrix": _matrix}
 STORES = {"st": _store, "stmatrix": _matrix, "cp": _copy}
 ATOMICS = {"atom": _atomic, "red": _atomic}
-ADDRESSES: dict[str, Lower] = {"cvta": _to_generic, "isspacep": _is_space}
+ADDRESSES: dict[str, Lower] = {"cvta": _to_generic, "isspacep": _is_space, "createpolicy": _policy}
 NOTHING: dict[str, Lower] = dict.fromkeys(
     [
         "prefetch",

@@ -1,0 +1,174 @@
+"""torch.compile without a GPU: inductor is told that tensors lie on one, and writes and launches Triton kernels.
+
+Dynamo would look at the real tensors, which lie in the host's memory. So a call is traced with fake ones (which have a
+device, and no data), once for each set of types and shapes, and inductor gets the graph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial, wraps
+from typing import Any
+from unittest.mock import patch
+
+from memsim.sources.ptx.launchers.capturing import Capturing
+from memsim.sources.ptx.launchers.needed import needed
+from memsim.sources.ptx.launchers.torch_cuda import is_on_gpu
+from memsim.support.errors import InputError
+
+_MODE_LEFT_OUT = "torch.compile's mode is left out: kernels are those of its default mode"
+
+
+@contextmanager
+def compile_caught(capturing: Capturing) -> Iterator[None]:
+    """Inside the block, what ``torch.compile`` makes of functions and modules launches kernels here."""
+    import torch
+
+    with patch.object(torch, "compile", partial(_compile, capturing)):
+        yield
+
+
+def _compile(capturing: Capturing, function: Any = None, **how: Any) -> Any:
+    """What stands in for ``torch.compile``.
+
+    Raises:
+        InputError: another back end than inductor is asked for, or Triton is not installed.
+    """
+    if function is None:
+        return partial(_compile, capturing, **how)
+    needed("triton", "triton")
+    if how.get("backend", "inductor") != "inductor":
+        raise InputError(
+            "torch.compile", "backend", f"is {how['backend']!r}; kernels come of 'inductor' alone, give that"
+        )
+    if how.get("mode") not in (None, "default"):
+        capturing.note(_MODE_LEFT_OUT)
+    return _of_module(function, how) if hasattr(function, "named_parameters") else _of_function(function, how)
+
+
+def _of_function(function: Any, how: Mapping[str, Any], own: Callable[[], dict[str, Any]] = dict) -> Callable[..., Any]:
+    """A function that compiles at a call with tensors of new shapes; ``own`` gives those it has besides arguments."""
+    known: dict[Any, Callable[[list[Any]], Any]] = {}
+
+    @wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        from torch.utils import _pytree
+
+        values, tree = _pytree.tree_flatten((own(), arguments, named))
+        if not any(map(is_on_gpu, values)):
+            return function(*arguments, **named)
+        key = tree, tuple(map(_described, values))
+        if key not in known:
+            known[key] = _Traced(function, tree, values).compiled(how.get("options") or {})
+        return known[key](values)
+
+    return call
+
+
+def _of_module(module: Any, how: Mapping[str, Any]) -> Any:
+    """A module that stands for another, whose parameters and buffers are arguments of its compiled call."""
+    import torch
+
+    def own() -> dict[str, Any]:
+        return dict(module.named_parameters(remove_duplicate=False)) | dict(module.named_buffers())
+
+    class Compiled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self._orig_mod = module
+            self._call = _of_function(module, how, own)
+
+        def forward(self, *arguments: Any, **named: Any) -> Any:
+            return self._call(*arguments, **named)
+
+        def __getattr__(self, name: str) -> Any:
+            return super().__getattr__(name) if name == "_orig_mod" else getattr(self._orig_mod, name)
+
+    return Compiled()
+
+
+def _described(value: Any) -> Any:
+    """What values that take the same kernels have in common."""
+    if not hasattr(value, "untyped_storage"):
+        return repr(value)
+    return value.dtype, tuple(value.shape), value.stride(), is_on_gpu(value), value.requires_grad
+
+
+class _Traced:
+    """A call of a function, whose tensors are changed for others.
+
+    Args:
+        tree: how tensors and other values make up (own tensors, arguments, named arguments).
+        values: they.
+    """
+
+    def __init__(self, function: Any, tree: Any, values: list[Any]) -> None:
+        import torch
+
+        self._function, self._tree, self._values = function, tree, values
+        self._at = [k for k, one in enumerate(values) if isinstance(one, torch.Tensor)]
+        self._result: Any = None  # the tree of what it returns
+
+    def _flat(self, *tensors: Any) -> tuple[Any, ...]:
+        """Call the function with these tensors; what it returns, as a list."""
+        import torch
+        from torch.utils import _pytree
+
+        given = list(self._values)
+        for k, one in zip(self._at, tensors, strict=True):
+            given[k] = one
+        own, arguments, named = _pytree.tree_unflatten(given, self._tree)
+        call = partial(torch.func.functional_call, self._function, own) if own else None
+        results = call(arguments, named) if call else self._function(*arguments, **named)
+        flat, self._result = _pytree.tree_flatten(results)
+        return tuple(flat)
+
+    def compiled(self, options: Mapping[str, Any]) -> Callable[[list[Any]], Any]:
+        """What launches inductor's kernels for tensors like these.
+
+        Raises:
+            InputError: a gradient is asked for, or the function cannot be followed without data.
+        """
+        import torch
+        from torch._inductor import config
+        from torch._inductor.compile_fx import compile_fx_inner
+        from torch._inductor.decomposition import select_decomp_table
+        from torch.fx.experimental.proxy_tensor import make_fx
+        from torch.utils import _pytree
+
+        tensors = [self._values[k] for k in self._at]
+        if torch.is_grad_enabled() and any(one.requires_grad for one in tensors):
+            raise InputError("torch", "compile", "knows no gradients here; call what it compiled under torch.no_grad()")
+        written = {"fx_graph_cache": False, **options}
+        mode = torch._subclasses.FakeTensorMode()
+        fakes = _fakes(tensors, mode)
+        follow = torch.func.functionalize(self._flat, remove="mutations_and_views")
+        with torch._C.DisableTorchFunction(), config.patch(written), torch.no_grad():
+            try:
+                with mode:
+                    graph = make_fx(follow, decomposition_table=select_decomp_table())(*fakes)
+            except (
+                RuntimeError,
+                AssertionError,
+            ) as error:  # torch's, of data that it needs, or tensors that are not fake
+                raise _not_followed(self._function, error) from None
+            run = compile_fx_inner(graph, fakes)
+        return lambda values: _pytree.tree_unflatten(run([values[k] for k in self._at]), self._result)
+
+
+def _fakes(tensors: list[Any], mode: Any) -> list[Any]:
+    """Tensors without data in the places of these, on the GPU where these stand for such."""
+    import torch
+
+    places = [("cuda" if is_on_gpu(one) else "cpu", one.shape, one.stride(), one.dtype) for one in tensors]
+    with torch._C.DisableTorchFunction(), mode:
+        return [torch.empty_strided(size, stride, dtype=dtype, device=on) for on, size, stride, dtype in places]
+
+
+def _not_followed(function: Any, error: Exception) -> InputError:
+    name = getattr(function, "__name__", type(function).__name__)
+    said = (str(error).splitlines() or [type(error).__name__])[0][:120]
+    return InputError(
+        "torch.compile", name, f"cannot be followed without data ({said}); give what it reads as arguments"
+    )
