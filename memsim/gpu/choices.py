@@ -9,6 +9,7 @@ class WarpScheduler(StrEnum):
     weighted_round_robin = "weighted_round_robin"
     loose_round_robin = "loose_round_robin"
     greedy_then_oldest = "greedy_then_oldest"
+    greedy_then_youngest = "greedy_then_youngest"  # Huerta et al., MICRO 2025, section 5.1.2: as found on Ampere
     random = "random"
 
 

@@ -219,7 +219,7 @@ class SM(FirstLevel):
         scheduler = self.gpu.sm.warp_scheduler
         last = self.warps[self.last]
         if self.last in self.ready:
-            if last.in_sequence or scheduler == WarpScheduler.greedy_then_oldest:
+            if last.in_sequence or scheduler.startswith("greedy"):
                 return last
             if scheduler == WarpScheduler.weighted_round_robin and self.credit:
                 self.credit -= 1
@@ -228,6 +228,8 @@ class SM(FirstLevel):
         slot = following[0]
         if scheduler == WarpScheduler.greedy_then_oldest:
             slot = min(self.ready, key=lambda slot: self.warps[slot].age)
+        elif scheduler == WarpScheduler.greedy_then_youngest:
+            slot = max(self.ready, key=lambda slot: self.warps[slot].age)
         elif scheduler == WarpScheduler.random:
             slot = following[mix(self.key ^ mix(self.draws * 256 + self.number)) % len(following)]
             self.draws += 1

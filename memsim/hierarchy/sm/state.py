@@ -80,11 +80,12 @@ TICKS = 64  # of a cycle
 # A phase of an mbarrier: who has not arrived yet, when the last of the others did.
 PHASE = np.dtype([("left", "<i8"), ("time", "<i8")])
 FREED = np.dtype([("time", "<i8"), ("sm", "<i4"), ("block", "<i4")])
-ROUND_ROBIN, WEIGHTED, GREEDY, RANDOM = range(4)
+ROUND_ROBIN, WEIGHTED, OLDEST, RANDOM, YOUNGEST = range(5)
 SCHEDULER = {
     WarpScheduler.loose_round_robin: ROUND_ROBIN,
     WarpScheduler.weighted_round_robin: WEIGHTED,
-    WarpScheduler.greedy_then_oldest: GREEDY,
+    WarpScheduler.greedy_then_oldest: OLDEST,
+    WarpScheduler.greedy_then_youngest: YOUNGEST,
     WarpScheduler.random: RANDOM,
 }
 THROUGH, EVICT, BACK, ALLOCATE = range(4)

@@ -18,12 +18,13 @@ from memsim.hierarchy.sm.state import (
     AWAITS,
     AWAKE,
     BARRIER,
-    GREEDY,
     MASKED,
+    OLDEST,
     RANDOM,
     RELEASED,
     SLOTS,
     WEIGHTED,
+    YOUNGEST,
 )
 from memsim.support.compiled import inlined
 
@@ -136,8 +137,9 @@ def choose(m, sm):
     p = m.p[0]
     last = m.sms[sm].last
     base = sm * SLOTS
+    greedy = p.scheduler == OLDEST or p.scheduler == YOUNGEST
     if m.warps[base + last].ready:
-        if m.warps[base + last].started or p.scheduler == GREEDY:
+        if m.warps[base + last].started or greedy:
             return last
         if p.scheduler == WEIGHTED and m.sms[sm].credit > 0:
             m.sms[sm].credit -= 1
@@ -148,11 +150,11 @@ def choose(m, sm):
     if p.scheduler == RANDOM:
         skip = hash32(p.scheduler_key ^ hash32(m.sms[sm].draws * 256 + sm)) % m.sms[sm].ready
         m.sms[sm].draws += 1
-    if p.scheduler == GREEDY:
-        best = NEVER
+    if greedy:
+        best, sign = NEVER, 1 if p.scheduler == OLDEST else -1
         for s in range(n):
-            if m.warps[base + s].ready and m.warps[base + s].age < best:
-                best = m.warps[base + s].age
+            if m.warps[base + s].ready and sign * m.warps[base + s].age < best:
+                best = sign * m.warps[base + s].age
                 slot = s
     else:
         while True:
