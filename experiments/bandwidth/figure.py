@@ -1,4 +1,4 @@
-"""The study's figure: cycles a load against the stride, measured and ours."""
+"""The study's figures: cycles a load against the stride, and bandwidth against what is read, measured and ours."""
 
 from __future__ import annotations
 
@@ -23,4 +23,24 @@ def draw(curves: Mapping[tuple[str, str], Curve], path: Path) -> None:
             axes.set_xlabel("stride in elements")
         all_axes[0].set_ylabel("cycles a load of a warp")
         all_axes[0].legend()
+        write(figure, path)
+
+
+def draw_sizes(curves: Mapping[tuple[str, str], Curve], path: Path) -> None:
+    """A panel for each program of `curves`: GB/s against KB, a colour a GPU."""
+    programs = list(dict.fromkeys(program for _, program in curves))
+    with styled():
+        figure, all_axes = panels(1, len(programs), 4.4 * len(programs) + 0.6, 3.4)
+        for axes, program in zip(all_axes, programs, strict=True):
+            of = {gpu: curve for (gpu, name), curve in curves.items() if name == program}
+            for (gpu, curve), colour in zip(of.items(), SERIES, strict=False):
+                sizes, measured, ours = zip(*curve, strict=True)
+                axes.plot(sizes, measured, "o", ms=3.5, color=colour)
+                axes.plot(sizes, ours, color=colour, label=gpu)
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("log")
+            axes.set_title(program)
+            axes.set_xlabel("KB")
+            axes.legend(title="dots measured, lines memsim", title_fontsize=8)
+        all_axes[0].set_ylabel("GB/s")
         write(figure, path)

@@ -15,7 +15,7 @@ from memsim.sources.ptx import Launch, Memory, trace_launch
 
 BYTES = {"float": 4, "double": 8}
 _LETTER = {"float": "f", "double": "d"}
-_TYPE = {"float": "f32", "double": "f64"}
+TYPE = {"float": "f32", "double": "f64"}
 WARP = 32
 ITERATIONS = 3, 9  # of the loop: the difference is without the first misses, the start and the end
 QUIET = {f"stochastic.{name}": False for name in ("start_alignment", "warp_weights", "arbitration")}
@@ -69,7 +69,7 @@ def _cycles(pattern: Pattern, iterations: int, gpu: GPU) -> float:
 
 def _text(pattern: Pattern) -> str:
     """A sum of products of loaded elements, written if it is one that it never is; `zero` hides that nothing moves."""
-    letter, of_type, size = _LETTER[pattern.type], _TYPE[pattern.type], BYTES[pattern.type]
+    letter, of_type, size = _LETTER[pattern.type], TYPE[pattern.type], BYTES[pattern.type]
     loop = []
     for k, offsets in enumerate(pattern.pairs):
         for side, offset in zip("ab", offsets, strict=True):

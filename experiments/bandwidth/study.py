@@ -1,4 +1,4 @@
-"""Cycles that an SM takes for a warp's load which hits L1, by pattern, beside gpu-benches' strides, blocks and laps."""
+"""Cycles of a warp's load that hits L1, by pattern, and a board's bandwidth by what it reads, beside gpu-benches."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.bandwidth.figure import draw
+from experiments.bandwidth import sizes
+from experiments.bandwidth.figure import draw, draw_sizes
 from experiments.bandwidth.kernels import BYTES, WARP, cycles_a_load
 from experiments.bandwidth.rows import SOURCE, Row, measured_lap, of_laps, of_strides, rows
 from experiments.harness.parallel import mapped
@@ -15,15 +16,16 @@ from experiments.harness.readme import markdown
 from experiments.harness.study import AtLeast, Claim, Outcome, Setting, Within
 from memsim.gpu.presets import load_gpu
 
-STRIDES, LAPS = "patterns", "laps"
+STRIDES, LAPS, SIZES = "patterns", "laps", "sizes"
 NEAR = 0.1  # of the measured cycles
 _SHOWN = 1, 2, 3, 4, 8, 16, 17, 24, 32, 33, 40, 48, 53, 64  # strides in the table
 _QUICK = 7  # every so manieth row
+_QUICK_SIZES = 2
 
 
 @dataclass(frozen=True)
 class Point:
-    """One row: cycles a load instruction of a warp, measured and ours."""
+    """One row, measured and ours: cycles a load instruction of a warp, or GB/s of all SMs against size."""
 
     name: str
     row: Row
@@ -36,8 +38,9 @@ class Point:
 
 
 def run(setting: Setting) -> Outcome:
-    """All rows; quick: one in seven."""
+    """All rows; quick: one in seven, and the two smallest sizes."""
     asked = [(name, row) for name in (STRIDES, LAPS) for row in rows(name)[:: _QUICK if setting.quick else 1]]
+    asked += [(SIZES, row) for row in rows(SIZES)[: _QUICK_SIZES if setting.quick else None]]
     points = mapped(_point, asked, setting.jobs, "patterns")
     curves: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
     for point in points:
@@ -45,7 +48,11 @@ def run(setting: Setting) -> Outcome:
             key = point.row["gpu"], point.row["type"]
             curves.setdefault(key, []).append((int(point.row["width"]), point.measured, point.ours))
     draw(curves, setting.figures / "strides.png")
-    return Outcome(list(_claims(points)), {"patterns": _patterns(points), "laps": _laps(points)})
+    by_size = [point for point in points if point.name == SIZES]
+    draw_sizes({key: [(int(p.row["kb"]), p.measured, p.ours) for p in of] for key, of in _programs(by_size)},
+               setting.figures / "sizes.png")  # fmt: skip
+    tables = {"patterns": _patterns(points), "laps": _laps(points), "sizes": _sizes(by_size)}
+    return Outcome([*_claims(points), *_size_claims(by_size)], tables)
 
 
 def _point(asked: tuple[str, Row]) -> Point:
@@ -53,6 +60,8 @@ def _point(asked: tuple[str, Row]) -> Point:
     gpu = load_gpu(row["gpu"])
     if name == STRIDES:
         return Point(name, row, float(row["cycles"]), cycles_a_load(of_strides(row), gpu))
+    if name == SIZES:
+        return Point(name, row, float(row["gb_per_s"]), sizes.rate(row, gpu))
     return Point(name, row, measured_lap(row, gpu.sm.count), cycles_a_load(of_laps(row), gpu))
 
 
@@ -73,6 +82,29 @@ def _claims(points: list[Point]) -> Iterator[Claim]:
             measured, ours = (float(np.mean([bytes_a_cycle(cycles) for cycles in column])) for column in (
                 [point.measured for point in laps], [point.ours for point in laps]))  # fmt: skip
             yield Claim(f"{gpu}: L1, laps of 16 to 64 KB", measured, ours, None, "B/cycle and SM", SOURCE, Within(NEAR))
+
+
+def _programs(points: list[Point]) -> Iterator[tuple[tuple[str, str], list[Point]]]:
+    """The points of each board's run of a program."""
+    for key in dict.fromkeys((point.row["gpu"], point.row["program"]) for point in points):
+        yield key, [point for point in points if (point.row["gpu"], point.row["program"]) == key]
+
+
+def _size_claims(points: list[Point]) -> Iterator[Claim]:
+    for (gpu, program), of in _programs(points):
+        share = 100 * float(np.mean([point.near for point in of]))
+        yield Claim(f"{gpu}, {program}: sizes within 10 %", 100.0, share, None, "%", SOURCE, AtLeast(90))
+    near = 100 * float(np.mean([point.near for point in points]))
+    yield Claim("all boards: bandwidths by size within 10 %", 100.0, near, None, "%", SOURCE, AtLeast(90))
+
+
+def _sizes(points: list[Point]) -> str:
+    cells = [
+        [point.row["gpu"], point.row["program"], point.row["kb"], f"{point.measured:.0f}", f"{point.ours:.0f}",
+         f"{100 * (point.ours / point.measured - 1):+.0f}"]
+        for point in points
+    ]  # fmt: skip
+    return markdown(["board", "program", "KB", "GB/s", "ours", "%"], cells)
 
 
 def bytes_a_cycle(cycles: float) -> float:

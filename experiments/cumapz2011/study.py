@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import memsim
-from experiments.cumapz2011 import motivating, readings, simulated, steps
+from experiments.cumapz2011 import camping, motivating, readings, simulated, steps
 from experiments.cumapz2011.figure import draw
 from experiments.cumapz2011.readings import correlation
 from experiments.harness.readme import markdown
@@ -90,6 +90,7 @@ def run(setting: Setting) -> Outcome:
     tables = {
         "versions": _table(models, times),
         "readings": _readings(models),
+        "camping": camping.table(setting),
         "steps": steps.table(programs),
         "programs": simulated.table(programs, milliseconds, found),
     }

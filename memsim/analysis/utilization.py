@@ -46,7 +46,8 @@ def utilization(result: Result) -> list[Part]:
         sectors = counts["reads"] + counts["writes"] + counts["atomics"]
         longer = sum(partial_store_cycles(op, l2) for op in result.trials.ops)
         taken = sectors * l2["sector_cycles"] + longer
-        busy = min(1.0, taken / (l2["slices"] * cycles))  # stores may wait in slices when the last warp has ended
+        could = l2["slices"] * l2_clocks(gpu) * cycles
+        busy = min(1.0, taken / could)  # stores may wait in slices when the last warp has ended
         parts.append(Part(L2, busy, "sectors of its slices, those stored in part too"))
     return [*parts, Part(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
 
@@ -104,8 +105,20 @@ def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     return float(taken * op.get("profile", {}).get("passes", 0))
 
 
+def l2_clocks(gpu: Mapping[str, Any]) -> float:
+    """Cycles of L2's clock in one of the SMs', of a GPU's fields.
+
+    >>> l2_clocks({"sm": {"clock_mhz": 1410}, "l2": {"clock_mhz": 705}})
+    0.5
+    >>> l2_clocks({"sm": {"clock_mhz": 1410}, "l2": {}})
+    1.0
+    """
+    sm_mhz = gpu["sm"]["clock_mhz"]
+    return float((gpu["l2"].get("clock_mhz") or sm_mhz) / sm_mhz)
+
+
 def partial_store_cycles(op: Mapping[str, Any], l2: Mapping[str, Any]) -> float:
-    """Cycles for which L2's slices work longer than for whole sectors, for what a static op stores in part of one.
+    """Cycles of their clock for which L2's slices work longer than for whole sectors, for what an op stores in part.
 
     Args:
         op: one of ``Trials.ops``.

@@ -104,6 +104,11 @@ class GPU(Section):
             raise PydanticCustomError("geometry", "{field} {problem}", {"field": field, "problem": problem})
         return self
 
+    @property
+    def l2_clocks(self) -> float:
+        """Cycles of L2's clock in one of the SMs'."""
+        return (self.l2.clock_mhz or self.sm.clock_mhz) / self.sm.clock_mhz
+
 
 def gpu_from_dict(data: object, where: object) -> GPU:
     """Make a GPU of plain (JSON-like) data, which may be anything.

@@ -38,7 +38,10 @@ class L2(Section):
     )
     mshrs: int = Field(ge=1, le=2**16, description="fetches one slice may have under way")
     hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
-    sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles a slice is busy for one sector")
+    clock_mhz: float | None = Field(
+        None, ge=1, le=1e5, description="the slices' clock, which counts how long they are busy; none: the SMs'"
+    )
+    sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles of that clock a slice is busy for one sector")
     partial_store_cycles: int | None = Field(
         None, ge=1, le=10**5, description="and for one that a store covers in part, if that is more; none: the same"
     )

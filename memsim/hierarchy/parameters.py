@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import gcd
+
 import numpy as np
 
 from memsim.gpu.choices import Inclusion
@@ -14,6 +16,18 @@ def record_of(**values: int) -> np.ndarray:
     for name, value in values.items():
         out[name] = value
     return out
+
+
+def clock_ratio(clock_mhz: float, gpu: GPU) -> tuple[int, int]:
+    """Cycles of a clock in how many SM cycles, as whole numbers.
+
+    >>> from memsim.gpu.presets import load_gpu
+    >>> clock_ratio(690.0, load_gpu("tesla-v100"))
+    (1, 2)
+    """
+    up, down = round(clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000)
+    shared = gcd(up, down)
+    return up // shared, down // shared
 
 
 def sharer_words(gpu: GPU) -> int:

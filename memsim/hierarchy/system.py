@@ -223,7 +223,7 @@ class System:
         lookups = gpu.sm.count * (self.quantum // gpu.sm.lookup_cycles + 1) * gpu.l1.tags_per_cycle
         lines = gpu.l1.line_bytes // gpu.l2.line_bytes
         copies = gpu.sm.count * lines if gpu.l2.inclusion is Inclusion.inclusive else 0
-        served = gpu.l2.slices * (self.quantum // gpu.l2.sector_cycles + 1)
+        served = gpu.l2.slices * (int(self.quantum * gpu.l2_clocks / gpu.l2.sector_cycles) + 2)
         # One more: a reply that drops dirty sectors sends them on before its own record is free.
         dropped = gpu.l2.partitions - 1  # a write has a copy dropped
         walks = gpu.translation.walkers if gpu.translation.enabled else 0

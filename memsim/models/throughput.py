@@ -129,7 +129,7 @@ def busy_cycles(work: Work, trace: Trace, gpu: GPU) -> dict[Part, float]:
         Part.issue: launches * work.instructions * sm.issue_cycles / sm.issue_per_cycle / sms,
         Part.load_store: launches * (work.wavefronts * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
         Part.port: launches * work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
-        Part.slices: launches * l2.enabled * work.slice_cycles * work.slice_skew / l2.slices,
+        Part.slices: launches * l2.enabled * work.slice_cycles * work.slice_skew / l2.slices / gpu.l2_clocks,
         Part.channels: launches * work.memory_sectors * work.channel_skew * clocks_of_sector,
         Part.latency: rounds * work.block_cycles + (rounds - 1) * sm.launch_cycles,
     }

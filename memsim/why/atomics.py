@@ -30,8 +30,8 @@ def contended(site: Site, gpu: GPU) -> Iterator[Finding]:
     evidence += (
         f"; a block adds to each sector {again:,.0f} times; {of.transactions / of.instructions:.1f} requests, of "
         f"which a slice of L2 does one in "
-        f"{gpu.l2.sector_cycles} cycle{'s' * (gpu.l2.sector_cycles != 1)} and all {gpu.l2.slices} no more than "
-        f"{gpu.l2.slices / gpu.l2.sector_cycles:.0f} a cycle"
+        f"{gpu.l2.sector_cycles} cycle{'s' * (gpu.l2.sector_cycles != 1)} of L2 and all {gpu.l2.slices} no more "
+        f"than {gpu.l2.slices / gpu.l2.sector_cycles * gpu.l2_clocks:.0f} a cycle"
     )
     # A block may keep all but a few of its atomics to itself.
     yield site.finding(Cause.contended, site.weight * part, evidence, load_store=part, l2=1.0, dram=1.0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from bisect import insort
 from dataclasses import dataclass, field
+from fractions import Fraction
+from math import ceil
 
 from oracles.cache import Set, Way, sectors
 from oracles.messages import Drop, Fetch, Packet
@@ -45,7 +47,8 @@ class Slice:
         self.copied: set[int] = set()  # lines read by SMs of the other partition since they were last written
         self.fetches: list[Fetch] = []
         self.write_backs = 0
-        self.free = 0
+        self.free = Fraction(0)  # in SM cycles
+        self.clock = Fraction(round(gpu.sm.clock_mhz * 1000), round((l2.clock_mhz or gpu.sm.clock_mhz) * 1000))
         self.blocked = False
         self.outcome = Outcome()
         self.sharers: dict[int, set[int]] = {}  # L1 line -> SMs that asked for it
@@ -64,7 +67,7 @@ class Slice:
     def next_time(self) -> int | None:
         times = [self.answers[0][0]] if self.answers else []
         if self.queue and not self.blocked:
-            times.append(max(self.queue[0].time, self.free))
+            times.append(max(self.queue[0].time, ceil(self.free)))
         times += [self.arriving[0][0]] if self.arriving else []
         return min(times, default=None)
 
@@ -86,7 +89,7 @@ class Slice:
                     way.valid.clear()
             else:
                 self.keep_copy(answer, time)
-        while self.queue and not self.blocked and max(self.queue[0].time, self.free) <= time:
+        while self.queue and not self.blocked and max(self.queue[0].time, ceil(self.free)) <= time:
             if self.is_foreign(self.queue[0]):
                 self.send_on(self.queue.pop(0), time)
             elif self.has_room() and self.serve(self.queue[0], time):
@@ -103,7 +106,7 @@ class Slice:
     def send_on(self, packet: Packet, time: int) -> None:
         """A packet whose home lies opposite: answered from a whole copy, else forwarded."""
         asked = sectors(packet.mask)
-        self.free = time + self.l2.sector_cycles * len(asked)
+        self.occupy(time, self.l2.sector_cycles * len(asked))
         way = self.copy_of(packet) if packet.kind in ("load", "bypass") else None
         if way and asked <= way.valid:
             self.sets[packet.l2_sets[0]].touch(way)
@@ -147,7 +150,7 @@ class Slice:
 
     def take_answer(self, answer: Fetch, time: int) -> None:
         if self.blocked:
-            self.blocked, self.free = False, max(self.free, time)
+            self.unblock(time)
         if answer.write:
             self.write_backs -= 1
             return
@@ -189,15 +192,25 @@ class Slice:
             self.world.to_dram(fetch, self.number)
         return complete
 
+    def occupy(self, time: int, clocks: int) -> None:
+        """The slice works for some cycles of its clock, from the moment within a cycle in which it got free."""
+        begin = self.free if ceil(self.free) == time else Fraction(time)
+        self.free = begin + clocks * self.clock
+
+    def unblock(self, time: int) -> None:
+        self.blocked = False
+        if time > ceil(self.free):
+            self.free = Fraction(time)
+
     def busy(self, packet: Packet) -> int:
-        """Cycles for all sectors of a packet, one after the other."""
+        """Cycles of its clock for all sectors of a packet, one after the other."""
         part = max(self.l2.partial_store_cycles or self.l2.sector_cycles, self.l2.sector_cycles)
         return sum(
             part if sector in sectors(packet.partial) else self.l2.sector_cycles for sector in sectors(packet.mask)
         )
 
     def complete(self, packet: Packet, time: int) -> None:
-        self.free = time + self.busy(packet)
+        self.occupy(time, self.busy(packet))
         outcome, self.outcome = self.outcome, Outcome()
         kind = {"store": "write", "load": "read", "bypass": "read"}.get(packet.kind, "atomic")
         units = {Event[f"{kind}_{name}"]: n for name, n in outcome.units.items()}

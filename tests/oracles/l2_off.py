@@ -28,13 +28,13 @@ class Port(Slice):
         self.write_memory(Fetch(time, packet.line, packet.mask, packet.op, packet.place, write=True))
 
     def complete(self, packet: Packet, time: int) -> None:
-        self.free = time + self.busy(packet)
+        self.occupy(time, self.busy(packet))
         if packet.kind == "store":
             self.world.to_sm(packet, self.number, time)
 
     def take_answer(self, answer: Fetch, time: int) -> None:
         if self.blocked:
-            self.blocked, self.free = False, max(self.free, time)
+            self.unblock(time)
         if answer.write:
             self.write_backs -= 1
             return

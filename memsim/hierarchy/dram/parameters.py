@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from math import gcd
-
 import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.dram.policy import POLICY, ROW_POLICY
-from memsim.hierarchy.parameters import record_of
+from memsim.hierarchy.parameters import clock_ratio, record_of
 
 
 def log_run(gpu: GPU) -> int:
@@ -18,14 +16,13 @@ def log_run(gpu: GPU) -> int:
 
 def dram_parameters(gpu: GPU) -> np.ndarray:
     """The record of the DRAM channels: the timing table, and the ratio of their clock to the SMs' as whole numbers."""
-    up, down = round(gpu.dram.clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000)
-    shared = gcd(up, down)
+    up, down = clock_ratio(gpu.dram.clock_mhz, gpu)
     timing = gpu.dram.timing
     return record_of(
         **timing.resolved(),
         groups=gpu.dram.bank_groups or 1,
-        clock_up=up // shared,
-        clock_down=down // shared,
+        clock_up=up,
+        clock_down=down,
         latency=gpu.dram.latency_cycles,
         banks=gpu.dram.banks,
         policy=POLICY[gpu.dram.policy],

@@ -11,7 +11,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.codes import ALL
 from memsim.hierarchy.l2.state import WRITE_HIT, WRITE_MISS
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
-from memsim.hierarchy.parameters import record_of, sharer_words
+from memsim.hierarchy.parameters import clock_ratio, record_of, sharer_words
 
 
 def group_bits(gpu: GPU) -> int:
@@ -40,6 +40,7 @@ def l2_parameters(gpu: GPU, apart: bool, n_lines: int) -> np.ndarray:
         n_lines: of the trace.
     """
     ahead, back = crossing_cycles(gpu)
+    up, down = clock_ratio(gpu.l2.clock_mhz or gpu.sm.clock_mhz, gpu)
     lines = gpu.l1.line_bytes // gpu.l2.line_bytes
     sectors = gpu.l2.line_bytes // 32
     return record_of(
@@ -59,6 +60,8 @@ def l2_parameters(gpu: GPU, apart: bool, n_lines: int) -> np.ndarray:
         max_dirty=max_dirty(gpu),
         most_writes=most_writes(gpu),
         return_cycles=reply_cycles(gpu),
+        clock_up=up,
+        clock_down=down,
         sector_cycles=gpu.l2.sector_cycles,
         more_of_partial=gpu.l2.of_partial_store - gpu.l2.sector_cycles,
         half=gpu.l2.slices // 2 if gpu.l2.partitions > 1 else 0,  # slices of one partition

@@ -177,10 +177,19 @@ def foresee_sharers(m, r):
 
 @inlined
 def busy_cycles(m, r):
-    """Cycles for which a request keeps its slice busy; a sector stored in part is read, merged, written."""
+    """Cycles of its clock that a request keeps its slice busy; a sector stored in part is read, merged, written."""
     p = m.p[0]
     whole = p.sector_cycles * m.sectors[m.requests[r].mask]
     return whole + p.more_of_partial * m.sectors[m.requests[r].partial]
+
+
+@inlined
+def occupy(m, s, start, cycles):
+    """Keep a slice busy for `cycles` of its clock from SM cycle `start` on, or from when it got free within it."""
+    p = m.p[0]
+    begin = m.slices[s].until if start == m.slices[s].free else start * p.clock_up
+    m.slices[s].until = begin + cycles * p.clock_down
+    m.slices[s].free = (m.slices[s].until + p.clock_up - 1) // p.clock_up
 
 
 @inlined
@@ -197,14 +206,15 @@ def advance_slice(m, s, end):
             return
         if due <= request:
             if arrive(m, s, due) and blocked:
-                m.slices[s].free = max(m.slices[s].free, due)
+                if due > m.slices[s].free:
+                    occupy(m, s, due, 0)
                 blocked = False
             continue
         if m.requests[r].next >= 0:
             foresee(m, m.requests[r].next)
         if p.half and m.requests[r].home != s:
             pop(m.queues, s, m.requests)
-            m.slices[s].free = request + p.sector_cycles * m.sectors[m.requests[r].mask]
+            occupy(m, s, request, p.sector_cycles * m.sectors[m.requests[r].mask])
             look_up_across(m, s, r, request)
             continue
         room = m.slices[s].fetches < p.l2_mshrs and m.slices[s].write_backs + p.most_writes <= p.l2_mshrs
@@ -220,7 +230,7 @@ def advance_slice(m, s, end):
         pop(m.queues, s, m.requests)
         if p.inclusive and m.queues[s].head >= 0:
             foresee_sharers(m, m.queues[s].head)
-        m.slices[s].free = request + busy_cycles(m, r)
+        occupy(m, s, request, busy_cycles(m, r))
         if last < 0:
             answer(m, s, r, request)
         else:

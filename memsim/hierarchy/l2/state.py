@@ -12,7 +12,8 @@ from memsim.hierarchy.codes import HIT, MERGE, MISS, SECTOR_MISS
 
 SLICE = np.dtype(
     [
-        ("free", "<i8"),  # when it can take the next request
+        ("free", "<i8"),  # the first SM cycle in which it can take the next request
+        ("until", "<i8"),  # when it is free, in its own clock: SM cycles times clock_up
         ("done", "<i4"),  # sectors of its first request that are looked up already
         ("fetches", "<i4"),  # under way to DRAM
         ("write_backs", "<i4"),

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from memsim.analysis.result import Result
-from memsim.analysis.utilization import SECTOR_BYTES, warp_instructions
+from memsim.analysis.utilization import SECTOR_BYTES, l2_clocks, warp_instructions
 from memsim.report.figures.common import nothing
 from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
 
@@ -61,7 +61,7 @@ def _bandwidths(result: Result) -> dict[str, float]:
     l1_bytes = gpu["l1"].get("bytes_per_cycle") or gpu["l1"]["line_bytes"] / sm["lookup_cycles"]
     return {
         "L1": sm["count"] * l1_bytes / SECTOR_BYTES * ghz,
-        "L2": l2["slices"] / l2["sector_cycles"] * ghz,
+        "L2": l2["slices"] / l2["sector_cycles"] * l2_clocks(gpu) * ghz,
         "DRAM": dram["channels"] * dram["clock_mhz"] / dram["timing"]["burst"] / 1e3,
     }
 

@@ -69,4 +69,4 @@ def test_the_model_of_throughput_knows_them():
     assert work.l2_sectors == 256 * 256 // 8 + 256 * 256
     assert work.slice_cycles == 256 * 256 // 8 + gpu.l2.partial_store_cycles * 256 * 256
     busy = busy_cycles(work, trace, gpu)[Part.slices]
-    assert busy == pytest.approx(work.slice_cycles * work.slice_skew / gpu.l2.slices)
+    assert busy == pytest.approx(work.slice_cycles * work.slice_skew / gpu.l2.slices / gpu.l2_clocks)
