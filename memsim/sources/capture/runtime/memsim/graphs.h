@@ -40,10 +40,10 @@ enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateErrorNotSupported, cudaGraphExecUpdateErrorUnsupportedFunctionChange,
     cudaGraphExecUpdateErrorAttributesChanged
 };
-struct cudaGraphExecUpdateResultInfo {
+typedef struct cudaGraphExecUpdateResultInfo_st {
     cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
-};
+} cudaGraphExecUpdateResultInfo;
 enum cudaGraphInstantiateFlags {
     cudaGraphInstantiateFlagAutoFreeOnLaunch = 1, cudaGraphInstantiateFlagUpload,
     cudaGraphInstantiateFlagDeviceLaunch = 4, cudaGraphInstantiateFlagUseNodePriority = 8

@@ -64,6 +64,9 @@ struct cudaMemPoolProps {
     cudaMemAllocationType allocType;
     cudaMemAllocationHandleType handleTypes;
     cudaMemLocation location;
+    void* win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
 };
 enum cudaMemLocationType {
     cudaMemLocationTypeInvalid, cudaMemLocationTypeNone = 0, cudaMemLocationTypeDevice, cudaMemLocationTypeHost,
