@@ -61,7 +61,9 @@ def explain(
         where = result.trials.about["trace"].get("path", "a place that the file does not tell")
         gone = f"the trace is not at {where} any more; give it with --trace"
         return Explained(found, f"nothing was replayed: {gone}; {_IN_ORDER}")
-    in_order = of_one_warp(result, recorded, gpu_of(result)), of_few_elements(result, recorded)
+    in_order = [of_one_warp(result, recorded, gpu_of(result))]
+    if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
+        in_order.append(of_few_elements(result, recorded))
     found += [one for one in in_order if one is not None and one.excess >= LEAST_EXCESS]
     found.sort(key=Explanation.rank)
     return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])

@@ -1,4 +1,4 @@
-"""CUDA's mathematical functions: what the rare ones give, and that a toolkit's headers declare none that is not known."""
+"""CUDA's mathematical functions: what the rare ones give, and that all of a toolkit's headers are known."""
 
 from __future__ import annotations
 
