@@ -17,6 +17,8 @@ from experiments.capture.programs import Program
 
 _PATIENCE = 6  # of wall clock, in limits: the machine may have other work
 _COMPILED = "traced by its compiled code"
+_UNKNOWN = "which is not known here"  # a function of a library
+_RAN = re.compile(r"^memsim: .*\brun (ended|failed|was ended)", re.MULTILINE)
 _FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:", re.IGNORECASE)
 # A figure of merit: "Max error: 2e-5", "RMS error: 0.1"
 _DEVIATION = re.compile(r"\b(max\w*|mean|average|avg|rms|rel\w*|abs\w*)\.? (\w+ )?error:\s*[\d.]", re.IGNORECASE)
@@ -37,7 +39,8 @@ class Tried:
         seconds: of a processor that it took, with ``--stop``.
         told: memsim's line, if it was refused.
         check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
-            says nothing, ``time``, or "" where that was not tried.
+            says nothing, ``time``, ``refused`` where its source cannot be traced (``asm``) or it calls what is not
+            there, or "" where that was not tried.
     """
 
     repository: str
@@ -102,6 +105,8 @@ def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Trie
     done = _run(program, checkouts, limit, ["--by", "source", "--registers", "32"])
     if done is None or _out_of_time(done):
         return replace(row, check="time")
+    if done.returncode and (_UNKNOWN in done.stderr or not _RAN.search(done.stderr)):
+        return replace(row, check="refused")
     return replace(row, check="failed" if done.returncode else verdict(done.stdout))
 
 

@@ -14,8 +14,9 @@ from memsim.why.explanation import Explanation
 from memsim.why.finding import LEAST_EXCESS, Cause
 from memsim.why.findings import explanations, gpu_of
 from memsim.why.gains import with_gains
+from memsim.why.trees import of_few_elements
 
-_BARRIERS = f"{Cause.barriers} were not looked for"
+_IN_ORDER = f"{Cause.barriers} and {Cause.trees} were not looked for"
 
 
 @dataclass(frozen=True)
@@ -54,15 +55,17 @@ def explain(
     """
     found = explanations(result)
     if quick:
-        return Explained(found, f"{_BARRIERS}, for --quick reads no trace")
+        return Explained(found, f"{_IN_ORDER}, for --quick reads no trace")
     recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None:
         where = result.trials.about["trace"].get("path", "a place that the file does not tell")
         gone = f"the trace is not at {where} any more; give it with --trace"
-        return Explained(found, f"nothing was replayed: {gone}; {_BARRIERS}")
-    barriers = of_one_warp(result, recorded, gpu_of(result))
-    if barriers is not None and barriers.excess >= LEAST_EXCESS:
-        found = sorted([*found, barriers], key=Explanation.rank)
+        return Explained(found, f"nothing was replayed: {gone}; {_IN_ORDER}")
+    in_order = [of_one_warp(result, recorded, gpu_of(result))]
+    if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
+        in_order.append(of_few_elements(result, recorded))
+    found += [one for one in in_order if one is not None and one.excess >= LEAST_EXCESS]
+    found.sort(key=Explanation.rank)
     return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from memsim.analysis.statistics import Sample
-from memsim.why.finding import Cause, Finding
+from memsim.why.finding import LEAST_EXCESS, Cause, Finding
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Explanation:
         """What it wins as far as is known: as predicted, else what is in excess, within the bound."""
         return min(self.excess, self.bound) if self.gain is None else self.gain.share.mean
 
-    def rank(self) -> tuple[bool, float, int]:
-        """A key that sorts: what was replayed first, and what wins most; of those that win alike, roots before what
-        follows from them."""
-        return self.gain is None, -round(self.at_stake, 2), list(Cause).index(self.cause)
+    def rank(self) -> tuple[int, float, int]:
+        """A key that sorts: what wins in a replay, what was not replayed, what wins next to nothing; each by what is at
+        stake; of those that are alike, roots before what follows from them."""
+        rank = 1 if self.gain is None else 0 if self.gain.share.mean >= LEAST_EXCESS else 2
+        return rank, -round(self.at_stake, 2), list(Cause).index(self.cause)

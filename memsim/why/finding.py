@@ -27,6 +27,7 @@ class Cause(StrEnum):
     slices = "crowded slices of L2"
     few_warps = "too few warps"
     barriers = "barriers of one warp"
+    trees = "sums of few elements"
     shared_bound = "bound by shared memory"
     issue_bound = "bound by issue"
     tensor_bound = "bound by tensor cores"
@@ -60,6 +61,7 @@ ADVICE = {
     Cause.slices: "spread what all SMs read at one time: copies, another order, or shared memory",
     Cause.barriers: "let the last warp go on without the block's barriers: __syncwarp, or shuffles in the place of "
     "shared memory",
+    Cause.trees: "let each thread add up several elements before its block's first barrier: fewer blocks, of more each",
     Cause.shared_bound: "let each thread compute several results from what it has in registers, and load wider: four "
     "words at a time (float4)",
     Cause.issue_bound: "execute fewer instructions: unroll, hoist index arithmetic out of loops, load wider",

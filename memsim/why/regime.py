@@ -91,22 +91,40 @@ _ROOM = {  # by what limits the resident warps: what makes room for more
 
 
 def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Finding]:
-    """In excess: what the model says a full SM would win, and no more than the busiest part or the warps allow."""
-    said, kernel = of.prediction, of.kernel
-    if said.case != Case.few_warps or said.n >= of.max_warps:
+    """In excess: the share of SMs that get no block, or what the model says a full SM would win within what the warps
+    allow, whichever is more; and no more than the busiest part leaves."""
+    said, limiters = of.prediction, of.limiters
+    idle, evidence = _idle_sms(of), []
+    if idle:
+        limiters, blocks = ("the launch",), of.kernel.blocks
+        evidence.append(f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {idle:.0%} of these are idle")
+    gain = 0.0
+    if said.case == Case.few_warps and said.n < of.max_warps:
+        gain = _won_by_full_sms(of)
+        evidence.append(
+            f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; by the MWP/CWP "
+            f"model, which knows no caches, a full one takes {gain:.0%} less time"
+        )
+    if not evidence:
         return
-    active = max(1, of.max_warps // kernel.warps_per_block)
-    full = replace(kernel, active_blocks_per_sm=active, blocks=active * of.machine.sms)
-    gain = 1 - _cycles_per_warp(predict(of.machine, full)) / _cycles_per_warp(said)
-    cost = min(gain, 1 - max(said.n / of.max_warps, busiest))
+    cost = min(max(idle, min(gain, 1 - said.n / of.max_warps)), 1 - busiest)
     trace = result.trials.about["trace"]
     launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
-    evidence = (
-        f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; by the MWP/CWP model, "
-        f"which knows no caches, a full one takes {gain:.0%} less time"
-    )
-    advice = "; ".join(_ROOM[limiter] for limiter in of.limiters)
-    yield Finding(Cause.few_warps, PurePath(trace["source"]).name, launch, "", cost, cost, evidence, advice)
+    where = PurePath(trace["source"]).name, launch, ""
+    advice = "; ".join(_ROOM[limiter] for limiter in limiters)
+    yield Finding(Cause.few_warps, *where, cost, cost, "; ".join(evidence), advice)
+
+
+def _idle_sms(of: Regime) -> float:
+    """Share of the SMs that get no block."""
+    return max(0.0, 1 - of.kernel.blocks / of.machine.sms)
+
+
+def _won_by_full_sms(of: Regime) -> float:
+    """Share of the time that the model says a full SM would take less."""
+    active = max(1, of.max_warps // of.kernel.warps_per_block)
+    full = replace(of.kernel, active_blocks_per_sm=active, blocks=active * of.machine.sms)
+    return 1 - _cycles_per_warp(predict(of.machine, full)) / _cycles_per_warp(of.prediction)
 
 
 def _cycles_per_warp(said: Prediction) -> float:

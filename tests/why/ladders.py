@@ -51,8 +51,8 @@ def by_shuffles(t: Thread, mine, lanes=WARP):
 def reduced(t: Thread, x, sums, step, each):
     tid, mine = t.thread_idx.x, t.var(0.0)
     first = t.block_idx.x * BLOCK * each + tid
-    for k in range(each):
-        mine += x[first + k * BLOCK]
+    for value in [x[first + k * BLOCK] for k in range(each)]:  # loads first, as a compiler has them
+        mine += value
     if step == 7:
         partial = t.shared(BLOCK // WARP, np.float32)
         mine = by_shuffles(t, mine)
@@ -98,11 +98,11 @@ def normed(t: Thread, x, out, columns, step):
         mean += value
         if step == 4:
             square += value * value
-    mean += by_shuffles(t, mean + 0.0)
+    mean = by_shuffles(t, mean + 0.0)
     if step == 3:
         for k in range(0, columns, WARP):
             square += (x[first + k] - mean) * (x[first + k] - mean)
-    square += by_shuffles(t, square + 0.0)
+    square = by_shuffles(t, square + 0.0)
     for k in range(0, columns, WARP):
         out[first + k] = (x[first + k] - mean) * square
 

@@ -259,6 +259,16 @@ def test_barriers_between_accesses_of_one_warp_are_left_out(both, kept):
         assert np.count_nonzero(flags & Flag.barrier) == 3 * 4 * barriers
 
 
+def test_every_other_block_ends_at_its_first_barrier():
+    trace = TRACES["tree"]()
+    (before,), (after,) = trace.chunks(), _repaired(trace, Cause.trees, ()).chunks()
+    for warp, (first, end) in enumerate(itertools.pairwise(before.first_instruction)):
+        barrier = first + int(np.argmax(before.flags[first:end] & Flag.barrier != 0))
+        kept = barrier if warp // trace.launch.warps_per_block % 2 else end
+        assert after.op[first:kept].tolist() == before.op[first:kept].tolist()
+        assert (after.op[kept:end] == NO_OP).all() and not after.flags[kept:end].any() and not after.gap[kept:end].any()
+
+
 def in_turns(t: Thread, a, turns, syncs):
     """One warp after the other stores to the same elements, with barriers before each turn."""
     for turn in turns:

@@ -62,10 +62,10 @@ def one_more(t: Thread, a):
 
 
 @workload
-def limited(threads: int = 32, registers: int = 16, shared: int = 0) -> Launch:
+def limited(threads: int = 32, registers: int = 16, shared: int = 0, n_blocks: int = 80 * 64) -> Launch:
     """Many blocks, of whose threads, registers or shared memory an SM holds so many."""
-    arguments = dict(a=np.zeros(80 * 64 * threads, np.float32))
-    return Launch(one_more, 80 * 64, threads, arguments, registers=registers, shared_bytes=shared)
+    arguments = dict(a=np.zeros(n_blocks * threads, np.float32))
+    return Launch(one_more, n_blocks, threads, arguments, registers=registers, shared_bytes=shared)
 
 
 def _result(name, gpu="tesla-v100", **parameters):
@@ -130,9 +130,18 @@ def test_a_launch_of_few_warps_is_told_by_the_model():
     result = _result("saxpy", n=4096)
     (only,) = _of(result, Cause.few_warps).findings
     assert only.text == "grid 16x1x1, block 256x1x1"
-    assert "an SM holds 8 of 64 warps, limited by the launch" in only.evidence
+    assert only.evidence.startswith(
+        "16 blocks for 80 SMs: 80% of these are idle; an SM holds 8 of 64 warps, limited by "
+    )
     assert only.advice.startswith("launch more threads")
     assert only.cost <= 1 - max(8 / 64, bandwidth_used(result))
+
+
+def test_sms_without_a_block_are_told_of_blocks_that_fill_theirs():
+    result = _result(limited, threads=1024, n_blocks=3)
+    (only,) = _of(result, Cause.few_warps).findings
+    assert only.evidence.startswith("3 blocks for 80 SMs: 96% of these are idle")
+    assert only.excess == pytest.approx(min(77 / 80, 1 - max(part.busy for part in utilization(result))))
 
 
 @pytest.mark.parametrize(
@@ -258,9 +267,10 @@ def test_another_trace_is_refused_where_nothing_is_found_too(faultless):
 def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
     quick, gone = explain(faultless, quick=True), explain(faultless)
     assert quick.causes == gone.causes == []
-    assert quick.note == "barriers of one warp were not looked for, for --quick reads no trace"
+    unseen = "barriers of one warp and sums of few elements were not looked for"
+    assert quick.note == f"{unseen}, for --quick reads no trace"
     assert gone.note.startswith("nothing was replayed: the trace is not at ")
-    assert gone.note.endswith("; give it with --trace; barriers of one warp were not looked for")
+    assert gone.note.endswith(f"; give it with --trace; {unseen}")
 
 
 def test_every_cause_has_its_section():

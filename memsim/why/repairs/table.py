@@ -15,6 +15,7 @@ from memsim.why.repairs.machines import larger, more_blocks, spread
 from memsim.why.repairs.merged import merged_by_block, merged_by_warp
 from memsim.why.repairs.repair import Repair
 from memsim.why.repairs.shared import kept_by_block
+from memsim.why.repairs.trees import one_tree_for_two
 from memsim.why.repairs.waits import copied_directly, joined, loads_ahead
 
 
@@ -57,6 +58,8 @@ def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) -> list[
             found = [loads_ahead()]
         case Cause.barriers:
             found = [without_barriers_of_one_warp()]
+        case Cause.trees:
+            found = [one_tree_for_two()]
         case Cause.few_warps:
             found = [more_blocks()]
         case _:

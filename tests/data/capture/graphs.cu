@@ -88,5 +88,20 @@ int main() {
     cudaGraphAddMemcpyNode1D(&out, graph, &nodes[1], 1, back, x, bytes, cudaMemcpyDeviceToHost);
     cudaGraphInstantiate(&ready, graph, 0);
     cudaGraphLaunch(ready, stream);
-    return back[5] != 7 || called ? 8 : 0;
+    if (back[5] != 7 || called) return 8;
+
+    // What a graph allocates is there again at its next launch, whoever has freed it.
+    cudaMemAllocNodeParams own = {};
+    own.bytesize = bytes;
+    cudaGraphCreate(&graph, 0);
+    cudaGraphAddMemAllocNode(&in, graph, NULL, 0, &own);
+    cudaGraphAddMemcpyNode1D(&out, graph, &in, 1, own.dptr, given, bytes, cudaMemcpyHostToDevice);
+    cudaGraphAddMemcpyNode1D(&out, graph, &out, 1, back, own.dptr, bytes, cudaMemcpyDeviceToHost);
+    cudaGraphInstantiate(&ready, graph, 0);
+    for (int i = 0; i < 2; i++) {
+        back[5] = -1;
+        cudaGraphLaunch(ready, stream);
+        if (back[5] != 5 || cudaFree(own.dptr)) return 9;
+    }
+    return 0;
 }

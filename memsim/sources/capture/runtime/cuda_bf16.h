@@ -4,6 +4,8 @@
 #include "cuda_runtime.h"
 #include "memsim/intrinsics.h"
 #include "memsim/small_floats.h"
+#include "memsim/small_rounding.h"
+#include "memsim/small_special.h"
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device begin
@@ -27,15 +29,22 @@ struct __nv_bfloat16 {
     __host__ __device__ operator __nv_bfloat16_raw() const { return {bits}; }
 };
 typedef __nv_bfloat16 nv_bfloat16;
+struct __nv_bfloat162_raw {
+    unsigned short x, y;
+};
 struct __attribute__((aligned(4))) __nv_bfloat162 {
     __nv_bfloat16 x, y;
     __nv_bfloat162() = default;
+    __host__ __device__ __nv_bfloat162(__nv_bfloat162_raw raw)
+        : x(__nv_bfloat16_raw{raw.x}), y(__nv_bfloat16_raw{raw.y}) {}
     __host__ __device__ __nv_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) : x(x), y(y) {}
 };
 typedef __nv_bfloat162 nv_bfloat162;
 
 MEMSIM_SMALL_FLOAT(__nv_bfloat16, __nv_bfloat162)
 MEMSIM_SMALL_CONVERSIONS(__nv_bfloat16, __nv_bfloat162, bfloat16)
+MEMSIM_SMALL_SPECIAL(__nv_bfloat16, __nv_bfloat162, bfloat16)
+MEMSIM_SMALL_ROUNDING(__nv_bfloat16, bfloat16)
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end

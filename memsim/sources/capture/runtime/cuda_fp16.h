@@ -4,6 +4,8 @@
 #include "cuda_runtime.h"
 #include "memsim/intrinsics.h"
 #include "memsim/small_floats.h"
+#include "memsim/small_rounding.h"
+#include "memsim/small_special.h"
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device begin
@@ -44,31 +46,24 @@ struct __half {
     __host__ __device__ operator __half_raw() const { return {bits}; }
 };
 typedef __half half;
+typedef __half nv_half;
+struct __half2_raw {
+    unsigned short x, y;
+};
 struct __attribute__((aligned(4))) __half2 {
     __half x, y;
     __half2() = default;
+    __host__ __device__ __half2(__half2_raw raw) : x(__half_raw{raw.x}), y(__half_raw{raw.y}) {}
     __host__ __device__ __half2(__half x, __half y) : x(x), y(y) {}
 };
 typedef __half2 half2;
+typedef __half2 nv_half2;
 
 MEMSIM_SMALL_FLOAT(__half, __half2)
 MEMSIM_SMALL_CONVERSIONS(__half, __half2, half)
 
-// To the neighbour on the other side where the nearest half is on the wrong one.
-MEMSIM_CUDA __half __float2half_rz(float x) {
-    __half near(x);
-    if (fabsf(near) > fabsf(x)) --near.bits;
-    return near;
-}
-MEMSIM_CUDA __half __float2half_ru(float x) {
-    __half near(x);
-    if (float(near) < x) near.bits += signbit(x) ? -1 : 1;
-    return near;
-}
-MEMSIM_CUDA __half __float2half_rd(float x) { return -__float2half_ru(-x); }
-MEMSIM_CUDA __half __int2half_rn(int x) { return __half(x); }
-MEMSIM_CUDA int __half2int_rn(__half x) { return __float2int_rn(x); }
-MEMSIM_CUDA int __half2int_rz(__half x) { return __float2int_rz(x); }
+MEMSIM_SMALL_SPECIAL(__half, __half2, half)
+MEMSIM_SMALL_ROUNDING(__half, half)
 
 #if defined(__clang__)
 #pragma clang force_cuda_host_device end

@@ -48,6 +48,7 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 #include "memsim/graphs.h"
 #include "memsim/kernels.h"
 #include "memsim/launch_config.h"
+#include "memsim/rare_structs.h"
 #include "memsim/refused_api.h"
 #include "memsim/streams.h"
 #include "memsim/symbols.h"
@@ -57,10 +58,12 @@ inline __device__ void* operator new[](size_t, void* place) noexcept { return pl
 #if defined(__CUDACC__)
 #include "memsim/asserts.h"
 #include "memsim/atomics.h"
+#include "memsim/dpx.h"
 #include "memsim/indices.h"
 #include "memsim/intrinsics.h"
 #include "memsim/math.h"
 #include "memsim/simd.h"
+#include "memsim/special_functions.h"
 #include "memsim/sync.h"
 #include "memsim/warp.h"
 #endif

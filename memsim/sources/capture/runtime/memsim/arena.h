@@ -27,7 +27,7 @@ class Arena {
             ++index;
         }
         if (offset + pages + gap > region) return nullptr;
-        insert(index, {offset, pages});
+        insert(index, {offset, pages, false});
         used += pages;
         protect(base + offset - margin, pages + 2 * margin, os::read_write);
         arrays.add(name, global_, base + offset, bytes ? bytes : 1, element_bytes);
@@ -39,6 +39,7 @@ class Arena {
         Alone alone;
         for (size_t i = 0; i < count; ++i)
             if (base + ranges[i].offset == address) {
+                if (ranges[i].stays) return true;
                 char* start = base + ranges[i].offset;
                 protect(start - margin, ranges[i].bytes + 2 * margin, os::no_access);
                 os::memsim_madvise(start - margin, ranges[i].bytes + 2 * margin, os::give_back);
@@ -50,6 +51,12 @@ class Arena {
         return false;
     }
 
+    // What a graph allocated stays when it is released, for the graph may be launched again.
+    void keep(const void* address) {
+        Alone alone;
+        for (size_t i = 0; i < count; ++i) ranges[i].stays |= base + ranges[i].offset == address;
+    }
+
     bool holds(const void* address) const {
         return base && static_cast<size_t>(static_cast<const char*>(address) - base) < region;
     }
@@ -59,6 +66,7 @@ class Arena {
     static constexpr size_t gap = 2 * margin + 16 * page_bytes;  // from one array to the next
     struct Range {
         size_t offset, bytes;
+        bool stays;
     };
 
     void insert(size_t index, Range range) {

@@ -45,7 +45,9 @@ inline void describe_device(cudaDeviceProp* p) {
     p->maxTexture1DLinear = 1 << 28;
     p->deviceOverlap = p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = 1;
     p->asyncEngineCount = p->globalL1CacheSupported = p->localL1CacheSupported = p->concurrentManagedAccess = 1;
-    p->streamPrioritiesSupported = p->computePreemptionSupported = 1;
+    p->streamPrioritiesSupported = p->computePreemptionSupported = p->memoryPoolsSupported = 1;
+    p->hostRegisterSupported = p->hostRegisterReadOnlySupported = 1;
+    p->deviceNumaId = p->hostNumaId = -1;
 }
 
 inline int device_attribute(cudaDeviceAttr which) {
@@ -83,6 +85,7 @@ inline int device_attribute(cudaDeviceAttr which) {
         case cudaDevAttrUnifiedAddressing:
         case cudaDevAttrManagedMemory:
         case cudaDevAttrConcurrentManagedAccess:
+        case cudaDevAttrHostRegisterSupported:
         case cudaDevAttrMemoryPoolsSupported: return 1;
         default: return 0;
     }

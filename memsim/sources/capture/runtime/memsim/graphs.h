@@ -40,10 +40,10 @@ enum cudaGraphExecUpdateResult {
     cudaGraphExecUpdateErrorNotSupported, cudaGraphExecUpdateErrorUnsupportedFunctionChange,
     cudaGraphExecUpdateErrorAttributesChanged
 };
-struct cudaGraphExecUpdateResultInfo {
+typedef struct cudaGraphExecUpdateResultInfo_st {
     cudaGraphExecUpdateResult result;
     cudaGraphNode_t errorNode, errorFromNode;
-};
+} cudaGraphExecUpdateResultInfo;
 enum cudaGraphInstantiateFlags {
     cudaGraphInstantiateFlagAutoFreeOnLaunch = 1, cudaGraphInstantiateFlagUpload,
     cudaGraphInstantiateFlagDeviceLaunch = 4, cudaGraphInstantiateFlagUseNodePriority = 8
@@ -192,7 +192,8 @@ MEMSIM_CUDA cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* made, cudaG
 MEMSIM_CUDA cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
                                                  size_t n_needs, cudaMemAllocNodeParams* of) {
     *made = memsim_probe::add_node(graph, nullptr, cudaGraphNodeTypeMemAlloc, needs, n_needs);
-    return memsim_probe::allocate("graph", &of->dptr, of->bytesize);
+    cudaError_t result = memsim_probe::allocate("graph", &of->dptr, of->bytesize);
+    return memsim_probe::arena.keep(of->dptr), result;
 }
 MEMSIM_CUDA cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
                                                 size_t n_needs, void*) {

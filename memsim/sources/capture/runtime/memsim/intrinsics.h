@@ -51,6 +51,12 @@ MEMSIM_CUDA unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift
 MEMSIM_CUDA unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
     return static_cast<unsigned>((static_cast<unsigned long long>(high) << 32 | low) >> (shift & 31));
 }
+MEMSIM_CUDA unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift) {
+    return shift < 32 ? __funnelshift_l(low, high, shift) : low;
+}
+MEMSIM_CUDA unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift) {
+    return shift < 32 ? __funnelshift_r(low, high, shift) : high;
+}
 MEMSIM_CUDA unsigned __byte_perm(unsigned a, unsigned b, unsigned selector) {
     unsigned long long bytes = static_cast<unsigned long long>(b) << 32 | a;
     unsigned result = 0;

@@ -53,6 +53,16 @@ inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int* grid, int
                                                                   int limit = 0) {
     return cudaOccupancyMaxPotentialBlockSize(grid, threads, kernel, 0, limit);
 }
+template <class K>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeWithFlags(int* grid, int* threads, K* kernel, size_t shared = 0,
+                                                               int limit = 0, unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(grid, threads, kernel, shared, limit);
+}
+template <class F, class K>
+inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMemWithFlags(int* grid, int* threads, K* kernel, F,
+                                                                           int limit = 0, unsigned = 0) {
+    return cudaOccupancyMaxPotentialBlockSize(grid, threads, kernel, 0, limit);
+}
 
 // A launch from an array of pointers to the arguments.
 namespace memsim_probe {

@@ -64,6 +64,9 @@ struct cudaMemPoolProps {
     cudaMemAllocationType allocType;
     cudaMemAllocationHandleType handleTypes;
     cudaMemLocation location;
+    void* win32SecurityAttributes;
+    size_t maxSize;
+    unsigned short usage;
 };
 enum cudaMemLocationType {
     cudaMemLocationTypeInvalid, cudaMemLocationTypeNone = 0, cudaMemLocationTypeDevice, cudaMemLocationTypeHost,
@@ -95,7 +98,9 @@ cudaError_t allocate_flags(const char* text, T** pointer, size_t bytes, unsigned
 
 template <class T>
 cudaError_t allocate_stream(const char* text, T** pointer, size_t bytes, cudaStream_t) {
-    return allocate(text, pointer, bytes);
+    cudaError_t result = allocate(text, pointer, bytes);
+    if (record && *pointer) arena.keep(*pointer);  // it is a graph's
+    return result;
 }
 
 template <class T>
@@ -155,7 +160,7 @@ MEMSIM_CUDA cudaError_t cudaFree(void* pointer) {
     return memsim_result(!pointer || memsim_probe::arena.release(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 MEMSIM_CUDA cudaError_t cudaFreeHost(void* pointer) { return cudaFree(pointer); }
-// What a graph allocates stays, as the graph may be launched again.
+// What a graph frees stays, as the graph may be launched again.
 MEMSIM_CUDA cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
     return memsim_probe::record ? cudaSuccess : cudaFree(pointer);
 }

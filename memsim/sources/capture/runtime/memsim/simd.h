@@ -95,3 +95,16 @@ MEMSIM_CUDA unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
     for (int i = 0; i < 32; i += 8) c += (a >> i & 0xFF) * (b >> i & 0xFF);
     return c;
 }
+
+// Two products of a half and a byte, added up: with the lower two bytes or the upper ones.
+#define MEMSIM_TWO_PRODUCTS(name, first)                                                                               \
+    MEMSIM_CUDA int name(int a, int b, int c) {                                                                        \
+        return c + static_cast<short>(a) * static_cast<signed char>(b >> first) +                                      \
+               static_cast<short>(a >> 16) * static_cast<signed char>(b >> (first + 8));                               \
+    }                                                                                                                  \
+    MEMSIM_CUDA unsigned name(unsigned a, unsigned b, unsigned c) {                                                    \
+        return c + (a & 0xFFFF) * (b >> first & 0xFF) + (a >> 16) * (b >> (first + 8) & 0xFF);                         \
+    }
+MEMSIM_TWO_PRODUCTS(__dp2a_lo, 0)
+MEMSIM_TWO_PRODUCTS(__dp2a_hi, 16)
+#undef MEMSIM_TWO_PRODUCTS

@@ -11,9 +11,11 @@
     MEMSIM_CUDA pair& operator op##=(pair & a, pair b) { return a = a op b; }
 #define MEMSIM_SMALL_COMPARISON(type, pair, op, name)                                                                  \
     MEMSIM_CUDA bool operator op(type a, type b) { return float(a) op float(b); }                                      \
-    MEMSIM_CUDA bool __h##name(type a, type b) { return a op b; }                                                      \
-    MEMSIM_CUDA pair __h##name##2(pair a, pair b) { return pair(type(a.x op b.x), type(a.y op b.y)); }                 \
-    MEMSIM_CUDA bool __hb##name##2(pair a, pair b) { return a.x op b.x && a.y op b.y; }
+    MEMSIM_CUDA bool __h##name(type a, type b) { return a op b && !isnan(float(a)) && !isnan(float(b)); }              \
+    MEMSIM_CUDA pair __h##name##2(pair a, pair b) {                                                                    \
+        return pair(type(__h##name(a.x, b.x)), type(__h##name(a.y, b.y)));                                             \
+    }                                                                                                                  \
+    MEMSIM_CUDA bool __hb##name##2(pair a, pair b) { return __h##name(a.x, b.x) && __h##name(a.y, b.y); }
 #define MEMSIM_SMALL_BINARY(type, pair, name, expression)                                                              \
     MEMSIM_CUDA type name(type a, type b) { return type(expression); }                                                 \
     MEMSIM_CUDA pair name##2(pair a, pair b) { return pair(name(a.x, b.x), name(a.y, b.y)); }

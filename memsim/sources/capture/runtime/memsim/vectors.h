@@ -49,6 +49,25 @@ MEMSIM_VECTOR(float, float, 8, 16)
 MEMSIM_VECTOR(double, double, 16, 16)
 #undef MEMSIM_VECTOR
 
+// Of 32 bytes, by their alignment (CUDA 13).
+#define MEMSIM_VECTOR_ALIGNED(name, type, bytes)                                                                       \
+    typedef struct __attribute__((aligned(bytes))) name##4_##bytes##a { type x, y, z, w; }                             \
+    name##4_##bytes##a;                                                                                                \
+    MEMSIM_CUDA MEMSIM_CONSTEXPR name##4_##bytes##a make_##name##4_##bytes##a(type x, type y, type z, type w) {        \
+        name##4_##bytes##a v = {x, y, z, w};                                                                           \
+        return v;                                                                                                      \
+    }
+#define MEMSIM_VECTOR_ALIGNMENTS(name, type)                                                                           \
+    MEMSIM_VECTOR_ALIGNED(name, type, 16)                                                                              \
+    MEMSIM_VECTOR_ALIGNED(name, type, 32)
+MEMSIM_VECTOR_ALIGNMENTS(long, long)
+MEMSIM_VECTOR_ALIGNMENTS(ulong, unsigned long)
+MEMSIM_VECTOR_ALIGNMENTS(longlong, long long)
+MEMSIM_VECTOR_ALIGNMENTS(ulonglong, unsigned long long)
+MEMSIM_VECTOR_ALIGNMENTS(double, double)
+#undef MEMSIM_VECTOR_ALIGNMENTS
+#undef MEMSIM_VECTOR_ALIGNED
+
 #ifdef __cplusplus
 struct dim3 {
     unsigned int x, y, z;

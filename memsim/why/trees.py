@@ -1,0 +1,59 @@
+"""Blocks whose sums cost more than what they add up, which only a trace tells: a result holds no order of accesses."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import numpy as np
+
+from memsim.analysis.result import Result
+from memsim.trace.bits import popcounts
+from memsim.trace.reader import Trace
+from memsim.trace.schema import NO_OP, Flag, Space
+from memsim.why.explanation import Explanation
+from memsim.why.finding import ADVICE, Cause, Finding
+from memsim.why.parts import busiest, busy
+from memsim.why.repairs.repair import Blocks, whole_blocks
+from memsim.why.repairs.trees import after_first_barrier
+
+_RESULTS = 0.1  # lanes that go beyond the SM after a block's first barrier, over those before it: to store a sum
+
+
+def of_few_elements(result: Result, trace: Trace) -> Explanation | None:
+    """What a block does from its first barrier on, in shared memory alone but for its result; None if there is no such
+    part, or but one barrier, or if half as many blocks would not fill the GPU.
+
+    In excess: half of that part's share of the instructions in the trace's first blocks, for one block may do it for
+    two. Where the busiest part leaves less, it works behind the sums, and None is told too.
+    """
+    about = result.trials.about["trace"]
+    blocks = next(whole_blocks(trace), None)
+    if blocks is None or about["blocks"] < 2 * about["wave_blocks"]:
+        return None
+    after, beyond = after_first_barrier(blocks), _lanes_beyond_the_sm(trace, blocks)
+    if beyond[after].sum() > _RESULTS * beyond[~after].sum():
+        return None
+    warps = len(blocks.chunk.warps)
+    barriers = np.count_nonzero(blocks.chunk.flags & Flag.barrier) / warps
+    if barriers <= 1:
+        return None
+    instructions = blocks.chunk.gap.astype(np.int64) + (blocks.chunk.op != NO_OP)
+    share = float(instructions[after].sum() / max(1, instructions.sum()))
+    excess, room = share / 2, 1 - busiest(busy(result))[1]
+    if excess > room:
+        return None
+    loads = beyond[~after].sum() / np.prod(trace.launch.block) * trace.launch.warps_per_block / warps
+    evidence = (
+        f"{share:.0%} of a block's instructions come after its first barrier, with {barriers:.3g} barriers, for "
+        f"{loads:.3g} accesses of each thread beyond the SM before it"
+    )
+    where = PurePath(about["source"]).name, about["kernel"], ""
+    found = Finding(Cause.trees, *where, excess, excess, evidence, ADVICE[Cause.trees])
+    return Explanation(Cause.trees, (found,), excess, room)
+
+
+def _lanes_beyond_the_sm(trace: Trace, blocks: Blocks) -> np.ndarray:
+    """i8 [rows]: lanes that access other spaces than shared and constant memory."""
+    outside = np.zeros(NO_OP + 1, np.int64)
+    outside[: len(trace.ops)] = [op.space not in (Space.shared, Space.constant) for op in trace.ops]
+    return np.asarray(outside[blocks.chunk.op] * popcounts(blocks.chunk.mask))
