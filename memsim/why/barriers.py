@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from math import ceil
-from pathlib import PurePath
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from memsim.trace.schema import Flag
 from memsim.why.explanation import Explanation
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.parts import busiest, busy
+from memsim.why.place import kernel_file
 from memsim.why.repairs.barriers import barriers_of_one_warp
 from memsim.why.repairs.repair import whole_blocks
 
@@ -42,6 +42,6 @@ def of_one_warp(result: Result, trace: Trace, gpu: GPU) -> Explanation | None:
         f"{a_block:.3g} of {all_barriers / n_blocks / warps:.3g} barriers of a block order no two warps: one and the "
         f"same accesses memory on both sides, or none since the barrier before"
     )
-    where = PurePath(about["source"]).name, about["kernel"], ""
+    where = kernel_file(result), about["kernel"], ""
     found = Finding(Cause.barriers, *where, excess, excess, evidence, ADVICE[Cause.barriers])
     return Explanation(Cause.barriers, (found,), excess, 1 - busiest(busy(result))[1])

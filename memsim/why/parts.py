@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import PurePath
 
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
 from memsim.why.finding import ADVICE, Cause, Finding
+from memsim.why.place import kernel_file
 from memsim.why.repairs.waits import TOGETHER
 from memsim.why.site import LANES, Site
 
@@ -53,7 +53,7 @@ def bound_by(result: Result, sites: list[Site]) -> Iterator[Finding]:
         cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
         trace = result.trials.about["trace"]
         evidence = f"{name}: busy {most:.0%} of the time, as counted in the trace's instructions"
-        where = PurePath(trace["source"]).name, trace["kernel"], ""
+        where = kernel_file(result), trace["kernel"], ""
         advice = _FEWER.get(name.removesuffix(_PIPES), ADVICE[cause])
         yield Finding(cause, *where, most, most, evidence, advice, saves={name: most})
 

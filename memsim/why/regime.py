@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
-from pathlib import PurePath
 
 from memsim.analysis.result import Result
 from memsim.gpu.config import GPU
@@ -16,6 +15,7 @@ from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import Case, Kernel, Machine, Prediction, predict
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
+from memsim.why.place import kernel_file
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Findin
     cost = min(max(idle, min(gain, 1 - said.n / of.max_warps)), 1 - busiest)
     trace = result.trials.about["trace"]
     launch = f"grid {'x'.join(map(str, trace['grid']))}, block {'x'.join(map(str, trace['block']))}"
-    where = PurePath(trace["source"]).name, launch, ""
+    where = kernel_file(result), launch, ""
     advice = "; ".join(_ROOM[limiter] for limiter in limiters)
     yield Finding(Cause.few_warps, *where, cost, cost, "; ".join(evidence), advice)
 

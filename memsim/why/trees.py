@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 import numpy as np
 
 from memsim.analysis.result import Result
@@ -13,6 +11,7 @@ from memsim.trace.schema import NO_OP, Flag, Space
 from memsim.why.explanation import Explanation
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.parts import busiest, busy
+from memsim.why.place import kernel_file
 from memsim.why.repairs.repair import Blocks, whole_blocks
 from memsim.why.repairs.trees import after_first_barrier
 
@@ -47,7 +46,7 @@ def of_few_elements(result: Result, trace: Trace) -> Explanation | None:
         f"{share:.0%} of a block's instructions come after its first barrier, with {barriers:.3g} barriers, for "
         f"{loads:.3g} accesses of each thread beyond the SM before it"
     )
-    where = PurePath(about["source"]).name, about["kernel"], ""
+    where = kernel_file(result), about["kernel"], ""
     found = Finding(Cause.trees, *where, excess, excess, evidence, ADVICE[Cause.trees])
     return Explanation(Cause.trees, (found,), excess, room)
 

@@ -26,6 +26,7 @@ from memsim.why import Cause, explain, explanations, regime
 from memsim.why.findings import gpu_of
 from memsim.why.lanes import conflicts
 from memsim.why.parts import bound_by
+from memsim.why.place import kernel_file
 from memsim.why.regime import too_few_warps
 from memsim.why.reuse import median_lines
 from memsim.why.site import sites
@@ -255,6 +256,12 @@ def test_files_without_profiles_are_refused():
     with pytest.raises(InputError, match=r"ops\.profile is missing; run the trace again"):
         explanations(Result(synthetic.spmv(2)))
     assert document(Result(synthetic.spmv(2)))["findings"] is None
+
+
+@pytest.mark.parametrize(("file", "told"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
+def test_what_is_of_no_access_is_in_the_kernels_file(faultless, file, told):
+    trials = replace(faultless.trials, ops=[op | {"file": file} for op in faultless.trials.ops])
+    assert kernel_file(Result(trials)) == told
 
 
 def test_another_trace_is_refused_where_nothing_is_found_too(faultless):

@@ -326,3 +326,30 @@ def test_a_loop_one_past_an_arrays_end_ends(tmp_path):
     executed = count(trace.chunks(), len(trace.ops)).memory_instructions
     loads = [number for number, op in enumerate(trace.ops) if op.kind is Kind.load]  # some in what lies behind
     assert sum(executed[number] for number in loads) == 2 * 32 * 33
+
+
+OWNER = """
+struct Owner {
+    int *held;
+    Owner() { cudaMalloc(&held, sizeof *held); cudaMemset(held, 0, sizeof *held); }
+    ~Owner() { cudaFree(held); }
+};
+__global__ void count(Owner own, int *sum) { *sum = atomicAdd(own.held, 1) + 1; }
+int main() {
+    int *sum, told;
+    cudaMalloc(&sum, sizeof *sum);
+    Owner own;
+    count<<<2, 32>>>(own, sum);
+    if (cudaGetLastError()) return 1;
+    cudaMemcpy(&told, sum, sizeof told, cudaMemcpyDeviceToHost);
+    return told != 64;
+}
+"""
+
+
+@pytest.mark.parametrize("by", ["source", pytest.param("ptx", marks=needs_nvcc)])
+def test_what_an_argument_owns_is_there_until_the_kernel_has_ended(tmp_path, by):
+    """Its copy's destructor frees it once, after the launch, and no thread's."""
+    (tmp_path / "owner.cu").write_text(OWNER)
+    captured = memsim.capture(tmp_path / "owner.cu", out=tmp_path / "t.h5", registers=20, by=by)
+    assert captured.launches == {"count": 1}

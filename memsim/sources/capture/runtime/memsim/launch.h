@@ -186,13 +186,19 @@ inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* s
 }
 
 template <class Kernel, class... Arguments>
+cudaError_t run_kernel(const Place& at, const Shape& shape, const Kernel& kernel, Arguments&... arguments) {
+    auto body = [&] { kernel(arguments...); };
+    arguments_given.take(arguments...);
+    run_grid(at, shape, body);
+    return cudaSuccess;
+}
+
+// Copied once, as by CUDA, unless a graph keeps them: what an argument's destructor frees is freed after the kernel.
+template <class Kernel, class... Arguments>
 void launch(const char* name, const char* file, int line, Kernel kernel, const Shape& shape, Arguments... arguments) {
-    (void)in_order(cudaGraphNodeTypeKernel, [=]() mutable {  // a kernel may take what it is given by reference
-        auto body = [&] { kernel(arguments...); };
-        arguments_given.take(arguments...);
-        run_grid({name, file, line}, shape, body);
-        return cudaSuccess;
-    });
+    Place at{name, file, line};
+    if (!record) return (void)run_kernel(at, shape, kernel, arguments...);
+    (void)in_order(cudaGraphNodeTypeKernel, [=]() mutable { return run_kernel(at, shape, kernel, arguments...); });
 }
 
 }  // namespace memsim_probe
