@@ -62,14 +62,19 @@ def downloads(wanted: str) -> Path | None:
 
 
 def captured(kernel: str, downloaded: Path) -> memsim.Trace:
+    """Trace a key of PROGRAMS; see :func:`whole_launch`."""
+    _make_inputs(PROGRAMS[kernel].arguments)
+    return whole_launch(PROGRAMS[kernel], kernel, downloaded)
+
+
+def whole_launch(program: Program, kernel: str, downloaded: Path) -> memsim.Trace:
     """Trace the whole launch of the program itself, which runs in the current folder.
 
     Args:
-        kernel: a key of PROGRAMS.
+        program: launches the kernel.
+        kernel: its name.
         downloaded: the folder of the downloads.
     """
-    program = PROGRAMS[kernel]
-    _make_inputs(program.arguments)
     return memsim.capture(
         [downloaded / file for file in program.files],
         arguments=program.arguments.split(),

@@ -32,9 +32,13 @@ class Predicted:
     cycles: Sample
 
 
-def predict(row: Row, trials: int, jobs: int) -> Predicted:
-    """Trace the whole launch and replay it from empty caches."""
-    trace = memsim.trace(row.workload, gpu=GPU, blocks="all", **row.parameters)
+def described(row: Row) -> memsim.Trace:
+    """Trace the whole launch as the library describes it."""
+    return memsim.trace(row.workload, gpu=GPU, blocks="all", **row.parameters)
+
+
+def predict(trace: memsim.Trace, trials: int, jobs: int) -> Predicted:
+    """Replay a whole launch from empty caches."""
     result = memsim.simulate(trace, GPU, trials=trials, jobs=jobs, settings=SETTINGS, convention="profiler")
     return Predicted(
         l1_read=result.l1_read,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 
+from experiments.gv100_launches.programs import VARIABLE, downloads
 from experiments.harness.readme import markdown
 from experiments.harness.scoreboard import significant
 from experiments.harness.study import AtMost, Claim, Outcome, Setting
 from experiments.volta_counters.figure import draw
-from experiments.volta_counters.predict import Predicted, predict
+from experiments.volta_counters.predict import Predicted, described, predict
+from experiments.volta_counters.programs import PROGRAMS, WANTED, captured
 from experiments.volta_counters.rows import ROWS, Measured, Row, measured
 from memsim.support.progress import bar
 
@@ -32,14 +35,67 @@ def run(setting: Setting) -> Outcome:
     with bar("kernels") as advance:
         for done, row in enumerate(rows):
             advance(done, len(rows), row.kernel)
-            pairs.append((row, hardware[row.kernel], predict(row, TRIALS, setting.jobs)))
+            pairs.append((row, hardware[row.kernel], predict(described(row), TRIALS, setting.jobs)))
     draw(pairs, setting.figures / "counters.png")
+    programs = of_programs(pairs, downloads(WANTED), setting)
     errors = {"L1 read": errors_in_points(pairs, "l1_read"), "L2 read": errors_in_points(pairs, "l2_read")}
     writes = errors_in_points(pairs, "l1_write")
     return Outcome(
-        [*summary(pairs, errors), write_claim(writes), *ratio_claims(pairs)],
-        {"errors": error_table(errors), "ratios": ratio_table(pairs), "traffic": traffic_table(pairs)},
+        [*summary(pairs, errors), write_claim(writes), *ratio_claims(pairs), *program_claims(programs)],
+        {
+            "errors": error_table(errors),
+            "ratios": ratio_table(pairs),
+            "traffic": traffic_table(pairs),
+            "programs": program_table(pairs, programs),
+        },
     )
+
+
+def of_programs(pairs: list[Pair], downloaded: Path | None, setting: Setting) -> list[Pair]:
+    """The rows whose programs the reader has, captured unchanged."""
+    if downloaded is None:
+        return []
+    found = []
+    with bar("programs") as advance:
+        for done, (row, hardware, _) in enumerate(pairs):
+            advance(done, len(pairs), row.kernel)
+            if row.kernel in PROGRAMS:
+                ours = predict(captured(row.kernel, downloaded), TRIALS, setting.jobs)
+                found.append((row, hardware, ours))
+    return found
+
+
+def program_claims(programs: list[Pair]) -> list[Claim]:
+    """Mean errors of the programs that were captured; none without them."""
+    if not programs:
+        return []
+    mean = 100 * float(np.abs(relative_errors(programs, "cycles")).mean())
+    what = f"of {len(programs)} programs captured unchanged"
+    return [
+        Claim(f"cycles, mean absolute relative error {what}", math.nan, mean, unit="% of hardware's", source=SOURCE),
+        Claim(f"cycles, correlation of logarithms {what}", 1.0, log_correlation(programs, "cycles"), source=SOURCE),
+    ]
+
+
+def program_table(pairs: list[Pair], programs: list[Pair]) -> str:
+    """Ratios and cycles of the programs beside those of the descriptions."""
+    if not programs:
+        return f"This run had no programs: {VARIABLE} names no folder."
+    as_described = {row.kernel: ours for row, _, ours in pairs}
+
+    def cells(row: Row, hardware: Measured, ours: Predicted) -> list[str]:
+        both = (as_described[row.kernel], ours)
+        ratios = [
+            "" if math.isnan(getattr(one, ratio).mean) else f"{100 * getattr(one, ratio).mean:.1f}"
+            for ratio in ("l1_read", "l2_read")
+            for one in both
+        ]
+        errors = [f"{100 * (one.cycles.mean / hardware.cycles - 1):+.1f}" for one in both]
+        return [row.kernel, *ratios, significant(hardware.cycles), *errors]
+
+    headers = ["kernel", *(f"{level} read %, {how}" for level in ("L1", "L2") for how in ("described", "captured")),
+               "cycles, measured", "described, %", "captured, %"]  # fmt: skip
+    return markdown(headers, [cells(*pair) for pair in programs])
 
 
 def compared(row: Row, hardware: Measured, quantity: str) -> bool:

@@ -1,7 +1,7 @@
 """What instructions an operation of a description becomes, by class: by its function and the types it works on.
 
 Operands are converted first, as C does it, an instruction each. A function that is no one instruction becomes those of
-CUDA's library (:mod:`memsim.sources.describe.function_counts`). Estimates are: those of halves are singles' between two
+CUDA's library (:mod:`memsim.sources.function_counts`). Estimates are: those of halves are singles' between two
 conversions, which is how CUDA's are written; what is in no table is as much as a logarithm, which is in the middle of
 those that are, or of integers a quotient; a product of complex numbers is four instructions, another operation two. A
 product of floats that a sum of its type takes in is one instruction with it
@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.describe.function_counts import (
+from memsim.sources.describe.types import operand_type
+from memsim.sources.function_counts import (
     ALONE,
     BY_LANES,
     CONTROL,
@@ -33,7 +34,6 @@ from memsim.sources.describe.function_counts import (
     Becomes,
     Table,
 )  # fmt: skip
-from memsim.sources.describe.types import operand_type
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 __all__ = ["CONTROL", "INTEGER", "ONE", "SHUFFLE", "SPECIAL", "TURN", "Becomes", "becomes", "cast", "conversions"]

@@ -1,4 +1,4 @@
-"""What numpy's functions become in CUDA, by class: tables of machine instructions.
+"""What functions become in CUDA, by class: tables of machine instructions, by numpy's names for the functions.
 
 Counted in the machine code that nvcc 13.0 makes of CUDA's functions for compute capability 8.0, on the way that
 ordinary numbers take, without the constants that are loaded; of 64-bit quotients, numbers of 32 bits take it. A test

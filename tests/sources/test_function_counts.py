@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from memsim.sources.describe.function_counts import BY_LANES, DOUBLE, FAST, SINGLE
+from memsim.sources.function_counts import BY_LANES, DOUBLE, FAST, SINGLE
 from memsim.sources.ptx.compiled import disassemble
 from memsim.sources.ptx.compiled.tools import places_of
 from memsim.trace.schema import INSTRUCTION_CLASSES
