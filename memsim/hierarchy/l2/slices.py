@@ -189,7 +189,8 @@ def occupy(m, s, start, cycles):
     p = m.p[0]
     begin = m.slices[s].until if start == m.slices[s].free else start * p.clock_up
     m.slices[s].until = begin + cycles * p.clock_down
-    m.slices[s].free = (m.slices[s].until + p.clock_up - 1) // p.clock_up
+    until = m.slices[s].until
+    m.slices[s].free = until if p.clock_up == 1 else (until + p.clock_up - 1) // p.clock_up
 
 
 @inlined
