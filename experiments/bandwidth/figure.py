@@ -29,14 +29,15 @@ def draw(curves: Mapping[tuple[str, str], Curve], path: Path) -> None:
 def draw_sizes(curves: Mapping[tuple[str, str], Curve], path: Path) -> None:
     """A panel for each program of `curves`: GB/s against KB, a colour a GPU."""
     programs = list(dict.fromkeys(program for _, program in curves))
+    colours = dict(zip(dict.fromkeys(gpu for gpu, _ in curves), SERIES, strict=False))
     with styled():
         figure, all_axes = panels(1, len(programs), 4.4 * len(programs) + 0.6, 3.4)
         for axes, program in zip(all_axes, programs, strict=True):
             of = {gpu: curve for (gpu, name), curve in curves.items() if name == program}
-            for (gpu, curve), colour in zip(of.items(), SERIES, strict=False):
+            for gpu, curve in of.items():
                 sizes, measured, ours = zip(*curve, strict=True)
-                axes.plot(sizes, measured, "o", ms=3.5, color=colour)
-                axes.plot(sizes, ours, color=colour, label=gpu)
+                axes.plot(sizes, measured, "o", ms=3.5, color=colours[gpu])
+                axes.plot(sizes, ours, color=colours[gpu], label=gpu)
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
             axes.set_title(program)
