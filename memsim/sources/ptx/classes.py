@@ -177,8 +177,15 @@ class Counter:
         if kind in ("f16", "bf16", "f16x2", "bf16x2"):
             return {HALF: 1}
         if kind in ("f32", "f64", "f32x2"):
-            return {FP64 if kind == "f64" else FP32: 1}
+            return self._float(one)
         return self._integer(one)
+
+    def _float(self, one: Instruction) -> Becomes:
+        """A product without a rounding mode and the sum that alone uses it become one FFMA or DFMA (PTX ISA, mul)."""
+        fused = (
+            one.name == "mul" and not one.has("rn", "rz", "rm", "rp") and self._feeds(one, frozenset(("add", "sub")))
+        )
+        return {} if fused else {FP64 if one.type == "f64" else FP32: 1}
 
     def _move(self, one: Instruction) -> Becomes:
         """Moves of registers and constants vanish; packing of halves and special registers take one instruction."""

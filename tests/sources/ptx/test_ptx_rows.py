@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, trace_launch
@@ -86,6 +87,16 @@ def test_mixes_count_by_class(tmp_path):
     trace, chunk = rows_of(body, tmp_path)
     mix = trace.issue.mixes[chunk.mix[1]]
     assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.beside[1]) == (2, 1, 3, 1)
+
+
+@pytest.mark.parametrize(("product", "instructions"), [("mul.f32", 1), ("mul.rn.f32", 2), ("mul.ftz.f32", 1)])
+def test_a_product_and_the_sum_that_alone_uses_it_are_one_instruction(product, instructions, tmp_path):
+    """As the PTX ISA allows for `mul` and `sub` without a rounding mode, and ptxas does."""
+    body = f"""{ADDRESS}
+    ld.global.f32 %f1, [%rd3]; {product} %f2, %f1, %f1; sub.f32 %f3, %f1, %f2; st.global.f32 [%rd3], %f3;"""
+    trace, chunk = rows_of(body, tmp_path)
+    mix = trace.issue.mixes[chunk.mix[1]]
+    assert (mix["count_fp32"], mix["chain_fp32"]) == (instructions, instructions)
 
 
 def test_tensor_work_is_counted_and_not_computed(tmp_path):
