@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -40,7 +41,7 @@ def _compiling_apart(system: System) -> Iterator[Callable[[], None]]:
 
     If it is killed they are not, and are compiled by who needs them.
     """
-    if system.is_ready("sms") or system.is_ready(APART[0]) or os.cpu_count() == 1:
+    if system.is_ready("sms") or system.is_ready(APART[0]) or not _has_another_core():
         yield lambda: None
         return
     with Scratch() as scratch:
@@ -58,6 +59,11 @@ def _compiling_apart(system: System) -> Iterator[Callable[[], None]]:
         finally:
             with deferred():
                 worker.end()
+
+
+def _has_another_core() -> bool:
+    """Whether a forked process can compile meanwhile; others would run a script that has no main guard again."""
+    return platform.system() == "Linux" and len(os.sched_getaffinity(0)) > 1
 
 
 def _compile(gpu: GPU) -> None:

@@ -84,9 +84,13 @@ DOUBLE: Table = {  # precision
     np.maximum: {INTEGER: 6, FP32: 1, FP64: 1},
     np.minimum: {INTEGER: 6, FP32: 1, FP64: 1},
 }
-BY_LANES: Mapping[int, Becomes] = {  # integer quotients, by bytes
-    4: {INTEGER: 20, CONVERSION: 2, SPECIAL: 1},
-    8: {INTEGER: 17, CONVERSION: 2, SPECIAL: 1, CONTROL: 3},
+# Quotients and remainders of integers, by their bytes and whether they have a sign. Where several have an operand in
+# common the assembler works on its sign once, so that PTX's are counted as if without.
+INTEGER_QUOTIENTS: Mapping[tuple[int, bool], Becomes] = {
+    (4, True): {INTEGER: 20, CONVERSION: 2, SPECIAL: 1},
+    (4, False): {INTEGER: 14, CONVERSION: 2, SPECIAL: 1},
+    (8, True): {INTEGER: 17, CONVERSION: 2, SPECIAL: 1, CONTROL: 3},
+    (8, False): {INTEGER: 17, CONVERSION: 2, SPECIAL: 1, CONTROL: 3},
 }
 # One instruction of their operands' type, where the tables above do not say otherwise.
 ALONE = frozenset([

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from memsim.sources.function_counts import BY_LANES, DOUBLE, FAST, SINGLE
+from memsim.sources.function_counts import DOUBLE, FAST, INTEGER_QUOTIENTS, SINGLE
 from memsim.sources.ptx.compiled import disassemble
 from memsim.sources.ptx.compiled.tools import places_of
 from memsim.trace.schema import INSTRUCTION_CLASSES
@@ -94,7 +94,10 @@ def test_functions_are_as_nvcc_makes_them(table, ctype, options, tmp_path):
     assert found == {name: dict(table[ufunc]) for name, ufunc in names.items()}
 
 
-@pytest.mark.parametrize(("ctype", "nbytes"), [("int", 4), ("long long", 8)])
-def test_quotients_by_lanes_are_as_nvcc_makes_them(ctype, nbytes, tmp_path):
+@pytest.mark.parametrize(
+    ("ctype", "kind"),
+    [("int", (4, True)), ("unsigned", (4, False)), ("long long", (8, True)), ("unsigned long long", (8, False))],
+)
+def test_quotients_of_integers_are_as_nvcc_makes_them(ctype, kind, tmp_path):
     code = compiled([source("quotient", "a / b", ctype)], tmp_path)["quotient"]
-    assert counted(code) == dict(BY_LANES[nbytes])
+    assert counted(code) == dict(INTEGER_QUOTIENTS[kind])

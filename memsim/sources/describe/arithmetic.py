@@ -19,7 +19,6 @@ import numpy as np
 from memsim.sources.describe.types import operand_type
 from memsim.sources.function_counts import (
     ALONE,
-    BY_LANES,
     CONTROL,
     CONVERSION,
     DOUBLE,
@@ -28,6 +27,7 @@ from memsim.sources.function_counts import (
     FP64,
     HALF,
     INTEGER,
+    INTEGER_QUOTIENTS,
     SHUFFLE,
     SINGLE,
     SPECIAL,
@@ -106,7 +106,7 @@ def _of_integers(ufunc: np.ufunc, dtype: np.dtype, values: tuple[Any, ...]) -> B
     if ufunc in ALONE:
         return ONE[INTEGER]
     if ufunc not in _QUOTIENTS or isinstance(values[1], np.ndarray):
-        return BY_LANES[max(4, dtype.itemsize)]
+        return INTEGER_QUOTIENTS[max(4, dtype.itemsize), dtype.kind != "u"]
     power = int(values[1]) & (int(values[1]) - 1) == 0
     return ONE[INTEGER] if power and dtype.kind == "u" else _BY_NUMBER
 

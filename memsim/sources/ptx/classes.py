@@ -16,7 +16,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.sources.function_counts import (
-    BY_LANES,
     CONTROL,
     CONVERSION,
     DOUBLE,
@@ -25,6 +24,7 @@ from memsim.sources.function_counts import (
     FP64,
     HALF,
     INTEGER,
+    INTEGER_QUOTIENTS,
     SHUFFLE,
     SINGLE,
     SPECIAL,
@@ -43,9 +43,7 @@ _CONTROL = frozenset(
 )
 # A quotient to two units in the last place: assumed, after its scaling of the divisor.
 _FULL: Becomes = {FP32: 4, SPECIAL: 1}
-# An unsigned quotient or remainder of 32 bits, counted in what nvcc 13.0 makes for 7.5 to 9.0. Of signed ones, which
-# have six more, ptxas shares the work on their signs.
-_SHORT: Becomes = {INTEGER: 14, CONVERSION: 2, SPECIAL: 1}
+_ROUNDINGS = ("rn", "rz", "rm", "rp")
 _ROUNDED = {"sqrt": np.sqrt, "rcp": np.reciprocal}
 
 
@@ -181,11 +179,21 @@ class Counter:
         return self._integer(one)
 
     def _float(self, one: Instruction) -> Becomes:
-        """A product without a rounding mode and the sum that alone uses it become one FFMA or DFMA (PTX ISA, mul)."""
-        fused = (
-            one.name == "mul" and not one.has("rn", "rz", "rm", "rp") and self._feeds(one, frozenset(("add", "sub")))
-        )
-        return {} if fused else {FP64 if one.type == "f64" else FP32: 1}
+        """A product that goes into a sum becomes part of it, an FFMA or DFMA; of two products the first."""
+        if one.name == "mul":
+            (name,) = effects(one).writes
+            sums = [use for use in self._uses.get(name, ()) if use.name in ("add", "sub") and not use.has(*_ROUNDINGS)]
+            if len(sums) == 1 and next(filter(None, map(self._fusible, effects(sums[0]).reads)), None) is one:
+                return {}
+        return {FP64 if one.type == "f64" else FP32: 1}
+
+    def _fusible(self, name: str) -> Instruction | None:
+        """The product in a register that is used once, if it asks for no rounding: it may be part of a sum (PTX ISA)."""
+        wrote = self._writers.get(name, [])
+        if len(wrote) != 1 or len(self._uses[name]) != 1 or wrote[0].name != "mul":
+            return None
+        same = wrote[0].type == self._uses[name][0].type
+        return wrote[0] if same and not wrote[0].has(*_ROUNDINGS, "sat") else None
 
     def _move(self, one: Instruction) -> Becomes:
         """Moves of registers and constants vanish; packing of halves and special registers take one instruction."""
@@ -226,7 +234,7 @@ class Counter:
         if isinstance(one.operands[2], Immediate):
             power = one.operands[2].value & (one.operands[2].value - 1) == 0
             return {INTEGER: 2 if power else 4}
-        return BY_LANES[8] if kind.endswith("64") else _SHORT
+        return INTEGER_QUOTIENTS[8 if kind.endswith("64") else 4, False]
 
     def _integer(self, one: Instruction) -> Becomes:
         """Logic in pairs, products with sums, 64 bits in halves; offsets of accesses are part of the access."""

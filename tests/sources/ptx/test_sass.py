@@ -65,7 +65,10 @@ def test_static_accesses_of_ptx_are_those_of_its_sass(name):
 
 
 @needs_tools
-@pytest.mark.parametrize(("architecture", "gpu"), [(75, "tesla-v100"), (80, "a100"), (86, "rtx3080"), (90, "h100")])
+@pytest.mark.parametrize(
+    ("architecture", "gpu"),
+    [(75, "tesla-v100"), (80, "a100"), (86, "rtx3080"), (89, "rtx4090"), (90, "h100"), (100, "b200")],
+)
 def test_a_branch_takes_what_the_assembler_leaves_for_it(architecture, gpu):
     """`sm.pipes.control_cycles`: from a comparison to its branch, and to what comes next, less its link."""
     least, after = [], []
