@@ -188,7 +188,7 @@ class Counter:
         return {FP64 if one.type == "f64" else FP32: 1}
 
     def _fusible(self, name: str) -> Instruction | None:
-        """The product in a register that is used once, if it asks for no rounding: it may be part of a sum (PTX ISA)."""
+        """The product in a register that is used once, if it may be part of a sum: it asks for no rounding (PTX)."""
         wrote = self._writers.get(name, [])
         if len(wrote) != 1 or len(self._uses[name]) != 1 or wrote[0].name != "mul":
             return None
