@@ -18,7 +18,8 @@ _WAVES = 2  # of the blocks whose time counts
 
 
 def rate(row: Row, gpu: GPU) -> float:
-    """GB/s of a row's program on `gpu`, once what stays in the caches is there."""
+    """GB/s of a row's program on `gpu`, once what stays in the caches is there; the preset has the board's clock."""
+    assert float(row["clock_mhz"]) == gpu.sm.clock_mhz, (row["gpu"], row["clock_mhz"])
     kb = int(row["kb"])
     if row["program"] == L1_AND_L2:
         return gb_per_second(*_laps(kb, gpu), gpu, apart=False)

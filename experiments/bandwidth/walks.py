@@ -65,6 +65,15 @@ def gb_per_second(few: Walk, many: Walk, gpu: GPU, apart: bool) -> float:
 
 
 def _seconds(walk: Walk, gpu: GPU, apart: bool) -> float:
+    with TemporaryDirectory(prefix="memsim-") as folder:
+        trace = traced(walk, gpu, Path(folder, "walk.h5"))
+        begin = {"stochastic.start_alignment": apart}
+        cycles = memsim.simulate(trace, gpu=gpu, trials=1, seed=1, settings=begin).cycles.mean
+    return cycles / (gpu.sm.clock_mhz * 1e6)
+
+
+def traced(walk: Walk, gpu: GPU, path: Path) -> memsim.Trace:
+    """The trace of all blocks, at `path`."""
     memory = Memory()
     read = memory.add(np.zeros(walk.elements, np.dtype(f"f{BYTES[walk.type]}")), "read")
     written = memory.add(np.zeros(1, np.dtype(f"f{BYTES[walk.type]}")), "written")
@@ -74,11 +83,7 @@ def _seconds(walk: Walk, gpu: GPU, apart: bool) -> float:
         _text(walk, unrolled), "read_parts", (walk.blocks, 1, 1), (walk.threads, 1, 1),
         [read, written, *numbers], registers=_REGISTERS,
     )  # fmt: skip
-    with TemporaryDirectory(prefix="memsim-") as folder:
-        trace = trace_launch(launch, memory, Path(folder, "walk.h5"), gpu, blocks="all")
-        begin = {"stochastic.start_alignment": apart}
-        cycles = memsim.simulate(trace, gpu=gpu, trials=1, seed=1, settings=begin).cycles.mean
-    return cycles / (gpu.sm.clock_mhz * 1e6)
+    return trace_launch(launch, memory, path, gpu, blocks="all")
 
 
 def _text(walk: Walk, unrolled: int) -> str:

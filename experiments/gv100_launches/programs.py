@@ -63,7 +63,6 @@ def downloads(wanted: str) -> Path | None:
 
 def captured(kernel: str, downloaded: Path) -> memsim.Trace:
     """Trace a key of PROGRAMS; see :func:`whole_launch`."""
-    _make_inputs(PROGRAMS[kernel].arguments)
     return whole_launch(PROGRAMS[kernel], kernel, downloaded)
 
 
@@ -75,6 +74,7 @@ def whole_launch(program: Program, kernel: str, downloaded: Path) -> memsim.Trac
         kernel: its name.
         downloaded: the folder of the downloads.
     """
+    _make_inputs(program.arguments)
     return memsim.capture(
         [downloaded / file for file in program.files],
         arguments=program.arguments.split(),
@@ -95,9 +95,14 @@ def _make_inputs(arguments: str) -> None:
     (Of bfs's graph only its size and that node 0 is the source: in the first launch one thread has work.)
     """
     draw = random.Random(1)
-    for name, low in (("temp512", 320), ("power512", 0)):
+    for name, low, n in (
+        ("temp512", 320, 512),
+        ("power512", 0, 512),
+        ("temp_1024", 320, 1024),
+        ("power_1024", 0, 1024),
+    ):
         if name in arguments and not Path(name).exists():
-            Path(name).write_text("".join(f"{low + draw.random():.6f}\n" for _ in range(512 * 512)), encoding="utf-8")
+            Path(name).write_text("".join(f"{low + draw.random():.6f}\n" for _ in range(n * n)), encoding="utf-8")
     name, nodes, degree = "graph1MW_6.txt", 1_000_000, 6
     if name in arguments and not Path(name).exists():
         starts = "".join(f"{degree * i} {degree}\n" for i in range(nodes))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import memsim
@@ -57,15 +56,11 @@ PROGRAMS = {
 }
 
 
+def is_there(kernel: str, downloaded: Path) -> bool:
+    """Whether the folder of the downloads has the program of a kernel."""
+    return kernel in PROGRAMS and all((downloaded / file).is_file() for file in PROGRAMS[kernel].files)
+
+
 def captured(kernel: str, downloaded: Path) -> memsim.Trace:
     """Trace the whole launch of a key of PROGRAMS, which runs in the current folder."""
-    _make_inputs()
     return whole_launch(PROGRAMS[kernel], kernel, downloaded)
-
-
-def _make_inputs() -> None:
-    """Hotspot's input files, in the current folder; no address depends on what they hold."""
-    draw = random.Random(1)
-    for name, low in (("temp_1024", 320), ("power_1024", 0)):
-        if not Path(name).exists():
-            Path(name).write_text("".join(f"{low + draw.random():.6f}\n" for _ in range(1 << 20)), encoding="utf-8")

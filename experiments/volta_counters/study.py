@@ -14,7 +14,7 @@ from experiments.harness.scoreboard import significant
 from experiments.harness.study import AtMost, Claim, Outcome, Setting
 from experiments.volta_counters.figure import draw
 from experiments.volta_counters.predict import Predicted, described, predict
-from experiments.volta_counters.programs import PROGRAMS, WANTED, captured
+from experiments.volta_counters.programs import WANTED, captured, is_there
 from experiments.volta_counters.rows import ROWS, Measured, Row, measured
 from memsim.support.progress import bar
 
@@ -59,7 +59,7 @@ def of_programs(pairs: list[Pair], downloaded: Path | None, setting: Setting) ->
     with bar("programs") as advance:
         for done, (row, hardware, _) in enumerate(pairs):
             advance(done, len(pairs), row.kernel)
-            if row.kernel in PROGRAMS:
+            if is_there(row.kernel, downloaded):
                 ours = predict(captured(row.kernel, downloaded), TRIALS, setting.jobs)
                 found.append((row, hardware, ours))
     return found
@@ -80,7 +80,7 @@ def program_claims(programs: list[Pair]) -> list[Claim]:
 def program_table(pairs: list[Pair], programs: list[Pair]) -> str:
     """Ratios and cycles of the programs beside those of the descriptions."""
     if not programs:
-        return f"This run had no programs: {VARIABLE} names no folder."
+        return f"This run had no programs: {VARIABLE} names no folder that has them."
     as_described = {row.kernel: ours for row, _, ours in pairs}
 
     def cells(row: Row, hardware: Measured, ours: Predicted) -> list[str]:
