@@ -29,11 +29,13 @@ class Execution:
         gpu: the GPU, with as much of its L1 as the kernel's shared memory leaves, and with its start of blocks decided.
         occupancy: what one SM holds of the kernel.
         folder: of the files that :meth:`prepare` writes; the caller owns it.
+        trace: the trace's file, for messages.
     """
 
     gpu: GPU
     occupancy: Occupancy
     folder: Path
+    trace: Path
 
     @classmethod
     def of(cls, trace: Trace, gpu: GPU, folder: str | Path) -> Execution:
@@ -44,7 +46,7 @@ class Execution:
         """
         shape = trace.launch
         held = occupancy(gpu, shape.threads_per_block, shape.registers, shape.shared_bytes)
-        return cls(aligned(carved(gpu, held), trace), held, Path(folder))
+        return cls(aligned(carved(gpu, held), trace), held, Path(folder), trace.path)
 
     def prepare(self, trace: Trace) -> None:
         """Coalesce the trace for the GPU and lay it out, into the files.
@@ -99,5 +101,5 @@ class Execution:
     def _layout_file(self, name: str) -> Path:
         return self.folder / f"{name}.npy"
 
-    def __reduce__(self) -> tuple[type[Execution], tuple[GPU, Occupancy, Path]]:
-        return Execution, (self.gpu, self.occupancy, self.folder)  # another process maps the files itself
+    def __reduce__(self) -> tuple[type[Execution], tuple[GPU, Occupancy, Path, Path]]:
+        return Execution, (self.gpu, self.occupancy, self.folder, self.trace)  # another process maps the files itself

@@ -60,6 +60,7 @@ class System:
         commands: DRAM commands to log, for those who check timing.
         others: by source (see hierarchy.draws), the seeds of the trial whose draw replaces this one's.
         spare: a machine to use again, if it fits; changes nothing but speed.
+        name: of the trace, where something is wrong with it.
     """
 
     def __init__(
@@ -73,8 +74,9 @@ class System:
         commands: int = 0,
         others: Mapping[str, np.random.SeedSequence] | None = None,
         spare: Spare | None = None,
+        name: object = "the trace",
     ) -> None:
-        self.transactions, self.gpu = transactions, gpu
+        self.transactions, self.gpu, self.name = transactions, gpu, name
         self.resident = min(resident, gpu.sm.max_warps // transactions.warps_per_block)
         self.quantum = longest_quantum(gpu) if quantum is None else quantum
         assert 1 <= self.quantum <= longest_quantum(gpu), "quantum beyond the shortest answer"
@@ -200,7 +202,7 @@ class System:
                 running += item - before - freed
             elif not under_way and not machine.under_way:
                 if earliest == NEVER:
-                    raise InputError("the trace", "instructions/phase", _STUCK)
+                    raise InputError(self.name, "instructions/phase", _STUCK)
                 step = max(step, earliest - now)
             self.window = env.timeout(step)
             yield self.window

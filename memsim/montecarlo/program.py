@@ -112,7 +112,7 @@ def _trial(program: _Launches, trial: int) -> list[Trial]:
         gpu, where = execution.gpu, execution.layout
         if before is not None:  # pages lie where they lay
             gpu, where = override(gpu, {"stochastic.page_placement": False}), before.where
-        system = System(execution.transactions, gpu, execution.resident, replay, where)
+        system = System(execution.transactions, gpu, execution.resident, replay, where, name=execution.trace)
         if before is not None:
             hand_on(before.machine, system.machine)
         found.append(system.run(grouping=np.random.default_rng(grouping)))

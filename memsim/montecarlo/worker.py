@@ -65,8 +65,9 @@ def replayed(
         _, grouping = spawned.pop(DRAM_GROUPING)
     replays = {source: replay for source, (replay, _) in spawned.items()}
     system = System(
-        transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays, spare=spare
-    )
+        transactions, execution.gpu, execution.resident, replay, layout, quantum, others=replays, spare=spare,
+        name=execution.trace,
+    )  # fmt: skip
     done = system.run(warm, np.random.default_rng(grouping))
     spare.put(system.machine, transactions, system.where)
     return done

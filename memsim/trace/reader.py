@@ -241,6 +241,17 @@ class Trace:
             raise self._bad(
                 "instructions/flags", "must let no access wait at an mbarrier; give the wait a row of its own"
             )
+        self._check_owners(chunk, np.flatnonzero(does))
+
+    def _check_owners(self, chunk: Chunk, rows: np.ndarray) -> None:
+        """No phase that `rows` name is of two blocks."""
+        rows = rows[np.argsort(chunk.phase[rows], kind="stable")]
+        warps = chunk.warps.start + np.searchsorted(chunk.first_instruction, rows, side="right") - 1
+        blocks, phase = np.searchsorted(self.first_warp, warps, side="right"), chunk.phase[rows]
+        if ((phase[1:] == phase[:-1]) & (blocks[1:] != blocks[:-1])).any():
+            raise self._bad(
+                "instructions/phase", "must be of one block; give each block's mbarriers phases of their own"
+            )
 
     def _prove(self, digest: ContentDigest) -> None:
         """Compare the digest of what was read with the one that the file states."""

@@ -139,13 +139,13 @@ def test_waits_and_mixes_are_read_as_written(tmp_path):
 
 
 def write_phases(path, flags=(Flag.arrives, Flag.awaits), phases=(2, 2), ops=(1, NO_OP)):
-    """Two warps, a row each."""
+    """Warps of a row each, two in a block."""
     rows = [
         [(op, int(flag), 0, 1, 0, 0, 0, [], *[NO_WAIT] * 3, 0, phase)]
         for op, flag, phase in zip(ops, flags, phases, strict=True)
     ]
     with TraceWriter(path, kernel="k", source="kernel.py", parameters={}) as writer:
-        writer.append(np.arange(1), chunk(rows))
+        writer.append(np.arange(len(rows) // 2), chunk(rows))
         writer.finish(shape(rows), [OPS[0], replace(OPS[0], async_copy=True)], ARRAYS, SCOREBOARD)
     return path
 
@@ -153,6 +153,17 @@ def write_phases(path, flags=(Flag.arrives, Flag.awaits), phases=(2, 2), ops=(1,
 def test_mbarriers_are_read_as_written(tmp_path):
     (found,) = Trace.open(write_phases(tmp_path / "t.h5")).chunks()
     assert found.phase.tolist() == [2, 2] and found.flags.tolist() == [Flag.arrives, Flag.awaits]
+
+
+def test_a_phase_is_of_one_block(tmp_path):
+    """Also where rows of a phase are not one behind the other, and the blocks begin in the midst of a chunk."""
+    row = dict(flags=[Flag.awaits] * 6, ops=[NO_OP] * 6)
+    fine = Trace.open(write_phases(tmp_path / "t.h5", phases=(2, 1, 4, 3, 6, 6), **row))
+    assert sum(len(found.op) for found in fine.chunks(2)) == sum(len(found.op) for found in fine.chunks()) == 6
+    for phases in ((2, 1, 4, 1, 6, 6), (1, 1, 2, 2, 2, 3), (1, 2, 3, 3, 4, 1)):
+        trace = Trace.open(write_phases(tmp_path / "t.h5", phases=phases, **row))
+        with pytest.raises(InputError, match=r"t\.h5: instructions/phase must be of one block; give each block's"):
+            list(trace.chunks())
 
 
 @pytest.mark.parametrize(

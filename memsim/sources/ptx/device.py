@@ -85,7 +85,8 @@ class Device:
             space = _SPACES[one.space]
             rows.append((one.address, one.address + one.bytes, one.buffer.ctypes.data, len(arrays), int(space)))
             arrays.append(ArrayInfo(one.name, space, one.address, one.bytes, one.element_bytes))
-        self._shared = np.zeros((self.team, max(self.layout.shared_bytes, 1)), np.uint8)
+        stride = max(-(-self.layout.shared_bytes // 16) * 16, 16)  # so that no object lies in two blocks' words
+        self._shared = np.zeros((self.team, stride), np.uint8)
         self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
         self._parameters = self.layout.parameters.copy()
         rows.append(

@@ -4,10 +4,14 @@ import machines
 import numpy as np
 import pytest
 from machines import instruction
+from trace_programs import chunk, shape
 
+import memsim
+from memsim.gpu.choices import Dependence
 from memsim.hierarchy.system import System
 from memsim.support.errors import InputError
-from memsim.trace.schema import NO_WAIT
+from memsim.trace.schema import NO_OP, NO_WAIT, Flag, Issue
+from memsim.trace.writer import TraceWriter
 
 NONE = NO_WAIT, NO_WAIT, NO_WAIT
 OWN = NO_WAIT, NO_WAIT, 0  # of its own copies
@@ -78,6 +82,15 @@ def test_a_producer_waits_until_its_buffer_is_free():
     assert pipeline(2) == pipeline(4) == one + 3 * 300
 
 
+def test_of_two_copies_that_arrive_the_slower_one_counts():
+    """Line 1 is in L2 when the copies are sent, line 900 is not: the newer copy answers first."""
+    before = [copy(1), work(1, OWN), copy(900, arrives=1)]
+    own = cycles([*before, copy(1, arrives=1), work(100, OWN)])
+    assert cycles([*before, copy(1, arrives=1)], [awaits(1), work(100)]) == own
+    newest_alone = [copy(1), work(1, OWN), copy(900), copy(1, arrives=1)]
+    assert cycles(newest_alone, [awaits(1), work(100)]) < own
+
+
 def test_a_machine_that_waits_by_sequence_knows_no_mbarriers():
     warps = [copy(0, arrives=1)], [awaits(1), work(100)]
     assert cycles(*warps, sm__dependence="sequence") < cycles(*warps)
@@ -92,6 +105,18 @@ def test_blocks_begin_at_their_beginning():
 def test_warps_that_wait_for_ever_are_one_line():
     with pytest.raises(InputError, match="instructions/phase leaves warps that wait for mbarriers for ever"):
         cycles([awaits(2), arrives(1)], [awaits(1), arrives(2)])
+
+
+def test_the_line_names_the_traces_file(tmp_path):
+    def row(flag, phase):
+        return NO_OP, int(flag), 0, 1, 0, 0, 0, [], *NONE, 0, phase
+
+    programs = [[row(Flag.awaits, 3 - own), row(Flag.arrives, own)] for own in (1, 2)]
+    with TraceWriter(tmp_path / "stuck.h5", kernel="k", source="kernel.py", parameters={}) as writer:
+        writer.append(np.arange(1), chunk(programs))
+        writer.finish(shape(programs), [], [], Issue(Dependence.scoreboard))
+    with pytest.raises(InputError, match=r"stuck\.h5: instructions/phase leaves warps that wait"):
+        memsim.simulate(tmp_path / "stuck.h5", gpu=machines.gpu(sm__dependence="scoreboard"), trials=1)
 
 
 def test_a_warm_replay_counts_arrivals_anew():

@@ -8,6 +8,7 @@ import pytest
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.system import System
 from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx.tensor_map import tensor_map
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import NO_OP, NO_WAIT, Flag
 
@@ -17,11 +18,16 @@ WAIT = "{name}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{object}], {parit
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd{source}], {size}, [{object}];"
 
 
-def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1)):
-    """Of blocks in which warp 0 goes to PRODUCER; %rd1 is a global array, %p1 the first lane of a warp."""
-    text = f""".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 x)\n{{\n{REGISTERS}
+def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1), shared: str = ""):
+    """Of blocks in which warp 0 goes to PRODUCER; %rd1 is a global array, %p1 the first lane of a warp.
+
+    %rd15 is a tensor map of that array: 64 columns, boxes of 32 columns in 4 rows. `shared` is declared beside.
+    """
+    text = f""".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(
+    .param .u64 x, .param .align 64 .b8 map[128])\n{{\n{REGISTERS} {shared}
     .shared .align 128 .b8 s[16384]; .shared .align 8 .b8 full[64]; .shared .align 8 .b8 empty[64];
-    ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; setp.lt.u32 %p0, %r1, 32; and.b32 %r2, %r1, 31;
+    ld.param.u64 %rd1, [x]; mov.b64 %rd15, map; cvta.param.u64 %rd15, %rd15;
+    mov.u32 %r1, %tid.x; setp.lt.u32 %p0, %r1, 32; and.b32 %r2, %r1, 31;
     setp.eq.s32 %p1, %r2, 0; setp.eq.s32 %p2, %r1, 0;
     @%p2 mbarrier.init.shared::cta.b64 [full], 1; @%p2 mbarrier.init.shared::cta.b64 [empty], {32 * (warps - 1)};
     bar.sync 0;
@@ -30,7 +36,9 @@ def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1)):
     ret;\n}}\n"""
     memory = Memory()
     grid = (cluster[0], 1, 1)
-    launch = Launch(text, "k", grid, (32 * warps, 1, 1), [memory.add(np.zeros(65536, "f4"), "x")], cluster=cluster)
+    address = memory.add(np.zeros(65536, "f4"), "x")
+    given = [address, tensor_map(address, 4, (64, 1024), (256,), (32, 4))]
+    launch = Launch(text, "k", grid, (32 * warps, 1, 1), given, cluster=cluster)
     return trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("h100"), "all")
 
 
@@ -103,21 +111,136 @@ def test_a_phase_that_nothing_came_before_is_not_waited_for(tmp_path):
     assert signals(trace_of(body, tmp_path)) == [[], []]
 
 
-def test_copies_by_threads_arrive_when_they_answer(tmp_path):
-    """cp.async.mbarrier.arrive: the newest copy arrives, and the thread goes on."""
+OWN_16_BYTES = """mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; shl.b32 %r3, %r2, 4; mov.u32 %r4, s;
+    add.s32 %r3, %r3, %r4;"""
+
+
+@pytest.mark.parametrize(
+    ("arrive", "itself"),
+    [
+        ("cp.async.mbarrier.arrive.noinc.shared.b64 [empty];", []),
+        ("mov.u64 %rd6, empty; cvta.shared.u64 %rd6, %rd6; cp.async.mbarrier.arrive.noinc.b64 [%rd6];", []),
+        (
+            "cp.async.mbarrier.arrive.shared.b64 [empty]; mbarrier.arrive.shared::cta.b64 %rd5, [empty];",
+            [("arrives", False, 1)],
+        ),
+    ],
+)
+def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
+    """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread goes on."""
     body = f"""{WAIT.format(name="W", object="empty", parity=0)} ld.shared.f32 %f1, [s]; ret;
-    PRODUCER: mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; shl.b32 %r3, %r2, 4; mov.u32 %r4, s;
-    add.s32 %r3, %r3, %r4;
+    PRODUCER: {OWN_16_BYTES}
     cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.cg.shared.global [%r3+512], [%rd3+512], 16;
-    cp.async.mbarrier.arrive.noinc.shared.b64 [empty]; ld.shared.f32 %f2, [s];"""
+    {arrive} ld.shared.f32 %f2, [s];"""
     trace = trace_of(body, tmp_path)
-    assert signals(trace) == [[("arrives", True, 1)], [("awaits", False, 1)]]
+    assert signals(trace) == [[*[("arrives", True, 1)] * 2, *itself], [("awaits", False, 1)]]
     [chunk] = trace.chunks()
-    copies = [
-        i for i in range(chunk.first_instruction[1]) if chunk.op[i] != NO_OP and trace.ops[chunk.op[i]].async_copy
-    ]
-    assert [int(chunk.phase[i]) for i in copies] == [0, 1]
     assert set(chunk.wait_copies.tolist()) == {NO_WAIT}
+    assert time_of(trace, dram__latency_cycles=load_gpu("h100").dram.latency_cycles + 400) == time_of(trace) + 400
+
+
+def test_an_older_copy_is_waited_for_when_the_newest_answers_before_it(tmp_path):
+    """What the first copy brought the last one finds in L2, while the one between them is under way in DRAM."""
+    body = f"""{WAIT.format(name="W", object="empty", parity=0)} ld.shared.f32 %f1, [s]; ret;
+    PRODUCER: {OWN_16_BYTES}
+    cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.wait_all;
+    cp.async.cg.shared.global [%r3+512], [%rd3+32768], 16; cp.async.cg.shared.global [%r3+1024], [%rd3], 16;
+    cp.async.mbarrier.arrive.noinc.shared.b64 [empty];"""
+    trace, dram = trace_of(body, tmp_path), load_gpu("h100").dram
+    assert time_of(trace, dram__latency_cycles=dram.latency_cycles + 400) == time_of(trace) + 2 * 400
+
+
+def test_copies_arrive_once(tmp_path):
+    """What arrived at one object is no news for the next: its own copies arrive there, or the warp when it has none."""
+    arrive = "cp.async.mbarrier.arrive.noinc.shared.b64 [{}];"
+    body = f"""ret; PRODUCER: {OWN_16_BYTES} cp.async.cg.shared.global [%r3], [%rd3], 16; {arrive.format("empty")}
+    cp.async.cg.shared.global [%r3+512], [%rd3+512], 16; {arrive.format("full")} {arrive.format("full+8")}"""
+    first, second, third = signals(trace_of(body, tmp_path))[0]
+    assert (first, second, third) == (("arrives", True, 1), ("arrives", True, 2), ("arrives", False, 3))
+
+
+EVEN_AND_ODD = "shl.b32 %r5, %r2, 31; shr.u32 %r5, %r5, 28; mov.u32 %r6, full; add.s32 %r6, %r6, %r5;"
+
+
+@pytest.mark.parametrize("both", [True, False])
+def test_lanes_wait_for_two_objects(tmp_path, both):
+    """An object once, also where at the first look only the even lanes' is there."""
+
+    def filled(name):
+        expect = f"@%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [{name}], 512;"
+        return f"{expect} @%p1 {COPY.format(source=1, size=512, object=name)}"
+
+    body = f"""{EVEN_AND_ODD} bar.sync 1, 64;
+    mbarrier.test_wait.parity.shared::cta.b64 %p4, [%r6], 0; bar.sync 1, 64;
+    {WAIT.format(name="W", object="%r6", parity=0)} ld.shared.f32 %f1, [s]; ret;
+    PRODUCER: @%p1 mbarrier.init.shared::cta.b64 [full+8], 1;
+    {filled("full")} {filled("full+8") if both else ""} bar.sync 1, 64;
+    bar.sync 1, 64; {"" if both else filled("full+8")}"""
+    trace = trace_of(body, tmp_path)
+    again = [("awaits", False, 1), ("awaits", False, 2)] * both  # a wait after the look
+    assert signals(trace)[1] == [("awaits", False, 1), ("awaits", False, 2), *again]
+
+
+def test_lanes_arrive_at_two_objects(tmp_path):
+    """The warp arrives once at each, however its lanes alternate."""
+    body = f"""{EVEN_AND_ODD} bar.sync 1, 64; mbarrier.arrive.shared::cta.b64 _, [%r6]; ret;
+    PRODUCER: @%p1 mbarrier.init.shared::cta.b64 [full], 16; @%p1 mbarrier.init.shared::cta.b64 [full+8], 16;
+    bar.sync 1, 64; {WAIT.format(name="V", object="full", parity=0)}
+    {WAIT.format(name="W", object="full+8", parity=0)}"""
+    does = [[(what, number) for what, _, number in warp] for warp in signals(trace_of(body, tmp_path))]
+    assert does == [[("awaits", 1), ("awaits", 2)], [("arrives", 1), ("arrives", 2)]]
+
+
+@pytest.mark.parametrize(
+    ("count", "drop"),
+    [
+        (2, "mbarrier.arrive_drop.shared::cta.b64 _, [full+8];"),
+        (3, "mbarrier.arrive_drop.shared::cta.b64 _, [full+8], 2;"),
+        (2, "mbarrier.arrive_drop.expect_tx.shared::cta.b64 _, [full+8], 512; @%p1 " + COPY.format(
+            source=1, size=512, object="full+8")),
+    ],
+)  # fmt: skip
+def test_who_drops_out_is_not_expected_again(tmp_path, count, drop):
+    """After the first phase one arrival is enough for the second."""
+    arrive = "@%p1 mbarrier.arrive.shared::cta.b64 _, [full+8];"
+    waits = [WAIT.format(name=f"W{k}", object="full+8", parity=k) for k in range(2)]
+    body = f"""bar.sync 1, 64; {waits[0]} bar.sync 1, 64; {waits[1]} ret;
+    PRODUCER: @%p1 mbarrier.init.shared::cta.b64 [full+8], {count}; bar.sync 1, 64;
+    @%p1 {drop} {arrive} bar.sync 1, 64; {arrive}"""
+    producer, consumer = signals(trace_of(body, tmp_path))
+    copies = int("expect_tx" in drop)
+    assert [number for _, _, number in producer] == [1] * (2 + copies) + [2]
+    assert sum(copy for _, copy, _ in producer) == copies and {what for what, _, _ in producer} == {"arrives"}
+    assert consumer == [("awaits", False, 1), ("awaits", False, 2)]
+
+
+def test_bytes_that_a_thread_completes_arrive(tmp_path):
+    """Until then the phase is not over: a look at it before would trap."""
+    part = "@%p1 mbarrier.{}.relaxed.cta.shared::cta.b64 [full], 512;"
+    body = f"""bar.sync 1, 64; mbarrier.test_wait.parity.shared::cta.b64 %p4, [full], 0; @%p4 trap;
+    bar.sync 1, 64; {WAIT.format(name="W", object="full", parity=0)} ret;
+    PRODUCER: {part.format("expect_tx")} @%p1 mbarrier.arrive.shared::cta.b64 _, [full]; bar.sync 1, 64;
+    bar.sync 1, 64; {part.format("complete_tx")}"""
+    assert signals(trace_of(body, tmp_path)) == [[("arrives", False, 1)] * 2, [("awaits", False, 1)]]
+
+
+def test_a_tensor_copys_rows_arrive(tmp_path):
+    """A box of 4 rows of 128 bytes is one row of 32 pieces."""
+    body = f"""{WAIT.format(name="W", object="full", parity=0)} ld.shared.f32 %f1, [s]; ret;
+    PRODUCER: mov.u32 %r5, 0; @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 512;
+    @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes
+    [s], [%rd15, {{%r5, %r5}}], [full];"""
+    trace = trace_of(body, tmp_path)
+    assert signals(trace) == [[("arrives", False, 1), ("arrives", True, 1)], [("awaits", False, 1)]]
+    assert time_of(trace, dram__latency_cycles=load_gpu("h100").dram.latency_cycles + 400) == time_of(trace) + 400
+
+
+def test_blocks_of_a_cluster_whose_shared_memory_is_no_whole_words(tmp_path):
+    odd = ".shared .align 1 .b8 odd[3];"
+    body = f"ld.shared.u8 %r9, [odd]; {one_copy(512)}"
+    found = signals(trace_of(body, tmp_path, cluster=(2, 1, 1), shared=odd))
+    assert [[what for what, _, _ in warp] for warp in found] == [["arrives"] * 2, ["awaits"]] * 2
+    assert found[1][0][2] == found[0][0][2] != found[2][0][2] == found[3][0][2]
 
 
 def test_another_blocks_mbarrier_is_not_waited_for(tmp_path):

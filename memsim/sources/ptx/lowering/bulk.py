@@ -37,6 +37,9 @@ def lower_mbarrier(b: Builder, one: Instruction, _values: bool) -> None:
     if kind not in names:
         raise b.error("is an operation that memsim does not know")
     what = names[kind]
+    if kind == "arrive_drop" and one.has("expect_tx"):
+        b.emit(Micro.mbarrier, y=mbarriers.EXPECT, **fields)
+        fields["b"] = b.constant(1)
     if kind == "arrive" and one.has("expect_tx"):
         what = mbarriers.ARRIVE_EXPECT
     if isinstance(result, Register) and result.name != "_":
@@ -84,11 +87,12 @@ def _row_of(b: Builder, operand: Operand) -> int:
 def _arrive(b: Builder, one: Instruction) -> None:
     """cp.async.mbarrier.arrive: here copies are done when they are issued, so it arrives at once; in a trace, they do.
 
-    Without .noinc nothing is left.
+    Without .noinc the pending arrivals are one more as it is issued and one less as it arrives: no change is left.
     """
-    if one.has("noinc"):
-        base, added = address_of(b, one.operands[0], "shared")
-        b.emit(Micro.mbarrier, a=base, x=added, b=b.constant(1), dst=SINK, list=1, y=mbarriers.ARRIVE_COPIES)
+    generic = not any(part.startswith("shared") for part in one.parts)
+    base, added = address_of(b, one.operands[0], "global" if generic else "shared")
+    arrivals = b.constant(int(one.has("noinc")))
+    b.emit(Micro.mbarrier, a=base, x=added, b=arrivals, dst=SINK, list=1, y=mbarriers.ARRIVE_COPIES)
 
 
 def _tensor(b: Builder, one: Instruction, values: bool) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.local_memory import local_address
-from memsim.sources.ptx.machine.codes import BROUGHT, LAST_COPY, MIX, N_USES, NUMBER, OP, USES, Micro, Y
+from memsim.sources.ptx.machine.codes import BROUGHT, FIRST_COPY, MIX, N_USES, NUMBER, OP, USES, Micro, Y
 from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.support.compiled import inlined, loop
@@ -116,7 +116,8 @@ def log_access(m, record, warp, pc, lanes, place, count, array, space):
     micro = m.code[pc, OP]
     if micro == COPY_ASYNC or (micro == BULK or micro == TENSOR) and m.code[pc, Y] & STORES == 0:
         issue_load(m.state, warp, COPIES)
-        record[LAST_COPY] = m.cursor[0]
+        if micro == COPY_ASYNC and record[FIRST_COPY] == 0:
+            record[FIRST_COPY] = m.cursor[0]
     elif micro == LOAD or micro == MATRIX_LOAD or micro == ATOMIC and m.code[pc, Y] & WAITED:
         kind = SHORT if space == SHARED or space == CONSTANT else LONG
         record[BROUGHT] = issue_load(m.state, warp, kind) << 2 | kind

@@ -45,7 +45,7 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
 
     COUNT is the predicate of a test. A test that fails gives other warps their turn.
     """
-    what, true, told = row[Y], np.int64(0), np.int64(-1)
+    what, true, n_told = row[Y], np.int64(0), np.int64(0)
     for lane in range(LANES):
         if not (active >> lane) & 1:
             continue
@@ -61,39 +61,48 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
             true |= np.int64(((old >> PHASE_AT) & 1) != phase) << lane
             continue
         place = own(m, record, object_at(m, host))
-        if (
-            place >= 0
-            and place != told
-            and not (what == INIT or what == INVALIDATE or what == EXPECT or what == PENDING)
-        ):
+        arrives = not (what == INIT or what == INVALIDATE or what == EXPECT or what == PENDING)
+        if arrives and _is_new(m, place, n_told):
+            n_told += 1
             if what == ARRIVE_COPIES:
                 log_arrival_of_copies(m, record, warp, place, active)
             else:
                 log_arrival(m, record, warp, place, active)
-            told = place
         _change(m, host, what, old, value, row[LIST])
         if row[DST] > 0:
             r[row[DST], lane] = old & FIELD if what == PENDING else old
     if what == TEST or what == TEST_PARITY:
         predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | true
+        if m.grid[TRACING]:
+            _log_waits(m, record, w, warp, r, row, true)
         if true != active:
             record[STATUS] = YIELDED
-        elif m.grid[TRACING]:
-            _log_waits(m, record, w, warp, r, row, active)
     return DONE
 
 
 @inlined
-def _log_waits(m, record, w, warp, r, row, active):
-    """Log what the lanes of a test that came true have waited for, an object once."""
-    told = np.int64(-1)
+def _is_new(m, place, n_told):
+    """Whether an object is the block's own and none of the `n_told` in `m.some`; it is put behind them then."""
+    if place < 0:
+        return False
+    for k in range(n_told):
+        if m.some[k] == place:
+            return False
+    m.some[n_told] = place
+    return True
+
+
+@inlined
+def _log_waits(m, record, w, warp, r, row, true):
+    """Log what the lanes whose test came true have waited for, an object once."""
+    n_told = np.int64(0)
     for lane in range(LANES):
-        if (active >> lane) & 1:
+        if (true >> lane) & 1:
             address = r[row[A], lane] + row[X]
             place = own(m, record, object_at(m, host_of(m, w, find(m, address), lane, address)))
-            if place >= 0 and place != told:
-                log_wait(m, record, warp, place, active)
-                told = place
+            if _is_new(m, place, n_told):
+                n_told += 1
+                log_wait(m, record, warp, place, true)
 
 
 @inlined
@@ -117,8 +126,7 @@ def _changed(what, old, value, arrivals):
     if what == PENDING:
         return old
     if what == DROP:
-        old -= np.int64(1) << COUNT_BITS
-        return _settled(old, np.int64(-1), np.int64(0))
+        return _settled(old - (value << COUNT_BITS), -value, np.int64(0))
     if what == ARRIVE or what == ARRIVE_COPIES:
         return _settled(old, -value, np.int64(0))
     if what == ARRIVE_EXPECT:

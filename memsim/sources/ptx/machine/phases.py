@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine.codes import BLOCK, LAST_COPY
-from memsim.sources.ptx.machine.log import log_no_access
+from memsim.sources.ptx.machine.codes import AWAITED, BLOCK, FIRST_COPY, OP
+from memsim.sources.ptx.machine.log import COPY_ASYNC, log_no_access
 from memsim.sources.ptx.machine.tables import SHARED_BYTES, SHARED_HOST, TRACING
 from memsim.sources.rows import START
 from memsim.sources.waits import COPIES, LOADS, need
 from memsim.support.compiled import inlined
-from memsim.trace.schema import Flag
+from memsim.trace.schema import NO_OP, Flag
 
 ARRIVES, AWAITS = int(Flag.arrives), int(Flag.awaits)
 NOW, BEFORE = 0, 1  # columns of `phases`: of the phase that is not over, of the one before; 0 where none arrived
@@ -63,8 +63,13 @@ def let_copies_arrive(m, place, first):
         return
     number = _number(m, place)
     for k in range(first, m.cursor[0]):
-        m.rows[k]["flags"] |= ARRIVES
-        m.rows[k]["phase"] = number
+        _let_arrive(m, k, number)
+
+
+@inlined
+def _let_arrive(m, k, number):
+    m.rows[k]["flags"] |= ARRIVES
+    m.rows[k]["phase"] = number
 
 
 @inlined
@@ -76,24 +81,32 @@ def log_arrival(m, record, warp, place, active):
 
 @inlined
 def log_arrival_of_copies(m, record, warp, place, active):
-    """Log that a warp's copies so far (cp.async) arrive: the newest does, as copies answer in order.
+    """Log that a warp's copies (cp.async) since it last did this arrive, each once it has answered.
 
-    Where that one arrives elsewhere already, the warp waits for its copies and arrives itself.
+    Where there is none the warp waits for those before, which arrive elsewhere already, and arrives itself.
     """
-    newest = record[LAST_COPY] - 1
-    if newest >= 0 and m.rows[newest]["phase"] == 0:
-        m.rows[newest]["flags"] |= ARRIVES
-        m.rows[newest]["phase"] = _number(m, place)
+    first = record[FIRST_COPY] - 1
+    record[FIRST_COPY] = 0
+    if first < 0:
+        need(m.state, warp, np.int64(COPIES), m.state[warp, LOADS + COPIES])
+        log_arrival(m, record, warp, place, active)
         return
-    need(m.state, warp, np.int64(COPIES), m.state[warp, LOADS + COPIES])
-    log_arrival(m, record, warp, place, active)
+    number = _number(m, place)
+    for k in range(first, m.cursor[0]):
+        op = m.rows[k]["op"]
+        if m.rows[k]["warp"] == warp and op != NO_OP and m.code[m.made[op, 0], OP] == COPY_ASYNC:
+            _let_arrive(m, k, number)
 
 
 @inlined
 def log_wait(m, record, warp, place, active):
-    """Log that a warp has waited for the phase of an object that is over, if anything of the trace arrived at it."""
-    if m.phases[place, BEFORE] == 0:
+    """Log that a warp has waited for the phase of an object that is over, if anything of the trace arrived at it.
+
+    What its last wait was for already is not told again: lanes may test until others' objects are ready, too.
+    """
+    if m.phases[place, BEFORE] == 0 or m.phases[place, BEFORE] == record[AWAITED]:
         return
+    record[AWAITED] = m.phases[place, BEFORE]
     log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), AWAITS)
     m.rows[m.cursor[0] - 1]["phase"] = m.phases[place, BEFORE]
     m.state[warp, START] = 1
