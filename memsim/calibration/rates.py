@@ -29,9 +29,10 @@ def rate(device: Device, stream: Stream) -> float:
 
 
 def slice_cycles(device: Device, gpu: GPU, kind: Kind) -> int:
-    """Cycles that one slice of L2 takes for one sector, all SMs asking for the same.
+    """Cycles of L2's clock that one slice takes for one sector, all SMs asking for the same.
 
     Args:
+        gpu: what is known; its two clocks tell how many cycles of L2's an SM's is.
         kind: loads ask for the sector, atomics and reductions for a word of it.
 
     Raises:
@@ -43,9 +44,10 @@ def slice_cycles(device: Device, gpu: GPU, kind: Kind) -> int:
     half, all_ = (rate(device, Stream(kind, 1, SECTOR, width, n)) / copies for n in blocks)
     if gpu.sm.count == 1 or all_ > half * (1 + SAME):
         raise RuntimeError(f"{all_:.2f} a cycle by all SMs, {half:.2f} by half of them: the limit is theirs")
-    cycles = round(1 / all_)
-    if abs(cycles * all_ - 1) > SAME:
-        raise RuntimeError(f"one in {1 / all_:.2f} cycles, which the model has whole")
+    each = gpu.l2_clocks / all_
+    cycles = max(1, round(each))
+    if abs(cycles / each - 1) > SAME:
+        raise RuntimeError(f"one in {each:.2f} cycles of L2's clock, which the model has whole")
     return cycles
 
 

@@ -27,13 +27,15 @@ def _take_slices(known: Calibration, device: Device) -> None:
         search = rates.slice_cycles
         return known.tried(f"{kind.name}s of one sector", lambda: search(device, known.gpu, kind))
 
+    mhz = known.gpu.l2.clock_mhz
+    clock = f", L2's clock taken as {mhz:g} MHz" if mhz else ""
     of_load, of_atomic, of_reduction = map(cycles, (Kind.load, Kind.atomic, Kind.reduction))
     if of_load:
-        known.take({"l2.sector_cycles": of_load}, "loads of one sector by all SMs")
+        known.take({"l2.sector_cycles": of_load}, f"loads of one sector by all SMs{clock}")
     if of_atomic and of_atomic != known.gpu.l2.sector_cycles:
         known.left.append(f"atomics of one sector take {of_atomic} cycles each; the model has one number with loads")
     if of_reduction:
-        known.take({"l2.partial_store_cycles": of_reduction}, "atomics of one word by all SMs, results unused")
+        known.take({"l2.partial_store_cycles": of_reduction}, f"atomics of one word by all SMs, results unused{clock}")
 
 
 def _take_reply(known: Calibration) -> None:

@@ -4,8 +4,9 @@ A value in a file is a plain one, or a table ``{ value = 128, source = "...", st
 ``uncertainty = 0.1`` may say how far off it is; the presets in ``configs/`` give the table for every number.
 
 A field of the model that ends in ``_cycles`` may be given as ``_ns`` instead and is rounded to cycles of
-``sm.clock_mhz``. A number of cycles may say by ``clock_mhz = 1740`` which clock it was measured at: a GPU with another
-clock keeps its nanoseconds, and the number is no longer "measured". What runs at the SM's clock (L1, shared memory,
+``sm.clock_mhz``, or of ``l2.clock_mhz`` where L2's slices count it. A number of SM cycles may say by
+``clock_mhz = 1740`` which clock it was measured at: a GPU with another clock keeps its nanoseconds, and the number is
+no longer "measured". What runs at the SM's clock (L1, shared memory,
 pipes) has the same number of cycles at any clock, and does not say so.
 
 ``inherit = "tesla-c2050"`` (a preset or a path) starts from another file. A file with another ``compute_capability``
@@ -33,6 +34,7 @@ _UNITS = {
     "_bytes_per_cycle": "bytes/cycle", "_bytes": "bytes", "_cycles": "SM cycles", "_mhz": "MHz", "_ns": "ns",
     "_gb_per_s": "GB/s", "_us": "microseconds",
 }  # fmt: skip
+_OF_L2_CLOCK = ("l2.sector_cycles", "l2.partial_store_cycles")
 _LARGEST_FILE = 1 << 20
 _LONGEST_CHAIN = 8  # files that inherit from each other
 
@@ -43,7 +45,8 @@ class Provenance:
 
     Attributes:
         value: as written, in `unit`.
-        unit: "bytes", "SM cycles", "ns", "MHz", "DRAM clocks", "bytes/cycle", "GB/s", "microseconds" or "".
+        unit: "bytes", "SM cycles", "L2 cycles" (of its own clock), "ns", "MHz", "DRAM clocks", "bytes/cycle", "GB/s",
+            "microseconds" or "".
         source: a publication, a measurement, or the file or argument that gave it.
         status: "measured", "documented", "fitted", "assumed" (with the reason in `source`) or "given" (by the user).
         uncertainty: how far off the value may be, as a share of it; None: not stated.
@@ -170,9 +173,11 @@ def _default(field: str, info: Any) -> Provenance:
 def unit(field: str) -> str:
     """Name the unit of a field, which its name or its table tells.
 
-    >>> unit("l1.size_bytes"), unit("l2.hit_latency_cycles"), unit("dram.timing.cl"), unit("l1.ways")
-    ('bytes', 'SM cycles', 'DRAM clocks', '')
+    >>> unit("l1.size_bytes"), unit("l2.hit_latency_cycles"), unit("l2.sector_cycles"), unit("dram.timing.cl")
+    ('bytes', 'SM cycles', 'L2 cycles', 'DRAM clocks')
     """
+    if field in _OF_L2_CLOCK:
+        return "L2 cycles"
     if field.startswith("dram.timing."):
         return "DRAM clocks"
     return next((name for ending, name in _UNITS.items() if field.endswith(ending)), "")
@@ -263,7 +268,7 @@ def _measured_at(field: str, value: Mapping[str, Any], path: Path) -> float | No
     if clock is None:
         return None
     if unit(field) != "SM cycles" or type(value["value"]) is not int:
-        raise InputError(path, f"{field}.clock_mhz", "is given for a value that is no number of cycles; leave it out")
+        raise InputError(path, f"{field}.clock_mhz", "is given for what is no number of SM cycles; leave it out")
     if type(clock) not in (int, float) or not 1 <= clock <= 1e5:
         raise InputError(path, f"{field}.clock_mhz", f"is {clock!r:.60}; give the clock in MHz, 1 to 100000")
     return float(clock)
@@ -280,7 +285,7 @@ def _insert(known: dict[str, Provenance], field: str, entry: Provenance, where: 
 
 
 def _resolve(known: Mapping[str, Provenance], where: object) -> GPU:
-    """Turn ns into SM cycles, and cycles of another clock; build the nested data, validate."""
+    """Turn ns into cycles, and SM cycles of another clock; build the nested data, validate."""
     nested: dict[str, Any] = {}
     for field, stated in known.items():
         entry = stated.at(_clock(known, where, field)) if stated.clock_mhz else stated
@@ -293,12 +298,19 @@ def _resolve(known: Mapping[str, Provenance], where: object) -> GPU:
 
 
 def _cycles(field: str, ns: Any, known: Mapping[str, Provenance], where: object) -> int:
-    clock = _clock(known, where, field)
+    clock = _l2_clock(known) if field in _OF_L2_CLOCK else None
+    clock = clock or _clock(known, where, field)
     if type(ns) not in (int, float) or not 0 <= ns < 1e9:
         raise InputError(
             where, field.replace("_cycles", "_ns"), f"is {ns!r}; give a number, from which {field} follows"
         )
     return round(ns * clock / 1000)
+
+
+def _l2_clock(known: Mapping[str, Provenance]) -> float | None:
+    """L2's own clock in MHz, where one is stated; what is wrong with it, the model says."""
+    clock: Any = known["l2.clock_mhz"].value if "l2.clock_mhz" in known else None
+    return float(clock) if type(clock) in (int, float) and 0 < clock < 1e9 else None
 
 
 def _clock(known: Mapping[str, Provenance], where: object, field: str) -> float:

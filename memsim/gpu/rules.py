@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from memsim.gpu.cores import L1
     from memsim.gpu.memory import L2, Dram, Translation
 
+CLOCKS = 64  # times the SMs' clock, up or down, that another clock may be: rates of a window of SM cycles are bounded
 OF_BITS = ("xor_fold", "polynomial")  # hashes to as many places as a number of bits tells apart
 Problem = tuple[str, str]  # field, what is wrong and what would be right
 
@@ -20,6 +21,7 @@ Problem = tuple[str, str]  # field, what is wrong and what would be right
 def problems(gpu: GPU) -> Iterator[Problem]:
     """Yield (field, problem) for every rule the configuration breaks, in the order of the file."""
     yield from _capability(gpu)
+    yield from _clocks(gpu)
     yield from _residency(gpu)
     yield from _schedulers(gpu)
     yield from _cache("l1", gpu.l1, gpu.l1.size_bytes)
@@ -50,6 +52,14 @@ def _capability(gpu: GPU) -> Iterator[Problem]:
         yield "l1.enabled", "is true; compute capability 1.x has no L1 for global memory, give false"
     if major == 1 and gpu.l1.line_bytes < 128:
         yield "l1.line_bytes", f"is {gpu.l1.line_bytes}; compute capability 1.x has 128-byte segments, give 128 or 256"
+
+
+def _clocks(gpu: GPU) -> Iterator[Problem]:
+    """L2 and memory advance by windows of SM cycles: what one window takes is as large as the ratio of the clocks."""
+    own = gpu.sm.clock_mhz
+    for field, clock in (("l2.clock_mhz", gpu.l2.clock_mhz or own), ("dram.clock_mhz", gpu.dram.clock_mhz)):
+        if not own / CLOCKS <= clock <= own * CLOCKS:
+            yield field, f"is {clock:g}; give 1/{CLOCKS} to {CLOCKS} times sm.clock_mhz = {own:g}"
 
 
 def _residency(gpu: GPU) -> Iterator[Problem]:

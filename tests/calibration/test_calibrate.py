@@ -90,10 +90,12 @@ def with_rates(draw) -> GPU:
     def of(*values):
         return draw(st.sampled_from(values))
 
-    sectors = of(1, 2, 3)
+    sectors, sms = of(1, 2, 3), of(4, 6)
+    fast = (1240.0,) if sms == 6 else ()  # half of four SMs would not fill such a slice
     return machines.gpu(
-        sm__count=of(4, 6), sm__reply_bytes_per_cycle=of(16, 32), l1__mshrs=512, sm__max_stores=256,
+        sm__count=sms, sm__reply_bytes_per_cycle=of(16, 32), l1__mshrs=512, sm__max_stores=256,
         l1__set_hash=of("modulo", "xor_fold"), l2__slices=of(8, 16), l2__size_bytes=1 << 17,
+        l2__clock_mhz=of(None, 870.0, *fast),
         l2__sector_cycles=sectors, l2__partial_store_cycles=sectors + of(0, 1, 4), l2__replacement=of("lru", "random"),
         dram__clock_mhz=of(400.0, 700.0, 1100.0), dram__latency_cycles=of(20, 60), dram__channels=of(1, 2),
     )  # fmt: skip

@@ -129,6 +129,28 @@ hit_latency_cycles = { value = 80, source = "a board of mine", status = "measure
     assert given.value == 450  # --set keeps cycles
 
 
+def test_what_l2_s_slices_count_is_of_their_own_clock(tmp_path):
+    """Another clock of the SMs leaves it as it is, and nanoseconds become cycles of L2's."""
+    units = {name: provenance("h100")[f"l2.{name}"].unit for name in ("sector_cycles", "partial_store_cycles")}
+    assert set(units.values()) == {"L2 cycles"}
+    write(tmp_path / "mine.toml", 'inherit = "a100"\nl2.clock_mhz = 500\nl2.partial_store_ns = 20\n')
+    write(tmp_path / "quick.toml", 'inherit = "mine"\nsm.clock_mhz = 2000\n')
+    for name in ("mine", "quick"):
+        assert load_gpu(tmp_path / f"{name}.toml").l2.partial_store_cycles == 10
+    write(tmp_path / "none.toml", 'inherit = "tesla-k80"\nl2.partial_store_ns = 20\n')
+    assert load_gpu(tmp_path / "none.toml").l2.partial_store_cycles == round(20 * 0.875), "none stated: the SMs' clock"
+
+
+@pytest.mark.parametrize("name", ["rtx-a6000", "a40"])
+def test_boards_of_one_chip_have_one_l2(name):
+    """GA102's slices: as many as its memory controllers ask for, at one clock; sources name what A40's carries."""
+    board, cut = load_gpu(name).l2, load_gpu("rtx3080").l2
+    assert (board.clock_mhz, board.sector_cycles) == (cut.clock_mhz, cut.sector_cycles)
+    assert board.slices * 10 == cut.slices * 12
+    assert board.slices * 32 * board.clock_mhz / 1000 == pytest.approx(2500, rel=5e-3)  # GB/s, gpu-cache on an A40
+    assert "1440" not in provenance(name)["l2.slices"].source + provenance("rtx3080")["l2.slices"].source
+
+
 @pytest.mark.parametrize("name", ["tesla-v100", "quadro-gv100"])
 def test_volta_boards(name):
     gpu = load_gpu(name)
@@ -232,10 +254,11 @@ BAD_FILES = [
     ('inherit = "gtx480"\nl1.ways = { value = 4, status = "guessed" }', "l1.ways.status is 'guessed'; give one of"),
     ('inherit = "tesla-c2050"\nl1.hit_latency_ns = "fast"', "l1.hit_latency_ns is 'fast'; give a number"),
     ('inherit = "tesla-c2050"\nl1.hit_latency_ns = nan', "l1.hit_latency_ns is nan; give a number"),
-    ("[l1]\nways = { value = 4, clock_mhz = 9 }", "l1.ways.clock_mhz is given for a value that is no number of cycles"),
+    ("[l1]\nways = { value = 4, clock_mhz = 9 }", "l1.ways.clock_mhz is given for what is no number of SM cycles"),
+    ("[l2]\nsector_cycles = { value = 4, clock_mhz = 9 }", "is given for what is no number of SM cycles"),
     ("[l1]\nhit_latency_cycles = { value = 4, clock_mhz = 0 }", "l1.hit_latency_cycles.clock_mhz is 0; give the clock"),
-    ("[l1]\nhit_latency_cycles = { value = 4.5, clock_mhz = 9 }", "is given for a value that is no number of cycles"),
-    ("[l1]\nhit_latency_ns = { value = 4, clock_mhz = 9 }", "is given for a value that is no number of cycles"),
+    ("[l1]\nhit_latency_cycles = { value = 4.5, clock_mhz = 9 }", "is given for what is no number of SM cycles"),
+    ("[l1]\nhit_latency_ns = { value = 4, clock_mhz = 9 }", "is given for what is no number of SM cycles"),
     ('inherit = "tesla-c2050"\nl1.hit_latency_ns = 9\nl1.hit_latency_cycles = 9', "is given in ns and in cycles"),
     ('inherit = "tesla-c2050"\nsm.clock_mhz = "fast"', "sm.clock_mhz is 'fast'; give a number"),
     ("inherit = 5", "inherit is 5; give the name of a preset or a path"),
