@@ -16,6 +16,7 @@ ARRIVES, AWAITS = int(Flag.arrives), int(Flag.awaits)
 REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;"
 WAIT = "{name}: mbarrier.try_wait.parity.shared::cta.b64 %p3, [{object}], {parity}; @!%p3 bra {name};"
 COPY = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%rd{source}], {size}, [{object}];"
+LONG_WORK = "mov.u32 %r9, 0; K: add.u32 %r9, %r9, 1; setp.lt.u32 %p4, %r9, 2000; @%p4 bra K;"  # past all copies
 
 
 def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1), shared: str = ""):
@@ -128,7 +129,7 @@ OWN_16_BYTES = """mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; shl.b32 
 )
 def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
     """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread goes on."""
-    body = f"""{WAIT.format(name="W", object="empty", parity=0)} ld.shared.f32 %f1, [s]; ret;
+    body = f"""{WAIT.format(name="W", object="empty", parity=0)} {LONG_WORK} ret;
     PRODUCER: {OWN_16_BYTES}
     cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.cg.shared.global [%r3+512], [%rd3+512], 16;
     {arrive} ld.shared.f32 %f2, [s];"""
@@ -139,15 +140,20 @@ def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
     assert time_of(trace, dram__latency_cycles=load_gpu("h100").dram.latency_cycles + 400) == time_of(trace) + 400
 
 
-def test_an_older_copy_is_waited_for_when_the_newest_answers_before_it(tmp_path):
-    """What the first copy brought the last one finds in L2, while the one between them is under way in DRAM."""
-    body = f"""{WAIT.format(name="W", object="empty", parity=0)} ld.shared.f32 %f1, [s]; ret;
+@pytest.mark.parametrize(("place", "fills"), [("before", 2), ("after", 1)])
+def test_an_older_copy_is_waited_for_when_the_newest_answers_before_it(tmp_path, place, fills):
+    """What the first copy brought the last one finds in L2, while another is under way in DRAM.
+
+    The consumer's long work ends later by each fill that it waits for, and by no copy that comes after the arrival.
+    """
+    slow = "cp.async.cg.shared.global [%r3+512], [%rd3+32768], 16;"
+    body = f"""{WAIT.format(name="W", object="empty", parity=0)} {LONG_WORK} ret;
     PRODUCER: {OWN_16_BYTES}
     cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.wait_all;
-    cp.async.cg.shared.global [%r3+512], [%rd3+32768], 16; cp.async.cg.shared.global [%r3+1024], [%rd3], 16;
-    cp.async.mbarrier.arrive.noinc.shared.b64 [empty];"""
+    {slow if place == "before" else ""} cp.async.cg.shared.global [%r3+1024], [%rd3], 16;
+    cp.async.mbarrier.arrive.noinc.shared.b64 [empty]; {slow if place == "after" else ""}"""
     trace, dram = trace_of(body, tmp_path), load_gpu("h100").dram
-    assert time_of(trace, dram__latency_cycles=dram.latency_cycles + 400) == time_of(trace) + 2 * 400
+    assert time_of(trace, dram__latency_cycles=dram.latency_cycles + 400) == time_of(trace) + fills * 400
 
 
 def test_copies_arrive_once(tmp_path):
@@ -226,7 +232,7 @@ def test_bytes_that_a_thread_completes_arrive(tmp_path):
 
 def test_a_tensor_copys_rows_arrive(tmp_path):
     """A box of 4 rows of 128 bytes is one row of 32 pieces."""
-    body = f"""{WAIT.format(name="W", object="full", parity=0)} ld.shared.f32 %f1, [s]; ret;
+    body = f"""{WAIT.format(name="W", object="full", parity=0)} {LONG_WORK} ret;
     PRODUCER: mov.u32 %r5, 0; @%p1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 512;
     @%p1 cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes
     [s], [%rd15, {{%r5, %r5}}], [full];"""
