@@ -3,6 +3,7 @@
 import importlib.util
 import math
 
+import numpy as np
 import pytest
 from places import DATA
 
@@ -177,6 +178,67 @@ def test_a_compiled_module_brings_its_parameters(compiling):
     with torch.no_grad():
         assert torch.allclose(module(x).cpu(), own(x).cpu(), atol=1e-6)
     assert len(compiling.launches) == 1 and module._orig_mod is own and "mode is left out" in compiling.notes[-1]
+
+
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.drop, self.scale = torch.nn.Dropout(0.5), 2.0
+
+    def forward(self, x):
+        return self.drop(x) * self.scale
+
+
+@needs_triton
+def test_a_module_changed_between_calls_is_compiled_anew(compiling):
+    """Its mode, its attributes and those of modules below; what is as before takes the kernel that is there."""
+    own = Scaled().cuda().eval()
+    module, x = torch.compile(own), torch.ones(256, device="cuda")
+
+    def ours():
+        with torch.no_grad():
+            return module(x).cpu()
+
+    assert torch.equal(ours(), torch.full((256,), 2.0))
+    own.train()
+    with pytest.raises(InputError, match="torch.compile: Scaled draws random numbers, which is not taken"):
+        ours()
+    own.eval().scale = 3.0
+    assert torch.equal(ours(), torch.full((256,), 3.0))
+    own.scale, own.drop = 2.0, torch.nn.Identity()
+    assert torch.equal(ours(), torch.full((256,), 2.0))
+    own.beside = object()
+    with pytest.raises(InputError, match="torch.compile: Scaled: beside is or has a object, which tells no value"):
+        ours()
+
+
+@needs_triton
+def test_a_function_s_other_arguments_are_compared_whole(compiling):
+    scaled = torch.compile(lambda x, by: x * by[1500])
+    x, by = torch.ones(64, device="cuda"), [float(k) for k in range(3000)]
+    assert scaled(x, by).cpu()[0] == 1500
+    by[1500] = 7.0
+    assert scaled(x, by).cpu()[0] == 7
+    with pytest.raises(InputError, match="torch.compile: <lambda>'s argument is or has a NumPy ndarray; give a tensor"):
+        scaled(x, np.arange(3000.0))
+
+
+@needs_triton
+def test_what_a_function_raises_is_its_own(compiling):
+    """Shapes that do not fit, and its own checks, are not what is missing without data."""
+
+    def checked(x):
+        assert x.shape[0] == 4, "four rows"
+        return x
+
+    x = torch.rand(8, device="cuda")
+    with pytest.raises(RuntimeError, match=r"shape '\[3, 3\]' is invalid"):
+        torch.compile(lambda x: x.view(3, 3))(x)
+    with pytest.raises(AssertionError, match="four rows"):
+        torch.compile(checked)(x)
+    for function in (lambda x: x[x > 0.5], lambda x: torch.unique(x), lambda x: x * x.sum().item()):
+        with pytest.raises(InputError, match="cannot be followed without data"):
+            torch.compile(function)(x)
 
 
 @needs_triton

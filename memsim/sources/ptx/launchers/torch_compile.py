@@ -1,12 +1,12 @@
 """torch.compile without a GPU: inductor is told that tensors lie on one, and writes and launches Triton kernels.
 
 Dynamo would look at the real tensors, which lie in the host's memory. So a call is traced with fake ones (which have a
-device, and no data), once for each set of types and shapes, and inductor gets the graph.
+device, and no data), once for each set of types, shapes and other values, and inductor gets the graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial, wraps
 from typing import Any
@@ -14,10 +14,14 @@ from unittest.mock import patch
 
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.needed import needed
+from memsim.sources.ptx.launchers.torch_compile_key import described, state_of
 from memsim.sources.ptx.launchers.torch_cuda import is_on_gpu
 from memsim.support.errors import InputError
 
 _MODE_LEFT_OUT = "torch.compile's mode is left out: kernels are those of its default mode"
+_RANDOM = "draws random numbers, which is not taken; give them as an argument, or call eval() for a module's dropout"
+# What torch says where data is asked for that is not there, or tensors meet that are not of the call.
+_WITHOUT_DATA = ("FakeTensor", "unallocated storage", "INTERNAL ASSERT", "CUDA error", "with support for cuda")
 
 
 @contextmanager
@@ -47,8 +51,19 @@ def _compile(capturing: Capturing, function: Any = None, **how: Any) -> Any:
     return _of_module(function, how) if hasattr(function, "named_parameters") else _of_function(function, how)
 
 
-def _of_function(function: Any, how: Mapping[str, Any], own: Callable[[], dict[str, Any]] = dict) -> Callable[..., Any]:
-    """A function that compiles at a call with tensors of new shapes; ``own`` gives those it has besides arguments."""
+def _of_function(
+    function: Any,
+    how: Mapping[str, Any],
+    own: Callable[[], dict[str, Any]] = dict,
+    state: Callable[[], Hashable] = tuple,
+) -> Callable[..., Any]:
+    """A function that compiles at a call with tensors of new shapes or other values.
+
+    Args:
+        own: gives the tensors that it has besides arguments.
+        state: gives what else it has that kernels depend on.
+    """
+    name = _name(function)
     known: dict[Any, Callable[[list[Any]], Any]] = {}
 
     @wraps(function)
@@ -58,7 +73,7 @@ def _of_function(function: Any, how: Mapping[str, Any], own: Callable[[], dict[s
         values, tree = _pytree.tree_flatten((own(), arguments, named))
         if not any(map(is_on_gpu, values)):
             return function(*arguments, **named)
-        key = tree, tuple(map(_described, values))
+        key = tree, tuple(described(value, f"{name}'s argument") for value in values), state()
         if key not in known:
             known[key] = _Traced(function, tree, values).compiled(how.get("options") or {})
         return known[key](values)
@@ -77,7 +92,7 @@ def _of_module(module: Any, how: Mapping[str, Any]) -> Any:
         def __init__(self) -> None:
             super().__init__()
             self._orig_mod = module
-            self._call = _of_function(module, how, own)
+            self._call = _of_function(module, how, own, partial(state_of, module, _name(module)))
 
         def forward(self, *arguments: Any, **named: Any) -> Any:
             return self._call(*arguments, **named)
@@ -86,13 +101,6 @@ def _of_module(module: Any, how: Mapping[str, Any]) -> Any:
             return super().__getattr__(name) if name == "_orig_mod" else getattr(self._orig_mod, name)
 
     return Compiled()
-
-
-def _described(value: Any) -> Any:
-    """What values that take the same kernels have in common."""
-    if not hasattr(value, "untyped_storage"):
-        return repr(value)
-    return value.dtype, tuple(value.shape), value.stride(), is_on_gpu(value), value.requires_grad
 
 
 class _Traced:
@@ -128,7 +136,8 @@ class _Traced:
         """What launches inductor's kernels for tensors like these.
 
         Raises:
-            InputError: a gradient is asked for, or the function cannot be followed without data.
+            InputError: a gradient is asked for, the function draws random numbers, or it cannot be followed without
+                data.
         """
         import torch
         from torch._inductor import config
@@ -148,11 +157,12 @@ class _Traced:
             try:
                 with mode:
                     graph = make_fx(follow, decomposition_table=select_decomp_table())(*fakes)
-            except (
-                RuntimeError,
-                AssertionError,
-            ) as error:  # torch's, of data that it needs, or tensors that are not fake
+            except (RuntimeError, AssertionError) as error:
+                if not _asks_for_data(error):
+                    raise  # the function's own, as of shapes that do not fit
                 raise _not_followed(self._function, error) from None
+            if any(torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) for node in graph.graph.nodes):
+                raise InputError("torch.compile", _name(self._function), _RANDOM)
             run = compile_fx_inner(graph, fakes)
         return lambda values: _pytree.tree_unflatten(run([values[k] for k in self._at]), self._result)
 
@@ -166,9 +176,19 @@ def _fakes(tensors: list[Any], mode: Any) -> list[Any]:
         return [torch.empty_strided(size, stride, dtype=dtype, device=on) for on, size, stride, dtype in places]
 
 
+def _asks_for_data(error: Exception) -> bool:
+    from torch._subclasses.fake_tensor import DataDependentOutputException, DynamicOutputShapeException
+
+    without = DataDependentOutputException, DynamicOutputShapeException
+    return isinstance(error, without) or any(words in str(error) for words in _WITHOUT_DATA)
+
+
+def _name(function: Any) -> str:
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
 def _not_followed(function: Any, error: Exception) -> InputError:
-    name = getattr(function, "__name__", type(function).__name__)
     said = (str(error).splitlines() or [type(error).__name__])[0][:120]
     return InputError(
-        "torch.compile", name, f"cannot be followed without data ({said}); give what it reads as arguments"
+        "torch.compile", _name(function), f"cannot be followed without data ({said}); give what it reads as arguments"
     )
