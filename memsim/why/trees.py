@@ -16,7 +16,7 @@ from memsim.why.repairs.repair import Blocks, whole_blocks
 from memsim.why.repairs.trees import after_first_barrier
 
 # Lanes that go beyond the SM after a block's first barrier, over those before it, at most: to store sums. A sum for
-# each warp is 1/32; where blocks pass on what they have read (scans, tiles), it is 1, or 1/8 where a thread takes eight.
+# each warp is 1/32; where blocks pass on what they have read (scans, tiles), it is 1, or 1/8 if a thread takes eight.
 _RESULTS = 0.1
 
 
