@@ -25,8 +25,8 @@ class Explained:
 
     Attributes:
         causes: most to win first.
-        note: why nothing was replayed, where that was not asked for, and that barriers were not looked at, which only a
-            trace tells of; else empty.
+        note: why nothing was replayed, where that was not asked for, and that barriers of one warp and sums of few
+            elements were not looked for, which only a trace tells of; else empty.
     """
 
     causes: list[Explanation]

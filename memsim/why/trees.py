@@ -15,7 +15,9 @@ from memsim.why.place import kernel_file
 from memsim.why.repairs.repair import Blocks, whole_blocks
 from memsim.why.repairs.trees import after_first_barrier
 
-_RESULTS = 0.1  # lanes that go beyond the SM after a block's first barrier, over those before it: to store a sum
+# Lanes that go beyond the SM after a block's first barrier, over those before it, at most: to store sums. A sum for
+# each warp is 1/32; where blocks pass on what they have read (scans, tiles), it is 1, or 1/8 if a thread takes eight.
+_RESULTS = 0.1
 
 
 def of_few_elements(result: Result, trace: Trace) -> Explanation | None:

@@ -30,6 +30,7 @@ from memsim.why.place import kernel_file
 from memsim.why.regime import too_few_warps
 from memsim.why.reuse import median_lines
 from memsim.why.site import sites
+from memsim.why.trees import of_few_elements
 from memsim.why.work import Work
 
 # CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.
@@ -278,6 +279,61 @@ def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
     assert quick.note == f"{unseen}, for --quick reads no trace"
     assert gone.note.startswith("nothing was replayed: the trace is not at ")
     assert gone.note.endswith(f"; give it with --trace; {unseen}")
+
+
+def adds_up(t: Thread, x, sums, each, barriers, stored, step):
+    """A block's tree in shared memory: of `each` loads a thread, stored by so many threads, `step` words apart."""
+    part, mine = t.shared(128 * step, np.float32), t.var(0.0)
+    for value in [x[t.global_id + k * len(sums) * 128] for k in range(each)]:
+        mine += value
+    part[t.thread_idx.x * step] = mine
+    for number in range(barriers):
+        t.sync()
+        part[t.thread_idx.x * step] = part[t.thread_idx.x * step] + number
+    with t.where(t.thread_idx.x < stored):
+        sums[t.block_idx.x] = part[t.thread_idx.x * step]
+
+
+@workload
+def added_up(n_blocks: int = 300, each: int = 1, barriers: int = 3, stored: int = 1, step: int = 1) -> Launch:
+    """On 8 SMs 128 blocks are a wave, of which there are to be two."""
+    x, numbers = (
+        np.zeros(n_blocks * 128 * each, np.float32),
+        dict(each=each, barriers=barriers, stored=stored, step=step),
+    )
+    return Launch(adds_up, n_blocks, 128, dict(x=x, sums=np.zeros(n_blocks, np.float32), **numbers), registers=16)
+
+
+def _added_up(**parameters):
+    """The result of a kernel, and its trace."""
+    gpu = override(load_gpu("tesla-v100"), {"sm.count": 8})
+    trace = memsim.trace(added_up, gpu=gpu, blocks="all", **parameters)
+    return memsim.simulate(trace, gpu=gpu, trials=1, seed=1), trace
+
+
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        (dict(), True),
+        (dict(n_blocks=255), False),  # half as many would leave SMs idle
+        (dict(stored=12), True),
+        (dict(stored=13), False),  # more than a tenth of what is read
+        (dict(barriers=1), False),  # no tree
+        (dict(barriers=6, step=4), False),  # the load-store units have no room for what half the tree would win
+    ],
+)
+def test_sums_of_few_elements_are_trees_that_half_as_many_blocks_would_do(parameters, told):
+    found = of_few_elements(*_added_up(**parameters))
+    assert (found is not None) == told
+    assert found is None or 0 < found.excess <= found.bound
+
+
+def test_conflicts_of_a_tree_come_before_its_few_elements():
+    result, trace = _added_up(step=2)
+    assert of_few_elements(result, trace) is not None
+    causes = [one.cause for one in explain(result, trace).causes]
+    assert Cause.conflicts in causes and Cause.trees not in causes
+    assert Cause.trees in [one.cause for one in explain(*_added_up()).causes]
 
 
 def test_every_cause_has_its_section():

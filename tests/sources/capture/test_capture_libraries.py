@@ -347,9 +347,82 @@ int main() {
 """
 
 
+COPIED = """
+struct Counter {
+    int *data, step = 1;
+    cudaEvent_t event;
+    static int copies, ends;
+    Counter() { cudaMalloc(&data, sizeof *data), cudaMemset(data, 0, sizeof *data), cudaEventCreate(&event); }
+    Counter(const Counter &of) : Counter() {
+        ++copies, cudaMemcpy(data, of.data, sizeof *data, cudaMemcpyDeviceToDevice);
+    }
+    ~Counter() { ++ends, cudaFree(data), cudaEventDestroy(event); }
+};
+int Counter::copies, Counter::ends;
+__global__ void plain(Counter own, int *sum, float) { *sum = atomicAdd(own.data, own.step) + own.step, ++own.step; }
+template <class T, int N>
+__global__ void of_types(Counter own, T *sum, float) { *sum = atomicAdd(own.data, N) + N; }
+template <class T>
+__global__ void deduced(T *sum, Counter own) { *sum = atomicAdd(own.data, 3) + 3; }
+int wrong(int *sum, int expected, int launches) {
+    int told;
+    cudaMemcpy(&told, sum, sizeof told, cudaMemcpyDeviceToHost);
+    return told != expected || Counter::copies != launches || Counter::ends != launches;
+}
+int main() {
+    int *sum;
+    cudaMalloc(&sum, sizeof *sum);
+    Counter own;
+    plain<<<2, 32>>>(own, sum, 1);  // an integer, where the kernel takes a float
+    if (wrong(sum, 64, 1)) return 1;
+    of_types<int, 2><<<2, 32>>>(own, sum, 1);
+    if (wrong(sum, 128, 2)) return 2;
+    deduced<<<2, 32>>>(sum, own);
+    if (wrong(sum, 192, 3)) return 3;
+    void (*pointer)(Counter, int *, float) = plain;
+    pointer<<<2, 32>>>(own, sum, 1);
+    return wrong(sum, 64, 4) ? 4 : 0;
+}
+"""
+CONVERTED = """
+struct Holder {
+    cudaEvent_t event;
+    int *data;
+    ~Holder() { cudaEventDestroy(event), cudaFree(data); }
+};
+template <class T>
+__global__ void deduced(T *sum, Holder, float) { *sum = 1; }
+int main() {
+    int *sum;
+    cudaMalloc(&sum, sizeof *sum);
+    Holder own;
+    cudaEventCreate(&own.event);
+    cudaMalloc(&own.data, sizeof *own.data);
+    deduced<<<2, 32>>>(sum, own, 1);  // for a float
+    own.event = 0, own.data = 0;  // the copy's destructor has freed them
+}
+"""
+
+
+def test_where_each_thread_has_a_copy_of_its_own_none_frees_anything(tmp_path):
+    (tmp_path / "converted.cu").write_text(CONVERTED)
+    captured = memsim.capture(tmp_path / "converted.cu", out=tmp_path / "t.h5", registers=20, by="source")
+    assert captured.launches == {"deduced": 1}
+
+
+@pytest.mark.parametrize("by", ["source", pytest.param("ptx", marks=needs_nvcc)])
+def test_an_argument_is_copied_once_a_launch_and_destroyed_once(tmp_path, by):
+    """Not in each thread, which has its bits alone; what the copy allocates, all threads access."""
+    (tmp_path / "copied.cu").write_text(COPIED)
+    trace = memsim.capture(tmp_path / "copied.cu", out=tmp_path / "t.h5", kernel="plain", registers=20, by=by).trace
+    (atomic,) = (op for op in trace.ops if op.kind is Kind.atomic)
+    names = [one.name for one in trace.arrays]
+    assert names[atomic.array] == "data" and names.count("data") <= 2  # the object's, the copy's
+
+
 @pytest.mark.parametrize("by", ["source", pytest.param("ptx", marks=needs_nvcc)])
 def test_what_an_argument_owns_is_there_until_the_kernel_has_ended(tmp_path, by):
-    """Its copy's destructor frees it once, after the launch, and no thread's."""
+    """Its copy's destructor frees it, after the launch."""
     (tmp_path / "owner.cu").write_text(OWNER)
     captured = memsim.capture(tmp_path / "owner.cu", out=tmp_path / "t.h5", registers=20, by=by)
     assert captured.launches == {"count": 1}

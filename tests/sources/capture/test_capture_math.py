@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import os
 import re
 import subprocess
 import sys
@@ -91,14 +93,42 @@ def test_intrinsics_on_words_are_their_definitions(lines):
     both = (B & 0xFFFFFFFF).astype(object) << 32 | (A & 0xFFFFFFFF).astype(object)
     expected += [np.array([int(w) >> min(s, 32) & 0xFFFFFFFF for w, s in zip(both, LANES, strict=True)])]
     expected += [np.full_like(A, 0xFFFF), np.ones_like(A)]  # equal are the lower halves; NaN differs, unordered alone
-    for line, numbers in zip(lines[20:], expected, strict=True):
+    for line, numbers in zip(lines[20:30], expected, strict=True):
         assert (line.astype(np.int64) & 0xFFFFFFFF).tolist() == (numbers.astype(np.int64) & 0xFFFFFFFF).tolist()
+
+
+def test_conversions_have_limits(lines):
+    """CUDA Math API: what is too large becomes the largest; NaN 0, or of 64 bits the highest bit alone."""
+    nan, of_64, odd = lines[30:33, 0], 2.0**63, LANES % 2 == 1
+    assert nan.tolist() == [-of_64, of_64, 0] and (lines[30:33] == nan[:, None]).all()
+    assert lines[33].tolist() == lines[35].tolist() == np.where(odd, of_64, -of_64).tolist()
+    assert lines[34].tolist() == np.where(odd, 2.0**32 - 1, 0).tolist()
+
+
+def test_erfcinv_of_the_least_numbers_is_the_root(lines):
+    """By log(erfc(x)), as erfc(x) itself has few digits there, or none."""
+    y = [1e-301] + [math.ldexp(i, -1074) for i in LANES[1:].tolist()]
+    logs = [math.log(one) for one in y]
+    assert special.log_ndtr(-lines[36] * math.sqrt(2)) + math.log(2) == pytest.approx(logs, rel=1e-14)
+
+
+def test_products_of_vectors_are_numpys(lines):
+    i = LANES
+    pair, unsigned = np.stack([400 * (i - 40), 30000 - 700 * i]), np.stack([7 * i, np.full_like(i, 60000)])
+    signed = ((np.stack([3 * i - 120, 100 - 2 * i, i, -i]) + 128) & 255) - 128
+    t, u, ones = 3 * i & 255, 255 - i, np.ones_like(i)
+    expected = [i + (pair * signed[:2]).sum(0), i + (pair * signed[2:]).sum(0)]
+    expected += [5 + (unsigned * np.stack([t, u])).sum(0)] * 2
+    expected += [i + (signed * signed[[1, 1, 0, 3]]).sum(0)]
+    expected += [5 + (np.stack([t, u, ones, 2 * ones]) * np.stack([u, u, 3 * ones, t])).sum(0)]
+    assert lines[40:46].tolist() == np.array(expected).tolist()
 
 
 # What is not there: kernels that launch kernels, clusters, 16-byte atomics, textures and surfaces that are refused,
 # barriers by number; what no program calls by these names; and what CUDA has removed.
 _NO_AIM = re.compile(
-    r"cuda\w*(ParameterBuffer|LaunchDevice|GraphExec|GraphKernelNode|FireAndForget|TailLaunch)\w*|cudaCG\w+|__u128\w+|__cluster\w+|__is\w+|tex\w+"
+    r"cuda\w*(ParameterBuffer|LaunchDevice|GraphExec|GraphKernelNode|FireAndForget|TailLaunch)\w*|cudaCG\w+|__u128\w+"
+    r"|__cluster\w+|__is\w+|tex\w+"
     r"|surf\w+|__cvta\w+grid\w+|__fmaf_ieee_\w+|__(barrier|uni)_sync\w*|__threadfence_cluster|__pm\d|\w*_ptsz|__(nv|cuda|builtin)_?\w+"
     r"|__[A-Z]\w+|__\w+__|(float|double|u?int|u?ll)2(float|double|u?int|u?ll)|d(add|sub|mul)|all|any|ballot|syncthreads_\w+"
 )
@@ -107,24 +137,36 @@ _HEADERS = ["cuda_runtime.h", "cuda_fp16.h", "cuda_bf16.h", "cuComplex.h"]
 
 
 @needs_nvcc
-def test_a_toolkits_functions_are_known(tmp_path):
+def test_a_toolkits_functions_and_structures_are_known(tmp_path):
     """Those of whose names nvcc says, by itself, that they are declared."""
     asked = subprocess.run(["nvcc", "--dryrun", "-x", "cu", "/dev/null"], capture_output=True, text=True).stderr
     folder = Path(re.search(r'INCLUDES="-I([^"]*)"', asked)[1].strip())
     headers = [*folder.glob("cuda_*.h"), *folder.glob("sm_*.h"), *folder.glob("*_functions.h"), *folder.glob("crt/*.h")]
     text = "".join(path.read_text("latin-1") for path in headers if path.name != "mma.h")
-    named = set(re.findall(r"\b([a-z_]\w+) *\(", text))
+    structures = set(
+        re.findall(r"\b(?:struct|union) (?:__\w+__ )*(cuda\w+)", (folder / "driver_types.h").read_text("latin-1"))
+    )
+    named = set(re.findall(r"\b([a-z_]\w+) *\(", text)) | structures
     program = tmp_path / "names.cu"
 
     def declared(names, command, undeclared):
         includes = "".join(f"#include <{header}>\n" for header in _HEADERS)
-        program.write_text(includes + "namespace checked {\n" + "".join(_USED.format(name) for name in names) + "}\n")
-        told = subprocess.run([*command, str(program)], capture_output=True, text=True, cwd=tmp_path).stderr
-        return names - set(re.findall(undeclared, told))
+        program.write_text(
+            includes + "namespace checked {\n" + "".join(_USED.format(name) for name in sorted(names)) + "}\n"
+        )
+        run = subprocess.run([*command, str(program)], capture_output=True, text=True, cwd=tmp_path, env=plain)
+        known = names - set(re.findall(undeclared, run.stderr))
+        assert invented in names - known  # the compiler came to the last name
+        return known
 
+    plain, invented = os.environ | {"LC_ALL": "C"}, "zz_of_no_header"
     nvcc = ["nvcc", "-w", "-cubin", "-arch=sm_90", "-Xcudafe", "--error_limit=100000"]
-    theirs = declared(named, nvcc, r'global scope has no "(\w+)"')
+    theirs = declared(named | {invented}, nvcc, r'global scope has no "(\w+)"')
     gxx = ["g++", "-x", "c++", "-std=c++17", "-w", "-fsyntax-only", f"-I{FOLDER}", "-include", "memsim_probe.h"]
-    ours = declared(theirs, [*gxx, "-D__CUDACC__", "-fmax-errors=0"], r"‘(\w+)’ has not been declared in ‘::’")
-    assert len(theirs) > 1000
+    ours = declared(
+        theirs | {invented},
+        [*gxx, "-D__CUDACC__", "-fmax-errors=0"],
+        r"['‘](\w+)['’] has not been declared in ['‘]::['’]",
+    )
+    assert len(theirs) > 1000 and len(theirs & structures) > 50
     assert not [name for name in theirs - ours if not _NO_AIM.fullmatch(name)]

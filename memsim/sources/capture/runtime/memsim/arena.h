@@ -27,7 +27,7 @@ class Arena {
             ++index;
         }
         if (offset + pages + gap > region) return nullptr;
-        insert(index, {offset, pages, false});
+        insert(index, {offset, pages, 0, false, true});
         used += pages;
         protect(base + offset - margin, pages + 2 * margin, os::read_write);
         arrays.add(name, global_, base + offset, bytes ? bytes : 1, element_bytes);
@@ -37,24 +37,26 @@ class Arena {
     // False: nothing was allocated there.
     bool release(const void* address) {
         Alone alone;
-        for (size_t i = 0; i < count; ++i)
-            if (base + ranges[i].offset == address) {
-                if (ranges[i].stays) return true;
-                char* start = base + ranges[i].offset;
-                protect(start - margin, ranges[i].bytes + 2 * margin, os::no_access);
-                os::memsim_madvise(start - margin, ranges[i].bytes + 2 * margin, os::give_back);
-                used -= ranges[i].bytes;
-                memmove(ranges + i, ranges + i + 1, (--count - i) * sizeof *ranges);
-                arrays.remove(address);
-                return true;
-            }
-        return false;
+        Range* range = find(address);
+        if (!range || !range->in_use) return false;
+        range->in_use = false;
+        if (!range->graphs) give_back(range);
+        return true;
     }
 
-    // What a graph allocated stays when it is released, for the graph may be launched again.
-    void keep(const void* address) {
+    // What graphs allocate stays when it is released, for they may be launched again, until they are destroyed.
+    void hold(const void* address) {
+        if (Range* range = find(address)) ++range->graphs;
+    }
+    void drop(const void* address) {
         Alone alone;
-        for (size_t i = 0; i < count; ++i) ranges[i].stays |= base + ranges[i].offset == address;
+        Range* range = find(address);
+        if (range && range->graphs && !--range->graphs && !(range->launched && range->in_use)) give_back(range);
+    }
+    // By a graph's launch, which allocates and frees graphs' own memory alone.
+    void launched(const void* address, bool in_use) {
+        Range* range = find(address);
+        if (range && range->graphs) range->launched = true, range->in_use = in_use;
     }
 
     bool holds(const void* address) const {
@@ -66,8 +68,25 @@ class Arena {
     static constexpr size_t gap = 2 * margin + 16 * page_bytes;  // from one array to the next
     struct Range {
         size_t offset, bytes;
-        bool stays;
+        unsigned graphs;  // that allocate it
+        bool launched;    // one of them was
+        bool in_use;
     };
+
+    Range* find(const void* address) {
+        for (size_t i = 0; i < count; ++i)
+            if (base + ranges[i].offset == address) return ranges + i;
+        return nullptr;
+    }
+
+    void give_back(Range* range) {
+        char* start = base + range->offset;
+        protect(start - margin, range->bytes + 2 * margin, os::no_access);
+        os::memsim_madvise(start - margin, range->bytes + 2 * margin, os::give_back);
+        used -= range->bytes;
+        memmove(range, range + 1, (ranges + --count - range) * sizeof *ranges);
+        arrays.remove(start);
+    }
 
     void insert(size_t index, Range range) {
         if (count == room) ranges = static_cast<Range*>(realloc(ranges, (room = 2 * room + 64) * sizeof *ranges));

@@ -79,6 +79,7 @@ inline CUgraph_st* recorded = nullptr;  // the graph of the capture under way
 inline CUgraphNode_st* add_node(CUgraph_st* graph, Work* work, int kind, CUgraphNode_st* const* needs = nullptr,
                                 size_t n_needs = 0) {
     auto node = new CUgraphNode_st{work, kind, nullptr, n_needs, false, nullptr, graph};
+    if (work) work->hold();
     node->needs = new CUgraphNode_st*[n_needs + 1];
     for (size_t i = 0; i < n_needs; ++i) node->needs[i] = needs[i];
     (graph->last ? graph->last->next : graph->first) = node;
@@ -100,6 +101,13 @@ inline void remove_node(CUgraphNode_st* node) {
     (before ? before->next : node->graph->first) = node->next;
     if (node->graph->last == node) node->graph->last = before;
     --node->graph->size;
+    if (node->work) node->work->drop();
+}
+
+inline cudaError_t destroy(CUgraph_st* graph) {
+    for (auto node = graph->first; node; node = node->next)
+        if (node->work) node->work->drop();
+    return cudaSuccess;
 }
 
 // Nodes in the order in which they were added, each when those it needs are done.
@@ -140,9 +148,9 @@ inline void set(const cudaMemsetParams& to) {
 MEMSIM_CUDA cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
     return *graph = new CUgraph_st{}, cudaSuccess;
 }
-// Graphs are small and a program has few: what they hold lives as long as the program.
-MEMSIM_CUDA cudaError_t cudaGraphDestroy(cudaGraph_t) { return cudaSuccess; }
-MEMSIM_CUDA cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) { return cudaSuccess; }
+// Graphs are small and a program has few: they live as long as the program, but for the memory they allocate.
+MEMSIM_CUDA cudaError_t cudaGraphDestroy(cudaGraph_t graph) { return memsim_probe::destroy(graph); }
+MEMSIM_CUDA cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return memsim_probe::destroy(graph); }
 MEMSIM_CUDA cudaError_t cudaGraphDestroyNode(cudaGraphNode_t node) {
     return memsim_probe::remove_node(node), cudaSuccess;
 }
@@ -188,16 +196,18 @@ MEMSIM_CUDA cudaError_t cudaGraphAddEventRecordNode(cudaGraphNode_t* made, cudaG
     return memsim_probe::add(made, graph, needs, n_needs, cudaGraphNodeTypeEventRecord,
                              [=] { event->milliseconds = memsim_probe::milliseconds(); });
 }
-// Allocated when the node is added, as its address is told then; it stays, as the graph may be launched again.
+// Allocated when the node is added, as its address is told then.
 MEMSIM_CUDA cudaError_t cudaGraphAddMemAllocNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
                                                  size_t n_needs, cudaMemAllocNodeParams* of) {
-    *made = memsim_probe::add_node(graph, nullptr, cudaGraphNodeTypeMemAlloc, needs, n_needs);
     cudaError_t result = memsim_probe::allocate("graph", &of->dptr, of->bytesize);
-    return memsim_probe::arena.keep(of->dptr), result;
+    if (result != cudaSuccess) return result;
+    auto work = new memsim_probe::Allocation(of->dptr);
+    return *made = memsim_probe::add_node(graph, work, cudaGraphNodeTypeMemAlloc, needs, n_needs), cudaSuccess;
 }
 MEMSIM_CUDA cudaError_t cudaGraphAddMemFreeNode(cudaGraphNode_t* made, cudaGraph_t graph, const cudaGraphNode_t* needs,
-                                                size_t n_needs, void*) {
-    return *made = memsim_probe::add_node(graph, nullptr, cudaGraphNodeTypeMemFree, needs, n_needs), cudaSuccess;
+                                                size_t n_needs, void* pointer) {
+    return memsim_probe::add(made, graph, needs, n_needs, cudaGraphNodeTypeMemFree,
+                             [=] { memsim_probe::arena.launched(pointer, false); });
 }
 MEMSIM_CUDA cudaError_t cudaGraphAddDependencies(cudaGraph_t, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                                  size_t n) {
@@ -249,6 +259,7 @@ MEMSIM_CUDA cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t) {
 MEMSIM_CUDA cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t of, cudaGraphExecUpdateResultInfo* told) {
     cudaGraph_t copy;
     cudaGraphClone(&copy, of);
+    memsim_probe::destroy(exec);
     *exec = *copy;
     return *told = {cudaGraphExecUpdateSuccess, nullptr, nullptr}, cudaSuccess;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "arguments.h"
+#include "by_bits.h"
 #include "checkpoints.h"
 #include "fault.h"
 #include "kernel_names.h"
@@ -178,7 +179,13 @@ void run_grid(const Place& at, const Shape& shape, Body& body) {
 
 // `k<<<...>>>(arguments)` is launch(..., MEMSIM_KERNEL(k), shape(...), arguments): the arguments are evaluated once,
 // and each thread gets copies, converted to the parameters' types.
-#define MEMSIM_KERNEL(...) [=](auto&... memsim_arguments) { __VA_ARGS__(memsim_arguments...); }
+#define MEMSIM_KERNEL(...)                                                                                             \
+    ::memsim_probe::either(                                                                                            \
+        [=](auto&... memsim_arguments) -> decltype(::memsim_probe::ByBits<decltype(memsim_arguments)...>::call(        \
+                                           0, __VA_ARGS__, memsim_arguments...)) {                                        \
+            ::memsim_probe::ByBits<decltype(memsim_arguments)...>::call(0, __VA_ARGS__, memsim_arguments...);          \
+        },                                                                                                             \
+        [=](auto&... memsim_arguments) { __VA_ARGS__(memsim_arguments...); })
 
 inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* stream = nullptr) {
     (void)stream;
@@ -187,13 +194,14 @@ inline Shape shape(dim3 grid, dim3 block, size_t shared_bytes = 0, const void* s
 
 template <class Kernel, class... Arguments>
 cudaError_t run_kernel(const Place& at, const Shape& shape, const Kernel& kernel, Arguments&... arguments) {
-    auto body = [&] { kernel(arguments...); };
+    auto body = [&] { start(0, kernel, arguments...); };
     arguments_given.take(arguments...);
     run_grid(at, shape, body);
     return cudaSuccess;
 }
 
-// Copied once, as by CUDA, unless a graph keeps them: what an argument's destructor frees is freed after the kernel.
+// Arguments are copied once, as by CUDA, unless a graph keeps them: what a copy owns, its destructor frees after the
+// kernel.
 template <class Kernel, class... Arguments>
 void launch(const char* name, const char* file, int line, Kernel kernel, const Shape& shape, Arguments... arguments) {
     Place at{name, file, line};

@@ -97,10 +97,19 @@ cudaError_t allocate_flags(const char* text, T** pointer, size_t bytes, unsigned
     return allocate(text, pointer, bytes);
 }
 
+// A graph's own memory: it has its address at once, and is in use again after each launch.
+struct Allocation : Work {
+    const void* at;
+    explicit Allocation(const void* at) : at(at) {}
+    void run() override { arena.launched(at, true); }
+    void hold() override { arena.hold(at); }
+    void drop() override { arena.drop(at); }
+};
+
 template <class T>
 cudaError_t allocate_stream(const char* text, T** pointer, size_t bytes, cudaStream_t) {
     cudaError_t result = allocate(text, pointer, bytes);
-    if (record && *pointer) arena.keep(*pointer);  // it is a graph's
+    if (record && result == cudaSuccess && *pointer) record(new Allocation(*pointer), cudaGraphNodeTypeMemAlloc);
     return result;
 }
 
@@ -157,15 +166,16 @@ MEMSIM_ALLOCATION(cudaMalloc3D, allocate_3d)
 #define cudaMalloc3D(...) ::memsim_probe::allocate_3d(#__VA_ARGS__, __VA_ARGS__)
 #endif
 
-// A thread of a kernel frees nothing: on a GPU none runs the destructors of what the kernel was given.
+// A thread of a kernel frees nothing: by_bits.h names the kernels whose threads have copies of their own, and end them.
 MEMSIM_CUDA cudaError_t cudaFree(void* pointer) {
     if (memsim_probe::block.inside()) return cudaSuccess;
     return memsim_result(!pointer || memsim_probe::arena.release(pointer) ? cudaSuccess : cudaErrorInvalidValue);
 }
 MEMSIM_CUDA cudaError_t cudaFreeHost(void* pointer) { return cudaFree(pointer); }
-// What a graph frees stays, as the graph may be launched again.
 MEMSIM_CUDA cudaError_t cudaFreeAsync(void* pointer, cudaStream_t) {
-    return memsim_probe::record ? cudaSuccess : cudaFree(pointer);
+    if (!memsim_probe::record) return cudaFree(pointer);
+    return memsim_probe::in_order(cudaGraphNodeTypeMemFree,
+                                  [=] { return memsim_probe::arena.launched(pointer, false), cudaSuccess; });
 }
 MEMSIM_CUDA cudaError_t cudaHostRegister(void*, size_t, unsigned) { return cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaHostUnregister(void*) { return cudaSuccess; }

@@ -222,6 +222,12 @@ struct cudaMemcpy3DPeerParms {
     int dstDevice;
     cudaExtent extent;
 };
+struct cudalibraryHostUniversalFunctionAndDataTable {
+    void* functionTable;
+    size_t functionWindowSize;
+    void* dataTable;
+    size_t dataWindowSize;
+};
 struct cudaMemPoolPtrExportData {
     unsigned char reserved[64];
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attributes.h"
+#include "vectors.h"
 
 namespace memsim_probe {
 
@@ -95,16 +96,22 @@ MEMSIM_CUDA unsigned __dp4a(unsigned a, unsigned b, unsigned c) {
     for (int i = 0; i < 32; i += 8) c += (a >> i & 0xFF) * (b >> i & 0xFF);
     return c;
 }
+MEMSIM_CUDA int __dp4a(char4 a, char4 b, int c) { return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w; }
+MEMSIM_CUDA unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) {
+    return c + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
+}
 
 // Two products of a half and a byte, added up: with the lower two bytes or the upper ones.
-#define MEMSIM_TWO_PRODUCTS(name, first)                                                                               \
+#define MEMSIM_TWO_PRODUCTS(name, first, m, n)                                                                           \
     MEMSIM_CUDA int name(int a, int b, int c) {                                                                        \
         return c + static_cast<short>(a) * static_cast<signed char>(b >> first) +                                      \
                static_cast<short>(a >> 16) * static_cast<signed char>(b >> (first + 8));                               \
     }                                                                                                                  \
     MEMSIM_CUDA unsigned name(unsigned a, unsigned b, unsigned c) {                                                    \
         return c + (a & 0xFFFF) * (b >> first & 0xFF) + (a >> 16) * (b >> (first + 8) & 0xFF);                         \
-    }
-MEMSIM_TWO_PRODUCTS(__dp2a_lo, 0)
-MEMSIM_TWO_PRODUCTS(__dp2a_hi, 16)
+    }                                                                                                                  \
+    MEMSIM_CUDA int name(short2 a, char4 b, int c) { return c + a.x * b.m + a.y * b.n; }                               \
+    MEMSIM_CUDA unsigned name(ushort2 a, uchar4 b, unsigned c) { return c + a.x * b.m + a.y * b.n; }
+MEMSIM_TWO_PRODUCTS(__dp2a_lo, 0, x, y)
+MEMSIM_TWO_PRODUCTS(__dp2a_hi, 16, z, w)
 #undef MEMSIM_TWO_PRODUCTS

@@ -18,11 +18,11 @@ inline float to_odd(long double exact) {
     return __uint_as_float(bits | 1);
 }
 
-// As the hardware converts: NaN to 0, what is too large to the largest.
+// As the hardware converts: what is too large to the largest, NaN to 0, or of 64 bits to the highest bit alone.
 template <class Integer>
 __host__ __device__ Integer saturated(float rounded) {
     typedef std::numeric_limits<Integer> Limits;
-    if (isnan(rounded)) return 0;
+    if (isnan(rounded)) return sizeof(Integer) < 8 ? 0 : static_cast<Integer>(1ULL << 63);
     if (rounded <= static_cast<float>(Limits::min())) return Limits::min();
     return rounded >= static_cast<float>(Limits::max()) ? Limits::max() : static_cast<Integer>(rounded);
 }

@@ -25,6 +25,22 @@ __host__ __device__ inline double bessel_i(int order, double x) {
 
 }  // namespace memsim_probe
 
+namespace memsim_probe {
+
+// The x with erfc(x) = y < 1e-300, where erfc() has few digits or none: by Newton's steps from sqrt(-log(y)) towards
+// -x^2 - log(x sqrt(pi)) + log(1 - u + 3 u^2 - 15 u^3 + ...) = log(y), u = 1 / 2x^2 (DLMF 7.12.1).
+__host__ __device__ inline double inverse_of_least(double y) {
+    double x = sqrt(-log(y));
+    for (int step = 0; step < 4; ++step) {
+        double u = 1 / (2 * x * x), series = 1 - u * (1 - 3 * u * (1 - 5 * u * (1 - 7 * u * (1 - 9 * u))));
+        double missed = -x * x - log(x / M_2_SQRTPI * 2) + log(series) - log(y);
+        x += missed / (2 * x + 1 / x);
+    }
+    return x;
+}
+
+}  // namespace memsim_probe
+
 MEMSIM_CUDA double erfcinv(double y);
 MEMSIM_CUDA double erfinv(double y) {
     if (fabs(y) > 0.5) return y > 0 ? erfcinv(1 - y) : -erfcinv(1 + y);
@@ -34,6 +50,7 @@ MEMSIM_CUDA double erfcinv(double y) {
     if (!(y > 0 && y < 2)) return y == 0 ? CUDART_INF : y == 2 ? -CUDART_INF : CUDART_NAN;
     if (y > 1) return -erfcinv(2 - y);
     if (y >= 0.5) return erfinv(1 - y);
+    if (y < 1e-300) return memsim_probe::inverse_of_least(y);
     double t = sqrt(-2 * log(y / 2));  // Abramowitz and Stegun 26.2.22: to 3e-3
     double near = (t - (2.30753 + 0.27061 * t) / (1 + t * (0.99229 + 0.04481 * t))) * M_SQRT1_2;
     return memsim_probe::inverse_error(near, -1, [y](double x) { return erfc(x) - y; });

@@ -35,7 +35,10 @@ MEMSIM_CUDA cudaError_t cudaEventCreate(cudaEvent_t* event) {
 }
 MEMSIM_CUDA cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
 MEMSIM_CUDA cudaError_t cudaEventCreate(cudaEvent_t* event, unsigned) { return cudaEventCreate(event); }
-MEMSIM_CUDA cudaError_t cudaEventDestroy(cudaEvent_t event) { return free(event), cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    if (!memsim_probe::block.inside()) free(event);  // as cudaFree()
+    return cudaSuccess;
+}
 MEMSIM_CUDA cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t = nullptr) {
     return memsim_probe::in_order(cudaGraphNodeTypeEventRecord,
                                   [=] { return event->milliseconds = memsim_probe::milliseconds(), cudaSuccess; });

@@ -34,6 +34,7 @@ inline cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDe
 #define cudaMallocArray(...) ::memsim_probe::allocate_array(#__VA_ARGS__, __VA_ARGS__)
 #endif
 MEMSIM_CUDA cudaError_t cudaFreeArray(cudaArray_t array) {
+    if (memsim_probe::block.inside()) return cudaSuccess;  // as cudaFree()
     if (array) cudaFree(array->data);
     delete array;
     return cudaSuccess;
@@ -64,7 +65,7 @@ MEMSIM_CUDA cudaError_t cudaCreateTextureObject(cudaTextureObject_t* object, con
     return cudaSuccess;
 }
 MEMSIM_CUDA cudaError_t cudaDestroyTextureObject(cudaTextureObject_t object) {
-    delete &memsim_probe::texture_of(object);
+    if (!memsim_probe::block.inside()) delete &memsim_probe::texture_of(object);
     return cudaSuccess;
 }
 

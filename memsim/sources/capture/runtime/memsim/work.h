@@ -26,6 +26,9 @@ namespace memsim_probe {
 struct Work {
     virtual ~Work() {}
     virtual void run() = 0;
+    // Of each graph that has it: when its node is added, and when the graph is destroyed.
+    virtual void hold() {}
+    virtual void drop() {}
 };
 template <class F>
 struct WorkOf : Work {
