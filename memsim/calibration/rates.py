@@ -28,15 +28,15 @@ def rate(device: Device, stream: Stream) -> float:
     return stream.blocks * WARPS * ACCESSES / max(1.0, more)
 
 
-def slice_cycles(device: Device, gpu: GPU, kind: Kind) -> int:
-    """Cycles of L2's clock that one slice takes for one sector, all SMs asking for the same.
+def slice_cycles(device: Device, gpu: GPU, kind: Kind) -> float:
+    """SM cycles that one slice takes for one sector, all SMs asking for the same.
 
     Args:
-        gpu: what is known; its two clocks tell how many cycles of L2's an SM's is.
+        gpu: what is known.
         kind: loads ask for the sector, atomics and reductions for a word of it.
 
     Raises:
-        RuntimeError: more SMs are faster, so that no slice is the limit, or it is no whole number of cycles.
+        RuntimeError: more SMs are faster, so that no slice is the limit.
     """
     width = SECTOR if kind is Kind.load else WORD
     copies = gpu.l2.partitions if kind is Kind.load else 1  # each partition has one to read
@@ -44,7 +44,16 @@ def slice_cycles(device: Device, gpu: GPU, kind: Kind) -> int:
     half, all_ = (rate(device, Stream(kind, 1, SECTOR, width, n)) / copies for n in blocks)
     if gpu.sm.count == 1 or all_ > half * (1 + SAME):
         raise RuntimeError(f"{all_:.2f} a cycle by all SMs, {half:.2f} by half of them: the limit is theirs")
-    each = gpu.l2_clocks / all_
+    return 1 / all_
+
+
+def whole(sm_cycles: float, gpu: GPU) -> int:
+    """So many cycles of L2's clock, which the model has whole.
+
+    Raises:
+        RuntimeError: they are no whole number.
+    """
+    each = gpu.l2_clocks * sm_cycles
     cycles = max(1, round(each))
     if abs(cycles / each - 1) > SAME:
         raise RuntimeError(f"one in {each:.2f} cycles of L2's clock, which the model has whole")

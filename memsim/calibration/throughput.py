@@ -23,19 +23,45 @@ def take_rates(known: Calibration, device: Device) -> None:
 
 
 def _take_slices(known: Calibration, device: Device) -> None:
-    def cycles(kind: Kind) -> int | None:
-        search = rates.slice_cycles
-        return known.tried(f"{kind.name}s of one sector", lambda: search(device, known.gpu, kind))
+    """What a slice takes for a sector, in cycles of L2's clock, and that clock where the base's cannot be right."""
 
+    def measured(kind: Kind) -> float | None:
+        return known.tried(_name(kind), lambda: rates.slice_cycles(device, known.gpu, kind))
+
+    def cycles(kind: Kind, each: float | None) -> int | None:
+        return None if each is None else known.tried(_name(kind), lambda: rates.whole(each, known.gpu))
+
+    each = {kind: measured(kind) for kind in (Kind.load, Kind.atomic, Kind.reduction)}
+    _take_l2_clock(known, each[Kind.load])
     mhz = known.gpu.l2.clock_mhz
     clock = f", L2's clock taken as {mhz:g} MHz" if mhz else ""
-    of_load, of_atomic, of_reduction = map(cycles, (Kind.load, Kind.atomic, Kind.reduction))
+    of_load, of_atomic, of_reduction = (cycles(kind, took) for kind, took in each.items())
     if of_load:
         known.take({"l2.sector_cycles": of_load}, f"loads of one sector by all SMs{clock}")
     if of_atomic and of_atomic != known.gpu.l2.sector_cycles:
         known.left.append(f"atomics of one sector take {of_atomic} cycles each; the model has one number with loads")
     if of_reduction:
         known.take({"l2.partial_store_cycles": of_reduction}, f"atomics of one word by all SMs, results unused{clock}")
+
+
+def _name(kind: Kind) -> str:
+    return f"{kind.name}s of one sector"
+
+
+def _take_l2_clock(known: Calibration, each: float | None) -> None:
+    """Take over the clock of L2 at which a load's sector takes the base's cycles, where it takes no whole number now.
+
+    Of cycles and clock a rate tells the ratio alone.
+    """
+    if each is None:
+        return
+    try:
+        rates.whole(each, known.gpu)
+    except RuntimeError:
+        own = known.gpu.l2.sector_cycles
+        clock = round(known.gpu.sm.clock_mhz * own / each)
+        how = f"so that a sector, one in {each:.2f} SM cycles by all SMs, takes {own} of L2's"
+        known.take({"l2.clock_mhz": float(clock)}, how, "fitted")
 
 
 def _take_reply(known: Calibration) -> None:
