@@ -13,7 +13,7 @@ import numpy as np
 
 from memsim.calibration.walks import WARPS, Latencies, Stream
 from memsim.support.errors import InputError
-from memsim.support.scratch import Scratch
+from memsim.support.scratch import Scratch, leaving_in
 
 SOURCE = Path(__file__).parent / "cuda" / "probe.cu"
 # As in the source.
@@ -171,7 +171,7 @@ def compiled(out: Path, architecture: str = "native") -> Path:
     if nvcc is None:
         raise InputError(_WHERE, "nvcc", "is not installed; install NVIDIA's CUDA toolkit")
     command = [nvcc, "-O2", "-std=c++17", f"-arch={architecture}", "-o", str(out), str(SOURCE)]
-    done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, env=leaving_in(out.parent))
     if done.returncode:
         told = (done.stderr or done.stdout).strip().splitlines() or ["no reason given"]
         raise InputError(_WHERE, "nvcc", f"fails ({told[0]}); see whether this machine has a GPU that it knows")

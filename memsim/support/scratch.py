@@ -70,6 +70,15 @@ class Scratch(TemporaryDirectory):
             self._lock = None
 
 
+def leaving_in(folder: str | Path) -> dict[str, str]:
+    """The environment of a command whose own temporary files go to a folder, where they lie when it is killed.
+
+    >>> leaving_in("scratch")["TMPDIR"]
+    'scratch'
+    """
+    return {**os.environ, "TMPDIR": str(folder)}
+
+
 def remove_abandoned(place: str | Path, prefix: str) -> None:
     """Remove the folders of this user whose names begin so and whose processes are gone."""
     with suppress(OSError):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+
 import pytest
 from compilers import needs_gxx
 
-from experiments.robustness.kills import COMMANDS, kill_at_random
+from experiments.robustness.kills import COMMANDS, capture_command, kill_at_random
 
 TIMES, MANY_TIMES = 3, 20
 
@@ -17,3 +20,20 @@ def test_a_kill_at_any_moment_damages_nothing(tmp_path, name, times):
     done = kill_at_random(name, tmp_path, times, seed=times)
     assert done.runs > 0, "all had ended before"
     assert (done.damaged, done.outlived, done.left) == (0, 0, [])
+
+
+@needs_gxx
+def test_what_a_killed_compiler_leaves_goes_with_the_capture(tmp_path):
+    """A compiler that dies by its broken pipe clears nothing away; this one never does."""
+    tools, temporary = tmp_path / "bin", tmp_path / "temporary"
+    tools.mkdir()
+    temporary.mkdir()
+    careless = tools / "nvcc"
+    careless.write_text('#!/bin/sh\n: > "$TMPDIR/left-$$"\necho >> "$CALLS"\nexit 1\n')
+    careless.chmod(0o755)
+    calls = tmp_path / "calls"
+    environment = {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}", "TMPDIR": str(temporary), "CALLS": str(calls)}
+    command = capture_command(tmp_path, tmp_path / "t.h5")
+    subprocess.run(command, env={**os.environ, **environment}, check=True, capture_output=True)
+    assert len(calls.read_text()) >= 2, "asked for the needs of the kernels, and where its headers are"
+    assert list(temporary.iterdir()) == []

@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from memsim.support.scratch import Scratch, leaving_in
+
 _IN_WHEELS = ("cuda_cccl/include", "cu13/include/cccl")  # of nvidia-cuda-cccl-cu12, and of nvidia-cuda-cccl
 _BUILT_IN = re.compile(r'"-isystem" "([^"]+)"')
 
@@ -36,5 +38,7 @@ def _toolkit() -> Iterator[Path]:
     if compiler is None:
         return
     command = [compiler, "--dryrun", "-E", "-x", "cu", "/dev/null"]
-    told = subprocess.run(command, capture_output=True, text=True, errors="replace").stderr
+    with Scratch() as folder:
+        environment = leaving_in(folder)
+        told = subprocess.run(command, capture_output=True, text=True, errors="replace", env=environment).stderr
     yield from map(Path, dict.fromkeys(_BUILT_IN.findall(told)))

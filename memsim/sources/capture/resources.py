@@ -15,7 +15,7 @@ from memsim.gpu.config import GPU
 from memsim.sources.capture.build import Sources
 from memsim.sources.capture.nvcc import Report, ask_nvcc
 from memsim.sources.capture.ptxas import Needs, architecture, kernel_name
-from memsim.support.scratch import Scratch
+from memsim.support.scratch import Scratch, leaving_in
 
 LONGEST_SECONDS = 120
 DEFAULT_REGISTERS = 32  # of a thread, where nobody knows
@@ -101,7 +101,7 @@ class Commands:
                     text=True,
                     errors="replace",
                     cwd=self._folder,  # nvcc itself names what it makes of several files
-                    env={**os.environ, "TMPDIR": str(self._folder)},  # it leaves its own there when it is killed
+                    env=leaving_in(self._folder),
                     process_group=0,  # with the compilers that it starts
                 )
             except OSError as error:

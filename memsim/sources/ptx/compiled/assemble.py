@@ -115,7 +115,9 @@ def _run(tool: str, text: str, architecture: int) -> Assembled:
     with Scratch() as folder:
         source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
         source.write_text(text)
-        code, told = ask([tool, "-v", "-lineinfo", f"-arch=sm_{architecture}{suffix}", str(source), "-o", str(target)])
+        code, told = ask(
+            [tool, "-v", "-lineinfo", f"-arch=sm_{architecture}{suffix}", str(source), "-o", str(target)], folder
+        )
         if code == 0:
             return Assembled(target.read_bytes(), parse_report(told, f"ptxas for sm_{architecture}"), architecture)
     line = next((line for line in told.splitlines() if "error" in line or "fatal" in line), told.strip()[-200:])

@@ -40,7 +40,7 @@ def resources_of(cubin: bytes | Path, entry: str) -> Used | None:
             path = Path(folder, "kernel.cubin")
             path.write_bytes(cubin)
         for tool in places_of("cuobjdump"):
-            code, told = ask([tool, "--dump-resource-usage", str(path)])
+            code, told = ask([tool, "--dump-resource-usage", str(path)], folder)
             if code == 0 and entry in (used := parse_usage(told)):
                 return used[entry]
     return None

@@ -62,7 +62,7 @@ def disassemble(cubin: bytes) -> dict[str, list[SassInstruction]]:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin)
         for tool in places_of("nvdisasm"):
-            code, told = ask([tool, "-g", "-c", "-hex", "-ndf", str(path)])
+            code, told = ask([tool, "-g", "-c", "-hex", "-ndf", str(path)], folder)
             if code == 0:
                 return parse_sass(told)
     return {}

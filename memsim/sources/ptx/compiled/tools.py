@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+from memsim.support.scratch import leaving_in
+
 # Packages whose folder holds binaries, and where; a PATH's toolkit comes first, as its user chose it.
 _WHEELS = (
     ("triton", "backends/nvidia/bin"),
@@ -35,15 +37,21 @@ def places_of(name: str) -> tuple[str, ...]:
     return tuple(found)
 
 
-def ask(command: Sequence[str]) -> tuple[int, str]:
-    """Exit code and what a tool said; it does not outlive two minutes.
+def ask(command: Sequence[str], folder: str) -> tuple[int, str]:
+    """Exit code and what a tool said, whose temporary files go to a folder; it does not outlive two minutes.
 
-    >>> ask(["no such tool"])[0]
+    >>> ask(["no such tool"], ".")[0]
     127
     """
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=LONGEST_SECONDS, stdin=subprocess.DEVNULL
+            command,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=LONGEST_SECONDS,
+            env=leaving_in(folder),
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         return 127, f"{command[0]} does not run ({error})"
