@@ -21,6 +21,7 @@ from memsim.gpu.choices import (
     WarpScheduler,
     WriteHit,
     WriteMiss,
+    WriteTurns,
 )
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.gpu.cores import Pipes
@@ -239,6 +240,8 @@ def machines(draw) -> GPU:
         latency_cycles=st.integers(0, 30),
     )  # fmt: skip
     dram |= dict(kind="test", row_bytes=line * draw(st.sampled_from([1, 4])), interleave_bytes=line)
+    if dram["policy"] == DramPolicy.fr_fcfs:
+        dram["write_turns"] = draw(_of(WriteTurns))
     dram["write_high"] = draw(st.integers(1, dram["write_queue"]))
     dram["write_low"] = draw(st.integers(0, dram["write_high"] - 1))
     dram["timing"] = _section(draw, **{name: cycles for name in TIMING})

@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.dram.memories import BANKS, Memory
+from experiments.dram.memory import BANKS, Memory
 
-KINDS = ("stream", "four streams", "random", "bank conflict", "random, a quarter writes")
+KINDS = (
+    "stream", "four streams", "random", "bank conflict", "random, a quarter writes", "random, half writes",
+    "four streams, one writes",
+)  # fmt: skip
+WRITES = {"random, a quarter writes": 0.25, "random, half writes": 0.5}  # share of requests, drawn
 LOADS = tuple(tenth / 10 for tenth in range(1, 10))
 CLOCKS = 1_000_000  # that a list may span
 MOST = 40_000  # requests of a list
@@ -42,7 +46,7 @@ def peak_interval(memory: Memory, kind: str) -> float:
     bus = max(t["ccd"], t["burst"])
     if kind == "stream":
         bound = max(bus, t.get("ccd_l", 0))
-    elif kind == "four streams":
+    elif kind.startswith("four streams"):
         bound = bus
     else:
         banks = 1 if kind == "bank conflict" else BANKS
@@ -57,7 +61,7 @@ def requests(memory: Memory, kind: str, load: float, seed: int = 1) -> Traffic:
     n = min(MOST, int(CLOCKS / interval))
     i = np.arange(n)
     if "stream" in kind:
-        streams = 4 if kind == "four streams" else 1  # each in its own share of the banks, and in a bank group
+        streams = 4 if kind.startswith("four streams") else 1  # each in its own share of the banks, and in a bank group
         line, banks = i // streams, BANKS // streams
         bank = line // memory.columns % banks * streams + i % streams
         row, column = line // (memory.columns * banks) % memory.rows, line % memory.columns
@@ -65,5 +69,7 @@ def requests(memory: Memory, kind: str, load: float, seed: int = 1) -> Traffic:
         bank, row, column = 0 * i, i % memory.rows, 0 * i
     else:
         bank, row, column = (rng.integers(most, size=n) for most in (BANKS, memory.rows, memory.columns))
-    write = (rng.random(n) < 0.25).astype(np.int64) if "writes" in kind else 0 * i
-    return Traffic(np.cumsum(rng.geometric(1 / interval, n)), write, bank, row, column)
+    write = (i % 4 == 0) & (kind == "four streams, one writes")
+    if kind in WRITES:
+        write = rng.random(n) < WRITES[kind]
+    return Traffic(np.cumsum(rng.geometric(1 / interval, n)), write.astype(np.int64), bank, row, column)

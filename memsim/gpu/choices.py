@@ -99,6 +99,17 @@ class DramPolicy(StrEnum):
     fr_fcfs = "fr_fcfs"
 
 
+class WriteTurns(StrEnum):
+    """When a DRAM channel's writes go, beside its reads."""
+
+    alone = "alone"  # by turns: who has none opens no row and moves no data
+    # by turns, but a bank serves the request it has opened a row for, whoever has the turn (GPGPU-Sim's dram.cc; Luo et
+    # al., CAL 2023: Ramulator 2)
+    finish_opened = "finish_opened"
+    # in batches: all that are held join the reads, and are scheduled with them (Li et al., CAL 2020: DRAMsim3)
+    with_reads = "with_reads"
+
+
 class RowPolicy(StrEnum):
     """How long a DRAM bank keeps a row open."""
 

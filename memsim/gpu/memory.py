@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from memsim.gpu.choices import DramPolicy, Inclusion, IndexHash, Replacement, RowPolicy, WriteHit, WriteMiss
+from memsim.gpu.choices import DramPolicy, Inclusion, IndexHash, Replacement, RowPolicy, WriteHit, WriteMiss, WriteTurns
 from memsim.gpu.section import Section, present_name
 
 
@@ -131,6 +131,7 @@ class Dram(Section):
         DramPolicy.fr_fcfs, description="whose turn it is: requests as they came, or those to open rows first"
     )
     row_policy: RowPolicy = Field(RowPolicy.open_page, description="how long a bank keeps a row open")
+    write_turns: WriteTurns = Field(WriteTurns.alone, description="when writes go, beside reads")
     queue: int = Field(ge=1, le=256, description="entries for reads that one channel's scheduler sees")
     write_queue: int = Field(ge=1, le=256, description="entries for writes that one channel holds")
     write_high: int = Field(ge=1, description="entries held that start a drain of writes")

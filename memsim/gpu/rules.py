@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memsim.gpu.choices import DramPolicy, WriteTurns
+
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
     from memsim.gpu.cores import L1
@@ -192,6 +194,8 @@ def _dram(dram: Dram, line_bytes: int) -> Iterator[Problem]:
     yield from _dram_timing(dram)
     if dram.write_high > dram.write_queue:
         yield "dram.write_high", f"is {dram.write_high}; give at most write_queue = {dram.write_queue}"
+    if dram.write_turns != WriteTurns.alone and dram.policy != DramPolicy.fr_fcfs:
+        yield "dram.write_turns", f"is {dram.write_turns} with policy = {dram.policy}; give alone, or policy fr_fcfs"
     if dram.write_low >= dram.write_high:
         yield "dram.write_low", f"is {dram.write_low}; give less than write_high = {dram.write_high}"
 
@@ -206,8 +210,10 @@ def _dram_timing(dram: Dram) -> Iterator[Problem]:
     if (timing.refi is None) != (timing.rfc is None):
         given, missing = ("rfc", "refi") if timing.refi is None else ("refi", "rfc")
         yield f"dram.timing.{given}", f"is given without {missing}; give both, or neither for memory without refresh"
-    elif timing.refi is not None and timing.rfc is not None and timing.rfc >= timing.refi:
-        yield "dram.timing.rfc", f"is {timing.rfc}; give less than refi = {timing.refi}"
+    elif timing.refi is not None and timing.rfc is not None:
+        opening = timing.rp + timing.faw  # else no row could be opened before the next refresh
+        if timing.rfc + opening >= timing.refi:
+            yield "dram.timing.rfc", f"is {timing.rfc}; give less than refi - rp - faw = {timing.refi - opening}"
 
 
 def _interleave(field: str, size: int, line_bytes: int) -> Iterator[Problem]:

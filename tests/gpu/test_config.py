@@ -97,6 +97,18 @@ def test_tree_plru_needs_a_small_power_of_two(c2050, ways):
         override(c2050, {"l1.replacement": "tree_plru", "l1.ways": ways, "l1.size_bytes": ways * 128})
 
 
+def test_writes_join_reads_or_finish_among_them_only_where_open_rows_go_first(c2050):
+    with pytest.raises(InputError, match="dram.write_turns is with_reads with policy = fcfs; give alone, or policy"):
+        override(c2050, {"dram.policy": "fcfs", "dram.write_turns": "with_reads"})
+
+
+def test_refreshes_leave_time_to_open_a_row(c2050):
+    t = c2050.dram.timing
+    least = 700 - t.rp - t.faw
+    with pytest.raises(InputError, match=f"dram.timing.rfc is {least}; give less than refi - rp - faw = {least}"):
+        override(c2050, {"dram.timing.refi": 700, "dram.timing.rfc": least})
+
+
 def test_unknown_field_suggests_the_nearest(c2050):
     with pytest.raises(InputError, match=r"^--set: l2.associativty is unknown; did you mean l2\.\w+\?$"):
         override(c2050, {"l2.associativty": 4})

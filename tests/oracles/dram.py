@@ -7,7 +7,7 @@ from math import ceil, floor
 
 from oracles.cache import sectors
 
-from memsim.gpu.choices import DramPolicy, RowPolicy
+from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import Event, Level
 
@@ -28,6 +28,11 @@ class Channel:
         self.recent: list[tuple[int, str, int, int]] = []  # those that can still bind
         self.clock = 0  # the next to look at
         self.draining = False
+        self.started: dict[
+            int, object
+        ] = {}  # bank -> the request that it has opened its row for, and serves whoever's turn
+        self.served = 0  # clock at which the last of those was served
+        self.held: list = []  # writes in no batch yet, where batches join the reads
         refi = self.timing.refi
         self.due = (number + 1) * refi // self.dram.channels if refi else None
 
@@ -47,19 +52,26 @@ class Channel:
     def step(self, time: int) -> None:
         """Every cycle up to `time` in which something can happen."""
         while (self.seen or self.waiting) and self.clock < ceil((time + 1) * self.ratio):
-            while self.due is not None and self.due <= self.clock:
-                self._refresh(self.due)
-            self._admit()
-            while self.seen and self._issue_one():
-                self._admit()  # into the room that this made
+            while self._act():
+                pass
             self.clock = self._next_clock()
+
+    def _act(self) -> bool:
+        """One thing that can happen in this cycle; False if there is none left."""
+        due = self.due is not None and self.due <= self.clock
+        if due and not self.started:
+            self._refresh(max(self.due, self.served))
+            return True
+        if not due:
+            self._admit()
+        return bool(self.seen) and self._issue_one(due)
 
     def _next_clock(self) -> int:
         """When the next command can be issued, or something comes."""
         clocks = [self._arrival(r) for r in self.waiting[:1] if self._arrival(r) > self.clock]
         if self.seen:
             clocks += [] if self.due is None else [self.due]
-            clocks += [self._ready(r) for r in self._queue()]
+            clocks += [self._ready(r) for r in self.seen]
         longest = sum(value or 0 for value in self.timing.model_dump(exclude={"refi"}).values())
         self.recent = [command for command in self.recent if command[0] > self.clock - longest]
         return max(self.clock + 1, min(clocks, default=0))
@@ -71,22 +83,41 @@ class Channel:
             return self._earliest(WR if request.write else RD, bank, 0)
         return self._earliest(PRE if bank in self.rows else ACT, bank, 0, alone=True)
 
+    def _waiting(self, write: bool) -> list:
+        """Requests that the scheduler sees, of a sort, without those that their banks have started."""
+        return [r for r in self.seen if r.write == write and r not in self.started.values()]
+
+    def _take_turns(self) -> None:
+        """Something has come, has been started or has been served: does a drain or a batch begin, or a drain end?"""
+        turns = self.dram.write_turns
+        if turns == WriteTurns.with_reads:
+            if self._entries(self.held) >= self.dram.write_high or not self.seen:
+                self.seen += self.held
+                self.held = []
+            return
+        mark = self.dram.write_low if self.draining else self.dram.write_high - 1
+        self.draining = self._entries(self._waiting(True)) > mark
+        if turns == WriteTurns.finish_opened and not self._waiting(False):
+            self.draining = True
+
     def _queue(self) -> list:
-        """The requests whose turn it is: reads, or writes while they are drained."""
-        reads = [r for r in self.seen if not r.write]
-        writes = [r for r in self.seen if r.write]
-        self.draining = self._entries(writes) > (self.dram.write_low if self.draining else self.dram.write_high - 1)
-        return writes if self.draining or not reads else reads
+        """The requests whose turn it is: reads, or writes while they are drained; all where writes join reads."""
+        if self.dram.write_turns == WriteTurns.with_reads:
+            return self.seen
+        reads = self._waiting(False)
+        return self._waiting(True) if self.draining or not reads else reads
 
     def _admit(self) -> None:
         while self.waiting and self._arrival(self.waiting[0]) <= self.clock:
-            write = self.waiting[0].write
+            write, batches = self.waiting[0].write, self.dram.write_turns == WriteTurns.with_reads
             room = self.dram.write_queue if write else self.dram.queue
-            if self._entries([request for request in self.seen if request.write == write]) >= room:
+            inside = (self.held if write else self.seen) if batches else self._waiting(write)
+            if self._entries(inside) >= room:
                 return
             request = self.waiting.pop(0)
-            self.seen.append(request)
+            (self.held if write and batches else self.seen).append(request)
             self.left[id(request)] = len(sectors(request.mask))
+            self._take_turns()
 
     def _entries(self, requests: list) -> int:
         """What they take of a queue, until all their sectors have been sent for."""
@@ -100,25 +131,41 @@ class Channel:
         self._issue(REF, 0, -1, self._earliest(REF, 0, clock))
         self.due += self.timing.refi
 
-    def _issue_one(self) -> bool:
-        """Issue the command that may go in this cycle, columns first; False if there is none."""
-        queue = self._queue()
-        for request in queue[:1] if self.dram.policy == DramPolicy.fcfs else queue:
+    def _issue_one(self, due: bool) -> bool:
+        """Issue the command that may go in this cycle, columns first; False if there is none.
+
+        Args:
+            due: a refresh is, and waits for what the banks have started.
+        """
+        queue = [] if due else self._queue()
+        columns = [r for r in self.seen if r in queue or r in self.started.values()]
+        for request in columns[:1] if self.dram.policy == DramPolicy.fcfs else columns:
             _, bank, row = request.place
             if self.rows.get(bank) == row and self._ready(request) <= self.clock:
                 self._access(request, WR if request.write else RD, bank, row)
                 return True
-        for request in self._closed(queue):
+        for request in [] if due or self._too_late() else self._closed(queue):
             if self._ready(request) <= self.clock:
                 self._open(*request.place[1:])
+                if self.dram.write_turns == WriteTurns.finish_opened:
+                    self.started[request.place[1]] = request
+                    self._take_turns()
                 return True
         return False
+
+    def _too_late(self) -> bool:
+        """Whether an activate behind a precharge in this cycle would not come before the next refresh is due."""
+        before = sorted(clock for clock, name, _, _ in self.recent if name == ACT)
+        first = [before[-1] + self.timing.rrd] if before else []
+        first += [before[-4] + self.timing.faw] if len(before) >= 4 else []
+        return self.due is not None and max([self.clock + self.timing.rp, *first]) >= self.due
 
     def _closed(self, queue: list) -> list:
         """The oldest request of every bank that has none for its open row."""
         oldest = {r.place[1]: r for r in reversed(queue)}
         heads = oldest.values() if self.dram.policy == DramPolicy.fcfs else queue
         ready = {r.place[1] for r in heads if self.rows.get(r.place[1]) == r.place[2]}
+        ready |= set(self.started)
         return [r for r in queue if r is oldest[r.place[1]] and r.place[1] not in ready]
 
     def _open(self, bank: int, row: int) -> None:
@@ -145,11 +192,14 @@ class Channel:
         self.left[id(request)] -= now
         if not self.left[id(request)]:
             self.seen.remove(request)
-            if self.seen:
-                self._queue()  # a drain may end with this write, before what waits outside comes into its room
+            if self.started.get(bank) is request:
+                del self.started[bank]
+                self.served = self.clock
             if self.dram.row_policy == RowPolicy.closed_page and not self._wanted(bank, row):
                 self._issue(PRE, bank, row, self._earliest(PRE, bank, self.clock))
                 del self.rows[bank]
+            if self.held or self._waiting(False) or self._waiting(True):
+                self._take_turns()  # a drain may end with this write, before what waits outside comes into its room
             time = ceil(self._data_end() / self.ratio) + self.dram.latency_cycles
             self.world.from_dram(request, time, self.number)
 

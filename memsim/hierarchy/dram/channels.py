@@ -11,11 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.codes import NEVER
-from memsim.hierarchy.dram.commands import close_row, open_row, refresh, transfer
-from memsim.hierarchy.dram.policy import closes_rows, row_hits_first
-from memsim.hierarchy.dram.queues import admit, bank_of, direction_of, has_room, remove
+from memsim.hierarchy.dram.commands import close_row, may_activate, open_row, refresh, transfer
+from memsim.hierarchy.dram.policy import closes_rows, finishes_opened, row_hits_first
+from memsim.hierarchy.dram.queues import admit, bank_of, direction_at, direction_of, has_room, leave, remove, start
 from memsim.hierarchy.dram.request_log import log_request
-from memsim.hierarchy.dram.schedule import forget, offer_column, offer_row, plan, take_turns
+from memsim.hierarchy.dram.schedule import forget, offer_column, offer_row, plan, plan_started, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
 from memsim.hierarchy.requests import append, schedule, take_bucket
 from memsim.support.compiled import inlined
@@ -61,7 +61,7 @@ def offer(m, c, r, direction, clock):
     bank = m.requests[r].bank
     q = (c * 2 + direction) * m.p[0].banks + bank
     if m.bank_queues[q].hit == r:
-        offer_column(m, c, bank, clock)
+        offer_column(m, c, direction, bank, clock)
         if m.channels[c].row_age != NO_AGE and bank_of(m.channels[c].row_age) == bank:
             m.channels[c].row_at = UNKNOWN  # the row stays open
     elif m.bank_queues[q].head == r:
@@ -69,13 +69,14 @@ def offer(m, c, r, direction, clock):
 
 
 @inlined
-def access(m, c, bank, column):
-    """Issue the column commands of the oldest request to a bank's open row; when it has all, send it to its slice.
+def access(m, c, column):
+    """Issue the column commands of the request whose turn is next; when it has all, send it to its slice.
 
     With bank groups one sector goes at a time, so that another group's come between.
     """
     p = m.p[0]
-    direction = m.channels[c].direction
+    bank = bank_of(m.channels[c].column_age)
+    direction = direction_at(m, c, bank, m.hit_age, m.channels[c].column_age)
     b = c * p.banks + bank
     q = (c * 2 + direction) * p.banks + bank
     r = m.bank_queues[q].hit
@@ -89,22 +90,40 @@ def access(m, c, bank, column):
     m.requests[r].left = left - now
     if left > now:
         return
+    if m.started[q] == NO_AGE:
+        leave(m, c, r, direction)
+    else:
+        m.started[q] = NO_AGE
+        m.channels[c].started -= 1
     remove(m, q, r, bank, m.banks[b].row)
     if closes_rows(p.row_policy) and m.bank_queues[q].hit < 0:
         other = (c * 2 + 1 - direction) * p.banks + bank
         if m.bank_queues[other].hit < 0:
             close_row(m, c, bank)
-    answer(m, c, r, direction, to_time(p, end) + p.latency)
+    answer(m, c, r, to_time(p, end) + p.latency)
     offer_row(m, c, bank, column)
 
 
 @inlined
-def open_next(m, c, bank, clock):
-    """Open the row that a bank's oldest request goes to."""
-    open_row(m, c, m.channels[c].direction, bank, clock)
+def open_next(m, c, clock):
+    """Open the row that the bank whose turn is next wants for its oldest request.
+
+    None is opened whose activate would come after the next refresh is due.
+    """
+    p = m.p[0]
+    if max(clock + p.rp, may_activate(m, c)) >= m.channels[c].refresh:
+        m.channels[c].row_at, m.channels[c].row_age = m.channels[c].refresh, NO_AGE
+        return
+    bank = bank_of(m.channels[c].row_age)
+    direction = direction_at(m, c, bank, m.head_age, m.channels[c].row_age)
+    open_row(m, c, direction, bank, clock)
+    if finishes_opened(p.write_turns):
+        q = (c * 2 + direction) * p.banks + bank
+        start(m, c, q, direction)
+        take_turns(m, c)
     m.channels[c].row_at = UNKNOWN
-    if row_hits_first(m.p[0].policy):
-        offer_column(m, c, bank, clock)
+    if row_hits_first(p.policy):
+        offer_column(m, c, direction, bank, clock)
     else:
         m.channels[c].column_at = UNKNOWN
 
@@ -117,12 +136,8 @@ def count(m, r, event, sectors):
 
 
 @inlined
-def answer(m, c, r, direction, time):
+def answer(m, c, r, time):
     """Send a request back to its slice."""
-    if direction:
-        m.channels[c].writes -= m.entries[m.requests[r].mask]
-    else:
-        m.channels[c].reads -= m.entries[m.requests[r].mask]
     if m.channels[c].reads + m.channels[c].writes:
         take_turns(m, c)
     m.requests[r].time = time
@@ -136,12 +151,18 @@ def advance_channel(m, c, end):
     """Advance one channel to the DRAM cycle `end`."""
     clock = m.channels[c].clock
     while clock < end:
-        if clock >= m.channels[c].refresh:
+        due = clock >= m.channels[c].refresh
+        if due and m.channels[c].started == 0:
             refresh(m, c, clock)
             forget(m, c)
-        plan(m, c, clock)
-        stop = min(m.channels[c].refresh, end)
-        clock = receive(m, c, clock, stop)
+            due = clock >= m.channels[c].refresh
+        if due:
+            plan_started(m, c, clock)
+            stop = end
+        else:
+            plan(m, c, clock)
+            stop = min(m.channels[c].refresh, end)
+            clock = receive(m, c, clock, stop)
         row_at, column_at = m.channels[c].row_at, m.channels[c].column_at
         at = min(row_at, column_at)
         if at == UNKNOWN:
@@ -152,10 +173,10 @@ def advance_channel(m, c, end):
             clock = stop
         elif column_at <= row_at:
             clock = at
-            access(m, c, bank_of(m.channels[c].column_age), at)
+            access(m, c, at)
         else:
             clock = at
-            open_next(m, c, bank_of(m.channels[c].row_age), at)
+            open_next(m, c, at)
     m.channels[c].clock = clock
 
 

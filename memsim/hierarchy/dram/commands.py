@@ -33,23 +33,30 @@ def bus_ready(m, c, direction):
 
 
 @inlined
+def may_activate(m, c):
+    """First cycle at which the channel as a whole allows an activate."""
+    p = m.p[0]
+    return max(m.channels[c].activate + p.rrd, m.channels[c].window[m.channels[c].at] + p.faw)
+
+
+@inlined
 def open_row(m, c, direction, bank, clock):
     """Precharge if need be, and activate the row of a bank's oldest request as early as the table allows."""
     p = m.p[0]
     b = c * p.banks + bank
     q = (c * 2 + direction) * p.banks + bank
     row = m.requests[m.bank_queues[q].head].row
-    at = m.channels[c].at
     ready = clock
     if m.banks[b].row >= 0:
         log_command(m, c, PRECHARGE, bank, m.banks[b].row, clock)
         ready = clock + p.rp
-    activate = max(ready, m.banks[b].activate, m.channels[c].activate + p.rrd, m.channels[c].window[at] + p.faw)
+    activate = max(ready, m.banks[b].activate, may_activate(m, c))
     log_command(m, c, ACTIVATE, bank, row, activate)
     m.banks[b].row = row
     m.banks[b].fresh = 1
     m.row_ready[b] = activate + p.ras
     m.channels[c].activate = activate
+    at = m.channels[c].at
     m.channels[c].window[at] = activate
     m.channels[c].at = (at + 1) & 3
     if p.groups > 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy.dram.policy import POLICY, ROW_POLICY
+from memsim.hierarchy.dram.policy import POLICY, ROW_POLICY, WRITE_TURNS
 from memsim.hierarchy.parameters import clock_ratio, record_of
 
 
@@ -27,6 +27,7 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
         banks=gpu.dram.banks,
         policy=POLICY[gpu.dram.policy],
         row_policy=ROW_POLICY[gpu.dram.row_policy],
+        write_turns=WRITE_TURNS[gpu.dram.write_turns],
         queue=gpu.dram.queue,
         write_queue=gpu.dram.write_queue,
         write_high=gpu.dram.write_high,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.codes import FETCH
-from memsim.hierarchy.dram.policy import row_hits_first
+from memsim.hierarchy.dram.policy import joins_reads, row_hits_first
 from memsim.hierarchy.dram.state import BANK_BITS, NO_AGE
 from memsim.hierarchy.requests import append, pop
 from memsim.support.compiled import inlined
@@ -30,6 +30,12 @@ def direction_of(m, r):
 
 
 @inlined
+def direction_at(m, c, bank, ages, age):
+    """Which of a bank's two queues an age is of: `ages` are those of all queues."""
+    return 0 if ages[c * 2 * m.p[0].banks + bank] == age else 1
+
+
+@inlined
 def has_room(m, c, direction):
     """Whether the scheduler can see one more request of this sort: an entry is free, for its first sectors at least."""
     p = m.p[0]
@@ -39,16 +45,55 @@ def has_room(m, c, direction):
 @inlined
 def admit(m, c, r, direction):
     """Move `r`, the first request that has come to a channel, into its bank's queue."""
-    p = m.p[0]
     pop(m.queues, c, m.requests)
+    m.requests[r].left = m.sectors[m.requests[r].mask]
     if direction:
         m.channels[c].writes += m.entries[m.requests[r].mask]
     else:
         m.channels[c].reads += m.entries[m.requests[r].mask]
+    if direction and joins_reads(m.p[0].write_turns):
+        append(m.held, c, m.requests, r)
+    else:
+        line_up(m, c, r, direction)
+
+
+@inlined
+def leave(m, c, r, direction):
+    """Give a request's entries up: of the queue that it came into, or that its batch has joined."""
+    if direction and not joins_reads(m.p[0].write_turns):
+        m.channels[c].writes -= m.entries[m.requests[r].mask]
+    else:
+        m.channels[c].reads -= m.entries[m.requests[r].mask]
+
+
+@inlined
+def start(m, c, q, direction):
+    """The bank of queue `q` serves its oldest request from now on, which so leaves the queue."""
+    m.started[q] = m.head_age[q]
+    m.channels[c].started += 1
+    leave(m, c, m.bank_queues[q].head, direction)
+
+
+@inlined
+def begin_batch(m, c):
+    """All writes that a channel holds join its reads."""
+    r = m.held[c].head
+    m.held[c].head = -1
+    while r >= 0:
+        after = m.requests[r].next
+        line_up(m, c, r, 1)
+        r = after
+    m.channels[c].reads += m.channels[c].writes
+    m.channels[c].writes = 0
+
+
+@inlined
+def line_up(m, c, r, direction):
+    """Put a request at the end of its bank's queue."""
+    p = m.p[0]
     age = m.channels[c].admitted
     m.channels[c].admitted = age + 1
     m.requests[r].key = age
-    m.requests[r].left = m.sectors[m.requests[r].mask]
     bank = m.requests[r].bank
     q = (c * 2 + direction) * p.banks + bank
     append(m.bank_queues, q, m.requests, r)

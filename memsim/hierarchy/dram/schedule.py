@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.dram.commands import bus_ready
-from memsim.hierarchy.dram.policy import row_hits_first
-from memsim.hierarchy.dram.queues import bank_of
+from memsim.hierarchy.dram.policy import finishes_opened, joins_reads, row_hits_first, takes_turns_alone
+from memsim.hierarchy.dram.queues import bank_of, begin_batch
 from memsim.hierarchy.dram.state import AGE_BITS, NO_AGE, UNKNOWN
 from memsim.support.compiled import inlined
 
@@ -32,11 +32,37 @@ def plan(m, c, clock):
 
 
 @inlined
+def plan_started(m, c, clock):
+    """Find the next command while a refresh is due: of the requests that banks have opened rows for, and no other."""
+    m.channels[c].row_at, m.channels[c].row_age = NEVER, NO_AGE
+    at, age = first_ready(m, c, m.started, 0, clock)
+    others_at, others_age = first_ready(m, c, m.started, 1, clock)
+    m.channels[c].column_at, m.channels[c].column_age = earlier(at, age, others_at, others_age)
+
+
+@inlined
+def earlier(at, age, others_at, others_age):
+    """(Cycle, age) of the command that goes first of two, the older one in the same cycle."""
+    if others_at < at or (others_at == at and others_age < age):
+        return others_at, others_age
+    return at, age
+
+
+@inlined
 def take_turns(m, c):
     """Choose whose turn it is: writes' while they are drained, or when there is nothing else; reads' otherwise."""
+    p = m.p[0]
     writes = m.channels[c].writes
-    m.channels[c].draining = writes > m.p[0].write_low if m.channels[c].draining else writes >= m.p[0].write_high
-    direction = 1 if m.channels[c].draining or m.channels[c].reads == 0 else 0
+    if joins_reads(p.write_turns):
+        if writes >= p.write_high or (writes > 0 and m.channels[c].reads == 0):
+            begin_batch(m, c)
+            forget(m, c)
+        return
+    m.channels[c].draining = writes > p.write_low if m.channels[c].draining else writes >= p.write_high
+    idle = m.channels[c].reads == 0
+    if finishes_opened(p.write_turns):
+        m.channels[c].draining |= idle
+    direction = 1 if m.channels[c].draining or idle else 0
     if direction != m.channels[c].direction:
         m.channels[c].direction = direction
         forget(m, c)
@@ -45,10 +71,8 @@ def take_turns(m, c):
 @inlined
 def offer_row(m, c, bank, clock):
     """A bank has become one whose row nobody wants: is it the one to open another next?"""
-    direction, banks = m.channels[c].direction, m.p[0].banks
-    q = (c * 2 + direction) * banks + bank
-    age = m.head_age[q] if m.hit_age[q] == NO_AGE else NO_AGE
-    at = max(clock, m.row_ready[c * banks + bank]) if age < NO_AGE else NEVER
+    age = wants_row(m, c, m.channels[c].direction, bank)
+    at = max(clock, m.row_ready[c * m.p[0].banks + bank]) if age < NO_AGE else NEVER
     best, least = m.channels[c].row_at, m.channels[c].row_age
     better = (at < best) | ((at == best) & (age < least))
     m.channels[c].row_at = at if better else best
@@ -56,9 +80,8 @@ def offer_row(m, c, bank, clock):
 
 
 @inlined
-def offer_column(m, c, bank, clock):
+def offer_column(m, c, direction, bank, clock):
     """A bank has got a request to its open row: is it the one to be accessed next?"""
-    direction = m.channels[c].direction
     q = (c * 2 + direction) * m.p[0].banks + bank
     at, age = max(clock, bus_ready(m, c, direction), m.column_ready[q]), m.hit_age[q]
     best, least = m.channels[c].column_at, m.channels[c].column_age
@@ -68,13 +91,26 @@ def offer_column(m, c, bank, clock):
 
 
 @inlined
+def wants_row(m, c, direction, bank):
+    """Age of the oldest request of a bank's whose turn it is, if the bank may open its row; NO_AGE if not."""
+    p = m.p[0]
+    q, other = (c * 2 + direction) * p.banks + bank, (c * 2 + 1 - direction) * p.banks + bank
+    age = m.head_age[q] if m.hit_age[q] == NO_AGE else NO_AGE
+    if finishes_opened(p.write_turns):
+        return age if m.started[other] == NO_AGE else NO_AGE
+    if joins_reads(p.write_turns):
+        return min(m.head_age[q], m.head_age[other]) if min(m.hit_age[q], m.hit_age[other]) == NO_AGE else NO_AGE
+    return age
+
+
+@inlined
 def next_row(m, c, direction, clock):
     """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
     none of its own being open. (NEVER, NO_AGE) if no bank needs one."""
-    base, banks = (c * 2 + direction) * m.p[0].banks, c * m.p[0].banks
+    banks = c * m.p[0].banks
     best = NO_AGE
     for k in range(m.p[0].banks):
-        age = m.head_age[base + k] if m.hit_age[base + k] == NO_AGE else NO_AGE
+        age = wants_row(m, c, direction, k)
         best = min(best, (max(m.row_ready[banks + k] - clock, 0) << AGE_BITS) + age)
     return ranked(best, clock)
 
@@ -83,18 +119,38 @@ def next_row(m, c, direction, clock):
 def next_column(m, c, direction, clock):
     """(Cycle, age) of the next column command: of the bank whose open row can soonest be accessed, or with FCFS of the
     oldest request. (NEVER, NO_AGE) if there is none."""
+    if not row_hits_first(m.p[0].policy):
+        return first_in_order(m, c, direction, clock)
+    at, age = first_ready(m, c, m.hit_age, direction, clock)
+    if takes_turns_alone(m.p[0].write_turns):
+        return at, age
+    ages = m.hit_age if joins_reads(m.p[0].write_turns) else m.started
+    others_at, others_age = first_ready(m, c, ages, 1 - direction, clock)
+    return earlier(at, age, others_at, others_age)
+
+
+@inlined
+def first_ready(m, c, ages, direction, clock):
+    """(Cycle, age) of the column command that can soonest go, of those of a direction with an age in `ages`."""
     base = (c * 2 + direction) * m.p[0].banks
     start = max(clock, bus_ready(m, c, direction))
     best = NO_AGE
-    if row_hits_first(m.p[0].policy):
-        for k in range(m.p[0].banks):
-            best = min(best, m.hit_age[base + k])
-        if best == NO_AGE or m.column_ready[base + bank_of(best)] <= start:
-            return NEVER if best == NO_AGE else start, best
-        best = NO_AGE
-        for k in range(m.p[0].banks):
-            best = min(best, (max(m.column_ready[base + k] - start, 0) << AGE_BITS) + m.hit_age[base + k])
-        return ranked(best, start)
+    for k in range(m.p[0].banks):
+        best = min(best, ages[base + k])
+    if best == NO_AGE or m.column_ready[base + bank_of(best)] <= start:
+        return NEVER if best == NO_AGE else start, best
+    best = NO_AGE
+    for k in range(m.p[0].banks):
+        best = min(best, (max(m.column_ready[base + k] - start, 0) << AGE_BITS) + ages[base + k])
+    return ranked(best, start)
+
+
+@inlined
+def first_in_order(m, c, direction, clock):
+    """(Cycle, age) of the column command of the oldest request of a direction, if its row is open."""
+    base = (c * 2 + direction) * m.p[0].banks
+    start = max(clock, bus_ready(m, c, direction))
+    best = NO_AGE
     for k in range(m.p[0].banks):
         best = min(best, m.head_age[base + k])
     if best == NO_AGE or m.hit_age[base + bank_of(best)] == NO_AGE:

@@ -8,6 +8,7 @@ import numpy as np
 
 from memsim.gpu.memory import Dram
 from memsim.hierarchy.codes import NEVER
+from memsim.hierarchy.requests import new_queues
 
 CHANNEL = np.dtype(
     [
@@ -23,12 +24,13 @@ CHANNEL = np.dtype(
         ("reads", "<i4"),  # entries in use
         ("writes", "<i4"),
         ("draining", "<i4"),
+        ("started", "<i4"),  # banks that have opened a row for a request and not served it
         ("admitted", "<i8"),  # requests; their numbers are their ages
         ("row_at", "<i8"),  # next row command: its cycle, UNKNOWN if it has to be found
         ("row_age", "<i8"),  # of its request
         ("column_at", "<i8"),  # next column command
         ("column_age", "<i8"),
-        ("direction", "<i8"),  # whose turn it is: 0 reads', 1 writes'
+        ("direction", "<i8"),  # whose turn it is: 0 reads', 1 writes'; of writes that join the reads: 0
     ]
 )
 BANK = np.dtype(
@@ -60,6 +62,8 @@ class Channels(NamedTuple):
     hit_age: np.ndarray  # age of the oldest request to the open row, NO_AGE if there is none
     column_ready: np.ndarray  # as head_age: earliest column command, of the bank and its group alone
     row_ready: np.ndarray  # [channel, bank] flat: earliest precharge of the open row, or activate if there is none
+    started: np.ndarray  # as head_age: of the request that the bank has opened its row for and not served, else NO_AGE
+    held: np.ndarray  # writes of each channel that are in no batch yet
     requests: np.ndarray
     from_l2: np.ndarray  # calendar
     queues: np.ndarray  # requests of each channel that its scheduler does not see yet
@@ -96,6 +100,8 @@ def new_channels(own: Dram) -> dict[str, np.ndarray]:
         "bank_queues": q,
         "head_age": np.full(2 * channels * banks, NO_AGE),
         "hit_age": np.full(2 * channels * banks, NO_AGE),
+        "started": np.full(2 * channels * banks, NO_AGE),
+        "held": new_queues(channels),
         "column_ready": np.zeros(2 * channels * banks, np.int64),
         "row_ready": np.zeros(channels * banks, np.int64),
     }

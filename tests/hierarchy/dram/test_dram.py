@@ -15,9 +15,14 @@ from oracles.dram import waits
 
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
+from memsim.hierarchy.codes import FETCH, WRITE_BACK
 from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.hierarchy.dram.state import ACTIVATE, READ
+from memsim.hierarchy.draws import draws
+from memsim.hierarchy.machine import build
+from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
 from memsim.hierarchy.system import System
+from memsim.montecarlo.load_loops import one_load
 from memsim.trace.schema import Kind
 
 NAMES = dict(enumerate(("precharge", "activate", "read", "write", "refresh")))
@@ -239,6 +244,63 @@ def test_writes_are_held_until_a_drain():
     first = names.index("write")
     assert names[first : first + 2] == ["write", "write"]  # from three held down to one
     assert names.count("read") == 4 and names.count("write") == 3
+
+
+def alone(gpu: GPU, requests: Sequence[tuple[int, int, int, int]]) -> list[tuple[int, str, int, int]]:
+    """(clock, name, bank, row) of what requests (clock, writes, bank, row) make an idle channel do."""
+    tx = one_load()
+    machine = build(tx, gpu, draws(tx, gpu, 1, np.random.SeedSequence(0)), 1, commands=100)
+    listed = np.zeros(len(requests), REQUEST_ALONE)
+    for k, (clock, writes, bank, row) in enumerate(requests):
+        listed[k] = (clock, row, 0, bank, WRITE_BACK if writes else FETCH, 1)
+    Alone(machine, gpu).answer_times(listed)
+    log = machine.channels.commands[: machine.channels.logged[0]]
+    return [(clock, NAMES[n], bank, row) for clock, n, bank, _, row in log.tolist()]
+
+
+def by_turns(turns: str, **timing: int) -> GPU:
+    """A channel of which SMs and DRAM have one clock, whose writes go as `turns` says."""
+    return override(one_channel(**timing), {
+        "dram.policy": "fr_fcfs", "dram.write_turns": turns, "dram.write_queue": 4, "dram.write_high": 4,
+        "dram.clock_mhz": 1000, "sm.clock_mhz": 1000,
+    })  # fmt: skip
+
+
+@pytest.mark.parametrize(("turns", "rows"), [("alone", [5, 0, 5]), ("finish_opened", [5, 0]), ("with_reads", [5, 0])])
+def test_a_row_that_was_opened_for_a_write_is_used_before_a_read_takes_the_bank(turns, rows):
+    """A write finds the channel idle; before its row is open, a read of another row of the bank comes."""
+    log = alone(by_turns(turns, rcd=50), [(0, 1, 2, 5), (10, 0, 2, 0)])
+    assert [row for _, name, _, row in log if name == "activate"] == rows
+
+
+def test_a_batch_of_writes_is_scheduled_with_the_reads():
+    """Four writes of one bank become a batch while reads of another keep the channel: they go as they come."""
+    reads, writes = [(k, 0, 0, 0) for k in range(8)], [(k, 1, 1, 0) for k in range(4)]
+    requests = sorted(reads + writes)
+
+    def order(turns: str) -> str:
+        log = alone(by_turns(turns, burst=20), requests)
+        return "".join(name[0] for _, name, _, _ in log if name in ("read", "write"))
+
+    assert order("alone") == "rwwwwrrrrrrr"  # a drain, to its end
+    assert order("with_reads") == "rrrrwwwwrrrr"
+
+
+@pytest.mark.parametrize("turns", ["alone", "finish_opened"])
+def test_a_refresh_waits_for_rows_that_were_opened_only_where_they_are_used_first(turns):
+    log = alone(by_turns(turns, rcd=50, refi=REFI, rfc=RFC), [(REFI - 30, 0, 0, 0)])
+    names = [name for _, name, _, _ in log if name != "precharge"]
+    used_first = ["activate", "read", "refresh"]
+    assert names[:3] == (used_first if turns == "finish_opened" else ["activate", "refresh", "activate"])
+
+
+def test_no_row_is_opened_that_a_refresh_would_find_unopened():
+    """The precharge would still come before the refresh, its activate not."""
+    gpu = by_turns("alone", rp=50, refi=REFI, rfc=RFC)
+    log = alone(gpu, [(REFI - 100, 0, 0, 0), (REFI - 40, 0, 0, 1)])
+    (refresh,) = (clock for clock, name, _, _ in log if name == "refresh")
+    assert refresh == REFI + 50  # behind the precharge of all banks, which comes when it is due
+    assert [clock for clock, name, _, _ in log if name == "activate"] == [REFI - 100, refresh + RFC]
 
 
 @pytest.mark.parametrize(("sectors", "drained"), [(8, False), (4, False), (2, False), (1, True)])
