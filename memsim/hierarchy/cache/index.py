@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.cache.ways import first_way
+from memsim.hierarchy.loops.lanes import FEW, MANY, equal_few, equal_many, lowest_bit
 from memsim.support.compiled import inlined
 
 
@@ -23,10 +24,16 @@ def recall(way_of, cache, tag):
 def find(cache, s, tag):
     """Way of set `s` that holds `tag`, or -1; of a cache whose sets lie one after the other.
 
-    A sum instead of a loop that ends at a match, which there is once at most: that the host does in vectors.
+    No branch tells where the match is, for the host would guess it wrong; what lies behind a set's ways is looked at
+    too, and a match there comes after any in the set.
     """
-    first, tag = first_way(cache, s), np.int32(tag)
-    found = 0
-    for slot in range(cache.shape[0].ways):
-        found += slot + 1 if cache.tags[first + slot] == tag else 0
-    return first + found - 1 if found else np.int64(-1)
+    first, n = first_way(cache, s), cache.shape[0].ways
+    start = 0
+    found = equal_few(cache.tags, first, tag) if n <= FEW else equal_many(cache.tags, first, tag)
+    while found == 0 and start + MANY < n:
+        start += MANY
+        found = equal_many(cache.tags, first + start, tag)
+    if found == 0:
+        return np.int64(-1)
+    slot = start + lowest_bit(found)
+    return first + slot if slot < n else np.int64(-1)

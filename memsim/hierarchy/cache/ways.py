@@ -19,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.hierarchy.loops.host_lines import line_aligned
+from memsim.hierarchy.loops.lanes import MANY
 from memsim.support.compiled import inlined
 
 # Eight bytes with one more of the level's own.
@@ -94,7 +95,7 @@ def new_cache(n_sets: int, way: np.dtype, *, ways: int, group_bits: int, policy:
     all_ways, slots = line_aligned(n_sets * ways, way), np.arange(ways)
     by_group = all_ways.reshape(n_sets >> group_bits, ways, 1 << group_bits)
     by_group["older"], by_group["newer"] = np.roll(slots, 1)[:, None], np.roll(slots, -1)[:, None]
-    tags = line_aligned(n_sets * ways, np.dtype(np.int32))
+    tags = line_aligned(n_sets * ways + MANY, np.dtype(np.int32))[:-MANY]  # a lookup reads on behind the last set
     tags[:] = -1
     return Cache(
         tags=tags,

@@ -105,6 +105,7 @@ def send_fetch(m, s, line, mask, op, time):
         if mask >> sector & 1:
             position = sector >> p.sector_bits
             way = m.spots[position]
+            m.requests[f].way = way
             m.brings[f, position] = way
             m.fetch_of[(way << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
         sector += 1
@@ -257,7 +258,7 @@ def accept(m, start, end):
             r = after
         r = take_bucket(m.from_dram, m.requests, time)
         while r >= 0:
-            prefetch(m.cache.ways, m.brings[r, 0])
+            prefetch(m.cache.ways, m.requests[r].way)
             after = m.requests[r].next
             append(m.answers, m.requests[r].target, m.requests, r)
             r = after
