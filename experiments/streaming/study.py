@@ -7,6 +7,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 from matplotlib.ticker import NullFormatter
@@ -15,8 +16,9 @@ import memsim
 from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
 from experiments.harness.study import Claim, Outcome, Setting, Within
+from experiments.streaming.switches import PARTS, Settings, switched, table
 from memsim.gpu.config import GPU
-from memsim.gpu.presets import load_gpu
+from memsim.gpu.presets import load_gpu, override
 from memsim.report.style import SERIES, panels, styled, write
 
 KERNELS = {"init": 1, "read": 1, "scale": 2, "vector_triad": 4}  # doubles that a thread moves
@@ -54,13 +56,25 @@ def run(setting: Setting) -> Outcome:
         rows = [row for row in rows if row["gpu"] == "tesla-v100" and int(row["block"]) in (32, 112)]
     points = mapped(_point, [(row, kernel) for row in rows for kernel in KERNELS], setting.jobs, "points")
     _draw(points, setting.figures / "streaming.png")
-    return Outcome(list(_claims(points)), {"bandwidth": _table(points)})
+    full = {row["gpu"]: row for row in rows if row["gpu"] in PARTS}  # the last of each board
+    switches = mapped(
+        _switched, [(row, kernel) for row in full.values() for kernel in KERNELS], setting.jobs, "switches"
+    )
+    return Outcome(list(_claims(points)), {"bandwidth": _table(points), "switches": table(switches)})
 
 
-def _point(asked: tuple[dict[str, str], str]) -> Point:
+def _switched(asked: tuple[dict[str, str], str]) -> tuple[str, str, float, dict[str, float]]:
+    """A loop's board, its name, and GB/s, measured and by setting."""
+    row, kernel = asked
+    settings = switched(row["gpu"], load_gpu(row["gpu"]).dram.clock_mhz)
+    found = {name: _point(asked, changed).ours for name, changed in settings.items()}
+    return row["gpu"], kernel, float(row[kernel]), found
+
+
+def _point(asked: tuple[dict[str, str], str], changed: Settings = MappingProxyType({})) -> Point:
     row, kernel = asked
     block, resident = int(row["block"]), int(row["blocks_per_sm"])
-    gpu = load_gpu(row["gpu"])
+    gpu = override(load_gpu(row["gpu"]), changed)
     wave = block * resident * gpu.sm.count
     in_l2 = gpu.l2.size_bytes / 8 / wave if block * resident > _FEW_THREADS else 0
     waves = [max(least, math.ceil(fillings * in_l2)) for least, fillings in zip(_WAVES, _FILLINGS, strict=True)]
