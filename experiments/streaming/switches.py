@@ -1,46 +1,36 @@
-"""Refresh and bank groups as data sheets have them, which no preset has on: what each would leave of the bandwidth."""
+"""What the model's DRAM can do and no preset has on, by data sheets and other simulators: what each does to streams."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from experiments.dram.ramulator2.memories import GDDR6, HBM2, MEMORIES
 from experiments.harness.readme import markdown
 
-Settings = Mapping[str, float]
-
-
-@dataclass(frozen=True)
-class Part:
-    """What a kind of memory does besides: nanoseconds, and clocks of its bus."""
-
-    refi_ns: float
-    rfc_ns: float
-    ccd_l: int
-    wtr_l: int
-
-    def refresh(self, clock_mhz: float) -> Settings:
-        """All banks at once.
-
-        >>> Part(3900, 260, 4, 8).refresh(1000)
-        {'dram.timing.refi': 3900, 'dram.timing.rfc': 260}
-        """
-        clocks = {"refi": self.refi_ns, "rfc": self.rfc_ns}
-        return {f"dram.timing.{name}": round(ns * clock_mhz / 1000) for name, ns in clocks.items()}
-
-    def bank_groups(self) -> Settings:
-        """Four, as both kinds have."""
-        return {"dram.bank_groups": 4, "dram.timing.ccd_l": self.ccd_l, "dram.timing.wtr_l": self.wtr_l}
-
-
-# Ramulator 2 (as experiments/dram records it), presets HBM2_4Gb at 2 Gbps and GDDR6_8Gb_x16 at 14 Gbps.
-PARTS = {"tesla-v100": Part(3900, 260, 4, 8), "a40": Part(1900, 120, 4, 11)}
+Settings = Mapping[str, object]
+PARTS = {"tesla-v100": ("hbm2-2000", HBM2), "a40": ("gddr6-14000", GDDR6)}
+_ACCEL_SIM = {"dram.write_queue": 64, "dram.write_high": 56, "dram.write_low": 32}  # its configurations
 
 
 def switched(gpu: str, clock_mhz: float) -> dict[str, Settings]:
-    """The settings of a board by name, the preset's own first."""
-    part = PARTS[gpu]
-    return {"preset": {}, "bank groups": part.bank_groups(), "refresh": part.refresh(clock_mhz)}
+    """What is set on a board, by name, the preset's own first; refresh and bank groups are those of Ramulator 2's part.
+
+    >>> switched("tesla-v100", 877)["refresh"]
+    {'dram.timing.refi': 3420, 'dram.timing.rfc': 227}
+    """
+    memory, part = PARTS[gpu]
+    ratio = clock_mhz / MEMORIES[memory].clock_mhz
+    groups: Settings = {"dram.bank_groups": 4, "dram.timing.ccd_l": part["ccd_l"], "dram.timing.wtr_l": part["wtr_l"]}
+    joined: Settings = {"dram.write_turns": "with_reads"}
+    return {
+        "preset": {},
+        "refresh": {f"dram.timing.{name}": round(part[name] * ratio) for name in ("refi", "rfc")},
+        "bank groups": groups,
+        "finish_opened": {"dram.write_turns": "finish_opened"},
+        "with_reads": joined,
+        "both": {**groups, **joined},
+        "with_reads, Accel-Sim's queue": {**_ACCEL_SIM, **joined},
+    }
 
 
 def table(rows: list[tuple[str, str, float, Mapping[str, float]]]) -> str:

@@ -351,6 +351,24 @@ def test_a_stream_reaches_the_peak_bandwidth(name):
     assert bandwidth == pytest.approx(peak, rel=0.02)
 
 
+def test_refreshes_of_all_banks_take_their_share_of_a_stream_and_bank_groups_in_turn_none():
+    """HBM2 of JESD235: 260 ns every 3.9 microseconds, and less than half as much again until rows are open again; twice
+    as long between column commands to one group of four."""
+    plain = override(fast(load_gpu("tesla-v100")), {"l1.mshrs": load_gpu("tesla-v100").l1.mshrs})
+    clock = plain.dram.clock_mhz / 1e3
+    refi, rfc = round(3900 * clock), round(260 * clock)
+
+    def cycles(settings: dict[str, int]) -> int:
+        gpu = override(plain, settings)
+        return stream(gpu, 60_000)[1] - stream(gpu, 20_000)[1]
+
+    refreshed = cycles({"dram.timing.refi": refi, "dram.timing.rfc": rfc})
+    grouped = cycles({"dram.bank_groups": 4, "dram.timing.ccd_l": 2 * plain.dram.timing.ccd})
+    usual = cycles({})
+    assert rfc / refi <= 1 - usual / refreshed < 1.5 * rfc / refi
+    assert usual / grouped == pytest.approx(1, abs=0.02)
+
+
 @pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
 @pytest.mark.parametrize("banks", [1, 2])
 def test_row_conflicts_cost_what_the_table_gives(name, banks):
