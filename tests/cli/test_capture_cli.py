@@ -178,9 +178,10 @@ def long_captured(long: Path, blocks: int, seconds: int, *arguments: str) -> sub
     return memsim(long, "long.cu", *shape, "-q", *arguments)
 
 
-def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path):
+@pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
+def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path, times):
     """What it printed before is there, what it would have printed next never is."""
-    for number in range(5):
+    for number in range(times):
         done = long_captured(long, 4, 0, "-o", str(tmp_path / f"{number}.h5"), "--stop")
         assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")
         assert list(Trace.open(tmp_path / f"{number}.h5").block_ids) == [0, 1, 2, 3]

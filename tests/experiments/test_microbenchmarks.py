@@ -40,7 +40,7 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
 
 @pytest.mark.parametrize(
     "name",
-    ["tesla-c2050", "gtx480"] + [pytest.param(name, marks=pytest.mark.slow) for name in ("tesla-v100", "tesla-k80")],
+    ["tesla-c2050"] + [pytest.param(name, marks=pytest.mark.slow) for name in ("gtx480", "tesla-v100", "tesla-k80")],
 )
 def test_the_walks_find_every_parameter_of_a_preset(name):
     gpu = override(load_gpu(name), {"l1.serves": "all"})  # the K80's serves textures alone
@@ -53,7 +53,7 @@ def test_the_walks_find_every_parameter_of_a_preset(name):
     assert found["lines that L1 loses with L2"] == f"{lost} of {discover.TURNS}"
 
 
-@pytest.mark.parametrize("name", ["tesla-c2050", "gtx480"])
+@pytest.mark.parametrize("name", ["tesla-c2050", pytest.param("gtx480", marks=pytest.mark.slow)])
 def test_fermi_would_be_found_not_inclusive(name):
     """Though the C2050's lines that share a set of L2 overfill a set of its L1, and the GTX 480's L1 is random."""
     device = SimulatedDevice(override(load_gpu(name), {"l2.inclusion": "non_inclusive"}))
@@ -61,6 +61,7 @@ def test_fermi_would_be_found_not_inclusive(name):
     assert discover.back_invalidated(device, l2.rivals, discover.hit_latency(device)) == 0
 
 
+@pytest.mark.slow
 def test_the_48_kb_of_fermi_are_found():
     """The other option of its L1: 64 sets, whose hash differs (Nugteren et al., HPCA 2014)."""
     device = SimulatedDevice(override(load_gpu("gtx480"), {"l1.size_bytes": 49152, "l1.ways": 6}))

@@ -47,7 +47,13 @@ def replay(tx, injected):
 
 
 @pytest.mark.parametrize(
-    "error", [KeyboardInterrupt(), InputError("a file", "field", "is wrong"), MemoryError()], ids=repr
+    "error",
+    [
+        KeyboardInterrupt(),
+        InputError("a file", "field", "is wrong"),
+        pytest.param(MemoryError(), marks=pytest.mark.slow),
+    ],
+    ids=repr,
 )
 def test_an_exception_at_any_line_ends_the_replay(tmp_path, error):
     """300 of all lines, drawn at random, in a process of its own: it could hang."""

@@ -98,10 +98,11 @@ def plain_run(path: str) -> None:
     Path(path).write_bytes(pickle.dumps([fingerprint(*case) for case in cases]))
 
 
-def test_the_loops_do_the_same_as_plain_python(tmp_path):
+@pytest.mark.parametrize("machines_drawn", [12, pytest.param(60, marks=pytest.mark.slow)])
+def test_the_loops_do_the_same_as_plain_python(tmp_path, machines_drawn):
     cases = []
 
-    @settings(max_examples=30, derandomize=True, phases=[Phase.generate], database=None)
+    @settings(max_examples=machines_drawn, derandomize=True, phases=[Phase.generate], database=None)
     @given(st.data())
     def collect(data):
         gpu = data.draw(machines.machines())

@@ -189,7 +189,7 @@ def test_several_results_share_one_axis_time_first(result):
     ]
 
 
-@pytest.mark.parametrize("format", Format)
+@pytest.mark.parametrize("format", [Format.svg, Format.png, pytest.param(Format.pdf, marks=pytest.mark.slow)])
 def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path, format):
     first, second = (plot(result, tmp_path / name, Sheet(format=format)) for name in ("one", "two"))
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
