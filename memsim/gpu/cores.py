@@ -23,8 +23,8 @@ def _lanes(what: str) -> Any:
     return Field(None, ge=1, le=4096, description=f"{what} instructions: results a cycle and SM; none: issue alone")
 
 
-def _link(what: str) -> Any:
-    return Field(None, ge=0, le=10**5, description=f"from {what} instruction to one that uses its result")
+def _link(what: str, to: str = "one that uses its result") -> Any:
+    return Field(None, ge=0, le=10**5, description=f"cycles from {what} instruction to {to}")
 
 
 def _macs(kind: str) -> Any:
@@ -54,6 +54,9 @@ class Pipes(Section):
     control_cycles: int | None = _link("a control")
     shuffle_lanes: int | None = _lanes("shuffle")
     shuffle_cycles: int | None = _link("a shuffle")
+    guard_cycles: int | None = _link("a comparison", "one that its predicate decides on")
+    operand_cycles: int | None = _link("an arithmetic", "an access that uses its result")
+    branch_cycles: int | None = _link("a branch", "what runs next")
     tensor_f16_macs: int | None = _macs("f16 and bf16")
     tensor_tf32_macs: int | None = _macs("tf32")
     tensor_i8_macs: int | None = _macs("8-bit integers")

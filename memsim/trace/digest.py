@@ -8,12 +8,15 @@ from dataclasses import asdict, replace
 from hashlib import sha256
 
 import numpy as np
+from numpy.lib.recfunctions import repack_fields
 
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
     INDEX_COLUMNS,
     INSTRUCTION_COLUMNS,
     INSTRUCTION_DEFAULTS,
+    MIX,
+    MIX_DEFAULTS,
     OP_DEFAULTS,
     ArrayInfo,
     Issue,
@@ -68,5 +71,6 @@ class ContentDigest:
             if name not in self._plain:
                 total.update(stream.digest())
         if len(issue.mixes) > 1:
-            total.update(np.ascontiguousarray(issue.mixes).data)
+            written = [name for name in MIX.names or () if name not in MIX_DEFAULTS or issue.mixes[name].any()]
+            total.update(repack_fields(issue.mixes[written]).data)
         return total.hexdigest()

@@ -42,8 +42,11 @@ say where a warp waits, for everything. Flags are always written. ``instructions
 (counted in compiled code), "estimated" (from source code or PTX), or "none" (no gap is known).
 
 A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) and ``chain_CLASS`` (those of them on the
-longest dependent chain); ``count_tensor`` matrix instructions, and for each of TENSOR_TYPES ``count_TYPE`` their
-multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add up to the gap.
+longest dependent chain). From 1.8 on some links of it stand apart from their class: ``chain_guard`` counts comparisons
+that a branch or an instruction under their predicate waits for, ``chain_operand`` arithmetic whose result the row's
+access needs, ``chain_branch`` branches, which have no comparison's time in them. ``count_tensor`` are matrix
+instructions, and for each of TENSOR_TYPES ``count_TYPE`` their multiply-accumulates, of whole warp instructions. Counts
+of classes and of matrix instructions add up to the gap.
 Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
 of source files, the GPU and ``by_data`` do not belong.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
@@ -61,7 +64,7 @@ import numpy as np
 from memsim.gpu.choices import Dependence
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 7)
+VERSION = (1, 8)
 
 
 class Kind(IntEnum):
@@ -159,14 +162,17 @@ ARRAY_COLUMNS: dict[str, str] = {"name": "str", "space": "u1", "base": "<u8", "b
 
 # Of instructions without memory access, after the table of arithmetic throughput in the CUDA C++ Programming Guide.
 INSTRUCTION_CLASSES = ("integer", "fp32", "half", "fp64", "special", "conversion", "control", "shuffle")
+LINKS = (*INSTRUCTION_CLASSES, "guard", "operand", "branch")  # of a chain; the last three instead of a class's
 TENSOR_TYPES = ("tensor_f16", "tensor_tf32", "tensor_i8", "tensor_f8", "tensor_f64")
 MIX = np.dtype(
     [
         *((f"{what}_{each}", "<u4") for each in INSTRUCTION_CLASSES for what in ("count", "chain")),
         ("count_tensor", "<u4"),
         *((f"count_{each}", "<u4") for each in TENSOR_TYPES),
+        *((f"chain_{each}", "<u4") for each in LINKS[len(INSTRUCTION_CLASSES) :]),
     ]
 )
+MIX_DEFAULTS = {f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]}  # what a file of before 1.8 lacks
 ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a gap
 MOST_MIXES = 1 << 16
 

@@ -18,7 +18,9 @@ from memsim.trace.schema import (
     INSTRUCTION_CLASSES,
     INSTRUCTION_COLUMNS,
     INSTRUCTION_DEFAULTS,
+    ISSUED,
     MIX,
+    MIX_DEFAULTS,
     MOST_MIXES,
     Instructions,
     Issue,
@@ -114,12 +116,17 @@ def read_issue(path: Path, file: h5py.File) -> Issue:
         raise InputError(path, "mixes", f"has {length} rows; a trace has 1 to {MOST_MIXES}")
     mixes = np.zeros(length, MIX)
     for name in mixes.dtype.names or ():
-        mixes[name] = hdf5.dataset(path, file, f"mixes/{name}", "<u4", (length,))[:]
+        if name not in MIX_DEFAULTS or hdf5.find(file, f"mixes/{name}") is not None:
+            mixes[name] = hdf5.dataset(path, file, f"mixes/{name}", "<u4", (length,))[:]
     if mixes[0] != np.zeros((), MIX):
         raise InputError(path, "mixes", "must begin with a row of zeros, which stands for what is not known")
     for each in INSTRUCTION_CLASSES:
         if (mixes[f"chain_{each}"] > mixes[f"count_{each}"]).any():
             raise InputError(path, f"mixes/chain_{each}", "must not be more than its count")
+    gaps = np.sum([mixes[name] for name in ISSUED], axis=0)
+    for name in MIX_DEFAULTS:
+        if (mixes[name] > gaps).any():
+            raise InputError(path, f"mixes/{name}", "must not be more than the instructions of its row")
     return Issue(dependence, instructions, mixes)
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 
 from memsim.gpu.config import GPU
-from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
+from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
 
 TICK = Fraction(1, 64)  # of a cycle, to which a gap's time in a pipe is rounded up
 
@@ -56,7 +56,7 @@ class Scheduler:
 
     def chain(self, mix) -> int:
         pipes, cycles = self.gpu.sm.pipes, 0
-        for each in INSTRUCTION_CLASSES:
+        for each in LINKS:
             link = getattr(pipes, f"{each}_cycles")
             cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if link is None else link)
         return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)

@@ -10,7 +10,7 @@ from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
 from memsim.hierarchy.sm.state import CHAIN, PIPES, RING, SCHEDULER, TICKS, WRITE_POLICY
-from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
+from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
 
 
 def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -> np.ndarray:
@@ -73,9 +73,11 @@ def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
     pipes, schedulers = gpu.sm.pipes, gpu.sm.schedulers or 1
     times = np.zeros((len(mixes), PIPES + 1), np.int64)
     for k, each in enumerate(INSTRUCTION_CLASSES):
-        lanes, cycles = getattr(pipes, f"{each}_lanes"), getattr(pipes, f"{each}_cycles")
+        lanes = getattr(pipes, f"{each}_lanes")
         if lanes:
             times[:, k] = -(-mixes[f"count_{each}"].astype(np.int64) * gpu.sm.warp_size * schedulers * TICKS // lanes)
+    for each in LINKS:
+        cycles = getattr(pipes, f"{each}_cycles")
         link = gpu.sm.instruction_cycles if cycles is None else cycles
         times[:, CHAIN] += mixes[f"chain_{each}"].astype(np.int64) * link
     for each in TENSOR_TYPES:

@@ -30,9 +30,10 @@ from memsim.sources.function_counts import (
     SPECIAL,
     Becomes,
 )
+from memsim.sources.ptx.chains import BRANCH, Chain, longest_to
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.module import Immediate, Instruction, Register
-from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
+from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
 
 CLASSES, TENSORS = INSTRUCTION_CLASSES, TENSOR_TYPES
 _TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4": 2, "e4m3": 3, "e5m2": 3, "f64": 4}
@@ -52,13 +53,14 @@ class Segment:
     """Instructions that run one after another without a row of the trace between them.
 
     Attributes:
-        counts, chains: by class of CLASSES; all of them, and those on the longest chain of dependent ones.
+        counts: by class of CLASSES.
+        chains: by LINKS, those on the longest chain of dependent ones.
         tensors: instructions for tensor cores.
         macs: their multiply-accumulates by class of TENSORS, of the whole warp.
     """
 
     counts: tuple[int, ...] = (0,) * len(CLASSES)
-    chains: tuple[int, ...] = (0,) * len(CLASSES)
+    chains: tuple[int, ...] = (0,) * len(LINKS)
     tensors: int = 0
     macs: tuple[int, ...] = (0,) * len(TENSORS)
 
@@ -107,9 +109,9 @@ class Counter:
         if not effects(one).memory or one.name == "wgmma":
             self._now.append(one)
 
-    def take(self) -> int:
-        """The number of the segment since the last call, -1 if there was nothing."""
-        segment = self._segment(self._now)
+    def take(self, before: Instruction | None = None) -> int:
+        """The number of the segment since the last call, which ends before an instruction; -1 if there was nothing."""
+        segment = self._segment(self._now, before)
         self._now = []
         if segment.gap == 0:
             return -1
@@ -118,38 +120,33 @@ class Counter:
             self.segments.append(segment)
         return self._numbers[segment]
 
-    def _segment(self, instructions: Sequence[Instruction]) -> Segment:
+    def _segment(self, instructions: Sequence[Instruction], before: Instruction | None) -> Segment:
         counts, macs, tensors = [0] * len(CLASSES), [0] * len(TENSORS), 0
-        chains: dict[str, tuple[int, tuple[int, ...]]] = {}
-        longest: tuple[int, tuple[int, ...]] = (0, (0,) * len(CLASSES))
+        chains: dict[str, Chain] = {}
+        longest = Chain()
         for one in instructions:
-            becomes, links = self.becomes(one), self._links(one)
-            reads = [chains[name] for name in effects(one).reads if name in chains]
-            length, chain = max(reads, default=(0, (0,) * len(CLASSES)))
-            chain = tuple(have + links.get(k, 0) for k, have in enumerate(chain))
-            length += sum(links.values())
-            for k, count in becomes.items():
+            chain = longest_to(one, chains).then(self._links(one))
+            for k, count in self.becomes(one).items():
                 counts[k] += count
             if (tensor := tensor_work(one)) is not None:
-                tensors, length = tensors + 1, length + 1
+                tensors += 1
                 macs[tensor[0]] += tensor[1]
-            for name in effects(one).writes:
-                chains[name] = length, chain
-            longest = max(longest, (length, chain))
-        return Segment(tuple(counts), longest[1], tensors, tuple(macs))
+            chains |= dict.fromkeys(effects(one).writes, chain)
+            longest = max(longest, chain)
+        if before is not None and effects(before).memory:
+            longest = max(longest, longest_to(before, chains))
+        return Segment(tuple(counts), longest.links, tensors, tuple(macs))
 
     def becomes(self, one: Instruction) -> Becomes:
         """Instructions of the machine that one of PTX becomes, by class."""
         return self._estimated(one) if self._charged is None else self._charged[id(one)]
 
     def _links(self, one: Instruction) -> Becomes:
-        """Those of them that wait for each other: of what surrounds a branch (BSSY, BSYNC), the branch alone.
-
-        What a branch takes until the next instruction issues is a link of the class.
-        """
+        """Those of them that wait for each other: of what surrounds a branch (BSSY, BSYNC), the branch alone."""
         becomes = self.becomes(one)
-        branches = min(becomes.get(CONTROL, 0), self._estimated(one).get(CONTROL, 0), 1)
-        return {**becomes, CONTROL: branches}
+        control = min(becomes.get(CONTROL, 0), self._estimated(one).get(CONTROL, 0), 1)
+        links = {k: count for k, count in becomes.items() if k != CONTROL}
+        return links | ({BRANCH if one.name in ("bra", "brx") else CONTROL: control} if control else {})
 
     def _estimated(self, one: Instruction) -> Becomes:
         """What one becomes by the rules of this file."""

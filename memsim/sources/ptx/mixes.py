@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.sources.ptx.classes import Segment
 from memsim.sources.ptx.machine.log import FULL
-from memsim.trace.schema import INSTRUCTION_CLASSES, MIX, MOST_MIXES, TENSOR_TYPES
+from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, MIX, MOST_MIXES, TENSOR_TYPES
 
 
 class Mixes:
@@ -42,8 +42,10 @@ class Mixes:
         """MIX records, for the writer."""
         table = np.zeros(len(self.mixes), MIX)
         for row, mix in zip(table, self.mixes, strict=True):
-            for name, count, chain in zip(INSTRUCTION_CLASSES, mix.counts, mix.chains, strict=True):
-                row[f"count_{name}"], row[f"chain_{name}"] = count, chain
+            for name, count in zip(INSTRUCTION_CLASSES, mix.counts, strict=True):
+                row[f"count_{name}"] = count
+            for name, links in zip(LINKS, mix.chains, strict=True):
+                row[f"chain_{name}"] = links
             row["count_tensor"] = mix.tensors
             for name, macs in zip(TENSOR_TYPES, mix.macs, strict=True):
                 row[f"count_{name}"] = macs

@@ -146,7 +146,7 @@ class _Lowering:
             values = self._kept.values(one)
             if self._tracing and ends:
                 self._counter.add(one)
-            segment = self._counter.take() if self._tracing and (uses or logs or ends) else -1
+            segment = self._counter.take(one) if self._tracing and (uses or logs or ends) else -1
             self._b.begin(one, segment, uses)
             if one.name == "brx":
                 self._branch_by_table(one)

@@ -1,10 +1,10 @@
 """In which order the assembler issues the instructions of a basic block: an estimate, where SASS does not tell.
 
 PTX says nothing of order but dependence: LLVM writes a load where its value is used, and ptxas moves independent
-loads of a block up, so that one wait covers them all. This is list scheduling (Gibbons and Muchnick 1986) with one
-priority: what loads wait for first, then loads, in the order of the text; all else as late as the text has it. No
-access moves over a barrier, a fence, an atomic or a volatile access, and no load over a store that may write what it
-reads (`alias.py`).
+loads of a block up, so that one wait covers them all. This is list scheduling (Gibbons and Muchnick 1986) with two
+priorities: loads and what they wait for, in the order of the text; then what decides on the block's branch, which takes
+its time while loads are under way; all else as late as the text has it. No access moves over a barrier, a fence, an
+atomic or a volatile access, and no load over a store that may write what it reads (`alias.py`).
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from memsim.sources.ptx.flow import ENDS
 from memsim.sources.ptx.module import Instruction
 from memsim.sources.ptx.waits import brings
 
+LOADED, DECIDING, LATE = range(3)
 WINDOW = 32  # loads that are moved over others: as many registers or more would hold what they bring
 
 
@@ -35,13 +36,13 @@ def scheduled(instructions: Sequence[Instruction], places: Places) -> list[Instr
     if sum(brings(one) for one in instructions) < 2:
         return list(instructions)
     before = _dependences(instructions, effect, _placed(instructions, effect, places))
-    early = _early(instructions, before)
+    rank = _ranks(instructions, effect, before)
     waiting = [len(others) for others in before]
     after: list[list[int]] = [[] for _ in instructions]
     for i, others in enumerate(before):
         for j in others:
             after[j].append(i)
-    ready = [(not early[i], i) for i, count in enumerate(waiting) if count == 0]
+    ready = [(rank[i], i) for i, count in enumerate(waiting) if count == 0]
     heapq.heapify(ready)
     order = []
     while ready:
@@ -50,21 +51,39 @@ def scheduled(instructions: Sequence[Instruction], places: Places) -> list[Instr
         for j in after[i]:
             waiting[j] -= 1
             if waiting[j] == 0:
-                heapq.heappush(ready, (not early[j], j))
+                heapq.heappush(ready, (rank[j], j))
     return order
 
 
-def _early(instructions: Sequence[Instruction], before: list[set[int]]) -> list[bool]:
-    """Loads, up to WINDOW of them, and all that they wait for: what is issued as soon as it can be."""
-    early = [False] * len(instructions)
+def _ranks(instructions: Sequence[Instruction], effect: Sequence[Effects], before: list[set[int]]) -> list[int]:
+    """What is issued first of all that can be: loads, up to WINDOW; what decides on the block's branch; all else.
+
+    What they wait for has their rank. A branch is decided early where that waits for no load of the block, and not over
+    an instruction that orders accesses, behind which the assembler leaves it.
+    """
+    ranks = [LATE] * len(instructions)
     loads = [i for i, one in enumerate(instructions) if brings(one) and one.name != "atom"][:WINDOW]
-    work = list(loads)
+    fence = max((i for i, does in enumerate(effect) if does.ordered), default=-1)
+    end = len(instructions) - 1
+    decides = [i for i in before[end] if set(effect[i].writes) & set(effect[end].steers)]
+    for rank, first in ((LOADED, loads), (DECIDING, decides)):
+        wanted = _with_all_before(first, before)
+        if rank == DECIDING and any(brings(instructions[i]) or i > fence >= 0 for i in wanted):
+            continue
+        for i in wanted:
+            ranks[i] = min(ranks[i], rank)
+    return ranks
+
+
+def _with_all_before(first: Sequence[int], before: list[set[int]]) -> set[int]:
+    found: set[int] = set()
+    work = list(first)
     while work:
         i = work.pop()
-        if not early[i]:
-            early[i] = True
+        if i not in found:
+            found.add(i)
             work += before[i]
-    return early
+    return found
 
 
 def _placed(instructions: Sequence[Instruction], effect: Sequence[Effects], places: Places) -> list[Place | None]:
