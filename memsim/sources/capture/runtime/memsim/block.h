@@ -38,7 +38,7 @@ struct BlockState {
     uint32_t runnable_warps = 0;
     unsigned alive = 0, current = 0, waiting_at_barrier = 0, spins = 0;
     int sum = 0, barrier_sum = 0;
-    bool at_grid_barrier = false;
+    bool at_grid_barrier = false, leaves = false;  // the next barrier to open is the grid's; the last one was
     Fiber* fiber_of[max_threads] = {};
 };
 
@@ -113,8 +113,8 @@ class Block : BlockState {
     __attribute__((noinline)) void grid_barrier(const char* caller) {
         at_grid_barrier = true;
         barrier(0, caller);
-        if (!at_grid_barrier) return;
-        at_grid_barrier = false;
+        if (!leaves) return;
+        leaves = false;
         switch_to(&host);
     }
 
@@ -187,6 +187,8 @@ class Block : BlockState {
                 warp.at_barrier = 0;
             }
         waiting_at_barrier = 0;
+        leaves = at_grid_barrier;
+        at_grid_barrier = false;
         spins = 0;
         barrier_sum = sum;
         sum = 0;

@@ -162,9 +162,8 @@ class Grid {
             if (window.ends_with(number)) return false;
         }
         if (n_waiting && n_ended)
-            fail("%s:%d: deadlock in kernel %s: %llu blocks wait at the grid's barrier, %llu have ended", place.file,
-                 place.line, place.kernel, static_cast<unsigned long long>(n_waiting),
-                 static_cast<unsigned long long>(n_ended));
+            fail("deadlock: %llu blocks wait at the grid's barrier, %llu have ended",
+                 static_cast<unsigned long long>(n_waiting), static_cast<unsigned long long>(n_ended));
         return n_waiting;
     }
 
