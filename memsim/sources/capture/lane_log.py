@@ -4,6 +4,7 @@ A message is a header of 16 bytes, little-endian ``{u4 kind, u4 zero, u8 bytes}`
 payload of a block is 64-bit words ``number, n_threads, offsets[n_threads + 1], words[]``: one word an access of a
 thread, ``variant << 48 | address``, or a mark, thread after thread, each in its own order. A long block comes in parts,
 each such a payload with the words that the threads have since the last; the block's own message has the last of them.
+So do blocks that wait for each other, a part of each block up to each barrier of the grid.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ class Launch:
     """A kernel is about to run; the program waits for an answer.
 
     ``kernel`` is its name alone, ``written`` that with namespaces and template arguments, as the launch has it.
-    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow. A launch
-    that a copy of the program runs comes ``again``; the arrays that there are then are told once more behind it.
+    ``index`` counts all launches from 0. On a GPU (``gpu``) there is one answer, and :class:`Records` follow; there is
+    one for a ``cooperative`` launch too, whose blocks may wait for each other. A launch that a copy of the program runs
+    comes ``again``; the arrays that there are then are told once more behind it.
     """
 
     kernel: str
@@ -62,6 +64,7 @@ class Launch:
     dynamic_shared: int = 0
     gpu: bool = False
     again: bool = False
+    cooperative: bool = False
     written: str = field(default="", compare=False)
 
 
@@ -148,10 +151,14 @@ class Records:
 
 @dataclass(frozen=True)
 class End:
-    """All blocks of the launch have run; ``accesses`` of lanes were counted in those that were not logged."""
+    """All blocks of the launch have run; ``accesses`` of lanes were counted in those that were not logged.
+
+    ``grid_barriers``: how often all blocks waited for each other.
+    """
 
     index: int
     accesses: int = 0
+    grid_barriers: int = 0
 
 
 @dataclass(frozen=True)
@@ -183,22 +190,25 @@ def read_log(file: IO[bytes], program: str) -> Iterator[Message]:
     """
     stream = _Stream(file, program)
     running: int | None = None
-    alone = False  # the next block is its launch's first, or parts of it have come
+    first = False  # the next block is its launch's first
+    in_parts: set[int] = set()  # blocks that have not ended
     while (header := stream.header()) is not None:
         kind, n_bytes = header
         if kind == MessageKind.block:
             if running is None:
                 raise stream.foreign("a block outside a launch")
-            yield stream.blocks(n_bytes, alone)
-            alone = False
+            blocks = stream.blocks(n_bytes, first or bool(in_parts))
+            in_parts.difference_update(blocks.ids[:1].tolist())
+            first = False
+            yield blocks
             continue
         message = stream.message(kind, n_bytes)
         if isinstance(message, Launch):
-            running, alone = message.index, True
+            running, first, in_parts = message.index, True, set()
         elif isinstance(message, Part):
             if running is None:
                 raise stream.foreign("a part of a block outside a launch")
-            alone = True
+            in_parts.update(message.words[:1].tolist())
         elif isinstance(message, End):
             running = None
         yield message

@@ -42,7 +42,7 @@ class Merger:
 
     Messages go to :meth:`take`, in the order in which they come; blocks come back as chunks of their launch's trace,
     and so do the records of a GPU from :meth:`records`. A block that comes in parts is kept in a file until its end,
-    and comes back from :meth:`long_block`.
+    and comes back from :meth:`joined`.
 
     Args:
         sites: the front end's table.
@@ -145,7 +145,7 @@ class Merger:
 
     def blocks(self, message: Blocks) -> Chunk:
         """The instructions of some blocks' warps; they continue those of the blocks before."""
-        assert self._launch is not None and not self.is_long
+        assert self._launch is not None
         shape = self.launch_shape()
         if (message.words[message.starts[:-1] + 1] != shape.threads_per_block).any():
             raise self._foreign("a block has too many threads, or too few")
@@ -156,35 +156,34 @@ class Merger:
         self._merge(message, n_warps, shape.warps_per_block)
         return self._next_warps(n_warps)
 
-    @property
-    def is_long(self) -> bool:
-        """Whether parts have come of the block whose end is next."""
-        return bool(self._parts)
+    def is_in_parts(self, message: Blocks) -> bool:
+        """Whether these are one block, the last part of it."""
+        return self._parts.holds(int(message.ids[0]))
 
-    def long_block(self, message: Blocks) -> Iterator[Chunk]:
+    def joined(self, message: Blocks) -> Iterator[Chunk]:
         """The instructions of a block whose parts came before, this message the last of them.
 
         Each chunk has the next of them, its warps numbered as in the trace: most have none there.
         """
         self._add_part(message.words[message.starts[0] : message.starts[1] - MESSAGE_WORDS])
-        shape, parts = self.launch_shape(), self._parts
-        if parts.n_threads != shape.threads_per_block or not 0 <= parts.number < shape.n_blocks:
+        shape, parts, block = self.launch_shape(), self._parts, int(message.ids[0])
+        if parts.n_threads(block) != shape.threads_per_block or not 0 <= block < shape.n_blocks:
             raise self._foreign("a block outside the grid, or with too many threads or too few")
         n_warps = shape.warps_per_block
         state, words = np.zeros((n_warps, STATE), np.int64), np.empty((WARP_SIZE, WINDOW_WORDS), np.int64)
         self._log.clear()
         for warp in range(n_warps):
-            places = [Place() for _ in range(min(WARP_SIZE, parts.n_threads - warp * WARP_SIZE))]
+            places = [Place() for _ in range(min(WARP_SIZE, shape.threads_per_block - warp * WARP_SIZE))]
             self._lane["at"] = self._lane["stop"] = self._turn[BEGUN] = 0
             result = STARVED
             while result == STARVED:
                 if self._log.cursor[0] >= PIECE_ROWS:
                     yield self._chunk(n_warps)
                     self._log.clear()
-                self._refill(words, places, warp * WARP_SIZE)
-                result = self._merge_window(words.ravel(), warp, parts.number * n_warps + warp, len(places), state)
+                self._refill(words, block, places, warp * WARP_SIZE)
+                result = self._merge_window(words.ravel(), warp, block * n_warps + warp, len(places), state)
             self._check(result)
-        parts.clear()
+        parts.forget(block)
         yield self._next_warps(n_warps)
 
     def records(self, message: Records, blocks: range) -> Chunk:
@@ -258,14 +257,14 @@ class Merger:
         """Room for twice as many calls in one another."""
         self._calls = np.hstack([self._calls, np.zeros_like(self._calls)])
 
-    def _refill(self, words: np.ndarray, places: Sequence[Place], first_thread: int) -> None:
+    def _refill(self, words: np.ndarray, block: int, places: Sequence[Place], first_thread: int) -> None:
         """Read the next words of the lanes that have none left here."""
         for i, place in enumerate(places):
             lane = self._lane[i]
             if lane["at"] == lane["stop"]:
                 lane["at"] = i * WINDOW_WORDS
-                lane["stop"] = lane["at"] + self._parts.read(first_thread + i, place, words[i])
-                lane["more"] = not self._parts.is_read(place)
+                lane["stop"] = lane["at"] + self._parts.read(block, first_thread + i, place, words[i])
+                lane["more"] = not self._parts.is_read(block, place)
 
     def _tables(self) -> tuple[Sites, Memory, Ops]:
         """What the compiled loops look up."""

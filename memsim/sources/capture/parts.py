@@ -1,4 +1,8 @@
-"""A block too long to be held: its parts go to a file as they come, and each thread's words come back in turn."""
+"""Blocks that come in parts: these go to a file as they come, and each thread's words come back in turn.
+
+A block too long to be held comes so, and those of a grid that wait for each other, up to one barrier of the grid after
+another: then the parts of all of them are there before the end of any is.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ class Place:
 
 
 class Parts:
-    """The parts of one block, in a file without a name, which goes when the process does.
+    """The parts of blocks, in a file without a name, which goes when the process does.
 
     Args:
         folder: where that file is.
@@ -41,44 +45,47 @@ class Parts:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._file: IO[bytes] | None = None
-        self._parts: list[_Part] = []
-        self.number = self.n_threads = 0
+        self._parts: dict[int, list[_Part]] = {}  # of each block that has not ended
 
-    def __bool__(self) -> bool:
-        """Whether there are any."""
-        return bool(self._parts)
+    def holds(self, block: int) -> bool:
+        """Whether there are any of a block."""
+        return block in self._parts
 
     def add(self, payload: np.ndarray) -> None:
-        """Add the next part.
+        """Add a block's next part.
 
         Args:
             payload: i8, as :mod:`memsim.sources.capture.lane_log` has it.
 
         Raises:
             InputError: the disk is full.
-            ValueError: the payload is no part of this block.
+            ValueError: the payload is no part of a block.
         """
         number, n_threads = payload[:HEAD_WORDS].tolist() if len(payload) > HEAD_WORDS else (-1, -1)
         words = payload[HEAD_WORDS + 1 + n_threads :]
         offsets = payload[HEAD_WORDS : len(payload) - len(words)].copy()
         if n_threads < 1 or len(offsets) != n_threads + 1 or offsets[0] or offsets[-1] != len(words):
             raise ValueError("threads' words overlap")
-        if (np.diff(offsets) < 0).any() or (self._parts and (number, n_threads) != (self.number, self.n_threads)):
-            raise ValueError("parts of several blocks are mixed")
-        self.number, self.n_threads = number, n_threads
+        before = self._parts.setdefault(number, [])
+        if (np.diff(offsets) < 0).any() or (before and len(before[-1].offsets) != len(offsets)):
+            raise ValueError("parts of a block with other threads")
         with writing(self._folder):
             if self._file is None:
                 self._file = TemporaryFile(dir=self._folder)  # noqa: SIM115
-            self._parts.append(_Part(self._file.tell(), offsets))
+            before.append(_Part(self._file.tell(), offsets))
             self._file.write(words.data)
             self._file.flush()
 
-    def read(self, thread: int, place: Place, room: np.ndarray) -> int:
+    def n_threads(self, block: int) -> int:
+        """Of a block."""
+        return len(self._parts[block][-1].offsets) - 1
+
+    def read(self, block: int, thread: int, place: Place, room: np.ndarray) -> int:
         """Fill ``room``, i8, with the thread's next words, and move its place on; returns how many there were."""
         assert self._file is not None
-        count = 0
-        while count < len(room) and place.part < len(self._parts):
-            part = self._parts[place.part]
+        count, parts = 0, self._parts[block]
+        while count < len(room) and place.part < len(parts):
+            part = parts[place.part]
             first, last = part.offsets[thread : thread + 2].tolist()
             taken = min(last - first - place.word, len(room) - count)
             if taken:
@@ -91,14 +98,14 @@ class Parts:
                 place.part, place.word = place.part + 1, 0
         return count
 
-    def is_read(self, place: Place) -> bool:
+    def is_read(self, block: int, place: Place) -> bool:
         """Whether there are no words, of any thread, behind a place."""
-        return place.part == len(self._parts)
+        return place.part == len(self._parts[block])
 
-    def clear(self) -> None:
-        """Forget the block; the file's room is used again."""
-        self._parts = []
-        if self._file is not None:
+    def forget(self, block: int) -> None:
+        """Of a block that has ended; when all have, the file's room is used again."""
+        del self._parts[block]
+        if not self._parts and self._file is not None:
             self._file.seek(0)
 
     def close(self) -> None:

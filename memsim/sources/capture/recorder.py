@@ -32,6 +32,8 @@ from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
 
+GRID_BARRIERS = "a barrier of the whole grid is one of each block in the trace: no block waits for another there"
+
 
 @dataclass
 class Recorder:
@@ -69,8 +71,8 @@ class Recorder:
         """Use a message of the program; returns the answer that it waits for, if it does."""
         if isinstance(message, Failed):
             raise InputError(self.program, "run", f"failed: {without_probes(message.text)}")
-        if isinstance(message, Blocks) and self.merger.is_long:
-            return self._add_long(message)
+        if isinstance(message, Blocks) and self.merger.is_in_parts(message):
+            return self._add_joined(message)
         chunk = self.merger.take(message)
         if isinstance(message, Launch):
             return self._begin(message)
@@ -159,6 +161,9 @@ class Recorder:
         if self.on_gpu:  # all at once, before anything is known of what a block accesses
             self._blocks = self._given() if self.wanted.blocks is not None else self._wave()
             return self._answer(self._blocks.start, self._blocks.stop)
+        if launch.cooperative:  # all blocks are on the GPU together; none ends before the others
+            self._blocks = self._given() if self.wanted.blocks is not None else range(self._shape().n_blocks)
+            return self._answer(self._blocks.start, self._blocks.stop)
         self._first = self._given().start if self.wanted.blocks is not None else 0
         return self._answer(self._first, self._first + 1)
 
@@ -168,6 +173,8 @@ class Recorder:
         assert self._launch is not None
         order = self._launch.index  # of all launches of the program
         about: dict[str, Any] = {"launch": index, "order": order, "registers_from": source}
+        if self._launch.cooperative:
+            about["grid_barriers"] = "each block's alone"
         if self.wanted.unroll != 1:
             about["unroll"] = self.wanted.unroll
         return about | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
@@ -193,11 +200,11 @@ class Recorder:
         most = self.gpu.sm.registers // threads  # nvcc would make do with so many for this GPU
         return self.merger.launch_shape(min(needs.registers, most), shared)
 
-    def _add_long(self, message: Blocks) -> str:
-        """Write a block that is too long to be held."""
+    def _add_joined(self, message: Blocks) -> str:
+        """Write a block that came in parts, without ever holding all of it."""
         assert self._writer is not None
         first, accessed = np.zeros((2, self._shape().warps_per_block + 1), np.int64), 0
-        for chunk in self.merger.long_block(message):
+        for chunk in self.merger.joined(message):
             self._writer.extend({name: getattr(chunk, name) for name in INSTRUCTION_COLUMNS}, chunk.addresses)
             first += chunk.first_instruction, chunk.first_address
             accessed += lane_bytes(chunk, self.merger.ops)
@@ -232,6 +239,9 @@ class Recorder:
         again = self._launch is not None and self._launch.again
         captured = self._launch is not None
         if captured:
+            if message.grid_barriers:
+                assert self._launch is not None
+                self.notes.append(f"{self._launch.kernel}: {GRID_BARRIERS}")
             self._finish()
         if self.heaviest is None or self._running is None or again:
             return ""

@@ -21,6 +21,20 @@ __global__ void waits(int* p) {
     while (atomicCAS(p, 1, 1) != 1) {}
 }
 __global__ void traps(int* p) { __trap(); }
+__global__ void filters(cudaTextureObject_t line) { tex1D<float>(line, 1.75f); }
+static cudaTextureObject_t filtered() {
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaMallocArray(&array, &format, 5);
+    cudaResourceDesc what{};
+    what.resType = cudaResourceTypeArray;
+    what.res.array.array = array;
+    cudaTextureDesc how{};
+    how.filterMode = cudaFilterModeLinear;
+    cudaTextureObject_t line;
+    cudaCreateTextureObject(&line, &what, &how, nullptr);
+    return line;
+}
 #line 24 "faults.cu"
 __global__ void asserts(int* p) { assert(threadIdx.x < 3 || p == nullptr); }
 
@@ -35,6 +49,7 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "foreign_mask")) RUN(foreign_mask, (1, 32), field);
     if (!strcmp(what, "deep")) field[0] = 20, RUN(deep, (1, 1), field);
     if (!strcmp(what, "waits")) RUN(waits, (1, 1), field);
+    if (!strcmp(what, "filters")) RUN(filters, (1, 1), filtered());
     if (!strcmp(what, "traps")) RUN(traps, (1, 1), field);
     if (!strcmp(what, "asserts")) RUN(asserts, (dim3(1, 2), 32), field);
     if (!strcmp(what, "host_assert")) assert(argc == 5);

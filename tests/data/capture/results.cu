@@ -231,16 +231,18 @@ __global__ void uses_symbols(float* out) {
     out[threadIdx.x] = coefficients[threadIdx.x % 4] * 2;
     atomicAdd(&counter, 1);
 }
-__global__ void uses_textures(cudaTextureObject_t line, cudaTextureObject_t plane, float* out) {
+__global__ void uses_textures(cudaTextureObject_t line, cudaTextureObject_t plane, cudaTextureObject_t linear,
+                              float* out) {
     out[0] = tex1Dfetch<float>(line, 3), out[1] = tex1Dfetch<float>(line, -1), out[2] = tex1Dfetch<float>(line, 10);
     out[3] = tex2D<float>(plane, 2.5f, 1.5f), out[4] = tex2D<float>(plane, -4, 9), out[5] = tex2D<float>(plane, 4, 2);
+    out[8] = tex2D<float>(linear, 2.5f, 1.5f), out[9] = tex2D<float>(linear, 5.501f, 0.4999f);
 }
 
 texture<float, cudaTextureType1D, cudaReadModeElementType> reference;
 __global__ void uses_reference(float* out) { out[threadIdx.x] = tex1Dfetch(reference, threadIdx.x); }
 
 static void memory() {
-    float values[4] = {1, 2, 3, 4}, *out = device<float>(8);
+    float values[4] = {1, 2, 3, 4}, *out = device<float>(10);
     cudaMemcpyToSymbol(coefficients, values, sizeof values);
     RUN(uses_symbols, (2, 4), out);
     int count;
@@ -271,7 +273,7 @@ static void memory() {
     what.res.linear.devPtr = line;
     what.res.linear.desc = cudaCreateChannelDesc<float>();
     what.res.linear.sizeInBytes = 40;
-    cudaTextureObject_t one, two;
+    cudaTextureObject_t one, two, linear;
     cudaCreateTextureObject(&one, &what, &how, nullptr);
     cudaArray_t array;
     cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
@@ -282,11 +284,13 @@ static void memory() {
     what.resType = cudaResourceTypeArray;
     what.res.array.array = array;
     cudaCreateTextureObject(&two, &what, &how, nullptr);
-    RUN(uses_textures, (1, 1), one, two, out);
+    how.filterMode = cudaFilterModeLinear;
+    cudaCreateTextureObject(&linear, &what, &how, nullptr);
+    RUN(uses_textures, (1, 1), one, two, linear, out);
     cudaBindTexture(nullptr, reference, line, 12);
     RUN(uses_reference, (1, 2), out + 6);
     check("textures", out[6] == 1 && out[7] == 2 && out[0] == 4 && out[1] == 0 && out[2] == 0 && out[3] == 7 &&
-                          out[4] == 10 && out[5] == 14);
+                          out[4] == 10 && out[5] == 14 && out[8] == 7 && out[9] == 4);
 }
 
 // Launches: arguments once and by value, templates, errors, cudaLaunchKernel.

@@ -416,6 +416,32 @@ def test_launch_shapes_may_be_in_braces(tmp_path):
     assert [(site.line, site.text) for site in done.sites] == [(2, "a[threadIdx.x]")]
 
 
+def test_what_nvcc_passes_over_is_passed_over(tmp_path):
+    text = """inline constexpr int warpSize = 32;
+__device__ void step(float *a);
+__global__ void k(float *a) { a[threadIdx.x / warpSize + \\  // a warp's own
+  1] = 1; }
+int main() { void *of = (void *)step; k<<<1, 32>>>(0); }"""
+    done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
+    assert [(site.line, site.text) for site in done.sites] == [(3, "a[threadIdx.x / warpSize + \\ // a warp's own 1]")]
+
+
+def test_device_functions_may_be_called_so_by_a_declaration_alone(tmp_path):
+    text = """struct S { int v[2]; __host__ __device__ S(int x); __device__ int get(int i) const; };
+template <class T> struct U { T v[2]; __device__ T get(int i) const; };
+__host__ __device__ int first(const int *p);
+#define AT(p, i) (p)[i]
+S::S(int x) { v[0] = x; }
+int S::get(int i) const { return AT(v, i); }
+template <class T> T U<T>::get(int i) const { return v[i]; }
+int first(const int *p) { return p[0]; }
+int of_the_host(const int *p) { return p[0]; }
+__global__ void k(S *s, U<int> *u, int *p) { p[1] = s->get(0) + u->get(1) + first(p); }
+int main() { k<<<1, 1>>>(0, 0, 0); }"""
+    done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
+    assert sorted(site.line for site in done.sites if site.kind is not None) == [5, 6, 7, 8, 10]
+
+
 def test_declarations_over_several_lines_keep_the_lines_behind(tmp_path):
     text = "__global__ void k(float *a) {\n  extern __shared__\n    float s[];\n  a[1 <<\n    (int)s[0]] = 1;\n}\n"
     done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
@@ -457,6 +483,7 @@ def test_inline_ptx_that_no_kernel_reaches_is_let_pass(tmp_path):
         ("__global__ void k(int *a) {\nagain: a[0]++;\n  if (a[0] < 5) goto again;\n}", 3, "goto"),
         ("__global__ void k(int *a) {\n  a[0] = unheard_of(3);\n}", 2, "use of undeclared identifier 'unheard_of'"),
         ("__global__ void k(cudaSurfaceObject_t s) {}", 1, "surfaces are not known"),
+        ("#include <string>\nbool b = std::string().starts_with('a');", 2, "a later C++ may have it: --std c++20"),
         ('#include "missing.cuh"\n__global__ void k() {}', 1, "file not found"),
     ],
 )

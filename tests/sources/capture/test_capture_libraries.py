@@ -308,6 +308,17 @@ def test_all_missing_headers_are_told_at_once(tmp_path):
         memsim.capture(program, out=tmp_path / "t.h5", by="source", registers=20)
 
 
+def test_functions_of_the_runtime_may_be_named_by_the_global_scope(tmp_path):
+    program = tmp_path / "p.cu"
+    program.write_text(
+        "__global__ void k(int* a, int* b) { a[threadIdx.x] = b[threadIdx.x]; }\n"
+        "int main() { int *a, *b; ::cudaMalloc(&a, 128); ::cudaMallocManaged(&b, 128); k<<<1, 32>>>(a, b);\n"
+        "  return ::cudaDeviceSynchronize(); }\n"
+    )
+    trace = memsim.capture(program, out=tmp_path / "t.h5", by="source", registers=20).trace
+    assert {array.name for array in trace.arrays} == {"a", "b"}
+
+
 def test_a_loop_one_past_an_arrays_end_ends(tmp_path):
     """As on a GPU; from an array's bound g++ would conclude that its condition always holds."""
     program = tmp_path / "p.cu"

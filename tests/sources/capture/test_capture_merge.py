@@ -382,8 +382,8 @@ def test_a_block_in_parts_is_the_same_as_whole(monkeypatch, tmp_path, program, n
     stream = b"".join([*variants, ARRAY, start, *parts, log.block(0, pieces[-1]), log.end()])
     found = [[] for _ in range(-(-n_threads // 32))]
     for message in read_log(io.BytesIO(stream), "app.cu"):
-        if isinstance(message, Blocks) and merger.is_long:
-            chunks = merger.long_block(message)
+        if isinstance(message, Blocks) and merger.is_in_parts(message):
+            chunks = merger.joined(message)
         else:
             chunks = filter(None, [merger.take(message)])
         for chunk in chunks:
@@ -394,11 +394,27 @@ def test_a_block_in_parts_is_the_same_as_whole(monkeypatch, tmp_path, program, n
     assert list(tmp_path.iterdir()) == []
 
 
-def test_parts_of_several_blocks_are_no_log(tmp_path):
-    parts = log.part(0, [[log.access(1, BASE)]]), log.part(1, [[log.access(1, BASE)]])
+def test_blocks_in_parts_may_be_under_way_together(tmp_path):
+    """As blocks are that wait for each other: each is put together from its own parts."""
+    words = [[log.access(1, BASE + 128 * k)] for k in range(4)]
+    parts = [log.part(0, [words[0]]), log.part(1, [words[1]]), log.block(0, [words[2]]), log.block(1, [words[3]])]
+    start = log.launch(grid=(2, 1, 1), block=(1, 1, 1), cooperative=True)
+    merger, found = Merger([LOAD], folder=tmp_path), {}
+    for message in read_log(io.BytesIO(b"".join([VARIANTS[0], ARRAY, start, *parts, log.end()])), "app.cu"):
+        if isinstance(message, Blocks):
+            assert merger.is_in_parts(message)
+            found[int(message.ids[0])] = [base for chunk in merger.joined(message) for base in chunk.base.tolist()]
+        else:
+            merger.take(message)
+    merger.close()
+    assert found == {0: [BASE, BASE + 256], 1: [BASE + 128, BASE + 384]}
+
+
+def test_parts_of_a_block_have_as_many_threads(tmp_path):
+    parts = log.part(0, [[log.access(1, BASE)]]), log.part(0, [[log.access(1, BASE)]] * 2)
     start = log.launch(grid=(2, 1, 1), block=(1, 1, 1))
     merger = Merger([LOAD], folder=tmp_path)
-    with pytest.raises(InputError, match="parts of several blocks"):
+    with pytest.raises(InputError, match="parts of a block with other threads"):
         for message in read_log(io.BytesIO(b"".join([VARIANTS[0], ARRAY, start, *parts])), "app.cu"):
             merger.take(message)
 

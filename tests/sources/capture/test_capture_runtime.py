@@ -246,6 +246,8 @@ FAULTS = {
     "waits": "waits: block (0,0,0) waits for ever for a lock or another block (blocks run one after another)",
     "asserts": "asserts, block (0,0,0), thread (3,0,0): assertion `threadIdx.x < 3 || p == nullptr` failed at "
     "faults.cu:24 in void asserts(int*)",
+    "filters": "filters: a texture with linear filtering is read at 1.75, between elements: only reads at their middle "
+    "are supported",
     "traps": "traps, block (0,0,0), thread (0,0,0): __trap()",
 }
 

@@ -32,6 +32,7 @@ _SCOPES = (
     *CLASSES,
 )
 _DEVICE = (CursorKind.CUDAGLOBAL_ATTR, CursorKind.CUDADEVICE_ATTR)
+_WORDS = {CursorKind.CUDAHOST_ATTR: "__host__ ", CursorKind.CUDADEVICE_ATTR: "__device__ "}
 CONFIGURATIONS = ("__cudaPushCallConfiguration", "cudaConfigureCall")  # what clang makes of <<< >>>
 
 Key = tuple[str, int]  # of a function: where its definition, or that of its template, is written
@@ -60,6 +61,31 @@ def collect(unit: TranslationUnit, files: Mapping[str, object]) -> Declarations:
         if file is not None and file.name in files:
             _add(found, cursor)
     return found
+
+
+def undecorated(unit: TranslationUnit, files: Mapping[str, object]) -> list[tuple[Cursor, str]]:
+    """Definitions of device functions that only a declaration before them calls so, as nvcc allows; with its words."""
+    declared: dict[str, set[CursorKind]] = {}
+    found = []
+    for cursor in _functions(unit.cursor, files):
+        known = declared.setdefault(cursor.get_usr(), set())
+        own = attributes(cursor)
+        if cursor.is_definition() and not own and CursorKind.CUDADEVICE_ATTR in known:
+            found.append((cursor, "".join(word for kind, word in _WORDS.items() if kind in known)))
+        known |= own
+    return found
+
+
+def _functions(scope: Cursor, files: Mapping[str, object]) -> Iterator[Cursor]:
+    """All declarations of functions in the given files, in order."""
+    for cursor in scope.get_children():
+        file = cursor.location.file
+        if file is None or file.name not in files:
+            continue
+        if cursor.kind in _FUNCTIONS:
+            yield cursor
+        elif cursor.kind in _SCOPES:
+            yield from _functions(cursor, files)
 
 
 def _add(found: Declarations, cursor: Cursor) -> None:

@@ -24,7 +24,7 @@ from memsim.sources.capture.frontend.numbering import number
 from memsim.sources.capture.frontend.operators import overloaded, parameters
 from memsim.sources.capture.frontend.parsing import check, file_position, parse, user_files
 from memsim.sources.capture.frontend.probing import Context
-from memsim.sources.capture.frontend.source import Edits, SourceFile, braced_shapes
+from memsim.sources.capture.frontend.source import Edits, SourceFile, behind_template, braced_shapes
 from memsim.sources.capture.frontend.statements import Statements
 from memsim.sources.capture.frontend.tree import Node
 from memsim.sources.capture.frontend.variables import rewrite_global
@@ -99,18 +99,24 @@ def instrument(
 
 
 def _parse_expanded(path: Path, arguments: Sequence[str]) -> tuple[TranslationUnit, dict[str, SourceFile]]:
-    """Parse a file; again if macros had to be expanded or braced grids named."""
+    """Parse a file; again if macros had to be expanded, braced grids named, or device functions marked."""
     unit = parse(path, arguments)
     files = {name: SourceFile.read(name) for name in user_files(unit)}
     if any(file.differs for file in files.values()):
         unit = _parse_again(path, arguments, files)
-    if not any(braced_shapes(file.text) for file in files.values()):  # which clang complains of
+    unmarked = declarations.undecorated(unit, files)
+    if not unmarked and not any(braced_shapes(file.text) for file in files.values()):  # which clang complains of
         check(unit)
     device_code: dict[str, list[tuple[int, int]]] = {}
-    for cursor in declarations.collect(unit, files).device.values():
+    for cursor in [*declarations.collect(unit, files).device.values(), *(cursor for cursor, _ in unmarked)]:
         file, start = file_position(cursor.extent.start)
         device_code.setdefault(file, []).append((start, file_position(cursor.extent.end)[1]))
-    if macros.expand(unit, files, device_code):
+    places = {name: braced_shapes(file.text) for name, file in files.items()}
+    inserted = {name: [(place, "dim3") for place in found] for name, found in places.items()}
+    for cursor, words in unmarked:
+        file, start = file_position(cursor.extent.start)
+        inserted[file].append((behind_template(files[file].text, start), words))
+    if macros.expand(unit, files, device_code, inserted):
         unit = _parse_again(path, arguments, files)
         check(unit)
     return unit, files

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from clang.cindex import Cursor, CursorKind, TranslationUnit
 
 from memsim.sources.capture.frontend.parsing import file_position
-from memsim.sources.capture.frontend.source import SourceFile, braced_shapes
+from memsim.sources.capture.frontend.source import SourceFile
 from memsim.support.errors import InputError
 
 # A use whose expansion has one of these is expanded in host code too.
@@ -37,16 +37,18 @@ def expand(
     unit: TranslationUnit,
     files: Mapping[str, SourceFile],
     device_code: Mapping[str, Sequence[tuple[int, int]]],
+    inserted: Mapping[str, Sequence[tuple[int, str]]],
 ) -> bool:
-    """Expand in the files' texts what hides accesses, launches or declarations; name the type of braced grids.
+    """Expand in the files' texts what hides accesses, launches or declarations; put in what else clang needs.
 
     Args:
         unit: the files, parsed.
         files: the user's files by name.
         device_code: by file, the extents of device functions.
+        inserted: by file, text and where it goes.
 
     Returns:
-        Whether anything was expanded, so that the files must be parsed again.
+        Whether anything was expanded or put in, so that the files must be parsed again.
     """
     script, uses = _script(unit, files)
     expansions = _preprocess(script) if uses else {}
@@ -56,10 +58,10 @@ def expand(
         name = use.file.name
         if _TELLING.search(text) or any(start <= use.start < end for start, end in device_code.get(name, ())):
             chosen.setdefault(name, []).append((use.start, use.end, text))
-    for name, file in files.items():
-        for brace in braced_shapes(file.text):
-            if not any(start <= brace < end for start, end, _ in chosen.get(name, ())):
-                chosen.setdefault(name, []).append((brace, brace, "dim3"))
+    for name, places in inserted.items():
+        for place, text in places:
+            if not any(start <= place < end for start, end, _ in chosen.get(name, ())):
+                chosen.setdefault(name, []).append((place, place, text))
     for name, replacements in chosen.items():
         files[name].expand(sorted(replacements))
     return bool(chosen)

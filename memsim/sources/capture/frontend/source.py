@@ -18,6 +18,10 @@ _SKIPPED = re.compile(r'//[^\n]*|/\*.*?\*/|R"\(.*?\)"|"(?:\\.|[^"\\\n])*"|\'(?:\
 _LAUNCH = re.compile(r"<<(\s+)<(?!<)([^;]*?)>>(\s+)>(?=\s*\()")
 # It takes these two in one order alone; they are exchanged, which moves nothing behind them.
 _SHARED_ALIGNED = re.compile(r"\b(__shared__)(\s+)(alignas\s*\((?:[^()]|\([^()]*\))*\))")
+# It passes over a backslash before a comment that ends a line.
+_STRAY = re.compile(r"\\(?=[ \t]+//)")
+# And a global constant of the name of CUDA's own, which has the same value: that one stands for it.
+_WARP_SIZE = re.compile(r"^(?:(?:inline|static|const|constexpr)\s+)+int\s+warpSize\s*=\s*32\s*;", re.MULTILINE)
 _BYTE_ORDER_MARK = re.compile(r"\A\xef\xbb\xbf")  # that of UTF-8 is allowed at a file's very start alone
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -59,8 +63,10 @@ class SourceFile:
     @classmethod
     def read(cls, name: str) -> SourceFile:
         text = Path(name).read_bytes().decode("latin-1")
-        unmarked = _BYTE_ORDER_MARK.sub(lambda mark: " " * len(mark[0]), text)
-        return cls(name, text, _SHARED_ALIGNED.sub(r"\3\2\1", _LAUNCH.sub(_joined, unmarked)))
+        read = _SHARED_ALIGNED.sub(r"\3\2\1", _LAUNCH.sub(_joined, text))
+        for passed_over in (_BYTE_ORDER_MARK, _STRAY, _WARP_SIZE):
+            read = passed_over.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), read)
+        return cls(name, text, read)
 
     @property
     def path(self) -> Path:
@@ -179,6 +185,23 @@ def braced_shapes(text: str) -> list[int]:
             if not start:
                 break
     return found
+
+
+def behind_template(text: str, start: int) -> int:
+    """Where a declaration that starts there goes on behind `template <...>`.
+
+    >>> behind_template("template <class T, class U = A<T>> void f();", 0)
+    35
+    """
+    at = start
+    while text.startswith("template", at):
+        at = text.index("<", at) + 1
+        depth = 1
+        while depth and at < len(text):
+            depth += {"<": 1, ">": -1}.get(text[at], 0)
+            at += 1
+        at += len(text[at:]) - len(text[at:].lstrip())
+    return at
 
 
 def _joined(launch: re.Match[str]) -> str:

@@ -1,5 +1,5 @@
-// Cooperative groups (CUDA C++ Programming Guide, "Cooperative Groups"): blocks, tiles of a warp, coalesced threads. A
-// grid can be asked for its ranks but not synchronised, as its blocks run one after another.
+// Cooperative groups (CUDA C++ Programming Guide, "Cooperative Groups"): blocks, tiles of a warp, coalesced threads,
+// and the grid of a cooperative launch.
 #pragma once
 
 #include "cuda_runtime.h"
@@ -92,8 +92,11 @@ MEMSIM_CUDA thread_block this_thread_block() { return {}; }
 
 class grid_group {
   public:
-    static bool is_valid() { return false; }
-    static void sync() { memsim_probe::fail("grid-wide synchronisation: blocks run one after another"); }
+    struct arrival_token {};
+    static bool is_valid() { return memsim_probe::grid_runner.is_cooperative(); }
+    static void sync() { memsim_probe::grid_runner.barrier("a grid's sync()"); }
+    static arrival_token barrier_arrive() { return {}; }
+    static void barrier_wait(arrival_token&&) { sync(); }
     static unsigned long long block_rank() {
         return (1ull * blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
     }

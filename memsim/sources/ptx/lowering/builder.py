@@ -21,6 +21,9 @@ ZERO = 1  # the row of the constant 0
 TRUE = 0  # the predicate that always holds
 SPECIALS = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%cluster_ctarank")  # rows that change with the block
 
+# Where the driver tells cooperative groups that the grid's workspace lies.
+_HINTS = dict.fromkeys(("%envreg1", "%envreg2"), ": it is for barriers of the whole grid, which --by source runs")
+
 
 def signed64(value: int) -> int:
     """64 bits as the signed integer that they are in two's complement."""
@@ -80,7 +83,7 @@ class Builder:
             return self.constant(self._fixed[name])
         if name not in self.rows:
             if name not in self.types and name not in LANE_SPECIALS and name not in SPECIALS:
-                raise self.error(f"uses {name}, which memsim does not know")
+                raise self.error(f"uses {name}, which memsim does not know{_HINTS.get(name, '')}")
             self.rows[name] = self._new_row()
         return self.rows[name]
 

@@ -24,10 +24,28 @@ M new_meeting(uint32_t mask, uint64_t key) {
     return meeting;
 }
 
-class Block {
+// How far the threads of a block are; the rest of it is on their stacks and in shared memory.
+struct BlockState {
+    struct Part {
+        unsigned arrived, phase;
+    };
+    struct Warp {
+        uint32_t alive, runnable, at_barrier, at_meeting;
+        Meeting* meetings[32];
+    };
+    Warp warps[max_threads / 32] = {};
+    Part parts[max_threads / 32] = {};
+    uint32_t runnable_warps = 0;
+    unsigned alive = 0, current = 0, waiting_at_barrier = 0, spins = 0;
+    int sum = 0, barrier_sum = 0;
+    bool at_grid_barrier = false, leaves = false;  // the next barrier to open is the grid's; the last one was
+    Fiber* fiber_of[max_threads] = {};
+};
+
+class Block : BlockState {
   public:
-    // Runs all threads of a block: `body(context)` in each.
-    void run(unsigned n, void (*thread_body)(void*), void* thread_context) {
+    // Runs all threads of a block, `body(context)` in each, to their ends or up to the grid's barrier: then it is true.
+    bool run(unsigned n, void (*thread_body)(void*), void* thread_context) {
         body = thread_body;
         context = thread_context;
         alive = n;
@@ -39,6 +57,38 @@ class Block {
         Fiber* first = free_fiber();
         fiber_of[0] = first;
         go_to(0);
+        return alive;
+    }
+
+    // Goes on behind the grid's barrier; returns as `run`.
+    bool resume() {
+        go_to(current);
+        return alive;
+    }
+
+    // Puts aside what the block needs to go on, piece by piece: `kept.keep(where, bytes)`. Others get its stacks.
+    template <class Kept>
+    void put_aside(Kept& kept) {
+        kept.keep(static_cast<BlockState*>(this), sizeof(BlockState));
+        for (Fiber*& fiber : fiber_of)
+            if (fiber) {
+                kept.keep(fiber, sizeof *fiber);
+                kept.keep(fiber->lowest(), fiber->top - fiber->lowest());
+                prepare(*fiber, fiber->top, stacks.usable_bytes(), &fiber_main);
+                fiber = nullptr;
+            }
+        find_free_fibers();
+    }
+    // The same pieces in the same order, `kept.give_back(where, bytes)`, each to its place.
+    template <class Kept>
+    void take_up(Kept& kept) {
+        kept.give_back(static_cast<BlockState*>(this), sizeof(BlockState));
+        for (Fiber* fiber : fiber_of)
+            if (fiber) {
+                kept.give_back(fiber, sizeof *fiber);
+                kept.give_back(fiber->lowest(), fiber->top - fiber->lowest());
+            }
+        find_free_fibers();
     }
 
     bool inside() const { return running != nullptr; }
@@ -57,6 +107,15 @@ class Block {
         if (waiting_at_barrier == alive) open_barrier();
         go_on();
         return barrier_sum;
+    }
+
+    // The grid's barrier: the first thread that goes on behind the block's leaves the processor to the other blocks.
+    __attribute__((noinline)) void grid_barrier(const char* caller) {
+        at_grid_barrier = true;
+        barrier(0, caller);
+        if (!leaves) return;
+        leaves = false;
+        switch_to(&host);
     }
 
     // A barrier of `size` consecutive threads, the multiple of a warp.
@@ -96,14 +155,6 @@ class Block {
     void moved_on() { spins = 0; }
 
   private:
-    struct Part {
-        unsigned arrived, phase;
-    };
-    struct Warp {
-        uint32_t alive, runnable, at_barrier, at_meeting;
-        Meeting* meetings[32];
-    };
-
     unsigned alive_in(unsigned first, unsigned size) const {
         unsigned count = 0;
         for (unsigned w = first / 32; w < (first + size) / 32 && w < max_threads / 32; ++w)
@@ -136,6 +187,8 @@ class Block {
                 warp.at_barrier = 0;
             }
         waiting_at_barrier = 0;
+        leaves = at_grid_barrier;
+        at_grid_barrier = false;
         spins = 0;
         barrier_sum = sum;
         sum = 0;
@@ -233,9 +286,22 @@ class Block {
             free_fibers = fiber->next_free;
             return fiber;
         }
-        Fiber* fiber = static_cast<Fiber*>(calloc(1, sizeof(Fiber)));
-        prepare(*fiber, stacks.top(n_fibers++), stacks.usable_bytes(), &fiber_main);
+        Fiber* fiber = made[n_fibers] = static_cast<Fiber*>(calloc(1, sizeof(Fiber)));
+        fiber->top = stacks.top(n_fibers++);
+        prepare(*fiber, fiber->top, stacks.usable_bytes(), &fiber_main);
         return fiber;
+    }
+
+    void find_free_fibers() {
+        for (unsigned i = 0; i < n_fibers; ++i) made[i]->used = false;
+        for (Fiber* fiber : fiber_of)
+            if (fiber) fiber->used = true;
+        free_fibers = nullptr;
+        for (unsigned i = 0; i < n_fibers; ++i)
+            if (!made[i]->used) {
+                made[i]->next_free = free_fibers;
+                free_fibers = made[i];
+            }
     }
 
     // A fiber's life: each time it is switched to here, there is a thread to begin.
@@ -277,16 +343,12 @@ class Block {
 
     static constexpr unsigned most_spins = 20'000'000;
 
-    Warp warps[max_threads / 32] = {};
-    Part parts[max_threads / 32] = {};
-    uint32_t runnable_warps = 0;
-    unsigned alive = 0, current = 0, waiting_at_barrier = 0, n_fibers = 0, spins = 0;
-    int sum = 0, barrier_sum = 0;
+    unsigned n_fibers = 0;
     void (*body)(void*) = nullptr;
     void* context = nullptr;
     Fiber host = {};
     Fiber *running = nullptr, *free_fibers = nullptr;
-    Fiber* fiber_of[max_threads] = {};
+    Fiber* made[max_threads] = {};
 
   public:
     uint3 thread_index[max_threads] = {};

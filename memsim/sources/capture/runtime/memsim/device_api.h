@@ -46,6 +46,7 @@ inline void describe_device(cudaDeviceProp* p) {
     p->deviceOverlap = p->canMapHostMemory = p->concurrentKernels = p->unifiedAddressing = p->managedMemory = 1;
     p->asyncEngineCount = p->globalL1CacheSupported = p->localL1CacheSupported = p->concurrentManagedAccess = 1;
     p->streamPrioritiesSupported = p->computePreemptionSupported = p->memoryPoolsSupported = 1;
+    p->cooperativeLaunch = 1;
     p->hostRegisterSupported = p->hostRegisterReadOnlySupported = 1;
     p->deviceNumaId = p->hostNumaId = -1;
 }
@@ -85,6 +86,7 @@ inline int device_attribute(cudaDeviceAttr which) {
         case cudaDevAttrUnifiedAddressing:
         case cudaDevAttrManagedMemory:
         case cudaDevAttrConcurrentManagedAccess:
+        case cudaDevAttrCooperativeLaunch:
         case cudaDevAttrHostRegisterSupported:
         case cudaDevAttrMemoryPoolsSupported: return 1;
         default: return 0;
@@ -156,7 +158,7 @@ MEMSIM_CUDA cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAttr,
 MEMSIM_CUDA cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int) {
     return snprintf(id, length, "0000:00:00.0"), cudaSuccess;
 }
-MEMSIM_CUDA cudaError_t cudaDriverGetVersion(int* version) { return *version = 12000, cudaSuccess; }
+MEMSIM_CUDA cudaError_t cudaDriverGetVersion(int* version) { return *version = 13000, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaRuntimeGetVersion(int* version) { return *version = 12000, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaGetDeviceFlags(unsigned* flags) { return *flags = cudaDeviceMapHost, cudaSuccess; }
 MEMSIM_CUDA cudaError_t cudaDeviceGetLimit(size_t* value, cudaLimit) { return *value = 8 << 20, cudaSuccess; }

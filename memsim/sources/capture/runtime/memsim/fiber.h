@@ -20,13 +20,23 @@ struct Fiber {
 #else
     void* stack_pointer;
 #endif
+    // Where what its stack holds begins.
+    char* lowest() const {
+#ifdef MEMSIM_UCONTEXT
+        return static_cast<char*>(state.uc_stack.ss_sp);
+#else
+        return static_cast<char*>(stack_pointer);
+#endif
+    }
     void prefetch() const {
 #ifndef MEMSIM_UCONTEXT
         const char* top = static_cast<const char*>(stack_pointer);
         for (int line = 0; line < 4; ++line) __builtin_prefetch(top + 64 * line);
 #endif
     }
+    char* top;  // of its stack
     Fiber* next_free;
+    bool used;  // by a thread of the block
 };
 
 #ifdef MEMSIM_UCONTEXT

@@ -179,7 +179,7 @@ inline cudaError_t release(void* pointer) {
 
 }  // namespace memsim_probe
 
-#define cudaMalloc(...) ::memsim_probe::allocate(#__VA_ARGS__, __VA_ARGS__)
-#define cudaMallocManaged(...) ::memsim_probe::allocate_managed(#__VA_ARGS__, __VA_ARGS__)
-#define cudaMallocPitch(...) ::memsim_probe::allocate_pitch(#__VA_ARGS__, __VA_ARGS__)
-#define cudaFree(...) ::memsim_probe::release(__VA_ARGS__)
+#define cudaMalloc(...) memsim_probe::allocate(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMallocManaged(...) memsim_probe::allocate_managed(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMallocPitch(...) memsim_probe::allocate_pitch(#__VA_ARGS__, __VA_ARGS__)
+#define cudaFree(...) memsim_probe::release(__VA_ARGS__)

@@ -81,9 +81,8 @@ void launch_from(const Place& at, const Shape& shape, void (*kernel)(P...), void
     launch(at.kernel, at.file, at.line, kernel, shape, *static_cast<std::remove_const_t<P>*>(arguments[I])...);
 }
 template <class... P>
-cudaError_t launch_kernel(const Place& at, void (*kernel)(P...), dim3 grid, dim3 block, void** arguments,
-                          size_t shared_bytes) {
-    launch_from(at, {grid, block, shared_bytes}, kernel, arguments, typename MakeIndices<sizeof...(P)>::Type{});
+cudaError_t launch_kernel(const Place& at, void (*kernel)(P...), const Shape& shape, void** arguments) {
+    launch_from(at, shape, kernel, arguments, typename MakeIndices<sizeof...(P)>::Type{});
     return memsim_peek();
 }
 
@@ -138,9 +137,8 @@ auto known(void (*kernel)(P...)) -> void (*)(P...) {
                       });
     return kernel;
 }
-inline cudaError_t launch_kernel(const Place& at, const void* kernel, dim3 grid, dim3 block, void** arguments,
-                                 size_t shared_bytes) {
-    kernels_known.launch(at, {grid, block, shared_bytes}, kernel, arguments);
+inline cudaError_t launch_kernel(const Place& at, const void* kernel, const Shape& shape, void** arguments) {
+    kernels_known.launch(at, shape, kernel, arguments);
     return memsim_peek();
 }
 }  // namespace memsim_probe
@@ -148,22 +146,24 @@ inline cudaError_t launch_kernel(const Place& at, const void* kernel, dim3 grid,
 template <class K>
 inline cudaError_t cudaLaunchKernel(K kernel, dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
                                     cudaStream_t = nullptr) {
-    return memsim_probe::launch_kernel({"kernel", "", 0}, kernel, grid, block, arguments, shared_bytes);
+    return memsim_probe::launch_kernel({"kernel", "", 0}, kernel, {grid, block, shared_bytes}, arguments);
 }
-// Blocks run one after another: a cooperative launch works as long as no thread waits for another block.
 template <class K>
 inline cudaError_t cudaLaunchCooperativeKernel(K kernel, dim3 grid, dim3 block, void** arguments,
-                                               size_t shared_bytes = 0, cudaStream_t stream = nullptr) {
-    return cudaLaunchKernel(kernel, grid, block, arguments, shared_bytes, stream);
+                                               size_t shared_bytes = 0, cudaStream_t = nullptr) {
+    return memsim_probe::launch_kernel({"kernel", "", 0}, kernel, {grid, block, shared_bytes, true}, arguments);
 }
 #if !defined(__clang__)
 template <class K>
-inline cudaError_t memsim_launch_kernel(const char* name, const char* file, int line, K kernel, dim3 grid, dim3 block,
-                                        void** arguments, size_t shared_bytes = 0, cudaStream_t = nullptr) {
-    return memsim_probe::launch_kernel({memsim_probe::name_of(kernel, name), file, line}, kernel, grid, block, arguments, shared_bytes);
+inline cudaError_t memsim_launch_kernel(const char* name, const char* file, int line, bool cooperative, K kernel,
+                                        dim3 grid, dim3 block, void** arguments, size_t shared_bytes = 0,
+                                        cudaStream_t = nullptr) {
+    return memsim_probe::launch_kernel({memsim_probe::name_of(kernel, name), file, line}, kernel,
+                                       {grid, block, shared_bytes, cooperative}, arguments);
 }
-#define cudaLaunchKernel(kernel, ...) memsim_launch_kernel(#kernel, __FILE__, __LINE__, kernel, __VA_ARGS__)
-#define cudaLaunchCooperativeKernel(kernel, ...) memsim_launch_kernel(#kernel, __FILE__, __LINE__, kernel, __VA_ARGS__)
+#define cudaLaunchKernel(kernel, ...) memsim_launch_kernel(#kernel, __FILE__, __LINE__, false, kernel, __VA_ARGS__)
+#define cudaLaunchCooperativeKernel(kernel, ...)                                                                       \
+    memsim_launch_kernel(#kernel, __FILE__, __LINE__, true, kernel, __VA_ARGS__)
 #endif
 
 // How clang understands <<<...>>>.

@@ -1,4 +1,5 @@
-// Kernel launches: the blocks of a grid one after another, those in the window logged.
+// Kernel launches: the blocks of a grid one after another, those in the window logged; up to each barrier of the whole
+// grid, if the launch is a cooperative one.
 #pragma once
 
 #include "arguments.h"
@@ -7,6 +8,7 @@
 #include "fault.h"
 #include "kernel_names.h"
 #include "lock.h"
+#include "paused.h"
 #include "variables.h"
 #include "variants.h"
 #include "work.h"
@@ -35,6 +37,7 @@ struct Window {
 struct Shape {
     dim3 grid, block;
     size_t shared_bytes;
+    bool cooperative = false;
 
     bool valid() const {
         return grid.x && grid.y && grid.z && grid.x <= 0x7FFFFFFF && grid.y <= 65535 && grid.z <= 65535 && block.x &&
@@ -42,6 +45,11 @@ struct Shape {
                shared_bytes <= dynamic_shared_bytes;
     }
     uint64_t threads() const { return uint64_t{block.x} * block.y * block.z; }
+    uint64_t blocks() const { return uint64_t{grid.x} * grid.y * grid.z; }
+    uint3 block_index(uint64_t number) const {
+        auto row = number / grid.x;
+        return {unsigned(number % grid.x), unsigned(row % grid.y), unsigned(row / grid.y)};
+    }
 
     // CUDA only tells those who ask for the error; who traces wonders where the kernel has gone.
     void complain(const Place& at) const {
@@ -70,6 +78,15 @@ class Grid {
         place = {};
         return true;
     }
+
+    // All blocks of the grid wait for each other.
+    void barrier(const char* caller) {
+        if (!shape.cooperative)
+            fail_in_thread("%s: the launch is not a cooperative one (cudaLaunchCooperativeKernel)", caller);
+        log_word(barrier_mark);
+        block.grid_barrier(caller);
+    }
+    bool is_cooperative() const { return shape.cooperative; }
 
   private:
     void prepare() {
@@ -108,34 +125,52 @@ class Grid {
         snprintf(
             json, sizeof json,
             "{\"kernel\":\"%s\",\"file\":\"%s\",\"line\":%d,\"index\":%llu,\"grid\":[%u,%u,%u],\"block\":[%u,%u,%u],"
-            "\"dynamic_shared\":%zu%s}",
+            "\"dynamic_shared\":%zu%s%s}",
             kernel, file, place.line, n_launches, shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x,
-            shape.block.y, shape.block.z, shape.shared_bytes, again ? ",\"again\":true" : "");
+            shape.block.y, shape.block.z, shape.shared_bytes, shape.cooperative ? ",\"cooperative\":true" : "",
+            again ? ",\"again\":true" : "");
         arguments_given.announce();
         stream.text(Message::launch, json);
     }
 
     void run_blocks(void (*body)(void*), void* context) {
-        uint64_t number = 0;
-        for (unsigned z = 0; z < shape.grid.z; ++z)
-            for (unsigned y = 0; y < shape.grid.y; ++y)
-                for (unsigned x = 0; x < shape.grid.x; ++x, ++number) {
-                    bool logged = window.holds(number);
-                    if (window.only && !logged) continue;
-                    blockIdx = {x, y, z};
-                    bool counted = window.count;
-                    if (logged || counted) block_log.begin(number, shape.threads(), logged, counted);
-                    block.run(shape.threads(), body, context);
-                    if (logged) send();
-                    else if (counted) block_log.end();
-                    if (window.ends_with(number)) return;
-                }
+        PausedBlock* waiting = shape.cooperative ? new PausedBlock[shape.blocks()] : nullptr;
+        bool more = true;
+        for (n_barriers = 0; more; n_barriers += more) more = run_round(body, context, waiting);
+        delete[] waiting;
+    }
+
+    // Each block, from the grid's last barrier to the next or to its end; whether they wait there.
+    bool run_round(void (*body)(void*), void* context, PausedBlock* waiting) {
+        uint64_t n_waiting = 0, n_ended = 0;
+        for (uint64_t number = 0; number < shape.blocks(); ++number) {
+            bool logged = window.holds(number), counted = window.count;
+            if (window.only && !logged) continue;
+            blockIdx = shape.block_index(number);
+            if (logged || counted) block_log.begin(number, shape.threads(), logged, counted);
+            bool went_on = waiting && waiting[number].waits();
+            if (went_on) waiting[number].take_up();
+            if (went_on ? block.resume() : block.run(shape.threads(), body, context)) {
+                block_log.pause();
+                waiting[number].put_aside();
+                ++n_waiting;
+                continue;
+            }
+            ++n_ended;
+            if (logged) send();
+            else if (counted) block_log.end();
+            if (window.ends_with(number)) return false;
+        }
+        if (n_waiting && n_ended)
+            fail("deadlock: %llu blocks wait at the grid's barrier, %llu have ended",
+                 static_cast<unsigned long long>(n_waiting), static_cast<unsigned long long>(n_ended));
+        return n_waiting;
     }
 
     void send() {
         shared_arrays.settle();
         block_log.end();
-        if (any_logged) return;
+        if (any_logged || shape.cooperative) return;
         any_logged = true;
         window.ask();  // now it is known what one block does
     }
@@ -144,9 +179,10 @@ class Grid {
         shared_arrays.end_launch();
         if (window.stop && !again) fflush(nullptr);  // what the program has printed so far is right
         if (stream.open()) {
-            char json[96];
+            char json[128];
             unsigned long long accesses = block_log.take_count();
-            snprintf(json, sizeof json, "{\"index\":%llu,\"accesses\":%llu}", n_launches, accesses);
+            snprintf(json, sizeof json, "{\"index\":%llu,\"accesses\":%llu,\"grid_barriers\":%llu}", n_launches, accesses,
+                     n_barriers);
             stream.text(Message::end, json);
             if (window.checkpoint) keep_or_drop();
             else stream.flush();
@@ -163,6 +199,7 @@ class Grid {
 
     Shape shape{};
     Window window;
+    unsigned long long n_barriers = 0;  // of the whole grid
     bool any_logged = false, again = false;
     unsigned long long n_launches = 0;
 };

@@ -45,12 +45,14 @@ namespace memsim_probe {
 
 // Blocks run one after another: those of a cluster would wait for each other.
 inline Shape shape_of(const cudaLaunchConfig_t* of) {
+    bool cooperative = false;
     for (unsigned i = 0; i < of->numAttrs; ++i) {
+        if (of->attrs[i].id == cudaLaunchAttributeCooperative) cooperative = of->attrs[i].val.cooperative;
         auto& cluster = of->attrs[i].val.clusterDim;
         if (of->attrs[i].id == cudaLaunchAttributeClusterDimension && cluster.x * cluster.y * cluster.z > 1)
             fail("a launch of clusters of blocks, which are not known here");
     }
-    return {of->gridDim, of->blockDim, of->dynamicSmemBytes};
+    return {of->gridDim, of->blockDim, of->dynamicSmemBytes, cooperative};
 }
 
 }  // namespace memsim_probe
@@ -62,8 +64,7 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* of, void (*kernel)(P...
     return memsim_peek();
 }
 inline cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* of, const void* kernel, void** arguments) {
-    auto shape = memsim_probe::shape_of(of);
-    return memsim_probe::launch_kernel({"kernel", "", 0}, kernel, shape.grid, shape.block, arguments, shape.shared_bytes);
+    return memsim_probe::launch_kernel({"kernel", "", 0}, kernel, memsim_probe::shape_of(of), arguments);
 }
 
 // A kernel may begin before the one before it has ended; here none does.

@@ -61,6 +61,14 @@ class BlockLog {
         turn(thread);
     }
 
+    // The block waits for others; it goes on with `begin`.
+    void pause() {
+        if (!cursor) return;
+        if (counts) count();
+        if (sends) send(Message::part);
+        cursor = nullptr;
+    }
+
     void end() {
         if (counts) count();
         if (sends) send(Message::block);

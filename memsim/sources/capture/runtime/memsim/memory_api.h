@@ -157,13 +157,13 @@ MEMSIM_ALLOCATION(cudaMallocPitch, allocate_pitch)
 MEMSIM_ALLOCATION(cudaMalloc3D, allocate_3d)
 #undef MEMSIM_ALLOCATION
 #if !defined(__clang__)
-#define cudaMalloc(...) ::memsim_probe::allocate(#__VA_ARGS__, __VA_ARGS__)
-#define cudaMallocManaged(...) ::memsim_probe::allocate_flags(#__VA_ARGS__, __VA_ARGS__)
-#define cudaMallocHost(...) ::memsim_probe::allocate_flags(#__VA_ARGS__, __VA_ARGS__)
-#define cudaHostAlloc(...) ::memsim_probe::allocate_flags(#__VA_ARGS__, __VA_ARGS__)
-#define cudaMallocAsync(...) ::memsim_probe::allocate_stream(#__VA_ARGS__, __VA_ARGS__)
-#define cudaMallocPitch(...) ::memsim_probe::allocate_pitch(#__VA_ARGS__, __VA_ARGS__)
-#define cudaMalloc3D(...) ::memsim_probe::allocate_3d(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMalloc(...) memsim_probe::allocate(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMallocManaged(...) memsim_probe::allocate_flags(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMallocHost(...) memsim_probe::allocate_flags(#__VA_ARGS__, __VA_ARGS__)
+#define cudaHostAlloc(...) memsim_probe::allocate_flags(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMallocAsync(...) memsim_probe::allocate_stream(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMallocPitch(...) memsim_probe::allocate_pitch(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMalloc3D(...) memsim_probe::allocate_3d(#__VA_ARGS__, __VA_ARGS__)
 #endif
 
 // A thread of a kernel frees nothing: by_bits.h names the kernels whose threads have copies of their own, and end them.

@@ -22,10 +22,22 @@ inline size_t bytes_of(const cudaChannelFormatDesc& format) { return (format.x +
 
 inline const void* texel = nullptr;  // the last one read, for its probe
 
+// The element that lies at a position. With linear filtering that is one alone at an element's middle, 1/256 more or less
+// (fractions have 8 bits: CUDA C++ Programming Guide, "Linear Filtering").
+inline long element_at(float position, cudaTextureFilterMode filter) {
+    if (filter == cudaFilterModePoint) return static_cast<long>(floorf(position));
+    float nearest = floorf(position - 0.5f + 0.5f / 256), fraction = position - 0.5f - nearest;
+    if (fraction >= 0.5f / 256)
+        fail("a texture with linear filtering is read at %g, between elements: only reads at their middle are supported",
+             position);
+    return static_cast<long>(nearest);
+}
+
 // A coordinate as an element's number; -1: outside, where the border is.
-inline long element(float coordinate, size_t size, cudaTextureAddressMode mode, bool normalized) {
-    float position = normalized ? coordinate * size : coordinate;
-    long i = static_cast<long>(floorf(position)), n = size;
+inline long element(float coordinate, size_t size, const cudaTextureDesc& how, int axis) {
+    bool normalized = how.normalizedCoords;
+    cudaTextureAddressMode mode = how.addressMode[axis];
+    long i = element_at(normalized ? coordinate * size : coordinate, how.filterMode), n = size;
     if (i >= 0 && i < n) return i;
     if (mode == cudaAddressModeBorder) return -1;
     if (!normalized || mode == cudaAddressModeClamp) return i < 0 ? 0 : n - 1;
@@ -115,18 +127,15 @@ T fetch_1d(const Texture& texture, int x) {
 }
 template <class T>
 T read_1d(const Texture& texture, float x) {
-    return read_texel<T>(texture, element(x, texture.width, texture.how.addressMode[0], texture.how.normalizedCoords),
-                         0);
+    return read_texel<T>(texture, element(x, texture.width, texture.how, 0), 0);
 }
 template <class T>
 T read_2d(const Texture& texture, float x, float y) {
-    const cudaTextureDesc& how = texture.how;
-    return read_texel<T>(texture, element(x, texture.width, how.addressMode[0], how.normalizedCoords),
-                         element(y, texture.height, how.addressMode[1], how.normalizedCoords));
+    return read_texel<T>(texture, element(x, texture.width, texture.how, 0),
+                         element(y, texture.height, texture.how, 1));
 }
 
 inline Texture make_texture(const cudaResourceDesc& what, const cudaTextureDesc& how) {
-    if (how.filterMode == cudaFilterModeLinear) fail("a texture with linear filtering: only point reads are supported");
     Texture texture{};
     texture.how = how;
     auto set = [&](void* data, const cudaChannelFormatDesc& format, size_t width, size_t height, size_t pitch) {

@@ -31,7 +31,7 @@ inline cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDe
     return memsim_probe::allocate_array("array", array, format, width, height);
 }
 #if !defined(__clang__)
-#define cudaMallocArray(...) ::memsim_probe::allocate_array(#__VA_ARGS__, __VA_ARGS__)
+#define cudaMallocArray(...) memsim_probe::allocate_array(#__VA_ARGS__, __VA_ARGS__)
 #endif
 MEMSIM_CUDA cudaError_t cudaFreeArray(cudaArray_t array) {
     if (memsim_probe::block.inside()) return cudaSuccess;  // as cudaFree()

@@ -39,6 +39,21 @@ class SharedArrays {
         return false;
     }
 
+    // Puts a block's shared memory aside, piece by piece, with how many of the arrays have been declared so far.
+    template <class Kept>
+    void put_aside(Kept& kept) {
+        kept.keep(&count, sizeof count);
+        for (size_t i = 0; i < count; ++i) kept.keep(const_cast<void*>(list[i]), sizes[i]);
+        kept.keep(dynamic_base(), dynamic_bytes);
+    }
+    template <class Kept>
+    void take_up(Kept& kept) {
+        size_t declared = 0;
+        kept.give_back(&declared, sizeof declared);
+        for (size_t i = 0; i < declared; ++i) kept.give_back(const_cast<void*>(list[i]), sizes[i]);
+        kept.give_back(dynamic_base(), dynamic_bytes);
+    }
+
     // No kernel declared the dynamic array: one at namespace scope may be in use.
     void settle() {
         if (!dynamic_known && outer_name) declare_dynamic(outer_name, outer_bytes);
