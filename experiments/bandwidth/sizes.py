@@ -55,4 +55,4 @@ def _parts(kb: int, gpu: GPU) -> tuple[Walk, Walk]:
             _PAIRS,
         )  # fmt: skip
 
-    return read(waves), read(waves + _WAVES)
+    return read(waves + _WAVES), read(waves + 2 * _WAVES)  # the first reading's misses reach into what follows it
