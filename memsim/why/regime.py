@@ -101,9 +101,10 @@ def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Findin
     gain = 0.0
     if said.case == Case.few_warps and said.n < of.max_warps:
         gain = _won_by_full_sms(of)
+        less = f"{gain:.0%} less" if gain >= 0.005 else "no less"
         evidence.append(
             f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; by the MWP/CWP "
-            f"model, which knows no caches, a full one takes {gain:.0%} less time"
+            f"model, which knows no caches, a full one takes {less} time"
         )
     if not evidence:
         return

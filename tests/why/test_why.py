@@ -163,6 +163,14 @@ def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limi
     assert f"limited by {limiter};" in only.evidence and only.advice.startswith(advice)
 
 
+def test_nothing_is_said_to_be_won_by_warps_with_which_the_model_takes_longer(monkeypatch):
+    monkeypatch.setattr(sys.modules[too_few_warps.__module__], "_won_by_full_sms", lambda of: -0.11)
+    result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
+    of = regime(result, gpu_of(result))
+    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=Case.few_warps)), result, 0.0)
+    assert only.evidence.endswith("a full one takes no less time") and only.excess == 0
+
+
 @pytest.mark.parametrize(
     ("pipes", "cause", "advice"),
     [
