@@ -104,7 +104,8 @@ class WriteTurns(StrEnum):
 
     alone = "alone"  # by turns: who has none opens no row and moves no data
     # by turns, but a bank serves the request it has opened a row for, whoever has the turn (GPGPU-Sim's dram.cc; Luo et
-    # al., CAL 2023: Ramulator 2)
+    # al., CAL 2023: Ramulator 2); and writes that find no read waiting begin a drain, which goes on to write_low when
+    # reads come (Ramulator 2's generic controller alone)
     finish_opened = "finish_opened"
     # in batches: all that are held join the reads, and are scheduled with them (Li et al., CAL 2020: DRAMsim3)
     with_reads = "with_reads"

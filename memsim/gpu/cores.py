@@ -35,7 +35,8 @@ class Pipes(Section):
     """What executes the instructions of a gap: width and latency of each class (memsim.trace.schema).
 
     The schedulers of an SM have equal shares of each. None: the class takes issue slots alone, and
-    ``sm.instruction_cycles`` from one to the next on a chain.
+    ``sm.instruction_cycles`` from one to the next on a chain. Of the links apart from their class, a guard and an
+    operand take ``integer_cycles`` first, a branch ``control_cycles``.
     """
 
     integer_lanes: int | None = _lanes("integer")

@@ -211,9 +211,9 @@ def _dram_timing(dram: Dram) -> Iterator[Problem]:
         given, missing = ("rfc", "refi") if timing.refi is None else ("refi", "rfc")
         yield f"dram.timing.{given}", f"is given without {missing}; give both, or neither for memory without refresh"
     elif timing.refi is not None and timing.rfc is not None:
-        opening = timing.rp + timing.faw  # else no row could be opened before the next refresh
+        opening = timing.rp + timing.faw + timing.rcd  # else no row could be opened and used before the next refresh
         if timing.rfc + opening >= timing.refi:
-            yield "dram.timing.rfc", f"is {timing.rfc}; give less than refi - rp - faw = {timing.refi - opening}"
+            yield "dram.timing.rfc", f"is {timing.rfc}; give less than refi - rp - faw - rcd = {timing.refi - opening}"
 
 
 def _interleave(field: str, size: int, line_bytes: int) -> Iterator[Problem]:

@@ -71,6 +71,8 @@ class ContentDigest:
             if name not in self._plain:
                 total.update(stream.digest())
         if len(issue.mixes) > 1:
-            written = [name for name in MIX.names or () if name not in MIX_DEFAULTS or issue.mixes[name].any()]
+            links = [name for name in MIX_DEFAULTS if issue.mixes[name].any()]
+            written = [name for name in MIX.names or () if name not in MIX_DEFAULTS or name in links]
+            total.update(" ".join(links).encode())  # the values alone would not tell which of them are there
             total.update(repack_fields(issue.mixes[written]).data)
         return total.hexdigest()

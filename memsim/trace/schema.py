@@ -44,9 +44,11 @@ say where a warp waits, for everything. Flags are always written. ``instructions
 A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) and ``chain_CLASS`` (those of them on the
 longest dependent chain). From 1.8 on some links of it stand apart from their class: ``chain_guard`` counts comparisons
 that a branch or an instruction under their predicate waits for, ``chain_operand`` arithmetic whose result the row's
-access needs, ``chain_branch`` branches, which have no comparison's time in them. ``count_tensor`` are matrix
-instructions, and for each of TENSOR_TYPES ``count_TYPE`` their multiply-accumulates, of whole warp instructions. Counts
-of classes and of matrix instructions add up to the gap.
+access needs, ``chain_branch`` branches, which have no comparison's time in them. Before 1.8 such links were in
+``chain_integer``, ``chain_control`` and the like; what reads no more than 1.7 leaves the three out, and takes chains of
+a file of 1.8 for shorter than they are. ``count_tensor`` are matrix instructions, and for each of TENSOR_TYPES
+``count_TYPE`` their multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add
+up to the gap.
 Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
 of source files, the GPU and ``by_data`` do not belong.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.

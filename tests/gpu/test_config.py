@@ -102,11 +102,12 @@ def test_writes_join_reads_or_finish_among_them_only_where_open_rows_go_first(c2
         override(c2050, {"dram.policy": "fcfs", "dram.write_turns": "with_reads"})
 
 
-def test_refreshes_leave_time_to_open_a_row(c2050):
+def test_refreshes_leave_time_to_open_a_row_and_use_it(c2050):
     t = c2050.dram.timing
-    least = 700 - t.rp - t.faw
-    with pytest.raises(InputError, match=f"dram.timing.rfc is {least}; give less than refi - rp - faw = {least}"):
+    least = 700 - t.rp - t.faw - t.rcd
+    with pytest.raises(InputError, match=f"dram.timing.rfc is {least}; give less than refi - rp - faw - rcd = {least}"):
         override(c2050, {"dram.timing.refi": 700, "dram.timing.rfc": least})
+    assert override(c2050, {"dram.timing.refi": 700, "dram.timing.rfc": least - 1}).dram.timing.rfc == least - 1
 
 
 def test_unknown_field_suggests_the_nearest(c2050):

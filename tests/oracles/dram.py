@@ -144,8 +144,8 @@ class Channel:
             if self.rows.get(bank) == row and self._ready(request) <= self.clock:
                 self._access(request, WR if request.write else RD, bank, row)
                 return True
-        for request in [] if due or self._too_late() else self._closed(queue):
-            if self._ready(request) <= self.clock:
+        for request in [] if due else self._closed(queue):
+            if self._ready(request) <= self.clock and not self._too_late(request):
                 self._open(*request.place[1:])
                 if self.dram.write_turns == WriteTurns.finish_opened:
                     self.started[request.place[1]] = request
@@ -153,12 +153,13 @@ class Channel:
                 return True
         return False
 
-    def _too_late(self) -> bool:
-        """Whether an activate behind a precharge in this cycle would not come before the next refresh is due."""
+    def _too_late(self, request) -> bool:
+        """Whether a bank that opens its row from this cycle on would not be activated before a refresh is due."""
         before = sorted(clock for clock, name, _, _ in self.recent if name == ACT)
         first = [before[-1] + self.timing.rrd] if before else []
         first += [before[-4] + self.timing.faw] if len(before) >= 4 else []
-        return self.due is not None and max([self.clock + self.timing.rp, *first]) >= self.due
+        closes = self.timing.rp if request.place[1] in self.rows else 0
+        return self.due is not None and max([self.clock + closes, *first]) >= self.due
 
     def _closed(self, queue: list) -> list:
         """The oldest request of every bank that has none for its open row."""

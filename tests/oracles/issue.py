@@ -58,5 +58,9 @@ class Scheduler:
         pipes, cycles = self.gpu.sm.pipes, 0
         for each in LINKS:
             link = getattr(pipes, f"{each}_cycles")
+            if link is None and each in ("guard", "operand"):
+                link = pipes.integer_cycles
+            if link is None and each == "branch":
+                link = pipes.control_cycles
             cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if link is None else link)
         return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)

@@ -20,6 +20,7 @@ from memsim.trace.schema import (
     EXPLICIT,
     INSTRUCTION_COLUMNS,
     MIX,
+    MIX_DEFAULTS,
     NO_OP,
     NO_WAIT,
     WAIT_COLUMNS,
@@ -138,6 +139,34 @@ def test_waits_and_mixes_are_read_as_written(tmp_path):
     assert len(digests | {digest, write_waits(tmp_path / "u.h5", waits=(0, 255, 4))}) == 5
 
 
+def linked(name, length):
+    """SCOREBOARD with so many links of a sort on its chain."""
+    mixes = MIXES.copy()
+    mixes[name][1] = length
+    return replace(SCOREBOARD, mixes=mixes)
+
+
+def test_links_of_chains_are_read_as_written_and_name_the_trace(tmp_path):
+    digests = [write_waits(tmp_path / "plain.h5")]
+    for name in MIX_DEFAULTS:
+        issue = linked(name, 3)
+        digests.append(write_waits(tmp_path / "t.h5", issue))
+        assert np.array_equal(Trace.open(tmp_path / "t.h5").issue.mixes, issue.mixes)
+    assert len(set(digests)) == 1 + len(MIX_DEFAULTS)
+
+
+def test_a_file_of_before_1_8_has_no_links_apart_from_their_class(tmp_path):
+    digest = write_waits(tmp_path / "t.h5")
+    with changed(tmp_path / "t.h5") as file:
+        file.attrs["version"] = [1, 7]
+        for name in MIX_DEFAULTS:
+            del file[f"mixes/{name}"]
+    unsealed(tmp_path / "t.h5")  # so that the digest is compared
+    trace = Trace.open(tmp_path / "t.h5")
+    list(trace.chunks())
+    assert np.array_equal(trace.issue.mixes, MIXES) and trace.digest == digest
+
+
 def write_phases(path, flags=(Flag.arrives, Flag.awaits), phases=(2, 2), ops=(1, NO_OP)):
     """Warps of a row each, two in a block."""
     rows = [
@@ -251,6 +280,11 @@ def longer_chain(file):
     file["mixes/chain_half"][1] = 5
 
 
+def more_links(file):
+    two_mixes(file)
+    file["mixes/chain_guard"][1] = 5
+
+
 DAMAGE = {
     "foreign": (attribute("schema", "other"), "schema"),
     "newer": (attribute("version", [2, 0]), "version"),
@@ -292,6 +326,7 @@ DAMAGE = {
     "mix of another gap": (two_mixes, "instructions/mix"),
     "mixes without a first row": (element("mixes/count_fp32", 0, 1), "mixes"),
     "longer chain than there is": (longer_chain, "mixes/chain_half"),
+    "more links than instructions": (more_links, "mixes/chain_guard"),
     "no mixes": (lambda file: file.__delitem__("mixes"), "mixes/count_integer"),
     "short mixes": (replaced("mixes/chain_fp32", lambda v: v[:0]), "mixes/chain_fp32"),
 }

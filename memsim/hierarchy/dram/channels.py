@@ -3,7 +3,8 @@
 A channel issues one command after the other, each in the first cycle in which the timing table allows it. A bank whose
 open row nobody wants precharges and activates the next as soon as it can; a column command goes to the oldest request
 whose row is open (first-ready FCFS), or to the oldest of all once its row is open (FCFS). So a bank that is busy delays
-nobody else. Row and column commands have a bus each. Writes are held and drained in batches.
+nobody else. Row and column commands have a bus each. When writes go is `dram.write_turns`: in drains that reads wait
+for, alone or after what banks have opened rows for, or in batches among the reads.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from memsim.hierarchy.dram.commands import close_row, may_activate, open_row, re
 from memsim.hierarchy.dram.policy import closes_rows, finishes_opened, row_hits_first
 from memsim.hierarchy.dram.queues import admit, bank_of, direction_at, direction_of, has_room, leave, remove, start
 from memsim.hierarchy.dram.request_log import log_request
-from memsim.hierarchy.dram.schedule import forget, offer_column, offer_row, plan, plan_started, take_turns
+from memsim.hierarchy.dram.schedule import forget, next_row, offer_column, offer_row, plan, plan_started, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
 from memsim.hierarchy.requests import append, schedule, take_bucket
 from memsim.support.compiled import inlined
@@ -108,13 +109,18 @@ def access(m, c, column):
 def open_next(m, c, clock):
     """Open the row that the bank whose turn is next wants for its oldest request.
 
-    None is opened whose activate would come after the next refresh is due.
+    None is opened whose activate would come after the next refresh is due: shortly before it, banks that have to
+    precharge give way to those that are closed.
     """
     p = m.p[0]
-    if max(clock + p.rp, may_activate(m, c)) >= m.channels[c].refresh:
-        m.channels[c].row_at, m.channels[c].row_age = m.channels[c].refresh, NO_AGE
+    bank, due = bank_of(m.channels[c].row_age), m.channels[c].refresh
+    if m.banks[c * p.banks + bank].row >= 0 and clock + p.rp >= due:
+        at, m.channels[c].row_age = next_row(m, c, m.channels[c].direction, clock, True)
+        m.channels[c].row_at = min(at, due)
         return
-    bank = bank_of(m.channels[c].row_age)
+    if may_activate(m, c) >= due:
+        m.channels[c].row_at, m.channels[c].row_age = due, NO_AGE
+        return
     direction = direction_at(m, c, bank, m.head_age, m.channels[c].row_age)
     open_row(m, c, direction, bank, clock)
     if finishes_opened(p.write_turns):
@@ -155,7 +161,7 @@ def advance_channel(m, c, end):
         if due and m.channels[c].started == 0:
             refresh(m, c, clock)
             forget(m, c)
-            due = clock >= m.channels[c].refresh
+            continue  # one that is late may have made the next one due
         if due:
             plan_started(m, c, clock)
             stop = end

@@ -26,7 +26,7 @@ def plan(m, c, clock):
     """Find the next commands that are not known."""
     direction = m.channels[c].direction
     if m.channels[c].row_at == UNKNOWN:
-        m.channels[c].row_at, m.channels[c].row_age = next_row(m, c, direction, clock)
+        m.channels[c].row_at, m.channels[c].row_age = next_row(m, c, direction, clock, False)
     if m.channels[c].column_at == UNKNOWN:
         m.channels[c].column_at, m.channels[c].column_age = next_column(m, c, direction, clock)
 
@@ -104,13 +104,13 @@ def wants_row(m, c, direction, bank):
 
 
 @inlined
-def next_row(m, c, direction, clock):
+def next_row(m, c, direction, clock, closed):
     """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
-    none of its own being open. (NEVER, NO_AGE) if no bank needs one."""
+    none of its own being open; with `closed` only of banks that need no precharge. (NEVER, NO_AGE) if there is none."""
     banks = c * m.p[0].banks
     best = NO_AGE
     for k in range(m.p[0].banks):
-        age = wants_row(m, c, direction, k)
+        age = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
         best = min(best, (max(m.row_ready[banks + k] - clock, 0) << AGE_BITS) + age)
     return ranked(best, clock)
 

@@ -65,7 +65,7 @@ def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
     """What gaps take, i8 [n_mixes, PIPES + 1]: ticks of each of a scheduler's pipes, then cycles of the longest chain.
 
     A pipe of `lanes` results a cycle and SM takes a warp instruction of its scheduler 32 * schedulers / lanes cycles.
-    Classes without lanes take issue slots alone; chains of classes without cycles, `sm.instruction_cycles` a link.
+    Classes without lanes take issue slots alone.
 
     Args:
         mixes: MIX [n_mixes].
@@ -77,15 +77,22 @@ def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
         if lanes:
             times[:, k] = -(-mixes[f"count_{each}"].astype(np.int64) * gpu.sm.warp_size * schedulers * TICKS // lanes)
     for each in LINKS:
-        cycles = getattr(pipes, f"{each}_cycles")
-        link = gpu.sm.instruction_cycles if cycles is None else cycles
-        times[:, CHAIN] += mixes[f"chain_{each}"].astype(np.int64) * link
+        times[:, CHAIN] += mixes[f"chain_{each}"].astype(np.int64) * link_cycles(gpu, each)
     for each in TENSOR_TYPES:
         rate = getattr(pipes, f"{each}_macs")
         if rate:
             times[:, PIPES - 1] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
     times[:, CHAIN] += np.where(mixes["count_tensor"] > 0, pipes.tensor_cycles or 0, 0)
     return times
+
+
+_CLASS_OF = {"guard": "integer", "operand": "integer", "branch": "control"}  # what a link counts as without its own
+
+
+def link_cycles(gpu: GPU, link: str) -> int:
+    """Cycles of a link of a chain, one of LINKS: its own, or its class's, or `sm.instruction_cycles`."""
+    stated = (getattr(gpu.sm.pipes, f"{each}_cycles") for each in (link, _CLASS_OF.get(link, link)))
+    return next((cycles for cycles in stated if cycles is not None), gpu.sm.instruction_cycles)
 
 
 def pipe_cycles(gpu: GPU, mixes: np.ndarray, executed: np.ndarray) -> dict[str, float]:

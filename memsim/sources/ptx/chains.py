@@ -20,7 +20,9 @@ from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS
 
 GUARD, OPERAND, BRANCH = range(len(INSTRUCTION_CLASSES), len(LINKS))
 _FIXED = (INTEGER, FP32, HALF)  # classes whose results no scoreboard tells of
-_LENGTH = {GUARD: 3, OPERAND: 2}  # in links of arithmetic, to tell which of two chains is the longer one
+# In links of arithmetic, to tell which of two chains is the longer one: Volta's 12 and 8 cycles to 4. From Ampere on an
+# access takes 5, so that there a chain to one may stand for another that is up to 3 cycles longer.
+_LENGTH = {GUARD: 3, OPERAND: 2}
 
 
 @total_ordering
@@ -31,28 +33,33 @@ class Chain:
     Attributes:
         links: by LINKS, how many of them there are.
         last: class of the last one, where its result has a fixed latency.
+        matrix: matrix instructions among them, no links: their time is the gap's (`sm.pipes.tensor_cycles`).
     """
 
     links: tuple[int, ...] = (0,) * len(LINKS)
     last: int | None = None
+    matrix: int = 0
 
     @property
     def length(self) -> int:
-        return sum(count * _LENGTH.get(k, 1) for k, count in enumerate(self.links))
+        return self.matrix + sum(count * _LENGTH.get(k, 1) for k, count in enumerate(self.links))
 
     def __lt__(self, other: Chain) -> bool:
         return (self.length, self.links) < (other.length, other.links)
 
-    def then(self, links: Becomes) -> Chain:
+    def then(self, links: Becomes, matrix: int = 0) -> Chain:
         """The chain with what one more instruction becomes; what vanishes leaves it as it is.
 
         >>> Chain().then({INTEGER: 1}).then({FP32: 2}).links[:2]
         (1, 2)
         """
-        if not any(links.values()):
+        classes = [k for k, count in links.items() if count]
+        if not classes and not matrix:
             return self
-        last = next((k for k in reversed(links) if k in _FIXED), None) if len(links) == 1 else None
-        return Chain(tuple(have + links.get(k, 0) for k, have in enumerate(self.links)), last)
+        # Of instructions of several classes it is not known which is the last: they were counted without their order.
+        known = len(classes) == 1 and classes[0] in _FIXED and not matrix
+        total = tuple(have + links.get(k, 0) for k, have in enumerate(self.links))
+        return Chain(total, classes[0] if known else None, self.matrix + matrix)
 
     def to(self, link: int) -> Chain:
         """The chain up to something that takes longer to get its last result.
@@ -63,7 +70,7 @@ class Chain:
         """
         if self.last is None:
             return self
-        return Chain(tuple(n + (k == link) - (k == self.last) for k, n in enumerate(self.links)))
+        return Chain(tuple(n + (k == link) - (k == self.last) for k, n in enumerate(self.links)), matrix=self.matrix)
 
 
 def longest_to(one: Instruction, chains: Mapping[str, Chain]) -> Chain:

@@ -125,10 +125,11 @@ class Counter:
         chains: dict[str, Chain] = {}
         longest = Chain()
         for one in instructions:
-            chain = longest_to(one, chains).then(self._links(one))
+            tensor = tensor_work(one)
+            chain = longest_to(one, chains).then(self._links(one), int(tensor is not None))
             for k, count in self.becomes(one).items():
                 counts[k] += count
-            if (tensor := tensor_work(one)) is not None:
+            if tensor is not None:
                 tensors += 1
                 macs[tensor[0]] += tensor[1]
             chains |= dict.fromkeys(effects(one).writes, chain)

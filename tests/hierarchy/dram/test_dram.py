@@ -286,6 +286,13 @@ def test_a_batch_of_writes_is_scheduled_with_the_reads():
     assert order("with_reads") == "rrrrwwwwrrrr"
 
 
+@pytest.mark.parametrize(("turns", "order"), [("alone", "wrww"), ("finish_opened", "wwwr")])
+def test_a_drain_of_writes_that_found_no_reads_goes_on_when_one_comes(turns, order):
+    """Three writes, fewer than the high mark, find the channel idle; a read of another bank comes behind the first."""
+    log = alone(by_turns(turns, burst=20), [(0, 1, 1, 0), (0, 1, 1, 0), (0, 1, 1, 0), (10, 0, 0, 0)])
+    assert "".join(name[0] for _, name, _, _ in log if name in ("read", "write")) == order
+
+
 @pytest.mark.parametrize("turns", ["alone", "finish_opened"])
 def test_a_refresh_waits_for_rows_that_were_opened_only_where_they_are_used_first(turns):
     log = alone(by_turns(turns, rcd=50, refi=REFI, rfc=RFC), [(REFI - 30, 0, 0, 0)])
@@ -301,6 +308,26 @@ def test_no_row_is_opened_that_a_refresh_would_find_unopened():
     (refresh,) = (clock for clock, name, _, _ in log if name == "refresh")
     assert refresh == REFI + 50  # behind the precharge of all banks, which comes when it is due
     assert [clock for clock, name, _, _ in log if name == "activate"] == [REFI - 100, refresh + RFC]
+
+
+def test_a_closed_bank_opens_until_the_refresh_is_due():
+    """A bank that has to precharge gives way to it, however much older its request is."""
+    gpu = by_turns("alone", rp=50, refi=REFI, rfc=RFC)
+    log = alone(gpu, [(REFI - 100, 0, 0, 0), (REFI - 40, 0, 0, 1), (REFI - 20, 0, 1, 0)])
+    (refresh,) = (clock for clock, name, _, _ in log if name == "refresh")
+    opened = [(clock, bank) for clock, name, bank, _ in log if name == "activate"]
+    assert opened == [(REFI - 100, 0), (REFI - 20, 1), (refresh + RFC, 0)]
+
+
+def test_refreshes_that_are_late_come_one_behind_the_other():
+    """Four banks have opened rows whose bursts outlast two refreshes; a fifth request has waited since the start, as
+    its bank could precharge, but not activate, before the first was due."""
+    gpu = by_turns("finish_opened", burst=300, ras=390, rp=20, refi=400, rfc=50)
+    log = alone(gpu, [(0, 0, bank, 0) for bank in range(4)] + [(0, 0, 0, 1)])
+    late = [clock for clock, name, _, _ in log if name == "refresh"][:2]
+    times = {(name, bank, row): clock for clock, name, bank, row in log}
+    assert late[0] >= times["read", 3, 0] > 800 and late[1] == late[0] + 50
+    assert times["activate", 0, 1] == late[1] + 50 < times["read", 0, 1]
 
 
 @pytest.mark.parametrize(("sectors", "drained"), [(8, False), (4, False), (2, False), (1, True)])

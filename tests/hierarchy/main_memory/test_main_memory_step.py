@@ -22,8 +22,9 @@ def test_a_lone_request_waits_as_long_as_the_load_that_made_it(name):
 
 
 def test_a_lone_request_meets_a_refresh_as_often_as_refreshes_take_time():
-    """It waits for what is left of one, rfc / 2 in a share rfc / refi of all cases; and if it comes less than rp
-    before, for all of it, as no row is opened any more. One that is open is read before: rcd is no longer than rp."""
+    """It waits for what is left of one, rfc / 2 in a share rfc / refi of all cases. One that comes less than rcd before
+    finds its bank closed and opens the row, but has not read it when the refresh is due: that closes it again (ras
+    after the activate at the soonest, for rp), and all of it passes before the row is opened anew."""
     plain = load_gpu("tesla-v100")
     refi, rfc, times = 1000, 250, 4000
 
@@ -37,8 +38,8 @@ def test_a_lone_request_meets_a_refresh_as_often_as_refreshes_take_time():
     refreshed = override(plain, {"dram.timing.refi": refi, "dram.timing.rfc": rfc})
     clock = plain.sm.clock_mhz / plain.dram.clock_mhz
     t = plain.dram.timing
-    assert t.rcd <= t.rp
-    expected = (rfc**2 / 2 + t.rp * (t.rp / 2 + rfc)) / refi * clock
+    assert t.rcd <= t.ras
+    expected = (rfc**2 / 2 + t.rcd * (t.ras + t.rp + rfc)) / refi * clock
     error = (rfc**3 / (3 * refi)) ** 0.5 * clock / times**0.5  # of a mean
     assert mean(refreshed) - mean(plain) == pytest.approx(expected, abs=4 * error)
 

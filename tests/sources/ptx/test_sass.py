@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 from places import DATA
 
-from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx.compiled import assemble, disassemble
 from memsim.sources.ptx.compiled.sass import parse_sass
 from memsim.sources.ptx.compiled.tools import places_of
@@ -62,30 +61,3 @@ def test_static_accesses_of_ptx_are_those_of_its_sass(name):
     assert {what: sum(names[one] for one in known) for what, known in _SASS.items()} == {
         what: len(re.findall(pattern, text)) for what, pattern in _PTX.items()
     }
-
-
-@needs_tools
-@pytest.mark.parametrize(
-    ("architecture", "gpu"),
-    [(75, "tesla-v100"), (80, "a100"), (86, "rtx3080"), (89, "rtx4090"), (90, "h100"), (100, "b200")],
-)
-def test_a_branch_takes_what_the_assembler_leaves_for_it(architecture, gpu):
-    """`sm.pipes.control_cycles`: from a comparison to its branch, and to what comes next, less its link."""
-    least, after = [], []
-    for name in ("cuda_kernels", "stencil", "layer_norm"):
-        made = assemble((DATA / "ptx" / f"{name}.sm_80.ptx").read_text(), architecture)
-        assert made.problem is None
-        for code in disassemble(made.cubin).values():
-            clock, compared = 0, {}
-            for one in code:
-                if one.labels:
-                    compared = {}
-                decides = one.predicate.lstrip("@!")
-                if one.opcode == "BRA" and decides in compared:
-                    least.append(clock - compared[decides])
-                    after.append(one.stall)
-                if one.opcode.startswith(("ISETP", "FSETP")):
-                    compared[one.operands.split(",")[0]] = clock
-                clock += max(one.stall, 1)
-    pipes = load_gpu(gpu).sm.pipes
-    assert min(least) - pipes.integer_cycles + min(after) == pipes.control_cycles

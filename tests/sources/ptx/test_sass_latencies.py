@@ -1,4 +1,4 @@
-"""`sm.pipes.guard_cycles`, `operand_cycles` and `branch_cycles` are what the assembler's stall counts leave."""
+"""`sm.pipes.guard_cycles`, `operand_cycles`, `branch_cycles` and `control_cycles` are what stall counts leave."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ ACCESSES = ("LDG", "LDS", "LDL", "STG", "STS", "STL")
     [(75, "tesla-v100"), (80, "a100"), (86, "rtx3080"), (89, "rtx4090"), (90, "h100"), (100, "b200")],
 )
 def test_links_of_chains_take_what_the_assembler_leaves_for_them(architecture, gpu):
+    """A control link is a branch with the time from its comparison on, less the comparison's own link."""
     least: dict[str, list[int]] = defaultdict(list)
     for path in sorted((DATA / "ptx").glob("*.sm_80.ptx")):
         made = assemble(path.read_text(), architecture)
@@ -40,6 +41,7 @@ def test_links_of_chains_take_what_the_assembler_leaves_for_them(architecture, g
         "operand": pipes.operand_cycles,
         "branch": pipes.branch_cycles,
     }
+    assert found["guard"] - pipes.integer_cycles + found["branch"] == pipes.control_cycles
 
 
 def links(code: list[SassInstruction]) -> Iterator[tuple[str, int]]:
