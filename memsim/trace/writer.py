@@ -57,7 +57,7 @@ class TraceWriter:
         self, path: str | Path, *, kernel: str, source: str, parameters: Mapping[str, Any], gpu: str = ""
     ) -> None:
         self.path, self._gpu = Path(path), gpu
-        self._about = {"kernel": kernel, "source": source, "parameters": json.dumps(dict(parameters), sort_keys=True)}
+        self._about, self._parameters = {"kernel": kernel, "source": source}, dict(parameters)
         self._digest = ContentDigest()
         self._n_warps = self._n_instructions = self._n_addresses = 0
         self._early = [0, 0]  # instructions and addresses written ahead of their block
@@ -129,12 +129,14 @@ class TraceWriter:
         arrays: Sequence[ArrayInfo],
         issue: Issue | None = None,
         sources: Sources | None = None,
+        parameters: Mapping[str, Any] | None = None,
     ) -> str:
         """Complete the file and return its digest.
 
         Args:
             issue: what is known of waits and mixes; None: neither is.
             sources: the text of the files that `ops` name, as :func:`memsim.trace.source_text.at_hand` finds it.
+            parameters: what more the workload was built from, known by now alone.
 
         The digest covers everything but the writer's version, the GPU and the sources. Compression and batching do not
         change it.
@@ -143,7 +145,9 @@ class TraceWriter:
         self._extend("warps/first_instruction", np.array([self._n_instructions]))
         self._extend("warps/first_address", np.array([self._n_addresses]))
         issue = issue or Issue()
-        digest = self._digest.whole(self._about, launch, ops, arrays, issue)
+        built_from = json.dumps(self._parameters | dict(parameters or {}), sort_keys=True)
+        about = self._about | {"parameters": built_from}
+        digest = self._digest.whole(about, launch, ops, arrays, issue)
         known = {"dependence": issue.dependence.value, "instructions": issue.instructions.value, "gpu": self._gpu}
         with writing(self.path):
             _write_table(self._file, "ops", OP_COLUMNS, ops)
@@ -151,7 +155,7 @@ class TraceWriter:
             for name in MIX.fields or ():
                 self._file.create_dataset(f"mixes/{name}", data=issue.mixes[name])
             source_text.write(self._file, sources or {})
-            for name, text in {**self._about, **known, "created_by": f"memsim {__version__}", "digest": digest}.items():
+            for name, text in {**about, **known, "created_by": f"memsim {__version__}", "digest": digest}.items():
                 hdf5.put_text(self._file, name, text)
             for name, value in asdict(launch).items():
                 self._file.attrs[name] = value

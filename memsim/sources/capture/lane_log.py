@@ -182,7 +182,7 @@ def read_log(file: IO[bytes], program: str) -> Iterator[Message]:
         program: named in messages.
 
     Raises:
-        InputError: the stream ends within a message or a launch, or is none.
+        InputError: the stream ends within a message or a launch, a launch within a block, or the stream is none.
 
     >>> from io import BytesIO
     >>> list(read_log(BytesIO(HEADER.pack(7, 0, 8) + b"no luck\\n"), "app.cu"))
@@ -210,6 +210,8 @@ def read_log(file: IO[bytes], program: str) -> Iterator[Message]:
                 raise stream.foreign("a part of a block outside a launch")
             in_parts.update(message.words[:1].tolist())
         elif isinstance(message, End):
+            if in_parts:
+                raise stream.foreign(f"a launch that ends before its block {min(in_parts)}")
             running = None
         yield message
         if isinstance(message, Failed):

@@ -165,7 +165,7 @@ class Merger:
 
         Each chunk has the next of them, its warps numbered as in the trace: most have none there.
         """
-        self._add_part(message.words[message.starts[0] : message.starts[1] - MESSAGE_WORDS])
+        self._add_part(message.words[message.starts[0] : message.starts[1] - MESSAGE_WORDS], last=True)
         shape, parts, block = self.launch_shape(), self._parts, int(message.ids[0])
         if parts.n_threads(block) != shape.threads_per_block or not 0 <= block < shape.n_blocks:
             raise self._foreign("a block outside the grid, or with too many threads or too few")
@@ -221,9 +221,9 @@ class Merger:
         self._move_shared(chunk)
         return chunk
 
-    def _add_part(self, words: np.ndarray) -> None:
+    def _add_part(self, words: np.ndarray, last: bool = False) -> None:
         try:
-            self._parts.add(words)
+            self._parts.add(words, last)
         except ValueError as error:
             raise self._foreign(str(error)) from None
 

@@ -161,7 +161,7 @@ class Recorder:
         if self.on_gpu:  # all at once, before anything is known of what a block accesses
             self._blocks = self._given() if self.wanted.blocks is not None else self._wave()
             return self._answer(self._blocks.start, self._blocks.stop)
-        if launch.cooperative:  # all blocks are on the GPU together; none ends before the others
+        if launch.cooperative:  # the first block may wait for the others: it cannot tell how many to take
             self._blocks = self._given() if self.wanted.blocks is not None else range(self._shape().n_blocks)
             return self._answer(self._blocks.start, self._blocks.stop)
         self._first = self._given().start if self.wanted.blocks is not None else 0
@@ -173,8 +173,6 @@ class Recorder:
         assert self._launch is not None
         order = self._launch.index  # of all launches of the program
         about: dict[str, Any] = {"launch": index, "order": order, "registers_from": source}
-        if self._launch.cooperative:
-            about["grid_barriers"] = "each block's alone"
         if self.wanted.unroll != 1:
             about["unroll"] = self.wanted.unroll
         return about | ({"arguments": shlex.join(self.arguments)} if self.arguments else {})
@@ -239,10 +237,7 @@ class Recorder:
         again = self._launch is not None and self._launch.again
         captured = self._launch is not None
         if captured:
-            if message.grid_barriers:
-                assert self._launch is not None
-                self.notes.append(f"{self._launch.kernel}: {GRID_BARRIERS}")
-            self._finish()
+            self._finish(message)
         if self.heaviest is None or self._running is None or again:
             return ""
         launch = self._running.launch
@@ -271,12 +266,16 @@ class Recorder:
             stack.push(one)
         stack.__exit__(kind, error, trace)
 
-    def _finish(self) -> None:
+    def _finish(self, message: End) -> None:
         """Complete the trace of the launch that ran."""
         assert self._launch is not None and self._writer is not None
-        shape = self._shape()
+        shape, about = self._shape(), {}
+        if message.grid_barriers:
+            about["grid_barriers"] = "each block's alone"
+            self.notes.append(f"{self._launch.kernel}: {GRID_BARRIERS}")
         issue = Issue(instructions=Instructions.estimated if self.wanted.gaps else Instructions.none)
-        self._writer.finish(shape, self.merger.ops, self.merger.arrays, issue, source_text.of_ops(self.merger.ops))
+        ops = self.merger.ops
+        self._writer.finish(shape, ops, self.merger.arrays, issue, source_text.of_ops(ops), about)
         if self.wanted.snapshot_only and not self.on_gpu and len(self._blocks) < shape.n_blocks:
             ran = f"{len(self._blocks)} of {shape.n_blocks} blocks of {self._launch.kernel} ran"
             self.spoilt += f", {ran}" if self.spoilt else ran

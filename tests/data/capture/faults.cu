@@ -21,7 +21,7 @@ __global__ void waits(int* p) {
     while (atomicCAS(p, 1, 1) != 1) {}
 }
 __global__ void traps(int* p) { __trap(); }
-__global__ void filters(cudaTextureObject_t line) { tex1D<float>(line, 1.75f); }
+__global__ void filters(cudaTextureObject_t line, float at) { tex1D<float>(line, at); }
 static cudaTextureObject_t filtered() {
     cudaArray_t array;
     cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
@@ -49,7 +49,9 @@ int main(int argc, char** argv) {
     if (!strcmp(what, "foreign_mask")) RUN(foreign_mask, (1, 32), field);
     if (!strcmp(what, "deep")) field[0] = 20, RUN(deep, (1, 1), field);
     if (!strcmp(what, "waits")) RUN(waits, (1, 1), field);
-    if (!strcmp(what, "filters")) RUN(filters, (1, 1), filtered());
+    if (!strcmp(what, "filters")) RUN(filters, (1, 1), filtered(), 1.75f);
+    if (!strcmp(what, "filters_above")) RUN(filters, (1, 1), filtered(), 1.5f + 1.f / 400);
+    if (!strcmp(what, "filters_below")) RUN(filters, (1, 1), filtered(), 1.5f - 1.f / 400);
     if (!strcmp(what, "traps")) RUN(traps, (1, 1), field);
     if (!strcmp(what, "asserts")) RUN(asserts, (dim3(1, 2), 32), field);
     if (!strcmp(what, "host_assert")) assert(argc == 5);

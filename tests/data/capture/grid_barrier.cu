@@ -1,6 +1,7 @@
 // Blocks that wait for each other, twice: what each has in shared memory and on its threads' stacks must outlive the
-// others' turns. With PLAIN, each block waits for itself alone: other sums at the same addresses. With EARLY, one block
-// has ended before the others wait.
+// others' turns. With PLAIN, each block waits for itself alone: other sums at the same addresses; with ALONE, in a
+// cooperative launch. With EARLY, one block has ended before the others wait; with SPLIT, one warp of each waits for its
+// block, with SHORT, one thread has ended; with OWN, they wait for a counter. With LARGE, more blocks are tried at first.
 #include <cooperative_groups.h>
 #include <cstdio>
 
@@ -13,14 +14,22 @@ __global__ void sums(const int* in, int* of_block, int* of_all, int* out, int n)
     extern __shared__ int number[];
     cg::grid_group grid = cg::this_grid();
     auto wait = [&] {
-#ifdef PLAIN
+#if defined(PLAIN) || defined(ALONE)
         __syncthreads();
+#elif defined(SPLIT)
+        if (threadIdx.x < 32) __syncthreads();
+        else grid.sync();
+#elif defined(OWN)
+        atomicAdd(out, 1);
+        while (atomicCAS(out, 0, 0) < gridDim.x * blockDim.x) {}
 #else
         grid.sync();
 #endif
     };
 #ifdef EARLY
     if (blockIdx.x == 3) return;
+#elif defined(SHORT)
+    if (threadIdx.x == 5) return;
 #endif
     int on_stack[3] = {int(blockIdx.x), int(threadIdx.x), 0};
     int* seen = on_stack + (n > 0);
@@ -57,8 +66,15 @@ int main() {
     sums<<<n_blocks, n_threads, shared>>>(in, of_block, of_all, out, n);
     bool right = can;
 #else
+#ifdef LARGE
+    can &= cudaLaunchCooperativeKernel((void*)sums, 100 * n_blocks, n_threads, arguments, shared, 0) ==
+               cudaErrorCooperativeLaunchTooLarge &&
+           cudaGetLastError() == cudaErrorCooperativeLaunchTooLarge;
+#endif
     bool right = can && !cudaLaunchCooperativeKernel((void*)sums, n_blocks, n_threads, arguments, shared, 0);
+#ifndef ALONE
     for (int b = 0; b < n_blocks; ++b) right &= out[b] == 0;
+#endif
 #endif
     puts(right ? "passed" : "failed");
     return !right;

@@ -236,13 +236,15 @@ __global__ void uses_textures(cudaTextureObject_t line, cudaTextureObject_t plan
     out[0] = tex1Dfetch<float>(line, 3), out[1] = tex1Dfetch<float>(line, -1), out[2] = tex1Dfetch<float>(line, 10);
     out[3] = tex2D<float>(plane, 2.5f, 1.5f), out[4] = tex2D<float>(plane, -4, 9), out[5] = tex2D<float>(plane, 4, 2);
     out[8] = tex2D<float>(linear, 2.5f, 1.5f), out[9] = tex2D<float>(linear, 5.501f, 0.4999f);
+    // Within 1/512 of a middle; and beyond the outermost ones, where both neighbours are one element.
+    out[10] = tex2D<float>(linear, 2.5f + 1.f / 600, 1.5f - 1.f / 600), out[11] = tex2D<float>(linear, 0.2f, 2.9f);
 }
 
 texture<float, cudaTextureType1D, cudaReadModeElementType> reference;
 __global__ void uses_reference(float* out) { out[threadIdx.x] = tex1Dfetch(reference, threadIdx.x); }
 
 static void memory() {
-    float values[4] = {1, 2, 3, 4}, *out = device<float>(10);
+    float values[4] = {1, 2, 3, 4}, *out = device<float>(12);
     cudaMemcpyToSymbol(coefficients, values, sizeof values);
     RUN(uses_symbols, (2, 4), out);
     int count;
@@ -290,7 +292,7 @@ static void memory() {
     cudaBindTexture(nullptr, reference, line, 12);
     RUN(uses_reference, (1, 2), out + 6);
     check("textures", out[6] == 1 && out[7] == 2 && out[0] == 4 && out[1] == 0 && out[2] == 0 && out[3] == 7 &&
-                          out[4] == 10 && out[5] == 14 && out[8] == 7 && out[9] == 4);
+                          out[4] == 10 && out[5] == 14 && out[8] == 7 && out[9] == 4 && out[10] == 7 && out[11] == 10);
 }
 
 // Launches: arguments once and by value, templates, errors, cudaLaunchKernel.

@@ -442,6 +442,31 @@ int main() { k<<<1, 1>>>(0, 0, 0); }"""
     assert sorted(site.line for site in done.sites if site.kind is not None) == [5, 6, 7, 8, 10]
 
 
+def test_a_function_called_so_by_a_declaration_alone_may_begin_with_a_macro(tmp_path):
+    text = """#define REAL float
+struct template_result { float v; };
+__device__ float first(const float *p);
+__device__ template_result second(const float *p);
+REAL first(const float *p) { return p[1]; }
+template_result second(const float *p) { return {p[2]}; }
+__global__ void k(float *p) { p[0] = first(p) + second(p).v; }
+int main() { k<<<1, 1>>>(0); }"""
+    done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
+    found = sorted((site.line, site.column, site.text) for site in done.sites if site.kind is not None)
+    assert found == [(5, 37, "p[1]"), (6, 50, "p[2]"), (7, 31, "p[0]")]
+
+
+@pytest.mark.parametrize(
+    "constant", ["const unsigned warpSize{32};", "namespace mine {\nconstexpr int warpSize = 32;\n}"]
+)
+def test_a_constant_of_cudas_name_stands_outside_namespaces(tmp_path, constant):
+    name = "mine::warpSize" if "mine" in constant else "warpSize"
+    text = f"{constant}\n__global__ void k(float *a) {{ a[threadIdx.x / {name}] = 1; }}\n"
+    done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)
+    assert [site.text for site in done.sites] == [f"a[threadIdx.x / {name}]"]
+    assert ("warpSize = 32" in done.texts[done.path]) == ("mine" in constant)
+
+
 def test_declarations_over_several_lines_keep_the_lines_behind(tmp_path):
     text = "__global__ void k(float *a) {\n  extern __shared__\n    float s[];\n  a[1 <<\n    (int)s[0]] = 1;\n}\n"
     done = instrument(write(tmp_path / "k.cu", text), ARGUMENTS)

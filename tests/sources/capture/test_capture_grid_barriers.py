@@ -39,25 +39,38 @@ def test_the_trace_is_that_of_blocks_that_wait_for_themselves(cooperative, tmp_p
 def test_the_trace_says_that_blocks_do_not_wait_for_each_other(cooperative, tmp_path):
     assert cooperative.trace.parameters["grid_barriers"] == "each block's alone"
     assert any("no block waits for another there" in note for note in cooperative.notes)
-    plain = captured(tmp_path / "t.h5", "PLAIN")
-    assert "grid_barriers" not in plain.trace.parameters
-    assert not any("grid" in note for note in plain.notes)
+    for waits_for_itself in ("PLAIN", "ALONE"):
+        plain = captured(tmp_path / "t.h5", waits_for_itself)
+        assert "grid_barriers" not in plain.trace.parameters
+        assert not any("grid" in note for note in plain.notes)
 
 
 def test_all_blocks_run_where_some_are_traced(tmp_path):
     assert captured(tmp_path / "t.h5", blocks="5:9", launch=0).trace.block_ids.tolist() == [5, 6, 7, 8]
 
 
+def test_more_blocks_than_the_gpu_holds_do_not_run(tmp_path):
+    """The program is told CUDA's error (its own check), and its next launch is the first."""
+    assert captured(tmp_path / "t.h5", "LARGE").trace.n_blocks == 37
+
+
+EARLY = "kernel sums: deadlock: 36 blocks wait at the grid's barrier, 1 have ended"
+
+
 @pytest.mark.parametrize(
-    ("definition", "said"),
+    ("definition", "said", "asked"),
     [
-        ("NOT_COOPERATIVE", "the launch is not a cooperative one"),
-        ("EARLY", "kernel sums: deadlock: 36 blocks wait at the grid's barrier, 1 have ended"),
+        ("NOT_COOPERATIVE", "the launch is not a cooperative one", {}),
+        ("EARLY", EARLY, {}),
+        ("EARLY", EARLY, {"blocks": "0:4", "stop": True}),
+        ("SPLIT", r"deadlock in block \(0,0,0\): 64 of its 96 threads wait at the grid's barrier", {}),
+        ("SHORT", r"deadlock in block \(0,0,0\): 95 of its 96 threads wait at the grid's barrier", {}),
+        ("OWN", r"waits for ever .* \(blocks take turns at grid.sync\(\) alone", {"blocks": "1:2"}),
     ],
 )
-def test_what_would_hang_is_refused(tmp_path, definition, said):
+def test_what_would_hang_is_refused(tmp_path, definition, said, asked):
     with pytest.raises(InputError, match=said):
-        captured(tmp_path / "t.h5", definition)
+        captured(tmp_path / "t.h5", definition, **asked)
     assert not list(tmp_path.iterdir())
 
 

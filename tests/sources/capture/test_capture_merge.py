@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from memsim.sources.capture import merge
 from memsim.sources.capture.lane_log import Array, Blocks, Free, Records, read_log
 from memsim.sources.capture.merge import Merger
+from memsim.sources.capture.parts import JOINED_WORDS, Parts, Place
 from memsim.sources.capture.sites import Role, Site
 from memsim.sources.capture.tables import ArrayTable
 from memsim.sources.local_memory import local_address
@@ -394,6 +395,21 @@ def test_a_block_in_parts_is_the_same_as_whole(monkeypatch, tmp_path, program, n
     assert list(tmp_path.iterdir()) == []
 
 
+def test_small_parts_are_joined(tmp_path):
+    """So many threads' offsets and reads are saved; the words come back in their order."""
+    n_parts, words, file = 1000, [log.access(1, BASE), log.access(1, BASE + 128)], Parts(tmp_path)
+    for k in range(n_parts):
+        payload = np.array([7, 2, 0, 1, 3, words[0] + k, words[1] + k, words[1] - k])
+        file.add(payload, last=k == n_parts - 1)
+    room, place = np.empty(100, np.int64), Place()
+    found: list[int] = []
+    while not file.is_read(7, place):
+        found += room[: file.read(7, 1, place, room)].tolist()
+    file.close()
+    assert found == [word for k in range(n_parts) for word in (words[1] + k, words[1] - k)]
+    assert place.part <= 3 * n_parts / (JOINED_WORDS * 2) + 1
+
+
 def test_blocks_in_parts_may_be_under_way_together(tmp_path):
     """As blocks are that wait for each other: each is put together from its own parts."""
     words = [[log.access(1, BASE + 128 * k)] for k in range(4)]
@@ -417,6 +433,12 @@ def test_parts_of_a_block_have_as_many_threads(tmp_path):
     with pytest.raises(InputError, match="parts of a block with other threads"):
         for message in read_log(io.BytesIO(b"".join([VARIANTS[0], ARRAY, start, *parts])), "app.cu"):
             merger.take(message)
+
+
+def test_a_launch_does_not_end_before_its_blocks():
+    start = log.launch(grid=(2, 1, 1), block=(1, 1, 1), cooperative=True)
+    with pytest.raises(InputError, match="a launch that ends before its block 1"):
+        list(read_log(io.BytesIO(b"".join([start, log.part(1, [[log.access(1, BASE)]]), log.end()])), "app.cu"))
 
 
 def test_a_stream_that_ends_early_says_so():

@@ -248,6 +248,10 @@ FAULTS = {
     "faults.cu:24 in void asserts(int*)",
     "filters": "filters: a texture with linear filtering is read at 1.75, between elements: only reads at their middle "
     "are supported",
+    "filters_above": "filters: a texture with linear filtering is read at 1.5025, between elements: only reads at "
+    "their middle are supported",
+    "filters_below": "filters: a texture with linear filtering is read at 1.4975, between elements: only reads at "
+    "their middle are supported",
     "traps": "traps, block (0,0,0), thread (0,0,0): __trap()",
 }
 

@@ -60,10 +60,10 @@ def expand(
             chosen.setdefault(name, []).append((use.start, use.end, text))
     for name, places in inserted.items():
         for place, text in places:
-            if not any(start <= place < end for start, end, _ in chosen.get(name, ())):
+            if not any(start < place < end for start, end, _ in chosen.get(name, ())):
                 chosen.setdefault(name, []).append((place, place, text))
     for name, replacements in chosen.items():
-        files[name].expand(sorted(replacements))
+        files[name].expand(sorted(replacements))  # at the same place, what is put in comes before an expansion
     return bool(chosen)
 
 

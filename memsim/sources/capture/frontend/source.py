@@ -21,7 +21,11 @@ _SHARED_ALIGNED = re.compile(r"\b(__shared__)(\s+)(alignas\s*\((?:[^()]|\([^()]*
 # It passes over a backslash before a comment that ends a line.
 _STRAY = re.compile(r"\\(?=[ \t]+//)")
 # And a global constant of the name of CUDA's own, which has the same value: that one stands for it.
-_WARP_SIZE = re.compile(r"^(?:(?:inline|static|const|constexpr)\s+)+int\s+warpSize\s*=\s*32\s*;", re.MULTILINE)
+_WARP_SIZE = re.compile(
+    r"^(?:(?:inline|static|const|constexpr)\s+)+(?:unsigned(?:\s+int)?|int)\s+warpSize\s*(?:=\s*32|\{\s*32\s*\})\s*;",
+    re.MULTILINE,
+)
+_TEMPLATE = re.compile(r"template\s*<")
 _BYTE_ORDER_MARK = re.compile(r"\A\xef\xbb\xbf")  # that of UTF-8 is allowed at a file's very start alone
 _OPENING, _CLOSING = "([{", ")]}"
 
@@ -64,9 +68,9 @@ class SourceFile:
     def read(cls, name: str) -> SourceFile:
         text = Path(name).read_bytes().decode("latin-1")
         read = _SHARED_ALIGNED.sub(r"\3\2\1", _LAUNCH.sub(_joined, text))
-        for passed_over in (_BYTE_ORDER_MARK, _STRAY, _WARP_SIZE):
-            read = passed_over.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), read)
-        return cls(name, text, read)
+        for passed_over in (_BYTE_ORDER_MARK, _STRAY):
+            read = passed_over.sub(_blanked, read)
+        return cls(name, text, _WARP_SIZE.sub(lambda found: _blanked(found) if _is_global(found) else found[0], read))
 
     @property
     def path(self) -> Path:
@@ -192,21 +196,38 @@ def behind_template(text: str, start: int) -> int:
 
     >>> behind_template("template <class T, class U = A<T>> void f();", 0)
     35
+    >>> behind_template("template <int n = (2 > 1) /* not > 1 */> void f();", 0)
+    41
+    >>> behind_template("template_result f();", 0)
+    0
     """
     at = start
-    while text.startswith("template", at):
-        at = text.index("<", at) + 1
-        depth = 1
-        while depth and at < len(text):
-            depth += {"<": 1, ">": -1}.get(text[at], 0)
-            at += 1
-        at += len(text[at:]) - len(text[at:].lstrip())
+    while found := _TEMPLATE.match(text, at):
+        at, depth, nested = found.end(), 1, 0
+        for offset, character in code(text, found.end()):
+            at = offset
+            if depth == 0:
+                break
+            nested += (character in _OPENING) - (character in _CLOSING)
+            if not nested:
+                depth += {"<": 1, ">": -1}.get(character, 0)
     return at
 
 
 def _joined(launch: re.Match[str]) -> str:
     """A launch with its brackets joined, as long as it was."""
     return f"<<<{launch[1]}{launch[2]}>>>{launch[3]}"
+
+
+def _blanked(found: re.Match[str]) -> str:
+    """Nothing, on as many lines and columns."""
+    return re.sub(r"[^\n]", " ", found[0])
+
+
+def _is_global(found: re.Match[str]) -> bool:
+    """Whether it stands outside braces."""
+    opened = [character for _, character in code(found.string, 0, found.start()) if character in "{}"]
+    return opened.count("{") == opened.count("}")
 
 
 def _separator(text: str, offset: int) -> bool:

@@ -36,9 +36,10 @@ struct BlockState {
     Warp warps[max_threads / 32] = {};
     Part parts[max_threads / 32] = {};
     uint32_t runnable_warps = 0;
-    unsigned alive = 0, current = 0, waiting_at_barrier = 0, spins = 0;
+    unsigned size = 0, alive = 0, current = 0, waiting_at_barrier = 0, spins = 0;
     int sum = 0, barrier_sum = 0;
-    bool at_grid_barrier = false, leaves = false;  // the next barrier to open is the grid's; the last one was
+    unsigned at_grid_barrier = 0;  // of those that wait at the next barrier to open
+    bool leaves = false;           // the last one was the grid's
     Fiber* fiber_of[max_threads] = {};
 };
 
@@ -48,7 +49,7 @@ class Block : BlockState {
     bool run(unsigned n, void (*thread_body)(void*), void* thread_context) {
         body = thread_body;
         context = thread_context;
-        alive = n;
+        size = alive = n;
         for (unsigned w = 0; w * 32 < n; ++w) {
             unsigned lanes = n - w * 32;
             warps[w].alive = warps[w].runnable = lanes >= 32 ? ~0u : (1u << lanes) - 1;
@@ -111,7 +112,7 @@ class Block : BlockState {
 
     // The grid's barrier: the first thread that goes on behind the block's leaves the processor to the other blocks.
     __attribute__((noinline)) void grid_barrier(const char* caller) {
-        at_grid_barrier = true;
+        ++at_grid_barrier;
         barrier(0, caller);
         if (!leaves) return;
         leaves = false;
@@ -146,8 +147,9 @@ class Block : BlockState {
     __attribute__((noinline)) void spin() {
         if (!running) return;
         if (++spins > most_spins)
-            fail("block (%u,%u,%u) waits for ever for a lock or another block (blocks run one after another)",
-                 blockIdx.x, blockIdx.y, blockIdx.z);
+            fail("block (%u,%u,%u) waits for ever for a lock or another block (%s)", blockIdx.x, blockIdx.y, blockIdx.z,
+                 cooperative ? "blocks take turns at grid.sync() alone: no barrier of the program's own opens"
+                             : "blocks run one after another");
         go_on();
     }
 
@@ -181,6 +183,10 @@ class Block : BlockState {
     }
 
     void open_barrier() {
+        if (at_grid_barrier && at_grid_barrier < size)
+            fail("deadlock in block (%u,%u,%u): %u of its %u threads wait at the grid's barrier, the others have ended "
+                 "or wait at the block's",
+                 blockIdx.x, blockIdx.y, blockIdx.z, at_grid_barrier, size);
         for (Warp& warp : warps)
             if (warp.at_barrier) {
                 wake(warp, warp.at_barrier);
@@ -188,7 +194,7 @@ class Block : BlockState {
             }
         waiting_at_barrier = 0;
         leaves = at_grid_barrier;
-        at_grid_barrier = false;
+        at_grid_barrier = 0;
         spins = 0;
         barrier_sum = sum;
         sum = 0;
@@ -352,6 +358,7 @@ class Block : BlockState {
 
   public:
     uint3 thread_index[max_threads] = {};
+    bool cooperative = false;  // its grid's blocks may wait for each other
 };
 
 inline Block block;

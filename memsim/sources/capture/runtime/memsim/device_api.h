@@ -7,10 +7,9 @@
 #include "device_types.h"
 #include "launch.h"
 #include "memory_api.h"
+#include "occupancy.h"
 
 namespace memsim_probe {
-
-constexpr int host_multiprocessors = 80;
 
 // An imaginary GPU of compute capability 8.0, to answer what programs ask before they launch.
 inline void describe_device(cudaDeviceProp* p) {
@@ -103,8 +102,8 @@ inline float milliseconds() {
 }  // namespace memsim_probe
 
 MEMSIM_CUDA cudaError_t memsim_peek() {
-    if (memsim_probe::launch_error) memsim_last_error = static_cast<cudaError_t>(memsim_probe::launch_error);
-    memsim_probe::launch_error = 0;
+    if (memsim_probe::launch_error) memsim_last_error = memsim_probe::launch_error;
+    memsim_probe::launch_error = cudaSuccess;
     return memsim_last_error;
 }
 MEMSIM_CUDA cudaError_t cudaPeekAtLastError() { return memsim_peek(); }

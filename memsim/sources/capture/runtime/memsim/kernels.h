@@ -3,18 +3,6 @@
 
 #include "device_api.h"
 
-namespace memsim_probe {
-
-// Threads that occupy an SM at most: of a block size and its shared bytes, registers unknown.
-inline int blocks_per_sm(int threads, size_t shared_bytes) {
-    if (threads <= 0 || threads > 1024) return 0;
-    int blocks = 2048 / ((threads + 31) / 32 * 32);
-    if (shared_bytes && blocks * shared_bytes > 164 << 10) blocks = (164 << 10) / shared_bytes;
-    return blocks < 32 ? blocks : 32;
-}
-
-}  // namespace memsim_probe
-
 // Kernels: attributes and occupancy.
 template <class K>
 inline cudaError_t cudaFuncSetCacheConfig(K*, cudaFuncCache) {

@@ -8,6 +8,7 @@
 #include "fault.h"
 #include "kernel_names.h"
 #include "lock.h"
+#include "occupancy.h"
 #include "paused.h"
 #include "variables.h"
 #include "variants.h"
@@ -51,32 +52,49 @@ struct Shape {
         return {unsigned(number % grid.x), unsigned(row % grid.y), unsigned(row / grid.y)};
     }
 
+    // Of a cooperative launch, all of whose blocks are on the GPU together.
+    uint64_t most_blocks() const {
+        return uint64_t{host_multiprocessors} * blocks_per_sm(static_cast<int>(threads()), shared_bytes);
+    }
+
+    cudaError_t error() const {
+        if (!valid()) return cudaErrorInvalidConfiguration;
+        return cooperative && blocks() > most_blocks() ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess;
+    }
+
     // CUDA only tells those who ask for the error; who traces wonders where the kernel has gone.
     void complain(const Place& at) const {
         fprintf(stderr, "%s:%d: kernel %s did not run: ", at.file, at.line, at.kernel);
+        if (valid()) return complain_of_size();
         fprintf(stderr, "no GPU launches %ux%ux%u blocks of %ux%ux%u threads with %zu shared bytes\n", grid.x, grid.y,
                 grid.z, block.x, block.y, block.z, shared_bytes);
+    }
+    void complain_of_size() const {
+        fprintf(stderr, "a cooperative launch of %llu blocks, of which the GPU that the program is told of (%d SMs) ",
+                static_cast<unsigned long long>(blocks()), host_multiprocessors);
+        fprintf(stderr, "holds %llu at a time\n", static_cast<unsigned long long>(most_blocks()));
     }
 };
 
 class Grid {
   public:
-    // False: the shape is not allowed, and nothing ran.
-    bool run(const Place& at, const Shape& wanted, void (*body)(void*), void* context) {
+    // Where the shape is not allowed, nothing runs.
+    cudaError_t run(const Place& at, const Shape& wanted, void (*body)(void*), void* context) {
         Alone alone;
         if (block.inside()) fail("%s:%d: a kernel launches %s", at.file, at.line, at.kernel);
-        if (!wanted.valid()) {
+        if (cudaError_t error = wanted.error()) {
             if (stream.open()) wanted.complain(at);
-            return false;
+            return error;
         }
         shape = wanted;
+        block.cooperative = wanted.cooperative;
         place = at;
         prepare();
         if (window.checkpoint && checkpoints.take()) come_back();
         run_blocks(body, context);
         finish();
         place = {};
-        return true;
+        return cudaSuccess;
     }
 
     // All blocks of the grid wait for each other.
@@ -159,7 +177,7 @@ class Grid {
             ++n_ended;
             if (logged) send();
             else if (counted) block_log.end();
-            if (window.ends_with(number)) return false;
+            if (window.ends_with(number) && !n_waiting) return false;
         }
         if (n_waiting && n_ended)
             fail("deadlock: %llu blocks wait at the grid's barrier, %llu have ended",
@@ -205,13 +223,12 @@ class Grid {
 };
 inline Grid grid_runner;
 
-inline int launch_error = 0;  // what cudaGetLastError() tells of launches
-constexpr int invalid_configuration = 9;
+inline cudaError_t launch_error = cudaSuccess;  // what cudaGetLastError() tells of launches
 
 template <class Body>
 void run_grid(const Place& at, const Shape& shape, Body& body) {
     auto call = [](void* context) { (*static_cast<Body*>(context))(); };
-    if (!grid_runner.run(at, shape, call, &body)) launch_error = invalid_configuration;
+    if (cudaError_t error = grid_runner.run(at, shape, call, &body)) launch_error = error;
 }
 
 // `k<<<...>>>(arguments)` is launch(..., MEMSIM_KERNEL(k), shape(...), arguments): the arguments are evaluated once,

@@ -22,8 +22,8 @@ inline size_t bytes_of(const cudaChannelFormatDesc& format) { return (format.x +
 
 inline const void* texel = nullptr;  // the last one read, for its probe
 
-// The element that lies at a position. With linear filtering that is one alone at an element's middle, 1/256 more or less
-// (fractions have 8 bits: CUDA C++ Programming Guide, "Linear Filtering").
+// The element that lies at a position. With linear filtering that is one alone at an element's middle, less than 1/512
+// beside it: the fraction is 0 in its 8 bits (CUDA C++ Programming Guide, "Linear Filtering").
 inline long element_at(float position, cudaTextureFilterMode filter) {
     if (filter == cudaFilterModePoint) return static_cast<long>(floorf(position));
     float nearest = floorf(position - 0.5f + 0.5f / 256), fraction = position - 0.5f - nearest;
@@ -37,10 +37,13 @@ inline long element_at(float position, cudaTextureFilterMode filter) {
 inline long element(float coordinate, size_t size, const cudaTextureDesc& how, int axis) {
     bool normalized = how.normalizedCoords;
     cudaTextureAddressMode mode = how.addressMode[axis];
-    long i = element_at(normalized ? coordinate * size : coordinate, how.filterMode), n = size;
+    bool clamped = mode == cudaAddressModeClamp || (!normalized && mode != cudaAddressModeBorder);
+    float position = normalized ? coordinate * size : coordinate, last = size - 0.5f;
+    // Beyond the outermost middles, both neighbours are the same element.
+    if (clamped) position = !(position >= 0.5f) ? 0.5f : position > last ? last : position;  // NaN: the first
+    long i = element_at(position, how.filterMode), n = size;
     if (i >= 0 && i < n) return i;
     if (mode == cudaAddressModeBorder) return -1;
-    if (!normalized || mode == cudaAddressModeClamp) return i < 0 ? 0 : n - 1;
     long turns = i >= 0 ? i / n : -((n - 1 - i) / n), rest = i - turns * n;
     return mode == cudaAddressModeMirror && turns & 1 ? n - 1 - rest : rest;
 }
