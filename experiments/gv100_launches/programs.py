@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import random
 from collections.abc import Sequence
+from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
 
 import memsim
 from memsim.support.errors import InputError
+from memsim.support.scratch import Scratch
 
 WANTED = "polybenchGpu and gpu-rodinia"
 VARIABLE = "MEMSIM_PROGRAMS"  # names the folder that holds the downloads
@@ -67,26 +69,28 @@ def captured(kernel: str, downloaded: Path) -> memsim.Trace:
 
 
 def whole_launch(program: Program, kernel: str, downloaded: Path) -> memsim.Trace:
-    """Trace the whole launch of the program itself, which runs in the current folder.
+    """Trace the whole launch of the program itself, which reads and writes files in a folder of its own.
 
     Args:
         program: launches the kernel.
         kernel: its name.
         downloaded: the folder of the downloads.
     """
-    _make_inputs(program.arguments)
-    return memsim.capture(
-        [downloaded / file for file in program.files],
-        arguments=program.arguments.split(),
-        kernel=kernel,
-        launch=program.launch,
-        blocks="all",
-        includes=[downloaded / folder for folder in program.includes],
-        definitions=program.definitions,
-        gpu="quadro-gv100",
-        by="auto",  # compiled code, where there is nvcc
-        stop=True,
-    ).trace
+    here = downloaded.absolute()
+    with Scratch() as folder, chdir(folder):
+        _make_inputs(program.arguments)
+        return memsim.capture(
+            [here / file for file in program.files],
+            arguments=program.arguments.split(),
+            kernel=kernel,
+            launch=program.launch,
+            blocks="all",
+            includes=[here / folder for folder in program.includes],
+            definitions=program.definitions,
+            gpu="quadro-gv100",
+            by="auto",  # compiled code, where there is nvcc
+            stop=True,
+        ).trace
 
 
 def _make_inputs(arguments: str) -> None:
@@ -101,10 +105,10 @@ def _make_inputs(arguments: str) -> None:
         ("temp_1024", 320, 1024),
         ("power_1024", 0, 1024),
     ):
-        if name in arguments and not Path(name).exists():
+        if name in arguments:
             Path(name).write_text("".join(f"{low + draw.random():.6f}\n" for _ in range(n * n)), encoding="utf-8")
     name, nodes, degree = "graph1MW_6.txt", 1_000_000, 6
-    if name in arguments and not Path(name).exists():
+    if name in arguments:
         starts = "".join(f"{degree * i} {degree}\n" for i in range(nodes))
         edges = "".join(f"{draw.randrange(nodes)} 1\n" for _ in range(nodes * degree))
         Path(name).write_text(f"{nodes}\n{starts}\n0\n\n{nodes * degree}\n{edges}", encoding="utf-8")
