@@ -23,10 +23,6 @@ __host__ __device__ inline double bessel_i(int order, double x) {
     return sum;
 }
 
-}  // namespace memsim_probe
-
-namespace memsim_probe {
-
 // The x with erfc(x) = y < 1e-300, where erfc() has few digits or none: by Newton's steps from sqrt(-log(y)) towards
 // -x^2 - log(x sqrt(pi)) + log(1 - u + 3 u^2 - 15 u^3 + ...) = log(y), u = 1 / 2x^2 (DLMF 7.12.1).
 __host__ __device__ inline double inverse_of_least(double y) {
