@@ -241,10 +241,7 @@ def machines(draw) -> GPU:
     )  # fmt: skip
     dram |= dict(kind="test", row_bytes=line * draw(st.sampled_from([1, 4])), interleave_bytes=line)
     if dram["policy"] == DramPolicy.fr_fcfs:
-        turns = [
-            one for one in WriteTurns if one != WriteTurns.with_reads or dram["row_policy"] != RowPolicy.closed_page
-        ]
-        dram["write_turns"] = draw(st.sampled_from(turns))
+        dram["write_turns"] = draw(_of(WriteTurns))
     dram["write_high"] = draw(st.integers(1, dram["write_queue"]))
     dram["write_low"] = draw(st.integers(0, dram["write_high"] - 1))
     dram["timing"] = _section(draw, **{name: cycles for name in TIMING})

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
+from memsim.gpu.choices import DramPolicy, WriteTurns
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
@@ -196,8 +196,6 @@ def _dram(dram: Dram, line_bytes: int) -> Iterator[Problem]:
         yield "dram.write_high", f"is {dram.write_high}; give at most write_queue = {dram.write_queue}"
     if dram.write_turns != WriteTurns.alone and dram.policy != DramPolicy.fr_fcfs:
         yield "dram.write_turns", f"is {dram.write_turns} with policy = {dram.policy}; give alone, or policy fr_fcfs"
-    elif dram.write_turns == WriteTurns.with_reads and dram.row_policy == RowPolicy.closed_page:
-        yield "dram.write_turns", "is with_reads with row_policy = closed_page, which is not settled; give open_page"
     if dram.write_low >= dram.write_high:
         yield "dram.write_low", f"is {dram.write_low}; give less than write_high = {dram.write_high}"
 

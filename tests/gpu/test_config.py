@@ -100,8 +100,6 @@ def test_tree_plru_needs_a_small_power_of_two(c2050, ways):
 def test_writes_join_reads_or_finish_among_them_only_where_open_rows_go_first(c2050):
     with pytest.raises(InputError, match="dram.write_turns is with_reads with policy = fcfs; give alone, or policy"):
         override(c2050, {"dram.policy": "fcfs", "dram.write_turns": "with_reads"})
-    with pytest.raises(InputError, match="dram.write_turns is with_reads with row_policy = closed_page"):
-        override(c2050, {"dram.row_policy": "closed_page", "dram.write_turns": "with_reads"})
 
 
 def test_refreshes_leave_time_to_open_a_row_and_use_it(c2050):

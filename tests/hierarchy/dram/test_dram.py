@@ -286,6 +286,13 @@ def test_a_batch_of_writes_is_scheduled_with_the_reads():
     assert order("with_reads") == "rrrrwwwwrrrr"
 
 
+def test_a_row_opened_for_a_read_serves_the_writes_of_its_batch_while_reads_have_to_wait():
+    """A write to another bank keeps reads off the channel; a read and then four writes go to one row."""
+    requests = [(0, 1, 1, 0), (1, 0, 0, 5)] + [(1, 1, 0, 5)] * 4
+    log = alone(by_turns("with_reads", wtr=200), requests)
+    assert "".join(name[0] for _, name, _, _ in log if name in ("read", "write")) == "wwwwwr"
+
+
 @pytest.mark.parametrize(("turns", "order"), [("alone", "wrww"), ("finish_opened", "wwwr")])
 def test_a_drain_of_writes_that_found_no_reads_goes_on_when_one_comes(turns, order):
     """Three writes, fewer than the high mark, find the channel idle; a read of another bank comes behind the first."""
