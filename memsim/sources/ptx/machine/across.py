@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine.barriers import popcount
 from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, MASK, SHIFT, A, B, C, X, Y
 from memsim.support.compiled import inlined, loop
+from memsim.trace.bits import popcount
 
 UP, DOWN, BUTTERFLY, INDEX = range(4)
 ALL, ANY, UNIFORM, BALLOT = range(4)

@@ -18,6 +18,7 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.ptx.machine.tables import CLUSTER_ARRIVED, CLUSTER_PHASE_NOW, TEAM, WARPS
 from memsim.support.compiled import inlined
+from memsim.trace.bits import popcount
 
 READY, AT_BARRIER, WARP_DONE, AT_CLUSTER = (
     int(Status.ready), int(Status.at_barrier), int(Status.done), int(Status.at_cluster_barrier)
@@ -26,15 +27,6 @@ READY, AT_BARRIER, WARP_DONE, AT_CLUSTER = (
 SYNC, ARRIVE, RED_AND, RED_OR, RED_POPC = range(5)
 SPECIFIC = 16  # added to the kind of a barrier with a given number of threads
 CAME, AND, OR, POPC = range(4)
-
-
-@inlined
-def popcount(bits):
-    count = np.int64(0)
-    while bits != 0:
-        bits &= bits - 1
-        count += 1
-    return count
 
 
 @inlined

@@ -6,6 +6,7 @@ import numpy as np
 
 from memsim.sources.ptx.machine.codes import MASK, SHIFT, A, B, C, Integer, X, Y
 from memsim.support.compiled import inlined, loop
+from memsim.trace.bits import popcount
 
 _ = {one.name.upper(): int(one) for one in Integer}
 DIVIDE, DIVIDE_SIGNED, REMAINDER, REMAINDER_SIGNED = (
@@ -34,7 +35,8 @@ PACKED_ADD, PACKED_MINIMUM, PACKED_MAXIMUM, PACKED_MINIMUM_SIGNED, PACKED_MAXIMU
     _[name]
     for name in ("PACKED_ADD", "PACKED_MINIMUM", "PACKED_MAXIMUM", "PACKED_MINIMUM_SIGNED", "PACKED_MAXIMUM_SIGNED")
 )
-NONE = 0xFFFFFFFF  # what bfind returns when no bit is found
+WORD = 0xFFFFFFFF
+NONE = WORD  # what bfind returns when no bit is found
 HALF = 0xFFFF
 
 
@@ -56,7 +58,7 @@ def _one(what, a, b, c, mask, shift, x):
     if what == HIGH or what == HIGH_SIGNED:
         return _high(a, b, what == HIGH_SIGNED)
     if what == POPCOUNT:
-        return _popcount(a)
+        return popcount(a & WORD) + popcount((a >> 32) & WORD)
     if what == LEADING_ZEROS:
         return width - 1 - _highest(a)
     if what == REVERSE:
@@ -126,15 +128,6 @@ def _high(a, b, signed):
     if signed:
         result -= (b if a < 0 else 0) + (a if b < 0 else 0)
     return result
-
-
-@inlined
-def _popcount(a):
-    count = np.int64(0)
-    while a != 0:
-        a &= a - 1
-        count += 1
-    return count
 
 
 @inlined
