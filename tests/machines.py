@@ -27,7 +27,7 @@ from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.gpu.cores import Pipes
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.trace.schema import MIX, NO_OP, NO_WAIT, WAIT_COLUMNS, Flag, Kind, LoadClass
-from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, INSTRUCTION, NOTHING, Transactions
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, INSTRUCTION, NOTHING, PARTING, Transactions
 
 N_OPS = 4
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
@@ -83,6 +83,7 @@ def instruction(
     masked: bool = False,
     arrives: int = 0,
     awaits: int = 0,
+    parts: tuple[int, int] = (0, 0),
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
 
@@ -94,6 +95,7 @@ def instruction(
         constant: the constants' unit takes its slots.
         masked: an access of no lane.
         arrives, awaits: at which phase of an mbarrier, 0 for none.
+        parts: rows from it to a second side, and to where both have ended.
     """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | Flag.masked * masked
     flags |= Flag.arrives * (arrives > 0) | Flag.awaits * (awaits > 0)
@@ -106,6 +108,7 @@ def instruction(
     return dict(
         transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
         slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, phase=arrives or awaits,
+        parts=parts,
         **dict(zip(WAIT_COLUMNS, waits, strict=True)),
     )  # fmt: skip
 
@@ -129,6 +132,7 @@ def trace(
         records[name] = [i[name] for i in flat]
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
+    partings = np.array([tuple(i["parts"]) for i in flat], PARTING)
     phases = np.array([i["phase"] for i in flat], "<u4")
     arriving = phases[records["flags"] & Flag.arrives != 0]
     asked = [transaction for i in flat for transaction in i["transactions"]]
@@ -145,6 +149,7 @@ def trace(
         first_warp=np.cumsum([0, *(len(block) for block in blocks)], dtype="<i8"),
         n_ops=n_ops,
         mixes=np.zeros(1, MIX) if mixes is None else mixes,
+        partings=partings if partings["join"].any() else partings[:0],
         phase=phases if phases.any() else phases[:0],
         arrivals=np.bincount(arriving, minlength=int(phases.max()) + 1).astype("<u4") if phases.any() else phases[:0],
     )
@@ -155,6 +160,11 @@ def without_mbarriers(tx: Transactions) -> Transactions:
     instructions = tx.instructions.copy()
     instructions["flags"] &= ~np.uint8(Flag.arrives | Flag.awaits)
     return replace(tx, instructions=instructions, phase=tx.phase[:0], arrivals=tx.arrivals[:0])
+
+
+def in_turn(tx: Transactions) -> Transactions:
+    """The same, but the sides of a branch are issued one after the other."""
+    return replace(tx, partings=tx.partings[:0])
 
 
 def one_warp(*instructions: dict[str, Any], addresses: Sequence[int] | None = None) -> Transactions:
@@ -315,13 +325,22 @@ def traces(draw, machine: GPU) -> Transactions:
             for warp in warps:
                 warp += [draw(st.builds(instruction, barrier=st.just(True), **more))] if epoch else []
             for warp in warps:
-                warp += draw(st.lists(access, max_size=6))
+                rows = draw(st.lists(access, max_size=6))
+                if len(rows) > 1 and draw(st.booleans()):
+                    _part(draw, rows)
+                warp += rows
             if draw(st.sampled_from([False, False, True])):
                 phase += 1
                 _mbarrier(draw, warps, phase, more, loads)
         blocks.append(warps)
     addresses = draw(st.lists(st.integers(0, 400), min_size=n_lines, max_size=n_lines, unique=True))
     return trace(blocks, addresses, mixes=mixes)
+
+
+def _part(draw, rows: list[dict[str, Any]]) -> None:
+    """Let lanes part somewhere in rows without barriers."""
+    first, second, join = sorted(draw(st.lists(st.integers(0, len(rows)), min_size=3, max_size=3, unique=True)))
+    rows[first] |= dict(parts=(second - first, join - first))
 
 
 def _mbarrier(draw, warps: list[list], phase: int, more: dict[str, Any], loads: st.SearchStrategy) -> None:

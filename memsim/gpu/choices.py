@@ -20,6 +20,13 @@ class Dependence(StrEnum):
     scoreboard = "scoreboard"  # the loads whose values it uses: issue in order, a stall at the first use
 
 
+class Divergence(StrEnum):
+    """How a warp whose lanes part at a branch issues the two sides."""
+
+    in_turn = "in_turn"  # one to its end, then the other: as measured on Ampere and later (arXiv 2607.23402)
+    interleaved = "interleaved"  # each with a program counter of its own (NVIDIA Tesla V100 whitepaper WP-08608-001)
+
+
 class Replacement(StrEnum):
     lru = "lru"
     fifo = "fifo"

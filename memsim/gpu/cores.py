@@ -8,6 +8,7 @@ from pydantic import Field
 
 from memsim.gpu.choices import (
     Dependence,
+    Divergence,
     FullSet,
     IndexHash,
     L1Serves,
@@ -81,6 +82,10 @@ class SM(Section):
     dependence: Dependence = Field(
         Dependence.sequence,
         description="what an instruction waits for: loads before its sequence, or, by scoreboard, those it uses",
+    )
+    divergence: Divergence = Field(
+        Divergence.in_turn,
+        description="scoreboard: how a warp issues the two sides of a branch, one after the other or both at once",
     )
     loads_per_warp: int | None = Field(
         None, ge=1, le=64, description="scoreboard: loads of a class that a warp may have unanswered; none: 64"

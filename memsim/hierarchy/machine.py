@@ -250,21 +250,26 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     nodes, free_nodes = new_pool(sm_state.NODE, 1024)
     flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
     schedulers = common.gpu.sm.schedulers or 1
-    boards = n * sm_state.SLOTS * sm_state.CLASSES if common.gpu.sm.dependence is Dependence.scoreboard else 0
+    scoreboard = common.gpu.sm.dependence is Dependence.scoreboard
+    part = scoreboard and len(tx.partings) > 0
+    warps = n * sm_state.SLOTS * (2 if part else 1)
+    boards = warps * sm_state.CLASSES if scoreboard else 0
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["flight"] = -1
     return sm_state.SMs(
-        p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block),
+        p=sm_parameters(common.gpu, common.drawn, resident, tx.warps_per_block, part),
         instructions=shared(tx.instructions),
         lines=shared(tx.lines),
         masks=shared(tx.masks),
         partial=shared(tx.partial),
         phase=shared(tx.phase),
+        partings=shared(tx.partings),
         mapping=shared(common.layout.mapping),
         sms=state,
-        warps=np.zeros(n * sm_state.SLOTS, sm_state.WARP),
+        warps=np.zeros(warps, sm_state.WARP),
+        parted=np.zeros(warps // 2 if part else 0, sm_state.PARTED),
         blocks=np.zeros(n * sm_state.SLOTS, sm_state.BLOCK),
-        heap=np.zeros(n * sm_state.SLOTS, np.int64),
+        heap=np.zeros(n * 2 * sm_state.SLOTS, np.int64),
         boards=np.zeros(boards, sm_state.BOARD),
         rings=np.zeros(boards * sm_state.RING, np.int64),
         signals=np.zeros(boards * sm_state.RING if len(tx.arrivals) else 0, np.int64),

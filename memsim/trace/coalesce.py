@@ -12,16 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
+from memsim.gpu.choices import Dependence, Divergence
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.columns import Column, MemoryColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
+from memsim.trace.partings import find_partings
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Chunk, Flag
-from memsim.trace.transactions import COLUMNS, INSTRUCTION, Transactions, column_path
+from memsim.trace.transactions import COLUMNS, INSTRUCTION, PARTING, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
 _BUFFER = 1 << 16  # transactions of one call of the compiled loop
@@ -100,7 +101,8 @@ class _Coalescer:
         self._last = np.zeros(n, loop.TAKEN), *of_last
         self._addresses, self._masks = np.empty(_BUFFER, np.int64), np.empty(_BUFFER, np.uint16)
         self._numbers = LineNumbers()
-        self._taken, self._arrivals = 0, np.zeros(0, np.uint32)
+        self._taken, self._arrivals, self._part = 0, np.zeros(0, np.uint32), False
+        self._interleaved = gpu.sm.divergence is Divergence.interleaved
 
     def take(self, chunk: Chunk) -> None:
         """Coalesce the warps of one chunk, which follow those taken before."""
@@ -108,7 +110,8 @@ class _Coalescer:
         position["instruction"] = position["address"] = 0
         self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
-        columns = (chunk.op, chunk.flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride, chunk.beside)
+        flags = chunk.flags & ~np.uint8(Flag.turn)
+        columns = (chunk.op, flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride, chunk.beside)
         ended = loop.FULL
         while ended == loop.FULL:
             position["buffered"] = 0
@@ -127,6 +130,8 @@ class _Coalescer:
             self._columns["line_address"].append(new_lines)
         self._add_waits(chunk, out)
         self._add_phases(chunk)
+        self._add_partings(chunk, out)
+        self._taken += len(chunk.op)
         self._columns["instructions"].append(out)
 
     def _add_waits(self, chunk: Chunk, out: np.ndarray) -> None:
@@ -142,13 +147,23 @@ class _Coalescer:
         if not len(self._arrivals) and chunk.phase.any():
             self._columns["phase"].append(np.zeros(self._taken, np.uint32))
             self._arrivals = np.zeros(1, np.uint32)
-        self._taken += len(chunk.op)
         if len(self._arrivals):
             self._columns["phase"].append(chunk.phase)
             more = np.zeros(max(len(self._arrivals), int(chunk.phase.max(initial=0)) + 1), np.uint32)
             more[: len(self._arrivals)] = self._arrivals
             np.add.at(more, chunk.phase[chunk.flags & Flag.arrives != 0], 1)
             self._arrivals = more
+
+    def _add_partings(self, chunk: Chunk, out: np.ndarray) -> None:
+        """Keep the column of partings from the first one on, where the GPU issues both sides of a branch at once."""
+        found = np.zeros(len(chunk.op), PARTING)
+        if self._interleaved and (chunk.flags & Flag.turn).any():
+            find_partings(chunk.first_instruction, chunk.flags, chunk.mask, out, np.zeros(len(out), np.uint8), found)
+        if not self._part and found["join"].any():
+            self._columns["partings"].append(np.zeros(self._taken, PARTING))
+            self._part = True
+        if self._part:
+            self._columns["partings"].append(found)
 
     def finish(self) -> None:
         """Write what is known when all chunks were taken."""

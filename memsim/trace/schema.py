@@ -37,6 +37,10 @@ part of a gap to need no wait gives that part a row of its own before (NO_OP, it
 ``Flag.arrives`` arrives at it: a copy when it has answered, a row without access after its gap. A row without access
 with ``Flag.awaits`` waits, after its gap, until all rows of the file that arrive at its phase have.
 
+Where lanes part at a branch the rows of one side come before those of the other. A row with ``Flag.turn`` (from 1.9 on),
+which does nothing, stands where the warp turns to lanes that have waited for it; so the sides are the rows from it on and
+those before it up to where its lanes were last active. A source whose rows have the machine's own order has none.
+
 ``dependence`` says what a source knows: "scoreboard", or "sequence" where waits are not written and the flags alone
 say where a warp waits, for everything. Flags are always written. ``instructions`` says where gaps come from: "compiled"
 (counted in compiled code), "estimated" (from source code or PTX), or "none" (no gap is known).
@@ -66,7 +70,7 @@ import numpy as np
 from memsim.gpu.choices import Dependence
 
 SCHEMA = "memsim-trace"
-VERSION = (1, 8)
+VERSION = (1, 9)
 
 
 class Kind(IntEnum):
@@ -94,6 +98,7 @@ class Flag(IntEnum):
     sequence = 1  # starts a sequence: waits for the loads of the one before
     barrier = 2  # no memory access: the block's warps wait for each other (op is NO_OP)
     data = 4  # a store, in its sequence, of what the sequence's loads bring: it waits for them
+    turn = 8  # here the warp turns to lanes (`mask`) that have waited since they parted from others (op is NO_OP); 1.9
     masked = 32  # an access whose lanes are all off by its predicate: issued, but no access (op is NO_OP); from 1.6 on
     arrives = 64  # at `phase`, an mbarrier's: a copy, or no access (op is NO_OP); from 1.7 on
     awaits = 128  # `phase`, that all have arrived at it (op is NO_OP); from 1.7 on

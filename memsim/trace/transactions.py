@@ -38,7 +38,10 @@ INSTRUCTION = np.dtype(
 )
 NOTHING = len(LoadClass)
 
-# Bits of `flags` beside those of schema.Flag: a load that L1 does not serve; an access of the constants' own unit.
+# Where lanes part, at a row: rows from there to the first of the second side, and to where both have ended; else 0, 0.
+PARTING = np.dtype([("second", "<u4"), ("join", "<u4")])
+
+# Bits of `flags` beside those of schema.Flag but `turn`: a load that L1 does not serve; an access of the constants' own unit.
 BYPASS_FLAG, CONSTANT_FLAG = 8, 16
 
 # Attribute of Transactions -> dtype of its column (and of its .npy file).
@@ -53,6 +56,7 @@ COLUMNS: dict[str, np.dtype] = {
     "mixes": MIX,
     "phase": np.dtype("<u4"),
     "arrivals": np.dtype("<u4"),
+    "partings": PARTING,
     "n_ops": np.dtype("<i8"),
 }
 
@@ -74,6 +78,8 @@ class Transactions:
         phase: u4, one an instruction: the number of the mbarrier's phase at which it arrives or that it awaits, 0 for
             none. Empty where no instruction has one.
         arrivals: u4, by the number of a phase: instructions that arrive at it. Empty where `phase` is.
+        partings: PARTING, one an instruction, where the GPU issues both sides of a branch at once. Empty where no lanes
+            part so.
     """
 
     instructions: np.ndarray
@@ -87,6 +93,7 @@ class Transactions:
     mixes: np.ndarray = field(default_factory=lambda: np.zeros(1, MIX))
     phase: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
     arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
+    partings: np.ndarray = field(default_factory=lambda: np.zeros(0, PARTING))
 
     @property
     def warps_per_block(self) -> int:

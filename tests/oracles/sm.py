@@ -80,8 +80,10 @@ class SM(FirstLevel):
             return
         while True:
             if warp.pc == warp.end:
-                self.end_warp(warp, time)
+                if not self.end_side(warp.host or warp, time):
+                    self.end_warp(warp, time)
                 return
+            self.part(warp, time)
             i = self.world.trace.instructions[warp.pc]
             gap, sm = int(i["gap"]), self.gpu.sm
             masked = sm.masked_issue and i["flags"] & Flag.masked
@@ -89,7 +91,7 @@ class SM(FirstLevel):
             taken, begun = gap + access, access if sm.schedulers else 0
             if taken and not warp.gap_issued:
                 warp.gap_issued = True
-                scheduler = self.schedulers[warp.slot % len(self.schedulers)]
+                scheduler = self.schedulers[(warp.host or warp).slot % len(self.schedulers)]
                 mix = self.world.trace.mixes[i["mix"]]
                 ready = scheduler.issue(taken, begun, int(i["chain"]), mix, i["mix"], time)
                 if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
@@ -121,6 +123,26 @@ class SM(FirstLevel):
             if self.may_wait(warp):
                 self.stall(warp, time)
                 return
+
+    def part(self, warp: Warp, time: int) -> None:
+        """Where lanes part, the second side runs as if it were another warp, if the warp runs both."""
+        second, join = self.world.parting(warp.pc)
+        if not join or warp.host or warp.sides or warp.gap_issued or join > warp.end:
+            return
+        slot = self.n_slots + warp.slot
+        self.warps[slot] = Warp(slot, warp.age, second, join, warp.block, warp.weight, host=warp)
+        self.at(time, self.warps[slot])
+        warp.sides, warp.join, warp.whole_end, warp.end = 2, join, warp.end, second
+
+    def end_side(self, warp: Warp, time: int) -> bool:
+        """One of two sides is over; after the other too, the warp goes on. False if there are no sides."""
+        if not warp.sides:
+            return False
+        warp.sides -= 1
+        if not warp.sides:
+            warp.pc, warp.end = warp.join, warp.whole_end
+            self.at(time, warp)
+        return True
 
     def come(self, block: Block, phase: int, time: int) -> None:
         self.world.arrived[phase].append(time)
@@ -224,12 +246,12 @@ class SM(FirstLevel):
             if scheduler == WarpScheduler.weighted_round_robin and self.credit:
                 self.credit -= 1
                 return last
-        following = sorted(self.ready, key=lambda slot: (slot - self.last - 1) % self.n_slots)
+        following = sorted(self.ready, key=lambda slot: (slot - self.last - 1) % (2 * self.n_slots))
         slot = following[0]
         if scheduler == WarpScheduler.greedy_then_oldest:
-            slot = min(self.ready, key=lambda slot: self.warps[slot].age)
+            slot = min(self.ready, key=lambda slot: (self.warps[slot].age, slot))
         elif scheduler == WarpScheduler.greedy_then_youngest:
-            slot = max(self.ready, key=lambda slot: self.warps[slot].age)
+            slot = max(self.ready, key=lambda slot: (self.warps[slot].age, -slot))
         elif scheduler == WarpScheduler.random:
             slot = following[mix(self.key ^ mix(self.draws * 256 + self.number)) % len(following)]
             self.draws += 1

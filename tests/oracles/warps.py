@@ -30,6 +30,10 @@ class Warp:
     at_barrier: bool = False
     released: bool = False  # from a barrier, and has not acted since
     phase: int = 0  # of an mbarrier, that it waits for
+    whole_end: int = 0  # while its lanes are apart: its own end, where its first side's is `end`
+    join: int = 0  # where it goes on then
+    sides: int = 0  # that have not ended
+    host: Warp | None = None  # of a second side: the warp that it is part of
     stalled: int | None = None  # since when it waits for loads
     loads: dict[LoadClass, list[Load]] = field(default_factory=lambda: {each: [] for each in LoadClass})
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from memsim.hierarchy.sm.state import SLOTS
+from memsim.hierarchy.codes import NEVER
+from memsim.hierarchy.sm.state import EVENT_BITS, SLOTS
 from memsim.support.compiled import inlined
 
 
 @inlined
 def push(m, sm, slot, time):
     """Let warp `slot` act at `time`."""
-    base = sm * SLOTS
-    key = time * SLOTS + slot
+    base = sm * 2 * SLOTS
+    key = time << EVENT_BITS | slot
     at = m.sms[sm].events
     m.sms[sm].events = at + 1
     while at > 0:
@@ -23,10 +24,16 @@ def push(m, sm, slot, time):
 
 
 @inlined
+def next_event(m, sm):
+    """When the SM's first warp acts, NEVER if none will by itself."""
+    return m.heap[sm * 2 * SLOTS] >> EVENT_BITS if m.sms[sm].events else NEVER
+
+
+@inlined
 def pop_event(m, sm):
     """Take the earliest entry of the heap and return its slot."""
-    base = sm * SLOTS
-    slot = m.heap[base] & (SLOTS - 1)
+    base = sm * 2 * SLOTS
+    slot = m.heap[base] & ((1 << EVENT_BITS) - 1)
     n = m.sms[sm].events - 1
     m.sms[sm].events = n
     key = m.heap[base + n]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.sm.state import CHAIN, PIPES, TICKS
+from memsim.hierarchy.sm.state import CHAIN, PIPES, SLOTS, TICKS
 from memsim.support.compiled import inlined
 from memsim.trace.transactions import CONSTANT_FLAG
 
@@ -23,7 +23,7 @@ def issue(m, sm, slot, pc, count, access, time):
     """
     p = m.p[0]
     begun = access * p.begins_in_slot
-    port = sm * p.schedulers + slot % p.schedulers
+    port = sm * p.schedulers + slot % SLOTS % p.schedulers
     free = max(m.ports[port], time * p.issue_per_cycle) + count * p.issue_cycles
     m.ports[port] = free
     ready = (free - begun * p.issue_cycles + p.issue_per_cycle - 1) // p.issue_per_cycle

@@ -16,12 +16,12 @@ from memsim.hierarchy.cache.ways import first_way
 from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
-from memsim.hierarchy.sm.events import pop_event, push
+from memsim.hierarchy.sm.events import next_event, pop_event, push
 from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, set_of, store
 from memsim.hierarchy.sm.mbarriers import answered, note_signal
 from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
-from memsim.hierarchy.sm.warps import act, choose, goes_to_memory, make_ready
+from memsim.hierarchy.sm.warps import act, acts_first, choose, make_ready
 from memsim.support.compiled import inlined
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
@@ -151,7 +151,7 @@ def finish(m, sm, time):
     m.warps[w].pc = pc + 1
     if must_wait(m, w):
         wait_for_loads(m, sm, slot, time)
-    elif m.instructions[pc + 1].gap == 0 and goes_to_memory(m, pc + 1) and not m.p[0].memory_issue:
+    elif not acts_first(m, pc + 1):
         make_ready(m, sm, w)
     else:
         push(m, sm, slot, time)
@@ -175,7 +175,7 @@ def advance_sm(m, sm, end):
     blocked = False
     reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
     while True:
-        wake = m.heap[sm * SLOTS] >> 6 if m.sms[sm].events else NEVER
+        wake = next_event(m, sm)
         event = min(reply, wake)
         if event <= time and event < end:
             if reply <= wake:

@@ -9,16 +9,17 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import CHAIN, PIPES, RING, SCHEDULER, TICKS, WRITE_POLICY
+from memsim.hierarchy.sm.state import CHAIN, PIPES, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
 from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
 
 
-def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -> np.ndarray:
+def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, part: bool) -> np.ndarray:
     """The record of the SMs and their L1s.
 
     Args:
         drawn: what the trial drew.
         resident: blocks that one SM holds at once.
+        part: whether lanes part, and both sides are issued at once.
     """
     return record_of(
         weights_key=drawn.warp_weights,
@@ -29,6 +30,7 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int) -
         scheduler=SCHEDULER[gpu.sm.warp_scheduler],
         warp_slots=warps_per_block * resident,
         warps_per_block=warps_per_block,
+        sides=gpu.sm.count * SLOTS if part else 0,
         launch_cycles=gpu.sm.launch_cycles,
         scoreboard=gpu.sm.dependence is Dependence.scoreboard,
         loads_per_warp=gpu.sm.loads_per_warp or RING,

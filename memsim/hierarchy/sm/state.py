@@ -11,6 +11,7 @@ from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
 from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, Kind, LoadClass
 
 SLOTS = 64  # warp slots of an SM, at most
+EVENT_BITS = 17  # of an event's key that name a slot: those of second sides lie behind all SMs' (`sides`)
 SM_STATE = np.dtype(
     [
         ("time", "<i8"),  # when the load-store unit can act next
@@ -51,6 +52,9 @@ WARP = np.dtype(
         ("started", "u1"),  # the sequence at pc is under way: the scheduler stays
     ]
 )
+# Of a warp whose lanes have parted: where it goes on when both sides have ended, its own end meanwhile, sides that have
+# not ended, 0 while the lanes are together.
+PARTED = np.dtype([("join", "<i8"), ("end", "<i8"), ("sides", "<i8")])
 # What a warp waits for when no event will wake it: loads, or the other warps of its block.
 # RELEASED: from a barrier of either sort, an event is under way.
 AWAKE, FOR_LOADS, AT_BARRIER, RELEASED, AT_MBARRIER = range(5)
@@ -113,9 +117,11 @@ class SMs(NamedTuple):
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
-    warps: np.ndarray  # SLOTS an SM
+    partings: np.ndarray  # PARTING, one an instruction or empty
+    warps: np.ndarray  # SLOTS an SM; the same again for second sides, where lanes part
+    parted: np.ndarray  # PARTED, SLOTS an SM, of none where no lanes part
     blocks: np.ndarray  # SLOTS an SM
-    heap: np.ndarray  # SLOTS an SM: time * SLOTS + slot, the warps that act later
+    heap: np.ndarray  # 2 * SLOTS an SM: time << EVENT_BITS | slot, the warps that act later
     boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
     rings: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
     signals: np.ndarray  # of each load in the rings the phase at which it arrives, 0 for none (mbarriers only)

@@ -12,6 +12,7 @@ from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
 from memsim.hierarchy.sm.mbarriers import waits_at_mbarrier
 from memsim.hierarchy.sm.scoreboard import must_wait, wait_for_loads
+from memsim.hierarchy.sm.sides import end_side, next_slot, part
 from memsim.hierarchy.sm.state import (
     ARRIVES,
     AT_BARRIER,
@@ -89,6 +90,14 @@ def goes_to_memory(m, pc):
 
 
 @inlined
+def acts_first(m, pc):
+    """Whether there is anything to do before an instruction can be ready for the load-store unit."""
+    if m.instructions[pc].gap > 0 or m.p[0].memory_issue or m.p[0].sides:
+        return True
+    return not goes_to_memory(m, pc)
+
+
+@inlined
 def act(m, sm, slot, time):
     """A warp that waits for no load any more goes on: its gap, then a barrier or the load-store unit, or its end."""
     w = sm * SLOTS + slot
@@ -101,8 +110,11 @@ def act(m, sm, slot, time):
     while True:
         pc = m.warps[w].pc
         if pc == m.warps[w].end:
-            end_warp(m, sm, slot, time)
+            if not p.sides or not end_side(m, sm, slot, time):
+                end_warp(m, sm, slot, time)
             return
+        if p.sides:
+            part(m, sm, slot, pc, time)
         gap = np.int64(m.instructions[pc].gap)
         access = p.memory_issue if goes_to_memory(m, pc) else 0
         if m.instructions[pc].flags & MASKED:
@@ -144,7 +156,6 @@ def choose(m, sm):
         if p.scheduler == WEIGHTED and m.sms[sm].credit > 0:
             m.sms[sm].credit -= 1
             return last
-    n = p.warp_slots
     slot = last
     skip = 0
     if p.scheduler == RANDOM:
@@ -152,13 +163,17 @@ def choose(m, sm):
         m.sms[sm].draws += 1
     if greedy:
         best, sign = NEVER, 1 if p.scheduler == OLDEST else -1
-        for s in range(n):
+        s = 0
+        while True:
             if m.warps[base + s].ready and sign * m.warps[base + s].age < best:
                 best = sign * m.warps[base + s].age
                 slot = s
+            s = next_slot(m, s)
+            if s == 0:
+                break
     else:
         while True:
-            slot = slot + 1 if slot + 1 < n else 0
+            slot = next_slot(m, slot)
             if m.warps[base + slot].ready:
                 if skip == 0:
                     break

@@ -34,7 +34,7 @@ def load(line, waits=NONE, **more):
 def test_sequences_are_waits_for_everything(data):
     """Bulk scheduling is the scoreboard's special case: the same bits, where each sequence fits the scoreboard."""
     gpu = data.draw(machines.machines())
-    tx = machines.without_mbarriers(data.draw(machines.traces(gpu)))  # by sequence, they are unknown
+    tx = machines.in_turn(machines.without_mbarriers(data.draw(machines.traces(gpu))))  # by sequence, both are unknown
     at_starts = np.where(tx.instructions["flags"] & 3, 0, NO_WAIT)
     for name in ("wait_long", "wait_short", "wait_copies"):
         tx.instructions[name] = at_starts

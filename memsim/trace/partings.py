@@ -1,0 +1,107 @@
+"""Where the lanes of a warp part and both sides can run at once: found in the order in which a trace has their rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from memsim.support.compiled import loop
+from memsim.trace.schema import NO_OP, NO_WAIT, Flag, LoadClass
+
+TURN = int(Flag.turn)
+TOGETHER = int(Flag.barrier | Flag.arrives | Flag.awaits)  # what a whole warp does, and mbarriers
+LONG, SHORT, COPIES = int(LoadClass.long), int(LoadClass.short), int(LoadClass.copies)
+
+
+@loop
+def find_partings(first_instruction, flags, masks, rows, under_way, found):
+    """Find the partings of lanes whose two sides run at once; the outermost, where they are nested.
+
+    The sides have no lane in common, so each lane's order is kept. A side counts its own loads alone, so all others must
+    have answered: a parting stays in turn if the first row of its first side, or of what comes after both, that is more
+    than instructions does not wait for all loads before it. The first row is made to.
+
+    Args:
+        first_instruction: i8 [n_warps + 1], of a chunk.
+        flags, masks: its columns.
+        rows: INSTRUCTION [n_instructions], with waits and what they answer among; waits at partings are changed.
+        under_way: u1 [n_instructions], scratch.
+        found: PARTING [n_instructions], all 0; filled.
+    """
+    for warp in range(len(first_instruction) - 1):
+        begin, end = first_instruction[warp], first_instruction[warp + 1]
+        note_loads(rows, under_way, begin, end)
+        together = begin  # rows before this are in partings that were found
+        for second in range(begin, end):
+            if flags[second] & TURN == 0 or second < together:
+                continue
+            first, lanes = first_side(masks, begin, second)
+            join = end_of_second(masks, second, end, lanes)
+            if lanes == 0 or not can_part(flags, rows, under_way, first, join, end):
+                continue
+            for row in range(first, second):  # partings within its first side
+                found[row]["second"] = found[row]["join"] = 0
+            found[first]["second"], found[first]["join"] = second - first, join - first
+            rows[first]["wait_long"] = rows[first]["wait_short"] = rows[first]["wait_copies"] = 0
+            together = join
+
+
+@loop
+def first_side(masks, begin, second):
+    """Where the side before the second begins: behind the last row of the second's lanes; and its lanes."""
+    first, lanes = second, 0
+    while first > begin and masks[first - 1] & masks[second] == 0:
+        first -= 1
+        lanes |= masks[first]
+    return first, lanes
+
+
+@loop
+def end_of_second(masks, second, end, lanes):
+    """The first row after the second side that has some of the first side's lanes."""
+    join = second
+    while join < end and masks[join] & lanes == 0:
+        join += 1
+    return join
+
+
+@loop
+def note_loads(rows, under_way, begin, end):
+    """Note for each row of a warp whether loads may be under way when it issues, its own not among them."""
+    long = short = copies = 0
+    for row in range(begin, end):
+        long = left(long, rows[row]["wait_long"])
+        short = left(short, rows[row]["wait_short"])
+        copies = left(copies, rows[row]["wait_copies"])
+        under_way[row] = long + short + copies > 0
+        long += rows[row]["answers"] == LONG
+        short += rows[row]["answers"] == SHORT
+        copies += rows[row]["answers"] == COPIES
+
+
+@loop
+def left(loads, wait):
+    """How many loads of a class may be unanswered after a wait."""
+    return loads if wait == NO_WAIT else min(loads, np.int64(wait))
+
+
+@loop
+def can_part(flags, rows, under_way, first, join, end):
+    """Whether sides need no load of before, nothing after them needs one of theirs, and they do nothing as a warp."""
+    for row in range(first, join):
+        if flags[row] & TOGETHER:
+            return False
+    return all_awaited(rows, under_way, first, end) and all_awaited(rows, under_way, join, end)
+
+
+@loop
+def all_awaited(rows, under_way, at, end):
+    """Whether, from a row on, the first one that is more than instructions waits for all loads before, or the end."""
+    while at < end and rows[at]["op"] == NO_OP and waits_for_none(rows[at]):
+        at += 1
+    return at == end or under_way[at] == 0
+
+
+@loop
+def waits_for_none(row):
+    """Whether a row waits for no load."""
+    return row["wait_long"] & row["wait_short"] & row["wait_copies"] == NO_WAIT
