@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.local_memory import local_address
-from memsim.sources.ptx.machine.codes import BROUGHT, FIRST_COPY, MIX, N_USES, NUMBER, OP, USES, Micro, Y
+from memsim.sources.ptx.machine.codes import BROUGHT, FIRST_COPY, MIX, N_USES, NUMBER, OP, RAN, USES, Micro, Y
 from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.support.compiled import inlined, loop
@@ -18,7 +18,7 @@ COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC = (
     int(one) for one in (Micro.copy_async, Micro.bulk, Micro.tensor, Micro.load, Micro.matrix_load, Micro.atomic)
 )
 WAITED, STORES = 4, 64  # bits of Y: something may wait for what is brought; a bulk copy goes to global memory
-BARRIER_FLAG, MASKED_FLAG = int(Flag.barrier), int(Flag.masked)
+BARRIER_FLAG, MASKED_FLAG, TURN_FLAG = int(Flag.barrier), int(Flag.masked), int(Flag.turn)
 
 
 @inlined
@@ -60,6 +60,23 @@ def log_no_access(rows, cursor, record, state, gaps, warp, active, flags):
     row["stride"] = 0
     state[warp, START] = due
     cursor[0] += 1
+
+
+@inlined
+def note_lanes(m, record, warp, mask):
+    """Note which lanes of a warp run from here on.
+
+    What others have issued becomes a row of their own. Lanes that ran elsewhere have parted from those before them, and
+    waited: that is the warp's turn to them.
+    """
+    ran = record[RAN]
+    if mask == ran:
+        return
+    if record[MIX] != 0:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(ran), 0)
+    if ran & mask == 0 and ran != 0:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), TURN_FLAG)
+    record[RAN] = mask
 
 
 @inlined

@@ -47,7 +47,7 @@ from memsim.sources.ptx.machine.codes import (
     Y,
 )
 from memsim.sources.ptx.machine.control import insert, next_stop, take_lowest
-from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access
+from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access, note_lanes
 from memsim.sources.ptx.machine.rare import rare
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
@@ -74,7 +74,7 @@ READY, WARP_DONE, YIELDED = int(Status.ready), int(Status.done), int(Status.yiel
 LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, PARTED, TRAPPED = (
     int(Stop.log_full), int(Stop.new_mix), int(Stop.endless), int(Stop.deadlock), int(Stop.parted), int(Stop.trapped)
 )  # fmt: skip
-ROOM = 1 << 10  # rows that one micro-op may log
+ROOM = (1 << 10) + 4  # rows that one micro-op may log, and lanes that part before the next
 TURN = 1 << 16  # micro-ops of a warp's turn: after them others get theirs
 MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
 # fmt: off
@@ -145,12 +145,16 @@ def _run_warp(m, w):
     steps = np.int64(0)
     stop = np.int64(DONE)
     n = np.int64(m.row.shape[0])
+    if tracing:
+        note_lanes(m, record, warp, mask)
     while True:
         if pc >= limit:
             insert(pcs, masks, record, pc, mask)
             pc, mask = pcs[0], masks[0]
             take_lowest(pcs, masks, record)
             limit = next_stop(pcs, record)
+            if tracing:
+                note_lanes(m, record, warp, mask)
         row = m.code[pc]
         active = mask
         if row[GUARD] >= 0:
@@ -193,6 +197,8 @@ def _run_warp(m, w):
                 mask &= ~active
                 pc += 1
                 limit = next_stop(pcs, record)
+                if tracing:
+                    note_lanes(m, record, warp, mask)
         elif op == LOAD or op == STORE:
             stop = access(m, record, w, warp, pc, r, row, active, op == STORE)
             if stop != DONE:
@@ -206,6 +212,8 @@ def _run_warp(m, w):
                 pc, mask = pcs[0], masks[0]
                 take_lowest(pcs, masks, record)
                 limit = next_stop(pcs, record)
+                if tracing:
+                    note_lanes(m, record, warp, mask)
             else:
                 if tracing and record[MIX] != 0:
                     log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, 0)
@@ -224,6 +232,8 @@ def _run_warp(m, w):
         elif op == TABLE:
             pc, mask = _by_table(m, record, row, r, pcs, masks, pc, mask, active)
             limit = next_stop(pcs, record)
+            if tracing:
+                note_lanes(m, record, warp, mask)
         elif op == TRAP:
             if active != 0:
                 stop = np.int64(TRAPPED)
