@@ -35,7 +35,7 @@ def find_partings(first_instruction, flags, masks, rows, under_way, found):
             if flags[second] & TURN == 0 or second < together:
                 continue
             first, lanes = first_side(masks, begin, second)
-            join = end_of_second(masks, second, end, lanes)
+            join = end_of_second(masks, second, end)
             if lanes == 0 or not can_part(flags, rows, under_way, first, join, end):
                 continue
             for row in range(first, second):  # partings within its first side
@@ -56,10 +56,10 @@ def first_side(masks, begin, second):
 
 
 @loop
-def end_of_second(masks, second, end, lanes):
-    """The first row after the second side that has some of the first side's lanes."""
+def end_of_second(masks, second, end):
+    """The first row with other lanes than those that the warp turned to."""
     join = second
-    while join < end and masks[join] & lanes == 0:
+    while join < end and masks[join] & ~masks[second] == 0:
         join += 1
     return join
 

@@ -12,13 +12,14 @@ from memsim.hierarchy.sm.state import CHAIN
 from memsim.sources.function_counts import CONVERSION, INTEGER
 from memsim.sources.ptx.classes import Counter
 from memsim.sources.ptx.text import parse
-from memsim.trace.schema import LINKS, MIX
+from memsim.trace.schema import LINKS, MIX, NO_OP, Flag
 
 
 def chain_before(trace, chunk, row: int) -> dict[str, int]:
-    """Links of the chain in the gap before a row, those that there are."""
-    mix = trace.issue.mixes[chunk.mix[row]]
-    return {name: int(mix[f"chain_{name}"]) for name in LINKS if mix[f"chain_{name}"]}
+    """Links of the chain from a row on to the first access or barrier, those that there are."""
+    end = row + np.flatnonzero((chunk.op[row:] != NO_OP) | (chunk.flags[row:] & Flag.barrier != 0))[0]
+    mixes = trace.issue.mixes[chunk.mix[row : end + 1]]
+    return {name: int(mixes[f"chain_{name}"].sum()) for name in LINKS if mixes[f"chain_{name}"].any()}
 
 
 SUM = "{%f0, %f1, %f2, %f3}"

@@ -1,4 +1,107 @@
 """Where a warp turns to lanes that parted from others: rows that say so, and none where lanes only skip."""
 
 import numpy as np
-from ptx_traces import rows_of  # noqa: F401
+import pytest
+
+import memsim
+from memsim.gpu.presets import load_gpu
+from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.trace.coalesce import coalesce
+from memsim.trace.schema import Flag
+
+HEAD = """.version 8.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 x, .param .u32 limit)
+{
+.reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>;
+.shared .align 4 .b8 s[256];
+ld.param.u64 %rd1, [x]; ld.param.u32 %r9, [limit]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;
+add.s64 %rd3, %rd1, %rd2; setp.ge.u32 %p1, %r1, %r9; mov.u32 %r2, 0; st.shared.u32 [%r2], %r2;
+"""
+STEPS = 200
+BOTH = "@%p1 bra $other; st.global.u32 [%rd3], 1; bra $end; $other: st.global.u32 [%rd3], 2; $end:"
+
+
+def chase(name: str) -> str:
+    """A loop of loads of shared memory, each of which brings the next one's address."""
+    return f"""mov.u32 %r3, 0; $loop{name}: ld.shared.u32 %r2, [%r2]; add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, {STEPS};
+    @%p2 bra $loop{name}; st.global.u32 [%rd3], %r2;"""
+
+
+LONG = f"@%p1 bra $other; {chase('a')} bra $end; $other: {chase('b')} $end: bar.sync 0;"
+
+
+def traced(body: str, tmp_path, limit: int = 20, gpu: str = "tesla-v100"):
+    """The trace of a warp whose first `limit` threads go one way."""
+    memory = Memory()
+    launch = Launch(
+        f"{HEAD}{body}\nret;\n}}\n", "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(32, np.uint32), "x"), limit]
+    )
+    return trace_launch(launch, memory, tmp_path / f"{limit}.h5", load_gpu(gpu), "all")
+
+
+def rows(trace):
+    """(lanes, whether the warp turns to them, whether it accesses global memory) of each row."""
+    [chunk] = trace.chunks()
+    is_store = [op != 0xFFFF and trace.ops[op].space == 0 for op in chunk.op.tolist()]
+    return list(zip(chunk.mask.tolist(), (chunk.flags & Flag.turn != 0).tolist(), is_store, strict=True))
+
+
+def test_rows_of_two_sides_stand_apart(tmp_path):
+    """What all lanes did comes first, then a side, the turn, the other side; each instruction once."""
+    trace = traced(BOTH, tmp_path)
+    low, high = (1 << 20) - 1, (1 << 32) - (1 << 20)
+    found = rows(trace)
+    stores = [k for k, row in enumerate(found) if row[2]]
+    assert [found[k][0] for k in stores] == [low, high]
+    [turn] = [k for k, row in enumerate(found) if row[1]]
+    assert stores[0] < turn < stores[1] and found[turn][0] == high
+    assert all(mask in (low, high) for mask, *_ in found[stores[0] : stores[1] + 1])
+    [parted] = np.flatnonzero(coalesce(trace, load_gpu("tesla-v100")).partings["join"])
+    assert parted == stores[0] and found[parted - 1][0] == low | high
+    [chunk] = trace.chunks()
+    assert not chunk.gap[turn] and coalesce(trace, load_gpu("tesla-v100")).instructions["flags"][turn] == 0
+
+
+@pytest.mark.parametrize(
+    ("body", "limit"),
+    [
+        ("@%p1 bra $end; st.global.u32 [%rd3], 1; $end:", 20),  # the others skip it
+        (
+            "@%p1 bra $a; st.global.u32 [%rd3], 1; $a: @!%p1 bra $b; st.global.u32 [%rd3], 2; $b:",
+            20,
+        ),  # and then they do
+        (BOTH, 0),  # all go one way
+        (
+            "mov.u32 %r4, 0; $l: st.global.u32 [%rd3], %r4; add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, %r1; @%p3 bra $l;",
+            1,
+        ),
+    ],
+)
+def test_no_turn_where_no_lanes_wait_for_their_side(body, limit, tmp_path):
+    trace = traced(body, tmp_path, limit)
+    assert not any(turn for _, turn, _ in rows(trace))
+    assert not len(coalesce(trace, load_gpu("tesla-v100")).partings)
+
+
+def test_two_long_sides_take_half_the_time_on_volta(tmp_path):
+    """Of 200 dependent loads of shared memory each; where one side waits for the other, nothing of them is hidden."""
+    trace = traced(LONG, tmp_path)
+    alone = traced(LONG, tmp_path, limit=32)
+
+    def cycles(one, divergence):
+        settings = {"sm.divergence": divergence}
+        return memsim.simulate(one, "tesla-v100", trials=1, settings=settings).trials.cycles[0]
+
+    turn, both = cycles(trace, "in_turn"), cycles(trace, "interleaved")
+    one = cycles(alone, "interleaved")
+    assert one == cycles(alone, "in_turn") > STEPS * 23
+    assert turn > 1.9 * one and both < 1.1 * one
+
+
+def test_other_generations_issue_sides_in_turn():
+    assert {name: load_gpu(name).sm.divergence for name in ("tesla-v100", "quadro-gv100", "rtx2080ti", "p100", "a100")} == {
+        "tesla-v100": "interleaved", "quadro-gv100": "interleaved", "rtx2080ti": "in_turn", "p100": "in_turn",
+        "a100": "in_turn",
+    }  # fmt: skip

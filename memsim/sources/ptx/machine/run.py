@@ -197,7 +197,7 @@ def _run_warp(m, w):
                 mask &= ~active
                 pc += 1
                 limit = next_stop(pcs, record)
-                if tracing:
+                if tracing and pc < limit:
                     note_lanes(m, record, warp, mask)
         elif op == LOAD or op == STORE:
             stop = access(m, record, w, warp, pc, r, row, active, op == STORE)

@@ -1,0 +1,118 @@
+"""Where lanes part: random programs of branches, whose partings are checked lane by lane."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from memsim.trace.partings import find_partings
+from memsim.trace.schema import NO_OP, NO_WAIT, Flag
+from memsim.trace.transactions import INSTRUCTION, NOTHING, PARTING
+
+ALL = (1 << 32) - 1
+LOAD, USE, WORK, BARRIER = range(4)
+TURN = int(Flag.turn)
+
+
+@st.composite
+def programs(draw, mask=ALL, depth=3):
+    """Rows (what, mask) of a warp as a source logs them: what is before a branch, one side, the turn, the other side."""
+    rows = []
+    for _ in range(draw(st.integers(0, 3))):
+        rows += [(draw(st.sampled_from([LOAD, USE, USE, WORK, WORK])), mask)]
+    if depth and mask & (mask - 1) and draw(st.integers(0, 3)):
+        lanes = mask & draw(st.sampled_from([0xFFFF, 0xFF00FF, 0x55555555, 1]))
+        first = draw(programs(lanes, depth - 1)) if lanes else []
+        second = draw(programs(mask & ~lanes, depth - 1)) if lanes != mask else []
+        rows += [(WORK, mask), *first]
+        if lanes and lanes != mask and (second or draw(st.booleans())):
+            rows += [(TURN << 8, mask & ~lanes), *second]
+        rows += draw(st.lists(st.just((BARRIER, mask)), max_size=1)) if mask == ALL else []
+        rows += draw(programs(mask, depth - 1))
+    return rows
+
+
+def partings_of(*warps):
+    """(rows, partings) of warps; a use waits for all loads before."""
+    flat = [row for warp in warps for row in warp]
+    rows = np.zeros(len(flat), INSTRUCTION)
+    rows["op"], rows["answers"] = NO_OP, NOTHING
+    for name in ("wait_long", "wait_short", "wait_copies"):
+        rows[name] = NO_WAIT
+    what = np.array([one for one, _ in flat], np.int64)
+    rows["op"][what == LOAD], rows["answers"][what == LOAD] = 0, 0
+    rows["wait_long"][np.isin(what, [USE, BARRIER])] = 0
+    flags = np.select([what == TURN << 8, what == BARRIER], [TURN, int(Flag.barrier)], 0).astype("u1")
+    masks = np.array([mask for _, mask in flat], "<u4")
+    found = np.zeros(len(flat), PARTING)
+    starts = np.cumsum([0, *map(len, warps)])
+    find_partings(starts, flags, masks, rows, np.zeros(len(flat), np.uint8), found)
+    return rows, found
+
+
+def together(masks):
+    return int(np.bitwise_or.reduce(np.array(masks, np.int64))) if masks else 0
+
+
+@settings(max_examples=300, derandomize=True)
+@given(programs(), programs())
+def test_what_runs_at_once_has_no_lane_no_load_and_no_barrier_in_common(one, two):
+    """So each lane's own order is kept, and a side that counts its own loads alone knows all it waits for."""
+    _, found = partings_of(one, two)
+    flat, last = [*one, *two], 0
+    for first in np.flatnonzero(found["join"]).tolist():
+        second, join = first + int(found["second"][first]), first + int(found["join"][first])
+        assert last <= first < second < join and (join <= len(one) or first >= len(one))
+        assert flat[second][0] == TURN << 8
+        sides = [[mask for _, mask in flat[begin:end]] for begin, end in ((first, second), (second, join))]
+        assert together(sides[0]) & together(sides[1]) == 0
+        assert all(what != BARRIER for what, _ in flat[first:join])
+        for at in (first, join):
+            end = len(one) if at <= len(one) and first < len(one) else len(flat)
+            assert not pending(
+                flat[0 if first < len(one) else len(one) : end], at - (0 if first < len(one) else len(one))
+            )
+        last = join
+
+
+def pending(warp, at):
+    """Whether loads before a row are not yet waited for when more than instructions follows."""
+    loads = False
+    for k, (what, _) in enumerate(warp):
+        loads = loads and what not in (USE, BARRIER)
+        if k >= at and what in (LOAD, USE, BARRIER):
+            return loads
+        loads = loads or what == LOAD
+    return False
+
+
+def test_two_sides_and_what_stays_in_turn():
+    low, high = 0xFFFF, 0xFFFF0000
+    before, turn = (WORK, ALL), (TURN << 8, high)
+    sides = [before, (LOAD, low), (USE, low), turn, (LOAD, high), (USE, high)]
+
+    def found(*rows):
+        return [(int(k), *map(int, one)) for k, one in enumerate(partings_of(rows)[1]) if one["join"]]
+
+    assert found(*sides) == found(*sides, (USE, ALL)) == [(1, 2, 5)]
+    assert found(*sides, *sides) == [(1, 2, 5), (7, 2, 5)]
+    assert found(before, (LOAD, low), (USE, low), (LOAD, high)) == []  # one skipped, then the other: no turn
+    assert found(before, turn, (USE, high)) == []  # one side alone
+    assert found((LOAD, ALL), *sides) == []  # neither side waits for that load
+    assert found((LOAD, ALL), before, (USE, low), turn, (USE, high)) == [(2, 1, 3)]  # it is used at once
+    assert found(before, (LOAD, low), turn, (LOAD, high), (USE, ALL)) == [(1, 1, 3)]  # both are used behind
+    assert found(before, (LOAD, low), turn, (LOAD, high), (LOAD, ALL), (USE, ALL)) == []
+    assert found(*sides[:3], (BARRIER, low), *sides[3:]) == []
+
+
+def test_of_nested_branches_the_outermost():
+    quarter, other, half = 0xFF, 0xFF00, 0xFFFF
+    inner = [(WORK, half), (USE, quarter), (TURN << 8, other), (USE, other)]
+    outer = [(WORK, ALL), *inner, (TURN << 8, ALL & ~half), (USE, ALL & ~half)]
+    _, found = partings_of(outer)
+    assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["join"])] == [(1, 4, 6)]
+
+
+def test_partings_wait_for_all_that_their_first_row_may_wait_for():
+    rows, found = partings_of([(LOAD, ALL), (WORK, ALL), (WORK, 1), (USE, 1), (TURN << 8, 2), (USE, 2)])
+    assert found["join"].tolist() == [0, 0, 4, 0, 0, 0]
+    assert rows["wait_long"].tolist() == [NO_WAIT, NO_WAIT, 0, 0, NO_WAIT, 0]
