@@ -16,9 +16,9 @@ LONG, SHORT, COPIES = int(LoadClass.long), int(LoadClass.short), int(LoadClass.c
 def find_partings(first_instruction, flags, masks, rows, under_way, found):
     """Find the partings of lanes whose two sides run at once; the outermost, where they are nested.
 
-    The sides have no lane in common, so each lane's order is kept. A side counts its own loads alone, so all others must
-    have answered: a parting stays in turn if the first row of its first side, or of what comes after both, that is more
-    than instructions does not wait for all loads before it. The first row is made to.
+    The sides have no lane in common, so each lane's order is kept. A side counts its own loads alone, so all others
+    must have answered: a parting stays in turn if the first row of its first side, or of what comes after both, that is
+    more than instructions does not wait for all loads before it. The first row is made to.
 
     Args:
         first_instruction: i8 [n_warps + 1], of a chunk.

@@ -37,9 +37,9 @@ part of a gap to need no wait gives that part a row of its own before (NO_OP, it
 ``Flag.arrives`` arrives at it: a copy when it has answered, a row without access after its gap. A row without access
 with ``Flag.awaits`` waits, after its gap, until all rows of the file that arrive at its phase have.
 
-Where lanes part at a branch the rows of one side come before those of the other. A row with ``Flag.turn`` (from 1.9 on),
-which does nothing, stands where the warp turns to lanes that have waited for it; so the sides are the rows from it on and
-those before it up to where its lanes were last active. A source whose rows have the machine's own order has none.
+Where lanes part at a branch the rows of one side come before those of the other. A row with ``Flag.turn`` (from 1.9
+on), which does nothing, stands where the warp turns to lanes that have waited for it; so the sides are the rows from it
+on and those before it up to where its lanes were last active. A source of the machine's own order has none.
 
 ``dependence`` says what a source knows: "scoreboard", or "sequence" where waits are not written and the flags alone
 say where a warp waits, for everything. Flags are always written. ``instructions`` says where gaps come from: "compiled"

@@ -41,7 +41,7 @@ NOTHING = len(LoadClass)
 # Where lanes part, at a row: rows from there to the first of the second side, and to where both have ended; else 0, 0.
 PARTING = np.dtype([("second", "<u4"), ("join", "<u4")])
 
-# Bits of `flags` beside those of schema.Flag but `turn`: a load that L1 does not serve; an access of the constants' own unit.
+# Bits of `flags` beside schema.Flag's but `turn`: a load that L1 does not serve; an access of the constants' own unit.
 BYPASS_FLAG, CONSTANT_FLAG = 8, 16
 
 # Attribute of Transactions -> dtype of its column (and of its .npy file).

@@ -15,7 +15,7 @@ TURN = int(Flag.turn)
 
 @st.composite
 def programs(draw, mask=ALL, depth=3):
-    """Rows (what, mask) of a warp as a source logs them: what is before a branch, one side, the turn, the other side."""
+    """Rows (what, mask) of a warp as a source logs them: what is before a branch, a side, the turn, the other side."""
     rows = []
     for _ in range(draw(st.integers(0, 3))):
         rows += [(draw(st.sampled_from([LOAD, USE, USE, WORK, WORK])), mask)]
@@ -66,11 +66,8 @@ def test_what_runs_at_once_has_no_lane_no_load_and_no_barrier_in_common(one, two
         sides = [[mask for _, mask in flat[begin:end]] for begin, end in ((first, second), (second, join))]
         assert together(sides[0]) & together(sides[1]) == 0
         assert all(what != BARRIER for what, _ in flat[first:join])
-        for at in (first, join):
-            end = len(one) if at <= len(one) and first < len(one) else len(flat)
-            assert not pending(
-                flat[0 if first < len(one) else len(one) : end], at - (0 if first < len(one) else len(one))
-            )
+        warp, begin = (one, 0) if first < len(one) else (two, len(one))
+        assert not pending(warp, first - begin) and not pending(warp, join - begin)
         last = join
 
 

@@ -1,9 +1,9 @@
 """The two sides of a branch at once: where lanes part, the second side runs as a warp of its own until both have ended.
 
-Since Volta threads have program counters of their own, and a warp's scheduler chooses among groups of them (NVIDIA Tesla
-V100 whitepaper WP-08608-001, independent thread scheduling). A second side has its warp's place in the block, its age,
-scheduler and pipes, and loads of its own to wait for; its slot lies `sides` behind the warp's. Lanes part and meet when
-their loads have answered.
+Since Volta threads have program counters of their own, and a warp's scheduler chooses among groups of them (NVIDIA
+Tesla V100 whitepaper WP-08608-001, independent thread scheduling). A second side has its warp's place in the block, its
+age, scheduler and pipes, and loads of its own to wait for; its slot lies `sides` behind the warp's. Lanes part and meet
+when their loads have answered.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def next_slot(m, slot):
 
 @inlined
 def part(m, sm, slot, pc, time):
-    """Let the second side of a branch begin, if lanes part at the warp's next instruction, both of whose sides it runs."""
+    """Let the second side of a branch begin, if lanes part at the warp's next instruction and it runs both sides."""
     w = sm * SLOTS + slot
     join = pc + m.partings[pc].join
     if slot >= SLOTS or join == pc or join > m.warps[w].end or m.warps[w].issued_gap or m.parted[w].sides > 0:
