@@ -18,18 +18,20 @@ VARIABLE = "MEMSIM_PROGRAMS"  # names the folder that holds the downloads
 POLYBENCH = "polybenchGpu/polybenchCodesCudaOpenClHMPPOpenAcc/CUDA"
 RODINIA = "gpu-rodinia/cuda"
 LUD = tuple(f"{RODINIA}/lud/{name}" for name in ("cuda/lud.cu", "cuda/lud_kernel.cu", "common/common.c"))
+LUD_INCLUDES = (f"{RODINIA}/lud/common",)
 GAUSSIAN = ("RD_WG_SIZE_0=128", "RD_WG_SIZE_1=16")
 
 
 @dataclass(frozen=True)
 class Program:
-    """Where a kernel is launched: files and folders below the downloads' folder, and the run's arguments."""
+    """Where a kernel is launched: files and folders below the downloads' folder, the run's arguments, the build's."""
 
     files: Sequence[str]
     arguments: str = ""
     launch: int = 0
     includes: Sequence[str] = ()
     definitions: Sequence[str] = ()
+    fast_math: bool = False
 
 
 PROGRAMS = {
@@ -41,9 +43,9 @@ PROGRAMS = {
     "dynproc_kernel": Program([f"{RODINIA}/pathfinder/pathfinder.cu"], "100000 100 20"),
     "Fan1": Program([f"{RODINIA}/gaussian/gaussian.cu"], "-s 1024 -q", definitions=GAUSSIAN),
     "Fan2": Program([f"{RODINIA}/gaussian/gaussian.cu"], "-s 1024 -q", 1, definitions=GAUSSIAN),
-    "lud_diagonal": Program(LUD, "-s 2048", includes=[f"{RODINIA}/lud/common"]),
-    "lud_perimeter": Program(LUD, "-s 2048", includes=[f"{RODINIA}/lud/common"]),
-    "lud_internal": Program(LUD, "-s 2048", includes=[f"{RODINIA}/lud/common"]),
+    "lud_diagonal": Program(LUD, "-s 2048", includes=LUD_INCLUDES, fast_math=True),
+    "lud_perimeter": Program(LUD, "-s 2048", includes=LUD_INCLUDES, fast_math=True),
+    "lud_internal": Program(LUD, "-s 2048", includes=LUD_INCLUDES, fast_math=True),
     "Kernel": Program([f"{RODINIA}/bfs/bfs.cu"], "graph1MW_6.txt"),
 }
 
@@ -87,6 +89,7 @@ def whole_launch(program: Program, kernel: str, downloaded: Path) -> memsim.Trac
             blocks="all",
             includes=[here / folder for folder in program.includes],
             definitions=program.definitions,
+            fast_math=program.fast_math,
             gpu="quadro-gv100",
             by="auto",  # compiled code, where there is nvcc
             stop=True,

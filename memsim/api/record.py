@@ -66,6 +66,7 @@ def capture(
     definitions: Sequence[str] = (),
     libraries: Sequence[str] = (),
     standard: str = "c++17",
+    fast_math: bool = False,
     target: str = "cpu",
     by: str = "auto",
     snapshot_only: bool = False,
@@ -92,6 +93,7 @@ def capture(
             any GPU.
         registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
+        fast_math: nvcc's ``--use_fast_math``, of what is traced by compiled code.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
         by: what of a CUDA C++ kernel is traced: its ``"source"``; the ``"ptx"`` that nvcc makes of it; or, ``"auto"``,
             PTX where it can be had and run, else the source: a note tells.
@@ -127,6 +129,7 @@ def capture(
         standard,
         tuple(libraries),
         gpu=target == "gpu",
+        fast_math=fast_math,
     )
     place = Path(keep) if keep is not None else None
     if by != "source":

@@ -74,6 +74,9 @@ def capture(
     define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,
     library: Annotated[list[str] | None, typer.Option("-l", help="Link a library.")] = None,
     std: Annotated[str, typer.Option("--std", help="The C++ standard.")] = "c++17",
+    fast_math: Annotated[
+        bool, typer.Option("--use-fast-math", help="As nvcc's, of what is traced by compiled code.")
+    ] = False,
     target: Annotated[Target, typer.Option(help="Run on this CPU, or on the GPU at hand (needs nvcc).")] = Target.cpu,
     by: Annotated[
         By, typer.Option(help="Trace a CUDA C++ kernel's source, or nvcc's PTX of it; auto: PTX where there is nvcc.")
@@ -133,6 +136,7 @@ def capture(
                 definitions=define or [],
                 libraries=library or [],
                 standard=std,
+                fast_math=fast_math,
                 target=target.value,
                 by=by.value,
                 snapshot_only=snapshot_only,

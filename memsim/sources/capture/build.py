@@ -41,6 +41,7 @@ class Sources:
         standard: of C++.
         libraries: to link.
         gpu: built by nvcc for a GPU, not by g++ for the host.
+        fast_math: nvcc is to use intrinsics, and divisions and roots that are not rounded.
     """
 
     files: tuple[Path, ...]
@@ -49,10 +50,12 @@ class Sources:
     standard: str = "c++17"
     libraries: tuple[str, ...] = ()
     gpu: bool = False
+    fast_math: bool = False
 
     def options(self, includes: Sequence[Path]) -> list[str]:
         """nvcc's options: standard, macros, and the given include folders."""
-        return [f"-std={self.standard}", *LENIENT, *(f"-D{one}" for one in self.definitions), *_folders(includes)]
+        given = [*(f"-D{one}" for one in self.definitions), *(["-use_fast_math"] if self.fast_math else [])]
+        return [f"-std={self.standard}", *LENIENT, *given, *_folders(includes)]
 
     def write_definitions(self, path: Path) -> None:
         """Write the macros to a file, to be read after the runtime's headers, which they must not change: -D N=512."""

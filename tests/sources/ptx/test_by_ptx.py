@@ -283,3 +283,28 @@ def test_nothing_is_left_where_neither_code_nor_source_can_be_run(tmp_path, monk
     with pytest.raises(InputError, match="is not taken here"):
         memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", kernel="warm", launch=0, stop=True)
     assert [path.name for path in tmp_path.iterdir()] == ["app.cu"]
+
+
+DIVIDING = """
+__global__ void divide(float* x) { x[threadIdx.x] = x[threadIdx.x] / x[threadIdx.x + 32]; }
+int main() {
+    float* x;
+    cudaMalloc(&x, 64 * sizeof(float));
+    divide<<<1, 32>>>(x);
+    return cudaDeviceSynchronize();
+}
+"""
+
+
+@needs_gxx
+@needs_nvcc
+def test_fast_math_is_traced_as_nvcc_makes_it(tmp_path):
+    """CUDA C++ Programming Guide: a division rounded as IEEE asks is a function, the other a few instructions."""
+    (tmp_path / "divide.cu").write_text(DIVIDING)
+    gaps = [
+        sum(int(chunk.gap.sum()) for chunk in memsim.capture(
+            tmp_path / "divide.cu", out=tmp_path / f"{fast}.h5", by="ptx", blocks="all", fast_math=fast
+        ).trace.chunks())
+        for fast in (False, True)
+    ]  # fmt: skip
+    assert gaps[1] < gaps[0] - 4
