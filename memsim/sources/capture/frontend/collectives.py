@@ -7,20 +7,19 @@ from collections.abc import Mapping
 
 from clang.cindex import Cursor, CursorKind, TranslationUnit
 
-from memsim.sources.capture.frontend.parsing import is_system, overloads
+from memsim.sources.capture.frontend.parsing import is_system, lies_in, overloads
+from memsim.sources.capture.frontend.source import SourceFile
 
 _NAMING = (CursorKind.TEMPLATE_REF, CursorKind.DECL_REF_EXPR, CursorKind.OVERLOADED_DECL_REF)
 _ACCESSING = re.compile(r"(Block|Warp)(Reduce|Scan|Load|Store|Exchange|RadixSort)|(Load|Store)Direct\w+")
 
 
-def named_collectives(unit: TranslationUnit, files: Mapping[str, object]) -> list[str]:
+def named_collectives(unit: TranslationUnit, files: Mapping[str, SourceFile]) -> list[str]:
     """Those that the given files name, however they came by the name, in order."""
     if not any("/cub/" in one.include.name for one in unit.get_includes()):
         return []
     found: dict[str, None] = {}
-    for top in unit.cursor.get_children():
-        if top.location.file is None or top.location.file.name not in files:
-            continue
+    for top in filter(lies_in(files), unit.cursor.get_children()):
         for cursor in top.walk_preorder():
             if cursor.kind in _NAMING and _is_collective(cursor):
                 found[f"cub::{cursor.spelling}"] = None

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from clang.cindex import Cursor, CursorKind, StorageClass, TranslationUnit
 
-from memsim.sources.capture.frontend.parsing import file_position, pattern
+from memsim.sources.capture.frontend.parsing import file_position, lies_in, pattern
+from memsim.sources.capture.frontend.source import SourceFile
 from memsim.sources.capture.frontend.tree import Node
 
 _FUNCTIONS = (
@@ -53,21 +54,19 @@ class Declarations:
     variables: list[Cursor] = field(default_factory=list)
 
 
-def collect(unit: TranslationUnit, files: Mapping[str, object]) -> Declarations:
+def collect(unit: TranslationUnit, files: Mapping[str, SourceFile]) -> Declarations:
     """Everything declared in the given files."""
     found = Declarations()
-    for cursor in unit.cursor.get_children():
-        file = cursor.location.file
-        if file is not None and file.name in files:
-            _add(found, cursor)
+    for cursor in filter(lies_in(files), unit.cursor.get_children()):
+        _add(found, cursor)
     return found
 
 
-def undecorated(unit: TranslationUnit, files: Mapping[str, object]) -> list[tuple[Cursor, str]]:
+def undecorated(unit: TranslationUnit, files: Mapping[str, SourceFile]) -> list[tuple[Cursor, str]]:
     """Definitions of device functions that only a declaration before them calls so, as nvcc allows; with its words."""
     declared: dict[str, set[CursorKind]] = {}
     found = []
-    for cursor in _functions(unit.cursor, files):
+    for cursor in _functions(unit.cursor, lies_in(files)):
         known = declared.setdefault(cursor.get_usr(), set())
         own = attributes(cursor)
         if cursor.is_definition() and not own and CursorKind.CUDADEVICE_ATTR in known:
@@ -76,16 +75,13 @@ def undecorated(unit: TranslationUnit, files: Mapping[str, object]) -> list[tupl
     return found
 
 
-def _functions(scope: Cursor, files: Mapping[str, object]) -> Iterator[Cursor]:
-    """All declarations of functions in the given files, in order."""
-    for cursor in scope.get_children():
-        file = cursor.location.file
-        if file is None or file.name not in files:
-            continue
+def _functions(scope: Cursor, wanted: Callable[[Cursor], bool]) -> Iterator[Cursor]:
+    """All declarations of functions that are wanted, in order."""
+    for cursor in filter(wanted, scope.get_children()):
         if cursor.kind in _FUNCTIONS:
             yield cursor
         elif cursor.kind in _SCOPES:
-            yield from _functions(cursor, files)
+            yield from _functions(cursor, wanted)
 
 
 def _add(found: Declarations, cursor: Cursor) -> None:

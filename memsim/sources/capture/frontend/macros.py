@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from clang.cindex import Cursor, CursorKind, TranslationUnit
 
-from memsim.sources.capture.frontend.parsing import file_position
+from memsim.sources.capture.frontend.parsing import file_position, lies_in
 from memsim.sources.capture.frontend.source import SourceFile
 from memsim.support.errors import InputError
 
@@ -72,14 +72,15 @@ def _script(unit: TranslationUnit, files: Mapping[str, SourceFile]) -> tuple[str
     lines: list[str] = []
     uses: list[_Use] = []
     inside: dict[str, int] = {}  # by file, where the last outermost use ends: nested uses come after it
+    lies = lies_in(files)
     for cursor in unit.cursor.get_children():
         if cursor.kind not in (CursorKind.MACRO_DEFINITION, CursorKind.MACRO_INSTANTIATION):
             if cursor.kind.is_preprocessing():
                 continue
             break  # clang lists what the preprocessor saw first
-        name, start = file_position(cursor.extent.start)
-        if name not in files:
+        if not lies(cursor):
             continue
+        name, start = file_position(cursor.extent.start)
         file, end = files[name], file_position(cursor.extent.end)[1]
         if cursor.kind == CursorKind.MACRO_DEFINITION:
             lines += [f"#undef {cursor.spelling}", f"#define {file.text[start:end]}"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from ctypes import POINTER, byref, c_int, c_longlong, c_uint, c_void_p
 from functools import cache
 from pathlib import Path
@@ -28,6 +28,7 @@ from clang.cindex import (
     conf,
 )
 
+from memsim.sources.capture.frontend.source import SourceFile
 from memsim.support.errors import InputError
 
 # -fms-extensions and the like stay off; nvcc lets a narrowing conversion in braces pass.
@@ -141,6 +142,23 @@ def file_position(location: SourceLocation) -> tuple[str, int]:
     file, line, column, offset = c_object_p(), c_uint(), c_uint(), c_uint()
     _library.clang_getFileLocation(location, byref(file), byref(line), byref(column), byref(offset))
     return (File(file).name if file else "", offset.value)
+
+
+def lies_in(files: Mapping[str, SourceFile]) -> Callable[[Cursor], bool]:
+    """Says of cursors of one unit whether they lie in these of the user's files.
+
+    Of most, which lie in headers of the system, libclang is not asked for the file: it counts lines to tell it, and a
+    unit has tens of thousands of cursors. But where a user's file calls itself a header of the system it is asked.
+    """
+    by_name = any("system_header" in file.text for file in files.values())
+
+    def lies(cursor: Cursor) -> bool:
+        if not by_name and is_system(cursor):
+            return False
+        file = cursor.location.file
+        return file is not None and file.name in files
+
+    return lies
 
 
 def is_system(cursor: Cursor) -> bool:
