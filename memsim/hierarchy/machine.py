@@ -10,7 +10,7 @@ import numpy as np
 
 from memsim.gpu.choices import Dependence, Inclusion, Replacement
 from memsim.gpu.config import GPU
-from memsim.hierarchy.cache.replacement import POLICY
+from memsim.hierarchy.cache.replacement import POLICY, for_lru
 from memsim.hierarchy.cache.ways import new_cache, reserve
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, TranslationEvent, Unit, latency_bin_edges
 from memsim.hierarchy.dram import state as dram_state
@@ -21,6 +21,7 @@ from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.latencies import horizon, longest_quantum
 from memsim.hierarchy.loops.entry import entry
+from memsim.hierarchy.loops.fixed import is_fixed
 from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
@@ -278,7 +279,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         address_units=np.zeros(n * schedulers, np.int64),
         pipes=np.zeros(n * schedulers * sm_state.PIPES, np.int64),
         gap_times=shared(gap_times(common.gpu, np.asarray(tx.mixes))),
-        cache=cache,
+        cache=for_lru(cache),
         born=np.zeros(len(cache.ways) if common.gpu.l2.inclusion is Inclusion.inclusive else 0, np.int64),
         sharers=common.sharers,
         requests=common.requests,
@@ -325,11 +326,11 @@ def _tlbs(common: _Common, tx: Transactions) -> translation_state.TLBs:
         entry_sets=entry_sets,
         steps=steps,
         mapping=shared(where.mapping),
-        tlbs=tlbs,
+        tlbs=for_lru(tlbs),
         miss_of=np.full(len(tlbs.ways), -1, np.int32),
         under_way=np.zeros(n, np.int64),
         queues=new_queues(n),
-        shared=shared_tlb,
+        shared=for_lru(shared_tlb),
         way_of=way_of,
         walk_of=np.full(len(entries), -1, np.int32),
         misses=misses,
@@ -361,12 +362,13 @@ def _slices(common: _Common) -> l2_state.Slices:
     )
     sets_of = with_copies(common.layout, common.gpu)
     n_lines = len(common.layout.mapping)
+    p = l2_parameters(common.gpu, common.layout.apart, n_lines)
     return l2_state.Slices(
-        p=l2_parameters(common.gpu, common.layout.apart, n_lines),
+        p=p,
         mapping=shared(common.layout.mapping),
         sets_of=shared(sets_of),
         slices=np.zeros(common.gpu.l2.slices, l2_state.SLICE),
-        cache=cache,
+        cache=for_lru(cache) if is_fixed(p) else cache,
         writers=np.zeros(len(cache.ways), np.uint16),
         dirty_ways=np.zeros(len(cache.sets), np.int16),
         way_of=np.full(len(sets_of), -1, np.int32),

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.choices import Replacement
-from memsim.hierarchy.cache.ways import first_way, make_newest, oldest_way, slot_of_way, way_of_slot
+from memsim.hierarchy.cache.ways import Cache, first_way, make_newest, oldest_way, slot_of_way, way_of_slot
+from memsim.hierarchy.loops.fixed import fixed
 from memsim.hierarchy.loops.random import hash32
 from memsim.support.compiled import inlined
 
@@ -25,6 +26,12 @@ POLICY = {
 # When a line will be used again, as RRIP predicts it in two bits (Jaleel et al., ISCA 2010): at once, ..., far off.
 AT_ONCE, LONG, DISTANT = 0, 2, 3
 SELDOM = 32  # BRRIP puts one new line in so many where SRRIP puts all
+
+
+def for_lru(cache: Cache) -> Cache:
+    """The same cache; if its policy is LRU, as nearly all boards' is, its loops are compiled for that."""
+    lru = int(cache.shape["policy"][0]) == LRU
+    return cache._replace(shape=fixed(cache.shape, ("policy", "group_bits") if lru else ()))
 
 
 @inlined

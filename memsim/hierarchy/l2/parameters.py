@@ -6,12 +6,25 @@ from math import gcd
 
 import numpy as np
 
-from memsim.gpu.choices import Inclusion
+from memsim.gpu.choices import Inclusion, Replacement
 from memsim.gpu.config import GPU
 from memsim.hierarchy.codes import ALL
-from memsim.hierarchy.l2.state import WRITE_HIT, WRITE_MISS
+from memsim.hierarchy.l2.state import UPDATE_MEMORY, VALIDATE, WRITE_HIT, WRITE_MISS
 from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
+from memsim.hierarchy.loops.fixed import fixed, matching
 from memsim.hierarchy.parameters import clock_ratio, record_of, sharer_words
+
+
+# What the L2s of many boards have in common, which loops are compiled for: of Fermi, and of Kepler and later.
+_FERMI = dict(
+    inclusive=1, sharer_words=1, lines_per_packet=4, packet_bits=2, sectors_per_line=1, line_mask=1, sector_bits=0,
+    l1_whole=1, group_bits=2, max_dirty=0, half=0, clock_up=1, write_hit=1, write_miss=UPDATE_MEMORY,
+)  # fmt: skip
+_LATER = dict(
+    inclusive=0, sharer_words=0, lines_per_packet=1, packet_bits=0, sectors_per_line=4, line_mask=15, sector_bits=2,
+    l1_whole=0, group_bits=0, write_hit=0, write_miss=VALIDATE,
+)  # fmt: skip
+KINDS = [{"off": 0, "step_mask": ALL, **kind} for kind in (_FERMI, _LATER)]
 
 
 def group_bits(gpu: GPU) -> int:
@@ -43,7 +56,7 @@ def l2_parameters(gpu: GPU, apart: bool, n_lines: int) -> np.ndarray:
     up, down = clock_ratio(gpu.l2.clock_mhz or gpu.sm.clock_mhz, gpu)
     lines = gpu.l1.line_bytes // gpu.l2.line_bytes
     sectors = gpu.l2.line_bytes // 32
-    return record_of(
+    values = dict(
         off=not gpu.l2.enabled,
         inclusive=gpu.l2.inclusion is Inclusion.inclusive,
         sharer_words=sharer_words(gpu),
@@ -71,3 +84,4 @@ def l2_parameters(gpu: GPU, apart: bool, n_lines: int) -> np.ndarray:
         write_hit=WRITE_HIT[gpu.l2.write_hit],
         write_miss=WRITE_MISS[gpu.l2.write_miss],
     )
+    return fixed(record_of(**values), matching(KINDS, values) if gpu.l2.replacement is Replacement.lru else ())
