@@ -18,6 +18,8 @@ from places import ROOT, TESTS
 
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu
+from memsim.hierarchy import machine
+from memsim.hierarchy.l2 import parameters
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.system import System
 from memsim.trace.schema import Kind
@@ -90,6 +92,16 @@ def test_with_every_chance_turned_off_the_seed_is_not_used():
     gpu = gpu.model_copy(update={"stochastic": gpu.stochastic.model_copy(update=switches)})
     tx = scramble(gpu)
     assert fingerprint(tx, gpu, 0) == fingerprint(tx, gpu, 1)
+
+
+@pytest.mark.parametrize("name", ["tesla-c2050", "tesla-v100"])
+def test_loops_compiled_for_a_board_give_the_bytes_of_those_for_all(name, monkeypatch):
+    gpu = load_gpu(name)
+    tx = scramble(gpu)
+    expected = fingerprint(tx, gpu, 0)
+    monkeypatch.setattr(parameters, "KINDS", [])
+    monkeypatch.setattr(machine, "for_lru", lambda cache: cache)
+    assert fingerprint(tx, gpu, 0) == expected
 
 
 def plain_run(path: str) -> None:

@@ -11,6 +11,8 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+from numba import types
+from numba.core.imputils import lower_getattr
 
 _EQUALS = "="  # in a title, between a field and its value
 
@@ -26,10 +28,10 @@ def fixed(record: np.ndarray, names: Iterable[str]) -> np.ndarray:
     >>> int(fixed(shape, ["policy"])["policy"][0]), fixed(shape, ["policy"]).dtype == shape.dtype
     (0, False)
     """
-    kept = set(names)
-    titles = {name: f"{name}{_EQUALS}{record[name][0]}" for name in record.dtype.names or () if name in kept}
+    titles = {name: f"{name}{_EQUALS}{record[name][0]}" for name in names}
+    for name in titles:
+        _teach(name)
     fields = [((titles[n], n) if n in titles else n, record.dtype[n].str) for n in record.dtype.names or ()]
-    _teach(frozenset(kept))
     return record.view(np.dtype(fields))
 
 
@@ -48,19 +50,11 @@ def matching(kinds: Iterable[Mapping[str, int]], values: Mapping[str, int]) -> t
 
 
 @cache
-def _teach(names: frozenset[str]) -> None:
+def _teach(name: str) -> None:
     """Have Numba take the value of such a field from its title; of a record without one, from memory as ever."""
-    for name in names:
-        _teach_field(name)
-
-
-@cache
-def _teach_field(name: str) -> None:
-    from numba import types
-    from numba.core.imputils import lower_getattr
 
     def read(context: Any, builder: Any, kind: Any, record: Any) -> Any:
-        from numba.np.arrayobj import record_getattr
+        from numba.np.arrayobj import record_getattr  # all of NumPy's implementation, which only compiling needs
 
         title = kind.fields[name].title
         if title is None:

@@ -1,0 +1,42 @@
+"""Fields of parameters that loops are compiled for."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numba import config
+
+from memsim.gpu.presets import load_gpu, names
+from memsim.hierarchy.l2.parameters import l2_parameters
+from memsim.hierarchy.loops.entry import entry
+from memsim.hierarchy.loops.fixed import fixed, is_fixed
+from memsim.support.compiled import compiled
+
+
+def _both(p):
+    return p[0].policy, p[0].ways
+
+
+def shape(policy: int, ways: int) -> np.ndarray:
+    return np.array([(policy, ways)], [("policy", "<i8"), ("ways", "<i8")])
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python reads all from memory")
+def test_a_loop_does_not_read_what_it_was_compiled_for():
+    loop, general = compiled()(_both), shape(3, 4)
+    of_policy = fixed(general, ["policy"])
+    read, read_all = entry(loop, of_policy), entry(loop, general)
+    general["policy"], general["ways"] = 5, 8
+    assert np.shares_memory(general, of_policy)
+    assert read(of_policy) == (3, 8)
+    assert read_all(general) == (5, 8)
+
+
+def test_every_board_with_an_l2_shares_its_loops_with_others():
+    kinds = {}
+    for name in names():
+        gpu = load_gpu(name)
+        p = l2_parameters(gpu, True, 100)
+        assert is_fixed(p) == gpu.l2.enabled, name
+        kinds.setdefault(p.dtype, []).append(name)
+    assert all(len(boards) > 1 for boards in kinds.values()) and len(kinds) == 3
