@@ -14,7 +14,6 @@ from memsim.hierarchy.latencies import crossing_cycles, reply_cycles
 from memsim.hierarchy.loops.fixed import fixed, matching
 from memsim.hierarchy.parameters import clock_ratio, record_of, sharer_words
 
-
 # What the L2s of many boards have in common, which loops are compiled for: of Fermi, and of Kepler and later.
 _FERMI = dict(
     inclusive=1, sharer_words=1, lines_per_packet=4, packet_bits=2, sectors_per_line=1, line_mask=1, sector_bits=0,
