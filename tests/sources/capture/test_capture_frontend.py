@@ -347,9 +347,12 @@ def test_pragma_unroll_marks_the_latch(tmp_path):
 # -- files
 
 
-def test_headers_with_device_code_are_instrumented_too(tmp_path):
+@pytest.mark.parametrize("said", ["once", "GCC system_header"])
+def test_headers_with_device_code_are_instrumented_too(tmp_path, said):
     (tmp_path / "inc").mkdir()
-    write(tmp_path / "inc" / "part.cuh", "#pragma once\n__device__ float half(const float *x) { return x[0] / 2; }\n")
+    write(
+        tmp_path / "inc" / "part.cuh", f"#pragma {said}\n__device__ float half(const float *x) {{ return x[0] / 2; }}\n"
+    )
     write(tmp_path / "plain.h", "#define WIDTH 4\n")
     main = write(tmp_path / "main.cu", '#include "part.cuh"\n#include "plain.h"\n'
                  "__global__ void k(float *a) { a[WIDTH] = half(a); }\n")  # fmt: skip
