@@ -58,16 +58,17 @@ def scheduled(instructions: Sequence[Instruction], places: Places) -> list[Instr
 def _ranks(instructions: Sequence[Instruction], effect: Sequence[Effects], before: list[set[int]]) -> list[int]:
     """What is issued first of all that can be: loads, up to WINDOW; what decides on the block's branch; all else.
 
-    What they wait for has their rank. A branch is decided early where that waits for no load of the block, and not over
-    an instruction that orders accesses, behind which the assembler leaves it.
+    What they wait for has their rank, but for an instruction that orders accesses, and what that waits for: loads
+    behind a barrier make nothing before it urgent, and have a window of their own. A branch is decided early where that
+    waits for no load of the block, and not over such an instruction, behind which the assembler leaves it.
     """
     ranks = [LATE] * len(instructions)
-    loads = [i for i, one in enumerate(instructions) if brings(one) and one.name != "atom"][:WINDOW]
+    loads = _first_loads(instructions, effect)
     fence = max((i for i, does in enumerate(effect) if does.ordered), default=-1)
     end = len(instructions) - 1
     decides = [i for i in before[end] if set(effect[i].writes) & set(effect[end].steers)]
     for rank, first in ((LOADED, loads), (DECIDING, decides)):
-        wanted = _with_all_before(first, before)
+        wanted = _with_all_before(first, before, effect)
         if rank == DECIDING and any(brings(instructions[i]) or i > fence >= 0 for i in wanted):
             continue
         for i in wanted:
@@ -75,12 +76,25 @@ def _ranks(instructions: Sequence[Instruction], effect: Sequence[Effects], befor
     return ranks
 
 
-def _with_all_before(first: Sequence[int], before: list[set[int]]) -> set[int]:
+def _first_loads(instructions: Sequence[Instruction], effect: Sequence[Effects]) -> list[int]:
+    """The first WINDOW loads of the block, and behind each instruction that orders accesses."""
+    found, left = [], WINDOW
+    for i, (one, does) in enumerate(zip(instructions, effect, strict=True)):
+        if does.ordered:
+            left = WINDOW
+        elif brings(one) and left:
+            left -= 1
+            found.append(i)
+    return found
+
+
+def _with_all_before(first: Sequence[int], before: list[set[int]], effect: Sequence[Effects]) -> set[int]:
+    """Instructions and all that they wait for, up to what orders accesses."""
     found: set[int] = set()
     work = list(first)
     while work:
         i = work.pop()
-        if i not in found:
+        if i not in found and not effect[i].ordered:
             found.add(i)
             work += before[i]
     return found

@@ -151,6 +151,20 @@ def test_no_load_moves_over_a_store_a_barrier_or_an_atomic():
         assert loads[0] < found.index(name) < loads[1], fence
 
 
+@pytest.mark.parametrize("fence", ["bar.sync 0;", "membar.gl;", "red.global.add.u32 [%rd3+64], 1;"])
+def test_loads_are_issued_early_on_both_sides_of_a_barrier(fence):
+    """As ptxas has them: what comes behind a barrier makes nothing before it urgent."""
+    copy = "ld.global.f32 %f{0}, [%rd3+{1}]; st.shared.f32 [s+{1}], %f{0};"
+    sums = "ld.shared.f32 %f{0}, [s+{1}]; fma.rn.f32 %f9, %f{0}, %f{0}, %f9;"
+    copies = " ".join(copy.format(k + 1, 16 * k) for k in range(4))
+    body = f"{ADDRESS} {copies} {fence} {' '.join(sums.format(k + 5, 16 * k) for k in range(4))}"
+    found = order(f"{body} st.global.f32 [%rd3], %f9;")
+    kinds = [text.split(".f32")[0] for text in found if text.startswith(("ld.global", "ld.shared", "st", "fma"))]
+    assert kinds == [kind for kind in ("ld.global", "st.shared", "ld.shared", "fma.rn") for _ in range(4)] + [
+        "st.global"
+    ]
+
+
 def _moves(between: str, load: str = "ld.global.f32 %f2, [%rd3+4];", more: str = "") -> bool:
     """Whether a load is issued before what stands between it and the use of the load before."""
     body = f"{ADDRESS} {more} ld.global.f32 %f1, [%rd3]; add.f32 %f3, %f1, %f1; {between} {load}"
