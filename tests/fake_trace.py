@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from memsim.gpu.presets import load_gpu, override
-from memsim.trace.schema import EXPLICIT, NO_WAIT, Chunk, Flag, Issue, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.schema import EXPLICIT, NO_WAIT, ArrayInfo, Chunk, Flag, Issue, Kind, LaunchShape, Space, StaticOp
 
 ALL = 0xFFFFFFFF
 
@@ -31,6 +31,7 @@ class FakeTrace:
     launch: LaunchShape = LaunchShape((1, 1, 1), (32, 1, 1))
     path: Path = Path("fake.h5")
     issue: Issue = field(default_factory=Issue)
+    arrays: list[ArrayInfo] = field(default_factory=list)
 
     @property
     def first_instruction(self):

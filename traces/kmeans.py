@@ -7,7 +7,7 @@ other, so that lanes share lines (Rodinia reads them as a texture).
 import numpy as np
 
 from memsim import Launch, Thread, workload
-from memsim.sources import Constant
+from memsim.sources import Constant, Texture
 
 
 def nearest(t: Thread, features, centres, membership, points, n_centres, n_features):
@@ -41,7 +41,7 @@ def kmeans(points: int = 819200, features: int = 34, centres: int = 5, block: in
         grid=-(-points // block),
         block=block,
         arguments=dict(
-            features=values,
+            features=Texture(values),
             centres=Constant(middle),
             membership=np.zeros(points, np.int32),
             points=points,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import chdir
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,7 +24,10 @@ GAUSSIAN = ("RD_WG_SIZE_0=128", "RD_WG_SIZE_1=16")
 
 @dataclass(frozen=True)
 class Program:
-    """Where a kernel is launched: files and folders below the downloads' folder, the run's arguments, the build's."""
+    """Where a kernel is launched: files and folders below the downloads' folder, the run's arguments, the build's.
+
+    `make_inputs` writes the files that the run reads into the current folder.
+    """
 
     files: Sequence[str]
     arguments: str = ""
@@ -32,6 +35,7 @@ class Program:
     includes: Sequence[str] = ()
     definitions: Sequence[str] = ()
     fast_math: bool = False
+    make_inputs: Callable[[], None] | None = None
 
 
 PROGRAMS = {
@@ -81,6 +85,8 @@ def whole_launch(program: Program, kernel: str, downloaded: Path) -> memsim.Trac
     here = downloaded.absolute()
     with Scratch() as folder, chdir(folder):
         _make_inputs(program.arguments)
+        if program.make_inputs:
+            program.make_inputs()
         return memsim.capture(
             [here / file for file in program.files],
             arguments=program.arguments.split(),

@@ -120,11 +120,14 @@ def _reserved(l1: L1) -> Iterator[Problem]:
 
 
 def _banks(l1: L1) -> Iterator[Problem]:
-    """Banks are told apart by bits of an address."""
+    """Banks are told apart by bits of an address, and so are a line's parts that the texture units ask for."""
     for field, right in (("tags_per_cycle", "32"), ("banks", "128")):
         value = getattr(l1, field)
         if value is not None and not _power_of_two(value):
             yield f"l1.{field}", f"is {value}; give a power of two up to {right}"
+    asked = l1.texture_bytes
+    if asked is not None and not (_power_of_two(asked) and l1.sector_bytes <= asked <= l1.line_bytes):
+        yield "l1.texture_bytes", f"is {asked}; give a power of two from sector_bytes to line_bytes"
 
 
 def _partitions(gpu: GPU) -> Iterator[Problem]:

@@ -87,7 +87,7 @@ def count_instructions(trace: Trace, gpu: GPU) -> Counts:
 
 def _memory_totals(trace: Trace, gpu: GPU, off_chip: np.ndarray) -> np.ndarray:
     """Instructions and transactions that go off chip: i8 [instructions or transactions, uncoalesced or coalesced]."""
-    rules = make_rules(trace.ops, gpu)
+    rules = make_rules(trace.ops, gpu, trace.arrays)
     totals = np.zeros((2, 2, len(trace.ops)), np.int64)
     with Scratch() as folder:
         made = coalesce(trace, gpu, folder).instructions["count"]

@@ -91,7 +91,7 @@ class _Coalescer:
 
     def __init__(self, trace: Trace, gpu: GPU, columns: Mapping[str, Column]) -> None:
         self._trace, self._columns = trace, columns
-        self._rules = make_rules(trace.ops, gpu)
+        self._rules = make_rules(trace.ops, gpu, trace.arrays)
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
         self._tags = gpu.l1.tags_per_cycle
         self._position = np.zeros(1, loop.POSITION)

@@ -20,6 +20,7 @@ capability lanes of a group            global and local memory
 A load that bypasses L1 (``bypass_l1``), or that L1 does not serve (``l1.serves``), is looked at as without L1. A load's
 transaction asks for whole L1 sectors (``l1.sector_bytes``). Texture loads are global loads that L1 always serves: from
 5.x on the texture cache is the L1 (the same appendix), Kepler's is what ``l1`` describes when it serves nothing else.
+Those that the texture units make have transactions of ``l1.texture_bytes``, a lookup and a request to L2 each.
 Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched sector, and one more for every further
 lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
 section 4.1). From 7.0 on, what passes L1 by goes through its unit all the same, which counts it by line and sector
@@ -49,7 +50,7 @@ import numpy as np
 
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.config import GPU
-from memsim.trace.schema import Kind, Space, StaticOp
+from memsim.trace.schema import ArrayInfo, Kind, Space, StaticOp
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NOTHING
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
@@ -75,8 +76,8 @@ RULE = np.dtype(
 )
 
 
-def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
-    """Return RULE records, one a static op."""
+def make_rules(ops: Sequence[StaticOp], gpu: GPU, arrays: Sequence[ArrayInfo] = ()) -> np.ndarray:
+    """Return RULE records, one a static op; `arrays` say what is read through the texture units (see `sampled`)."""
     rules = np.zeros(len(ops), RULE)
     for rule, op in zip(rules, ops, strict=True):
         rule["kind"], rule["width"], rule["flags"] = op.kind, op.width, 0 if l1_serves(op, gpu) else BYPASS_FLAG
@@ -87,8 +88,13 @@ def make_rules(ops: Sequence[StaticOp], gpu: GPU) -> np.ndarray:
             rule["rule"], rule["lanes"] = DISTINCT, 4 if _capability(gpu) < (2, 0) else 5
             rule["flags"] |= 0 if gpu.sm.constant_cycles is None else CONSTANT_FLAG
         else:
-            _global(rule, op, gpu)
+            _global(rule, op, gpu, gpu.l1.texture_bytes if sampled(op, arrays) else None)
     return rules
+
+
+def sampled(op: StaticOp, arrays: Sequence[ArrayInfo]) -> bool:
+    """Whether a load goes through the texture units, as those of a texture's array do and ``ld.global.nc`` does not."""
+    return op.space is Space.texture and op.array < len(arrays) and arrays[op.array].space is Space.texture
 
 
 def l1_serves(op: StaticOp, gpu: GPU) -> bool:
@@ -119,7 +125,7 @@ def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         rule["rule"] = BANKS_1X if capability < (2, 0) else BANKS
 
 
-def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
+def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) -> None:
     capability = _capability(gpu)
     rule["rule"], rule["lanes"] = SEGMENTS, _lanes(op.width, capability) if capability < (5, 0) else 5
     if op.kind in (Kind.atomic, Kind.reduction):
@@ -134,7 +140,7 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU) -> None:
         rule["parts"] = True
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     elif gpu.l1.enabled and l1_serves(op, gpu):
-        segment, asked = gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
+        segment, asked = texture_bytes or gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
     elif capability >= (7, 0):
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     else:

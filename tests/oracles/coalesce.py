@@ -16,6 +16,7 @@ class Machine:
     tags: int = 1
     banks: int | None = None
     out: int | None = None  # bytes of a load that leave L1 in a cycle
+    piece: int | None = None  # bytes of a line that a transaction of the texture units may ask for
 
 
 def transactions(lanes: dict[int, int], width: int, kind: Kind, machine: Machine) -> list[tuple[int, int]]:
@@ -121,7 +122,8 @@ def _lines(group: dict[int, int], width: int, kind: Kind, machine: Machine) -> l
     lines: dict[int, set[int]] = {}
     for sector in touched:
         first = sector * 32 // unit * unit // 32
-        lines.setdefault(sector * 32 // machine.line, set()).update(range(first, first + unit // 32))
+        piece = machine.piece if kind == Kind.load and machine.l1 and machine.piece else machine.line
+        lines.setdefault(sector * 32 // piece, set()).update(range(first, first + unit // 32))
     return list(lines.values())
 
 

@@ -10,7 +10,7 @@ from fake_trace import ALL, FakeTrace, machine, static_op
 
 from memsim.gpu.presets import load_gpu, override
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import ArrayInfo, Kind, Space
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 
@@ -232,3 +232,14 @@ def test_what_leaves_l1_in_a_cycle_bounds_loads_alone():
     for kind, wavefronts in ((Kind.load, 2), (Kind.store, 1)):
         (record,) = coalesce(FakeTrace([static_op(4, kind)], [(0, ALL, [128] * 32)]), gpu).instructions
         assert record["wavefronts"] == wavefronts
+
+
+def test_texture_units_ask_for_a_line_in_pieces():
+    """Of an array bound to a texture; loads of read-only data (``ld.global.nc``) are as other loads from 5.x on."""
+    gpu, op = (
+        override(machine("7.0"), {"l1.sector_bytes": 32, "l1.texture_bytes": 32}),
+        static_op(4, space=Space.texture),
+    )
+    for space, expected in ((Space.texture, SECTORS), (Space.global_, {(128, 128): 1})):
+        trace = FakeTrace([op], [(0, ALL, SEQUENTIAL)], arrays=[ArrayInfo("t", space, 0, 4096, 4)])
+        assert as_bytes(coalesce(trace, gpu), gpu) == expected

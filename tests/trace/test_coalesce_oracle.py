@@ -17,7 +17,7 @@ from memsim.trace import coalesce as driver
 from memsim.trace import coalesce_loop, line_numbers
 from memsim.trace.coalesce import coalesce
 from memsim.trace.columns import FileColumn
-from memsim.trace.schema import NO_OP, Kind, LaunchShape, Space
+from memsim.trace.schema import NO_OP, ArrayInfo, Kind, LaunchShape, Space
 from memsim.trace.transactions import Transactions
 
 CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "3.0", "3.5", "5.2", "6.0", "7.0", "8.6", "9.0"]
@@ -59,8 +59,12 @@ def machines(draw):
         "l1.tags_per_cycle": draw(st.sampled_from([1, 2, 4, 8])),
         "l1.banks": draw(st.sampled_from([None, 8, 32, 128])),
         "l1.bytes_per_cycle": draw(st.sampled_from([None, 24, 64])),
+        "l1.texture_bytes": draw(st.sampled_from([None, *(size for size in (32, 64, 128) if sector <= size <= line)])),
     }
     return override(machine(capability, draw(st.booleans()), line, sector), stages)
+
+
+TEXTURE = ArrayInfo("t", Space.texture, 0, 4096, 4)  # what all ops of the tests access
 
 
 def oracle_machine(gpu, space) -> oracle.Machine:
@@ -68,7 +72,8 @@ def oracle_machine(gpu, space) -> oracle.Machine:
     serves = gpu.l1.enabled and (gpu.l1.serves == "all" or space == Space.texture)
     l1 = gpu.l1
     stages = l1.tags_per_cycle, l1.banks, l1.bytes_per_cycle
-    return oracle.Machine((int(major), int(minor)), l1.line_bytes, l1.sector_bytes, serves, *stages)
+    piece = l1.texture_bytes if space == Space.texture else None
+    return oracle.Machine((int(major), int(minor)), l1.line_bytes, l1.sector_bytes, serves, *stages, piece)
 
 
 def check_against_oracle(instructions, gpu, result: Transactions) -> None:
@@ -98,7 +103,8 @@ def check_against_oracle(instructions, gpu, result: Transactions) -> None:
 
 def trace_of(instructions) -> FakeTrace:
     ops = [static_op(width, kind, space) for width, kind, space, _, _ in instructions]
-    return FakeTrace(ops, [(i, mask, addresses) for i, (_, _, _, mask, addresses) in enumerate(instructions)])
+    rows = [(i, mask, addresses) for i, (_, _, _, mask, addresses) in enumerate(instructions)]
+    return FakeTrace(ops, rows, arrays=[TEXTURE])
 
 
 @settings(max_examples=300)
@@ -121,7 +127,7 @@ def test_an_op_that_repeats_moved_against_the_oracle(shapes, moves, gpu, data):
         numbers.append(number)
     ops = [static_op(width, kind, space) for width, kind, space, _, _ in shapes]
     rows = [(number, mask, moved) for number, (_, _, _, mask, moved) in zip(numbers, instructions, strict=True)]
-    check_against_oracle(instructions, gpu, coalesce(FakeTrace(ops, rows), gpu))
+    check_against_oracle(instructions, gpu, coalesce(FakeTrace(ops, rows, arrays=[TEXTURE]), gpu))
 
 
 def equal(a: Transactions, b: Transactions) -> bool:

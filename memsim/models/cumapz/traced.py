@@ -111,7 +111,7 @@ def _roles(trace: Trace) -> np.ndarray:
 
 def _sums(trace: Trace, gpu: GPU) -> np.ndarray:
     """By op, i8 [n_ops, 5]: what its accesses ask for and move, over the traced warps."""
-    ops, rules = _table(trace), make_rules(trace.ops, gpu)
+    ops, rules = _table(trace), make_rules(trace.ops, gpu, trace.arrays)
     shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1
     most = coalesce_loop.MOST_TRANSACTIONS
     room = _scratch(), np.empty(most, np.int64), np.empty(most, np.uint8)

@@ -24,7 +24,10 @@ ARCHITECTURE = "-D__CUDA_ARCH__=800"  # device code's newest branches
 # Device code that overflows or reinterprets must do what it does on a GPU; addresses must be the same in every run.
 # A loop one past an array's end must not become one without end, as g++ would have it from the array's bound.
 _LITERAL = ("-fno-strict-aliasing", "-fwrapv", "-fno-aggressive-loop-optimizations")
-_HOST = ("-O2", "-w", "-fpermissive", *_LITERAL, "-fno-pie", "-no-pie", ARCHITECTURE)
+# A function that ends without its return must go back to its caller, as where nothing is optimized: g++ has it end
+# nowhere, unless it is to check for such places by itself.
+_RETURNING = ("-fsanitize=unreachable", "-fno-sanitize=return", "-fsanitize-undefined-trap-on-error")
+_HOST = ("-O2", "-w", "-fpermissive", *_LITERAL, *_RETURNING, "-fno-pie", "-no-pie", ARCHITECTURE)
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")  # what the front end takes, too
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([^()]*\))?(=|$)")
 _ERROR = re.compile(r"^(.*?):(\d+)(?::\d+)?: (?:fatal )?error: (.*)$", re.MULTILINE)

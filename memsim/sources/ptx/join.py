@@ -27,15 +27,20 @@ def joined(instructions: Sequence[Instruction], aligned: Mapping[str, int]) -> l
     """
     found: list[Instruction] = []
     run: list[Instruction] = []
+    beside: list[Instruction] = []  # loads of far memory that stand among those of the run
     for one in instructions:
         if run and not _follows(run, one):
-            found += _pieces(run, aligned)
-            run = []
-        if _can_join(one):
+            if _is_far(one) and _apart(run, one):
+                beside.append(one)
+                continue
+            found += [*_pieces(run, aligned), *beside]
+            run, beside = [], []
+        if _can_join(one) and _apart(beside, one):
             run.append(one)
         else:
-            found.append(one)
-    return found + _pieces(run, aligned)
+            found += [*_pieces(run, aligned), *beside, one]
+            run, beside = [], []
+    return [*found, *_pieces(run, aligned), *beside]
 
 
 def _can_join(one: Instruction) -> bool:
@@ -47,10 +52,21 @@ def _can_join(one: Instruction) -> bool:
 
 
 def _follows(run: Sequence[Instruction], one: Instruction) -> bool:
-    """Whether a load may be looked at with those right before it: it uses and writes nothing that they write."""
-    written = {name for load in run for name in effects(load).writes}
+    """Whether a load may be looked at with those right before it."""
+    return _can_join(one) and _apart(run, one)
+
+
+def _is_far(one: Instruction) -> bool:
+    """Whether an instruction is a load of global memory, which loads of shared memory may pass."""
+    return one.name == "ld" and one.has("global") and not effects(one).ordered
+
+
+def _apart(loads: Sequence[Instruction], one: Instruction) -> bool:
+    """Whether an instruction uses and writes nothing that loads write, and writes nothing that they use."""
     does = effects(one)
-    return _can_join(one) and written.isdisjoint(does.reads) and written.isdisjoint(does.writes)
+    written = {name for load in loads for name in effects(load).writes}
+    used = {name for load in loads for name in effects(load).reads}
+    return written.isdisjoint({*does.reads, *does.writes}) and used.isdisjoint(does.writes)
 
 
 def _pieces(run: Sequence[Instruction], aligned: Mapping[str, int]) -> list[Instruction]:

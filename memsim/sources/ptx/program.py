@@ -24,6 +24,7 @@ from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.module import Function, Instruction, Position
 from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.slice import Slice, everything, needed
+from memsim.sources.ptx.unroll import unrolled
 from memsim.sources.ptx.waits import brings, handed, hands_on
 
 END = Instruction(("ret",), (), None, 0, Position())  # of a body that has none
@@ -63,11 +64,14 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
         InputError: an instruction that memsim does not know, by its line.
     """
     fixed = fixed_registers(launch)
-    builder = Builder(launch.source, function.registers, fixed, layout.symbols)
-    blocks = basic_blocks(function.body)
+    body, registers = function.body, function.registers
+    if tracing and not function.tables:  # which may name any label
+        body, registers = unrolled(body, registers)
+    builder = Builder(launch.source, registers, fixed, layout.symbols)
+    blocks = basic_blocks(body)
     if tracing and launch.machine_code:
         short = predicated_branches(launch.machine_code, _ordered(blocks, layout))
-        blocks = basic_blocks(converted(function.body, short))
+        blocks = basic_blocks(converted(body, short))
     builder.read = {name for block in blocks for one in block.instructions for name in effects(one).reads}
     if tracing:
         blocks = _ordered(blocks, layout)

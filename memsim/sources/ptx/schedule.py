@@ -19,7 +19,8 @@ from memsim.sources.ptx.module import Instruction
 from memsim.sources.ptx.waits import brings
 
 LOADED, DECIDING, LATE = range(3)
-WINDOW = 32  # loads that are moved over others: as many registers or more would hold what they bring
+HALF = 16  # loads issued together; twice as many are under way, whose results as many registers or more hold
+Rank = tuple[int, int, int]  # part of the block between what orders accesses, half of a window there, LOADED to LATE
 
 
 def scheduled(instructions: Sequence[Instruction], places: Places) -> list[Instruction]:
@@ -55,32 +56,64 @@ def scheduled(instructions: Sequence[Instruction], places: Places) -> list[Instr
     return order
 
 
-def _ranks(instructions: Sequence[Instruction], effect: Sequence[Effects], before: list[set[int]]) -> list[int]:
-    """What is issued first of all that can be: loads, up to WINDOW; what decides on the block's branch; all else.
+def _ranks(instructions: Sequence[Instruction], effect: Sequence[Effects], before: list[set[int]]) -> list[Rank]:
+    """What is issued first of all that can be: loads; what decides on the block's branch; all else.
 
-    What they wait for has their rank. A branch is decided early where that waits for no load of the block, and not over
-    an instruction that orders accesses, behind which the assembler leaves it.
+    What they wait for has their rank, but for an instruction that orders accesses, and what that waits for: loads
+    behind a barrier make nothing before it urgent. A branch is decided early where that waits for no load of the block,
+    and not over an instruction that orders accesses, behind which the assembler leaves it.
     """
-    ranks = [LATE] * len(instructions)
-    loads = [i for i, one in enumerate(instructions) if brings(one) and one.name != "atom"][:WINDOW]
+    ranks, loads = _in_place(instructions, effect)
     fence = max((i for i, does in enumerate(effect) if does.ordered), default=-1)
+    for i, rank in loads.items():
+        _urge([i], rank, ranks, before, effect)
     end = len(instructions) - 1
     decides = [i for i in before[end] if set(effect[i].writes) & set(effect[end].steers)]
-    for rank, first in ((LOADED, loads), (DECIDING, decides)):
-        wanted = _with_all_before(first, before)
-        if rank == DECIDING and any(brings(instructions[i]) or i > fence >= 0 for i in wanted):
-            continue
-        for i in wanted:
-            ranks[i] = min(ranks[i], rank)
+    wanted = _with_all_before(decides, before, effect)
+    if not any(brings(instructions[i]) or i > fence >= 0 for i in wanted):
+        _urge(decides, (0, 0, DECIDING), ranks, before, effect)
     return ranks
 
 
-def _with_all_before(first: Sequence[int], before: list[set[int]]) -> set[int]:
+def _in_place(instructions: Sequence[Instruction], effect: Sequence[Effects]) -> tuple[list[Rank], dict[int, Rank]]:
+    """Ranks of instructions where the text has them, and those that loads are to have.
+
+    Loads of a kind, of far memory or of shared and constant memory, are issued by half a window, each half before what
+    stands behind the half before it.
+    """
+    ranks: list[Rank] = []
+    loads: dict[int, Rank] = {}
+    part, counts = 0, [0, 0]
+    for i, (one, does) in enumerate(zip(instructions, effect, strict=True)):
+        ranks.append((part, max(counts) // HALF, LATE))
+        if does.ordered:
+            part, counts = part + 1, [0, 0]
+        elif brings(one):
+            kind = does.space in ("shared", "const")
+            loads[i] = part, max(counts[kind] // HALF - 1, 0), LOADED
+            counts[kind] += 1
+    return ranks, loads
+
+
+def _urge(
+    first: Sequence[int], rank: Rank, ranks: list[Rank], before: list[set[int]], effect: Sequence[Effects]
+) -> None:
+    """Give instructions, and all that they wait for, a rank, where theirs is not before it."""
+    work = list(first)
+    while work:
+        i = work.pop()
+        if rank < ranks[i] and not effect[i].ordered:
+            ranks[i] = rank
+            work += before[i]
+
+
+def _with_all_before(first: Sequence[int], before: list[set[int]], effect: Sequence[Effects]) -> set[int]:
+    """Instructions and all that they wait for, up to what orders accesses."""
     found: set[int] = set()
     work = list(first)
     while work:
         i = work.pop()
-        if i not in found:
+        if i not in found and not effect[i].ordered:
             found.add(i)
             work += before[i]
     return found

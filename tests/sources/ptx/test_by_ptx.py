@@ -308,3 +308,20 @@ def test_fast_math_is_traced_as_nvcc_makes_it(tmp_path):
         for fast in (False, True)
     ]  # fmt: skip
     assert gaps[1] < gaps[0] - 4
+
+
+ENDS_WITHOUT_RETURN = """
+#include <vector>
+bool tell(int n) { std::vector<int> all(n); }
+__global__ void store(float* x) { x[threadIdx.x] = 1; }
+int main() { float* x; cudaMalloc(&x, 128); tell(3); store<<<1, 32>>>(x); return tell(4), 0; }
+"""
+
+
+@needs_gxx
+@needs_nvcc
+def test_a_host_function_without_its_return_goes_back(tmp_path):
+    """As where nothing is optimized: Parboil's sgemm reads its matrices so."""
+    (tmp_path / "app.cu").write_text(ENDS_WITHOUT_RETURN)
+    trace = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="ptx", blocks="all").trace
+    assert [op.kind for op in trace.ops] == [Kind.store]

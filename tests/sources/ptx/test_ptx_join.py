@@ -106,6 +106,24 @@ def test_what_stands_between_keeps_loads_apart():
     assert opcodes(text_of(address, [0, 0, 4, 4])) == [PAIR, ONE, ONE]
 
 
+FAR = "ld.global.f32 %f20, [%rd4+4]; fma.rn.f32 %f0, %f20, %f20, %f0;"
+
+
+def test_a_load_of_far_memory_between_keeps_none_apart():
+    address, offsets = ROWS.format(4), [0, 4, 8, 12]
+    assert opcodes(text_of(address, offsets, FAR)) == [WIDE]
+    late = "ld.global.u32 %r9, [%rd4+4]; add.s32 %r9, %r9, %r2;"  # another base from there on
+    assert opcodes(text_of(address, offsets, late)) == [ONE] * 4
+
+
+def test_ptxas_joins_them_too(tmp_path):
+    if not places_of("ptxas"):
+        pytest.skip("no ptxas")
+    (tmp_path / "k.ptx").write_text(text_of(ROWS.format(4), [0, 4, 8, 12], FAR), encoding="utf-8")
+    subprocess.run([places_of("ptxas")[0], "-arch=sm_80", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
+    assert lds_widths((tmp_path / "k.cubin").read_bytes()) == Counter({16: 1})
+
+
 def test_alignment_through_a_loop():
     """A counter that steps by 32 stays a multiple of 32; one that steps by 4 is one of 4 alone."""
     for step, expected in ((32, [WIDE]), (4, [ONE] * 4)):

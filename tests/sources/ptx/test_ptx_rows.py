@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 import numpy as np
 import pytest
 
@@ -13,7 +15,7 @@ from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.text import parse
 from memsim.trace.schema import NO_OP, NO_WAIT, Flag, Kind, Space
 
-REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<16>;"
+REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<64>;"
 ADDRESS = "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;"
 
 
@@ -149,6 +151,31 @@ def test_no_load_moves_over_a_store_a_barrier_or_an_atomic():
         name = fence.split()[0].rstrip(";")
         loads = [i for i, text in enumerate(found) if text == "ld.global.f32"]
         assert loads[0] < found.index(name) < loads[1], fence
+
+
+@pytest.mark.parametrize("fence", ["bar.sync 0;", "membar.gl;", "red.global.add.u32 [%rd3+64], 1;"])
+def test_loads_are_issued_early_on_both_sides_of_a_barrier(fence):
+    """As ptxas has them: what comes behind a barrier makes nothing before it urgent."""
+    copy = "ld.global.f32 %f{0}, [%rd3+{1}]; st.shared.f32 [s+{1}], %f{0};"
+    sums = "ld.shared.f32 %f{0}, [s+{1}]; fma.rn.f32 %f9, %f{0}, %f{0}, %f9;"
+    copies = " ".join(copy.format(k + 1, 16 * k) for k in range(4))
+    body = f"{ADDRESS} {copies} {fence} {' '.join(sums.format(k + 5, 16 * k) for k in range(4))}"
+    found = order(f"{body} st.global.f32 [%rd3], %f9;")
+    kinds = [text.split(".f32")[0] for text in found if text.startswith(("ld.global", "ld.shared", "st", "fma"))]
+    assert kinds == [kind for kind in ("ld.global", "st.shared", "ld.shared", "fma.rn") for _ in range(4)] + [
+        "st.global"
+    ]
+
+
+def test_loads_of_a_long_block_are_issued_by_sixteen():
+    """Two halves of a window are under way; those of far memory have a window of their own."""
+    near = " ".join(
+        f"ld.shared.f32 %f{10 + k}, [s+{64 * k}]; fma.rn.f32 %f9, %f{10 + k}, %f{10 + k}, %f9;" for k in range(40)
+    )
+    found = order(f"{ADDRESS} {near} ld.global.f32 %f1, [%rd3]; add.f32 %f9, %f9, %f1; st.global.f32 [%rd3], %f9;")
+    assert found.index("ld.global.f32") < found.index("fma.rn.f32")
+    runs = [(text, len(list(same))) for text, same in groupby(found) if text in ("ld.shared.f32", "fma.rn.f32")]
+    assert runs == [("ld.shared.f32", 32), ("fma.rn.f32", 15), ("ld.shared.f32", 8), ("fma.rn.f32", 25)]
 
 
 def _moves(between: str, load: str = "ld.global.f32 %f2, [%rd3+4];", more: str = "") -> bool:

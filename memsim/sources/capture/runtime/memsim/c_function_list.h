@@ -35,6 +35,7 @@ MEMSIM_C_FUNCTION(cudaError_t, cudaStreamSynchronize, (cudaStream_t stream), (st
 MEMSIM_C_FUNCTION(cudaError_t, cudaEventCreate, (cudaEvent_t * event), (event))
 MEMSIM_C_FUNCTION(cudaError_t, cudaEventDestroy, (cudaEvent_t event), (event))
 MEMSIM_C_FUNCTION(cudaError_t, cudaEventRecord, (cudaEvent_t event, cudaStream_t stream), (event, stream))
+MEMSIM_C_FUNCTION(cudaError_t, cudaEventQuery, (cudaEvent_t event), (event))
 MEMSIM_C_FUNCTION(cudaError_t, cudaEventSynchronize, (cudaEvent_t event), (event))
 MEMSIM_C_FUNCTION(cudaError_t, cudaEventElapsedTime, (float* milliseconds, cudaEvent_t start, cudaEvent_t stop),
                   (milliseconds, start, stop))
