@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from memsim.gpu.choices import (
     Dependence,
+    Divergence,
     DramPolicy,
     FullSet,
     Inclusion,
@@ -36,7 +37,7 @@ BASE: dict[str, dict[str, Any]] = {
         count=1, clock_mhz=1000.0, warp_size=32, max_threads=2048, max_warps=64, max_blocks=32, registers=65536,
         shared_bytes=65536, warp_scheduler="loose_round_robin", issue_per_cycle=1, instruction_cycles=4,
         lookup_cycles=1, shared_latency_cycles=20, launch_cycles=100, barrier_cycles=1, max_stores=64,
-        reply_bytes_per_cycle=32,
+        reply_bytes_per_cycle=32, divergence="interleaved",
     ),
     "l1": dict(size_bytes=2048, line_bytes=128, sector_bytes=32, ways=4, mshrs=64, hit_latency_cycles=10),
     "l2": dict(
@@ -236,7 +237,7 @@ def machines(draw) -> GPU:
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
         constant_cycles=st.sampled_from([1, 3]),
         address_cycles=st.sampled_from([None, None, 1, 4]), arrival_cycles=st.sampled_from([None, None, 1, 3]),
-        reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]), dependence=_of(Dependence),
+        reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]), dependence=_of(Dependence), divergence=_of(Divergence),
         loads_per_warp=st.sampled_from([None, 1, 2, 5]), schedulers=st.sampled_from([None, 1, 2, 3]),
     )  # fmt: skip
     sm["issue_per_cycle"] *= sm["schedulers"] or 1

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence, Inclusion, Replacement
+from memsim.gpu.choices import Dependence, Divergence, Inclusion, Replacement
 from memsim.gpu.config import GPU
 from memsim.hierarchy.cache.replacement import POLICY, for_lru
 from memsim.hierarchy.cache.ways import new_cache, reserve
@@ -252,7 +252,8 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     flights, free_flights = new_pool(sm_state.FLIGHT, 1024)
     schedulers = common.gpu.sm.schedulers or 1
     scoreboard = common.gpu.sm.dependence is Dependence.scoreboard
-    part = scoreboard and len(tx.partings) > 0
+    both = scoreboard and common.gpu.sm.divergence is Divergence.interleaved
+    part = both and len(tx.partings) > 0
     warps = n * sm_state.SLOTS * (2 if part else 1)
     boards = warps * sm_state.CLASSES if scoreboard else 0
     state = np.zeros(n, sm_state.SM_STATE)

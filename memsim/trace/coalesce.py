@@ -21,8 +21,8 @@ from memsim.trace.columns import Column, MemoryColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.partings import find_partings
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Chunk, Flag
-from memsim.trace.transactions import COLUMNS, INSTRUCTION, PARTING, Transactions, column_path
+from memsim.trace.schema import NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag
+from memsim.trace.transactions import COLUMNS, INSTRUCTION, NOTHING, PARTING, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
 _BUFFER = 1 << 16  # transactions of one call of the compiled loop
@@ -129,6 +129,7 @@ class _Coalescer:
             self._columns["partial"].append((self._masks[:buffered] >> loop.PARTIAL_SHIFT).astype(np.uint8))
             self._columns["line_address"].append(new_lines)
         self._add_waits(chunk, out)
+        out["mix"] = chunk.mix
         self._add_phases(chunk)
         self._add_partings(chunk, out)
         self._taken += len(chunk.op)
@@ -136,7 +137,6 @@ class _Coalescer:
 
     def _add_waits(self, chunk: Chunk, out: np.ndarray) -> None:
         """Say what each instruction waits for: all loads at sequences' starts, where the trace knows no better."""
-        out["mix"] = chunk.mix
         scoreboard = self._trace.issue.dependence is Dependence.scoreboard
         at_starts = np.where(chunk.flags & _WAITS, 0, NO_WAIT)
         for name in WAIT_COLUMNS:
@@ -155,15 +155,31 @@ class _Coalescer:
             self._arrivals = more
 
     def _add_partings(self, chunk: Chunk, out: np.ndarray) -> None:
-        """Keep the column of partings from the first one on, where the GPU issues both sides of a branch at once."""
+        """Keep the column of partings from the first one on, where the GPU issues both sides of a branch at once.
+
+        A repair moves lanes and waits, and lanes part where they did before it. A parting's first row waits for all.
+        """
         found = np.zeros(len(chunk.op), PARTING)
         if self._interleaved and (chunk.flags & Flag.turn).any():
-            find_partings(chunk.first_instruction, chunk.flags, chunk.mask, out, np.zeros(len(out), np.uint8), found)
+            rows, was = (out, chunk) if chunk.before is None else (self._rows_before(chunk.before), chunk.before)
+            flags, notes = chunk.flags | was.flags, np.zeros(len(out), np.uint8)
+            find_partings(chunk.first_instruction, flags, was.mask, rows, notes, found)
+            for name in WAIT_COLUMNS:
+                out[name][found["join"] > 0] = 0
         if not self._part and found["join"].any():
             self._columns["partings"].append(np.zeros(self._taken, PARTING))
             self._part = True
         if self._part:
             self._columns["partings"].append(found)
+
+    def _rows_before(self, chunk: Chunk) -> np.ndarray:
+        """What partings are found by, of warps before their repair: accesses, what they answer among, waits."""
+        rows = np.zeros(len(chunk.op), INSTRUCTION)
+        answers = np.full(NO_OP + 1, NOTHING, rows["answers"].dtype)
+        answers[: len(self._rules)] = self._rules["answers"]
+        rows["op"], rows["answers"] = chunk.op, answers[chunk.op]
+        self._add_waits(chunk, rows)
+        return rows
 
     def finish(self) -> None:
         """Write what is known when all chunks were taken."""

@@ -44,6 +44,7 @@ CHUNK_INSTRUCTIONS = 1 << 20
 LARGEST_TABLES = 1 << 31  # bytes of the tables of blocks and warps, which are held in memory
 MOST_ARRAYS = 1 << 18
 _AT_MBARRIER = int(Flag.arrives | Flag.awaits)
+_OF_WARPS = int(Flag.barrier) | _AT_MBARRIER
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,9 @@ class Trace:
             raise self._bad("instructions/mix", f"names a mix beyond the table of {len(mixes)}")
         if ((chunk.mix > 0) & (self.issue.issued[chunk.mix] != chunk.gap)).any():
             raise self._bad("instructions/mix", "must count as many instructions as the gap")
+        turns = chunk.flags & Flag.turn != 0
+        if (turns & (access | (chunk.mask == 0) | (chunk.flags & _OF_WARPS != 0))).any():
+            raise self._bad("instructions/flags", "must let a warp turn to some lanes, in a row that does nothing else")
         if chunk.phase.any() or (chunk.flags & _AT_MBARRIER).any():
             self._check_phases(chunk)
         wrong = first_wrong_warp(chunk.first_instruction, chunk.first_address, chunk.stride, chunk.mask)

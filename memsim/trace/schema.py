@@ -39,7 +39,8 @@ with ``Flag.awaits`` waits, after its gap, until all rows of the file that arriv
 
 Where lanes part at a branch the rows of one side come before those of the other. A row with ``Flag.turn`` (from 1.9
 on), which does nothing, stands where the warp turns to lanes that have waited for it; so the sides are the rows from it
-on and those before it up to where its lanes were last active. A source of the machine's own order has none.
+on and those before it up to where its lanes were last active; where lanes of both meet stands a row with their mask. A
+source of the machine's own order has none.
 
 ``dependence`` says what a source knows: "scoreboard", or "sequence" where waits are not written and the flags alone
 say where a warp waits, for everything. Flags are always written. ``instructions`` says where gaps come from: "compiled"
@@ -304,6 +305,7 @@ class Chunk:
         op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase: [n_instructions],
             dtypes of INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
+        before: of warps that are repaired (why.repairs), the same rows as they were; by them lanes part.
     """
 
     warps: range
@@ -322,3 +324,4 @@ class Chunk:
     mix: np.ndarray
     phase: np.ndarray
     addresses: np.ndarray
+    before: Chunk | None = None

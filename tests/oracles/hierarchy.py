@@ -20,7 +20,7 @@ from oracles.messages import Fetch, Packet
 from oracles.sm import SM
 from oracles.translation import Translation
 
-from memsim.gpu.choices import Dependence
+from memsim.gpu.choices import Dependence, Divergence
 from memsim.gpu.config import GPU
 from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
 from memsim.trace.transactions import Transactions
@@ -104,7 +104,9 @@ class World:
 
     def parting(self, instruction: int) -> tuple[int, int]:
         """Where a second side begins and where both have ended, if lanes part at an instruction; else 0, 0."""
-        if not len(self.trace.partings) or self.gpu.sm.dependence != Dependence.scoreboard:
+        sm = self.gpu.sm
+        both = sm.dependence == Dependence.scoreboard and sm.divergence == Divergence.interleaved
+        if not both or not len(self.trace.partings):
             return 0, 0
         second, join = (int(self.trace.partings[instruction][name]) for name in ("second", "join"))
         return (instruction + second, instruction + join) if join else (0, 0)

@@ -9,10 +9,13 @@ import pytest
 from pydantic import BaseModel
 
 import memsim
-from memsim.gpu.presets import load_gpu
+from memsim.gpu.presets import load_gpu, override
+from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import layout
 from memsim.studies import node
+from memsim.studies.node import Task
 from memsim.trace.coalesce import coalesce
+from tests.parted_lanes import LONG, traced
 
 
 class Watched:
@@ -39,6 +42,19 @@ def test_keys_name_every_field_that_is_asked_for(gpu):
     asked.clear()
     layout(transactions, Watched(load_gpu(gpu), asked))
     assert asked <= set(node._LAYOUT)
+
+
+def test_each_gpu_has_its_own_way_where_lanes_part(tmp_path):
+    """In whatever order they come: a machine's workers share transactions."""
+    trace = traced(LONG, tmp_path)
+    gpus = [override(load_gpu("tesla-v100"), {"sm.divergence": way}) for way in ("interleaved", "in_turn")]
+
+    def cycles(order, folder):
+        tasks = [Task(trace.digest, Execution.of(trace, gpu, tmp_path / folder), 0, False) for gpu in order]
+        return [int(node.replay(task, 0, trace.path).trial.cycles) for task in tasks]
+
+    both, turn = cycles(gpus, "one")
+    assert cycles(gpus[::-1], "other") == [turn, both] and turn > 1.5 * both
 
 
 def test_what_is_shared_is_made_once(tmp_path):

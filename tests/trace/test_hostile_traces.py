@@ -11,7 +11,7 @@ from changing import changed
 from experiments.robustness.trying import Outcome, command, tried
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
-from memsim.trace.schema import INDEX_COLUMNS, INSTRUCTION_COLUMNS, LaunchShape
+from memsim.trace.schema import INDEX_COLUMNS, INSTRUCTION_COLUMNS, Flag, LaunchShape
 from memsim.trace.writer import TraceWriter
 from tests.trace_programs import ARRAYS, OPS, chunk
 
@@ -110,6 +110,15 @@ def test_it_is_one_line_and_little_memory(path, change, problem):
     assert str(error.value).startswith(f"{path}: {problem}") and "\n" not in str(error.value)
     outcome, said = tried(command(["info", str(path)]), path.parent)
     assert outcome is Outcome.refused and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("flags", "op", "mask"), [(0, 0, 1), (0, 0xFFFF, 0), (int(Flag.barrier), 0xFFFF, 1)])
+def test_a_turn_is_to_some_lanes_and_nothing_else(path, flags, op, mask):
+    with changed(path) as file:
+        for name, value in (("flags", flags | int(Flag.turn)), ("op", op), ("mask", mask), ("stride", 0)):
+            file[f"instructions/{name}"][0] = value
+    with pytest.raises(InputError, match="instructions/flags must let a warp turn to some lanes"):
+        list(Trace.open(path).chunks())
 
 
 def test_memory_that_ran_out_is_one_line(path, monkeypatch):

@@ -1,5 +1,7 @@
 """Where lanes part: random programs of branches, whose partings are checked lane by lane."""
 
+from time import process_time
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -32,7 +34,7 @@ def programs(draw, mask=ALL, depth=3):
 
 
 def partings_of(*warps):
-    """(rows, partings) of warps; a use waits for all loads before."""
+    """Partings of warps; a use waits for all loads before."""
     flat = [row for warp in warps for row in warp]
     rows = np.zeros(len(flat), INSTRUCTION)
     rows["op"], rows["answers"] = NO_OP, NOTHING
@@ -46,7 +48,7 @@ def partings_of(*warps):
     found = np.zeros(len(flat), PARTING)
     starts = np.cumsum([0, *map(len, warps)])
     find_partings(starts, flags, masks, rows, np.zeros(len(flat), np.uint8), found)
-    return rows, found
+    return found
 
 
 def together(masks):
@@ -57,7 +59,7 @@ def together(masks):
 @given(programs(), programs())
 def test_what_runs_at_once_has_no_lane_no_load_and_no_barrier_in_common(one, two):
     """So each lane's own order is kept, and a side that counts its own loads alone knows all it waits for."""
-    _, found = partings_of(one, two)
+    found = partings_of(one, two)
     flat, last = [*one, *two], 0
     for first in np.flatnonzero(found["join"]).tolist():
         second, join = first + int(found["second"][first]), first + int(found["join"][first])
@@ -88,7 +90,7 @@ def test_two_sides_and_what_stays_in_turn():
     sides = [before, (LOAD, low), (USE, low), turn, (LOAD, high), (USE, high)]
 
     def found(*rows):
-        return [(int(k), *map(int, one)) for k, one in enumerate(partings_of(rows)[1]) if one["join"]]
+        return [(int(k), *map(int, one)) for k, one in enumerate(partings_of(rows)) if one["join"]]
 
     assert found(*sides) == found(*sides, (USE, ALL)) == [(1, 2, 5)]
     assert found(*sides, *sides) == [(1, 2, 5), (7, 2, 5)]
@@ -105,11 +107,29 @@ def test_of_nested_branches_the_outermost():
     quarter, other, half = 0xFF, 0xFF00, 0xFFFF
     inner = [(WORK, half), (USE, quarter), (TURN << 8, other), (USE, other)]
     outer = [(WORK, ALL), *inner, (TURN << 8, ALL & ~half), (USE, ALL & ~half)]
-    _, found = partings_of(outer)
+    found = partings_of(outer)
     assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["join"])] == [(1, 4, 6)]
 
 
-def test_partings_wait_for_all_that_their_first_row_may_wait_for():
-    rows, found = partings_of([(LOAD, ALL), (WORK, ALL), (WORK, 1), (USE, 1), (TURN << 8, 2), (USE, 2)])
-    assert found["join"].tolist() == [0, 0, 4, 0, 0, 0]
-    assert rows["wait_long"].tolist() == [NO_WAIT, NO_WAIT, 0, 0, NO_WAIT, 0]
+def test_of_three_cases_the_last_runs_beside_the_others():
+    cases = [(USE, 1), (TURN << 8, 2), (USE, 2), (TURN << 8, 4), (USE, 4), (WORK, 7)]
+    found = partings_of([(WORK, 7), *cases])
+    assert [(int(k), *map(int, found[k])) for k in np.flatnonzero(found["join"])] == [(1, 3, 5)]
+
+
+def test_where_lanes_meet_ends_the_second_side():
+    """Its lanes alone may do what comes next, by its predicate, or none."""
+    sides = [(WORK, ALL), (USE, 1), (TURN << 8, 2), (USE, 2)]
+    for after in ((USE, 2), (WORK, 0)):
+        assert partings_of([*sides, (WORK, 3), after])["join"].tolist() == [0, 3, 0, 0, 0, 0]
+
+
+def test_many_turns_take_no_longer_each():
+    """Of a file that means ill: no row is looked at by each turn before it."""
+    rows = 1 << 17
+    alike, by_turns = [(TURN << 8, 1)] * rows, [(TURN << 8, 1), (TURN << 8, 2)] * (rows // 2)
+    partings_of([(WORK, 1)])  # compiled
+    begin = process_time()
+    assert not partings_of(alike)["join"].any()
+    assert partings_of(by_turns)["join"].tolist() == [2, 0] * (rows // 2)
+    assert process_time() - begin < 5  # quadratic: minutes

@@ -23,11 +23,11 @@ BARRIER, SEQUENCE = int(Flag.barrier), int(Flag.sequence)
 
 
 @inlined
-def cut(instructions, first, end, phase):
+def cut(instructions, partings, first, end, phase):
     """Instruction at which a warp that is `phase` (0 to 1) of its way through starts.
 
     Warps of a block must agree on the barriers they have passed, so the phase chooses a stretch between barriers first
-    and a sequence start within it then.
+    and within it the last start of a sequence at which no lanes are parted.
     """
     barriers = 0
     for i in range(first, end):
@@ -44,17 +44,21 @@ def cut(instructions, first, end, phase):
         stop += 1
     within = phase * (barriers + 1) - int(phase * (barriers + 1))
     at = begin + int(within * (stop - begin))
-    while at > begin and instructions[at].flags & SEQUENCE == 0:
-        at -= 1
+    earlier = at
+    while earlier > begin and (len(partings) > 0 or instructions[at].flags & SEQUENCE == 0):
+        earlier -= 1
+        inside = len(partings) > 0 and earlier + partings[earlier].join > at
+        if inside or instructions[at].flags & SEQUENCE == 0:
+            at = earlier
     return at
 
 
 @inlined
-def _cut_all(instructions, first, end, phases):
+def _cut_all(instructions, partings, first, end, phases):
     """Move the first instructions of blocks, [block, warp], to where their phases let them start."""
     for b in range(len(first)):
         for w in range(first.shape[1]):
-            first[b, w] = cut(instructions, first[b, w], end[b, w], phases[b])
+            first[b, w] = cut(instructions, partings, first[b, w], end[b, w], phases[b])
 
 
 def work_items(
@@ -80,7 +84,8 @@ def work_items(
     if phases is None or len(transactions.arrivals):
         return first, end, blocks
     middle = first[:started].copy()
-    _cut_all(records(np.asarray(transactions.instructions)), records(middle), end, phases)
+    instructions, partings = (records(np.asarray(one)) for one in (transactions.instructions, transactions.partings))
+    _cut_all(instructions, partings, records(middle), end, phases)
     rest = np.concatenate([middle, first[started:], first[:started]])
     ends = np.concatenate([end[:started], end[started:], middle])
     return rest, ends, np.concatenate([blocks, blocks[:started]])

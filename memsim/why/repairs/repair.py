@@ -82,7 +82,7 @@ class RepairedTrace(Trace):
         """Whole blocks, repaired."""
         change = self.change(self)
         for blocks in whole_blocks(self, max_instructions):
-            yield change(blocks)
+            yield replace(change(blocks), before=blocks.chunk)
 
 
 def whole_blocks(trace: Trace, max_instructions: int = BLOCK_ROWS) -> Iterator[Blocks]:

@@ -33,6 +33,9 @@ def test_items_cover_every_instruction_once_and_agree_on_barriers(data):
             if whole or tx.first_warp[b] + k < tx.first_warp[b + 1]
         }
         assert len(barriers) == 1, "warps of one item pass the same number of barriers"
+    for k in np.flatnonzero(tx.partings["join"]):
+        cuts = first[(first > k) & (first < k + int(tx.partings["join"][k]))]
+        assert not len(cuts), "no item begins or ends where lanes are parted"
 
 
 @settings(max_examples=50, derandomize=True)
@@ -43,6 +46,14 @@ def test_a_phase_cuts_at_the_start_of_a_sequence(phase, starts):
     assert first[0, 0] == end[1, 0] and (first[0, 0] == 0 or starts[first[0, 0]])
     before = int(phase * len(starts))
     assert first[0, 0] == max([i for i in range(before + 1) if i < len(starts) and starts[i]], default=0)
+
+
+def test_no_phase_cuts_where_lanes_are_parted():
+    rows = [instruction([(0, 1)]) for _ in range(10)]
+    rows[3]["parts"] = 2, 5
+    tx = machines.one_warp(*rows)
+    cuts = [int(work_items(tx, 1, np.array([k / 10]))[0][0, 0]) for k in range(10)]
+    assert cuts == [0, 1, 2, 3, 3, 3, 3, 3, 8, 9]
 
 
 def test_without_phases_blocks_are_items_in_order():

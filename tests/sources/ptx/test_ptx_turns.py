@@ -5,42 +5,13 @@ import pytest
 
 import memsim
 from memsim.gpu.presets import load_gpu, names
-from memsim.sources.ptx import Launch, Memory, trace_launch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Flag
+from tests.parted_lanes import LONG, STEPS, chase, traced
 
-HEAD = """.version 8.0
-.target sm_70
-.address_size 64
-.visible .entry k(.param .u64 x, .param .u32 limit)
-{
-.reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>;
-.shared .align 4 .b8 s[256];
-ld.param.u64 %rd1, [x]; ld.param.u32 %r9, [limit]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;
-add.s64 %rd3, %rd1, %rd2; setp.ge.u32 %p1, %r1, %r9; mov.u32 %r2, 0; st.shared.u32 [%r2], %r2;
-"""
-STEPS = 200
 BOTH = "@%p1 bra $other; st.global.u32 [%rd3], 1; bra $end; $other: st.global.u32 [%rd3], 2; $end:"
-
-
-def chase(name: str) -> str:
-    """A loop of loads of shared memory, each of which brings the next one's address."""
-    return f"""mov.u32 %r3, 0; $loop{name}: ld.shared.u32 %r2, [%r2]; add.u32 %r3, %r3, 1;
-    setp.lt.u32 %p2, %r3, {STEPS}; @%p2 bra $loop{name}; st.global.u32 [%rd3], %r2;"""
-
-
 SKIPPED = "@%p1 bra $behind; st.global.u32 [%rd3], 1; $behind: "
 LOOP = "mov.u32 %r4, 0; $l: st.global.u32 [%rd3], %r4; add.u32 %r4, %r4, 1; setp.lt.u32 %p3, %r4, %r1; @%p3 bra $l;"
-LONG = f"@%p1 bra $other; {chase('a')} bra $end; $other: {chase('b')} $end: bar.sync 0;"
-
-
-def traced(body: str, tmp_path, limit: int = 20, gpu: str = "tesla-v100"):
-    """The trace of a warp whose first `limit` threads go one way."""
-    memory = Memory()
-    launch = Launch(
-        f"{HEAD}{body}\nret;\n}}\n", "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(32, np.uint32), "x"), limit]
-    )
-    return trace_launch(launch, memory, tmp_path / f"{limit}.h5", load_gpu(gpu), "all")
 
 
 def rows(trace):
@@ -94,6 +65,29 @@ def test_two_long_sides_take_half_the_time_on_volta(tmp_path):
     one = cycles(alone, "interleaved")
     assert one == cycles(alone, "in_turn") > STEPS * 23
     assert turn > 1.9 * one and both < 1.1 * one
+
+
+AFTER = "mov.u32 %r5, 3; " + "mul.lo.u32 %r5, %r5, %r5; " * 600
+CONVERGED = {
+    "by the second side's lanes": "@%p1 st.global.u32 [%rd3], %r5;",
+    "by no lane": "setp.gt.u32 %p4, %r1, 99; @%p4 st.global.u32 [%rd3], %r5; st.global.u32 [%rd3], %r5;",
+}
+
+
+@pytest.mark.parametrize("after", CONVERGED.values(), ids=CONVERGED)
+def test_what_comes_behind_both_sides_waits_for_both(after, tmp_path):
+    """A long side and one of a single store, then a chain, and an access whose lanes do not tell that all have met."""
+    sides = f"@%p1 bra $other; {chase('a')} bra $end; $other: st.global.u32 [%rd3], 2; $end:"
+    trace = traced(f"{sides} {AFTER} {after}", tmp_path)
+    tx = coalesce(trace, load_gpu("tesla-v100"))
+    [parted] = np.flatnonzero(tx.partings["join"])
+    join = parted + int(tx.partings["join"][parted])
+    assert tx.instructions["gap"][join:].sum() >= 600 and tx.instructions["gap"][parted:join].max() < 600
+
+    def cycles(one):
+        return memsim.simulate(one, "tesla-v100", trials=1).trials.cycles[0]
+
+    assert cycles(trace) - cycles(traced(sides, tmp_path)) > 600 * 4
 
 
 def test_volta_alone_runs_both_sides_at_once():

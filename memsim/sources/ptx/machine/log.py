@@ -5,7 +5,19 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.local_memory import local_address
-from memsim.sources.ptx.machine.codes import BROUGHT, FIRST_COPY, MIX, N_USES, NUMBER, OP, RAN, USES, Micro, Y
+from memsim.sources.ptx.machine.codes import (
+    BROUGHT,
+    FIRST_COPY,
+    MIX,
+    N_USES,
+    NUMBER,
+    OP,
+    TURNED,
+    RAN,
+    USES,
+    Micro,
+    Y,
+)
 from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.support.compiled import inlined, loop
@@ -67,7 +79,8 @@ def note_lanes(m, record, warp, mask):
     """Note which lanes of a warp run from here on.
 
     What others have issued becomes a row of their own. Lanes that ran elsewhere have parted from those before them, and
-    waited: that is the warp's turn to them.
+    waited: that is the warp's turn to them. Where such lanes meet, a row says so that does nothing: what follows may be
+    of fewer of them, or of none, by its predicate.
     """
     ran = record[RAN]
     if mask == ran:
@@ -76,6 +89,11 @@ def note_lanes(m, record, warp, mask):
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(ran), 0)
     if ran & mask == 0 and ran != 0:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), TURN_FLAG)
+        record[TURNED] |= ran | mask
+    elif mask & ~ran != 0 and mask & record[TURNED] != 0:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(mask), 0)
+        if record[TURNED] & ~mask == 0:
+            record[TURNED] = 0
     record[RAN] = mask
 
 
