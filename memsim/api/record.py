@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from memsim.api.arguments import SCRIPT_CHILD, named_gpu, trace_file
 from memsim.api.replay import simulate
 from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
@@ -93,7 +94,8 @@ def capture(
             any GPU.
         registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
         includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
-        fast_math: nvcc's ``--use_fast_math``, of what is traced by compiled code.
+        fast_math: nvcc's ``--use_fast_math``, of what is traced by compiled code; a note tells where "auto" traces the
+            source.
         target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
         by: what of a CUDA C++ kernel is traced: its ``"source"``; the ``"ptx"`` that nvcc makes of it; or, ``"auto"``,
             PTX where it can be had and run, else the source: a note tells.
@@ -106,7 +108,8 @@ def capture(
 
     Raises:
         InputError: source that is not understood, a program that fails, a kernel that is not launched; one that is
-            launched nowhere in the source is refused before the program runs.
+            launched nowhere in the source is refused before the program runs; `fast_math` of a Python program, or by
+            its source.
 
     ::
 
@@ -120,7 +123,10 @@ def capture(
     names = [files] if isinstance(files, str | Path) else files
     which = chosen_kernels(kernel), chosen_launches(launch)
     wanted = Wanted(*which, blocks, snapshot_only, registers, gaps, unroll, stop)
-    if len(names) == 1 and Path(names[0]).suffix == ".py":
+    is_script = len(names) == 1 and Path(names[0]).suffix == ".py"
+    if fast_math:
+        _check_fast_math(names[0], is_script, by)
+    if is_script:
         return _capture_script(Path(names[0]), arguments, Path(trace_file(out)), gpu, wanted, progress)
     sources = Sources(
         tuple(Path(one) for one in names),
@@ -138,6 +144,14 @@ def capture(
         run, machine = capture_best if by == "auto" else capture_by_ptx, named_gpu(gpu)
         return run(sources, arguments, Path(trace_file(out)), machine, wanted, keep=place, progress=progress)
     return run_captured(sources, arguments, trace_file(out), named_gpu(gpu), wanted, keep=place, progress=progress)
+
+
+def _check_fast_math(program: str | Path, is_script: bool, by: str) -> None:
+    """Refuse what nvcc does not compile."""
+    if is_script:
+        raise InputError(program, "--use-fast-math", "is nvcc's; a Python program tells its kernels' compiler itself")
+    if by == "source":
+        raise InputError(program, "--use-fast-math", "is of compiled code; leave it out, or --by source")
 
 
 def _capture_script(

@@ -115,6 +115,8 @@ def capture(
             typer.echo(f"memsim: {_HINT.format(HINT_SECONDS)}", err=True)
 
     _check(files, ptx, arguments)
+    if ptx is not None and fast_math:
+        raise InputError(ptx, "--use-fast-math", "is of CUDA C++; compile the PTX with it")
     chosen = all_blocks(blocks, whole)
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance, hint_after(HINT_SECONDS, hint):
         if ptx is not None and arguments is not None:

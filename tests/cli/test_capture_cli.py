@@ -289,6 +289,7 @@ def test_a_kernel_that_cannot_come_is_refused_before_the_program_runs(tmp_path, 
         (["app.cu", "-I", "inc", "-o", "x.h5"], "inc/scale.cuh:2: code is not understood: use of undeclared"),
         (["inc", "-o", "x.h5"], "inc: file is a folder; give CUDA C++ source"),
         (["app.cu", "-D", "5", "-o", "x.h5"], "-D: 5 is no macro; give NAME or NAME=VALUE"),
+        (["app.cu", "--by", "source", "--use-fast-math", "-o", "x.h5"], "app.cu: --use-fast-math is of compiled code"),
     ],
 )
 def test_bad_input_is_one_line(app, arguments, told):

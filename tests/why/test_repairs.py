@@ -18,6 +18,7 @@ from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, Kind
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
+from tests.parted_lanes import traced
 
 
 def _trace(name="transpose", **parameters):
@@ -110,6 +111,22 @@ def test_repairs_do_not_depend_on_how_many_blocks_are_read_at_once(name, cause, 
                 for column in dataclasses.fields(whole):
                     values = getattr(parts, column.name), getattr(whole, column.name)
                     assert np.array_equal(*values), (repair.text, ops, rows, column.name)
+
+
+USES = "ld.global.u32 %r6, [%rd3]; add.u32 %r7, %r6, 1; st.global.u32 [%rd3], %r7;"
+TWO_SIDES = f"{USES * 6} @%p1 bra $other; {USES * 6} bra $end; $other: {USES} $end: {USES * 6}"
+
+
+@pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.name)
+def test_lanes_part_where_they_did(cause, tmp_path):
+    """Else what a repair wins would be lost by sides in turn: it waits for fewer loads, or lanes are others."""
+    trace, gpu = traced(TWO_SIDES, tmp_path), memsim.load_gpu("tesla-v100")
+    before = coalesce(trace, gpu).partings
+    assert before["join"].any()
+    for repair in repairs(cause, trace, tuple(range(len(trace.ops))), gpu):
+        after = coalesce(repair.of(trace, gpu)[0], gpu)
+        assert np.array_equal(after.partings, before), repair.text
+        assert not after.instructions["wait_long"][before["join"] > 0].any()
 
 
 def test_lanes_read_and_written_back_are_the_trace():

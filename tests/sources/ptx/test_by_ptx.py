@@ -226,8 +226,15 @@ def test_auto_without_nvcc_is_the_source(tmp_path, monkeypatch):
 
     monkeypatch.setattr(best.shutil, "which", lambda name: None)
     (tmp_path / "app.cu").write_text(SMALL_THEN_LARGE)
-    captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="auto")
+    captured = memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="auto", fast_math=True)
     assert "traced by its source: nvcc is not installed here" in captured.notes
+    assert "what is traced by its source is as without --use-fast-math" in captured.notes
+
+
+@pytest.mark.parametrize(("program", "by"), [("app.cu", "source"), ("app.py", "auto")])
+def test_fast_math_is_refused_where_nvcc_compiles_nothing(tmp_path, program, by):
+    with pytest.raises(InputError, match="--use-fast-math is"):
+        memsim.capture(tmp_path / program, out=tmp_path / "t.h5", by=by, fast_math=True)
 
 
 ASSEMBLY = """

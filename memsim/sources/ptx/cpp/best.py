@@ -22,6 +22,7 @@ from memsim.trace.reader import Trace
 _COMPILED = "traced by its compiled code (nvcc's PTX)"
 _ALL_COMPILED = f"{_COMPILED}; --by source traces the source"
 _ENDED = f"{_COMPILED}, the first launch: the source has inline PTX, so the program was ended with the trace"
+_NOT_FAST = "what is traced by its source is as without --use-fast-math"
 
 Compiled = Callable[[Wanted, Refused | None], Captured]
 
@@ -63,16 +64,16 @@ def capture_best(
             )
 
         if why := _only_by_source(sources, wanted):
-            return _moved(_noted(by_source(), f"traced by its source: {why}"), out)
+            return _moved(_noted(by_source(), f"traced by its source: {why}"), out, sources)
         if not wanted.heaviest:
-            return _moved(_best_of_chosen(compiled, by_source, wanted), out)
+            return _moved(_best_of_chosen(compiled, by_source, wanted), out, sources)
         try:
             found = by_source()
         except InputError as error:
             if error.field != INLINE_PTX:
                 raise
-            return _moved(_noted(compiled(replace(wanted, launches=(0,), stop=True), None), _ENDED), out)
-        return _moved(_best_of_heaviest(compiled, found, wanted), out)
+            return _moved(_noted(compiled(replace(wanted, launches=(0,), stop=True), None), _ENDED), out, sources)
+        return _moved(_best_of_heaviest(compiled, found, wanted), out, sources)
 
 
 def _place(folder: Path, out: Path) -> Path:
@@ -134,8 +135,10 @@ def _joined(compiled: Captured, source: Captured, refused: Refused) -> Captured:
     return Captured(traces, source.launches, [*notes, *([_ALL_COMPILED] if own else [])])
 
 
-def _moved(found: Captured, out: Path) -> Captured:
-    return replace(found, traces=[Trace.open(moved_trace(trace.path, out)) for trace in found.traces])
+def _moved(found: Captured, out: Path, sources: Sources) -> Captured:
+    traces = [Trace.open(moved_trace(trace.path, out)) for trace in found.traces]
+    by_source = any("by" not in trace.parameters for trace in traces)
+    return replace(found, traces=traces, notes=[*found.notes, *([_NOT_FAST] if sources.fast_math and by_source else [])])
 
 
 def _noted(found: Captured, note: str) -> Captured:
