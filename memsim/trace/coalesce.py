@@ -21,7 +21,7 @@ from memsim.trace.columns import Column, MemoryColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.partings import find_partings
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag
+from memsim.trace.schema import NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag, RepairedChunk
 from memsim.trace.transactions import COLUMNS, INSTRUCTION, NOTHING, PARTING, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
@@ -161,7 +161,9 @@ class _Coalescer:
         """
         found = np.zeros(len(chunk.op), PARTING)
         if self._interleaved and (chunk.flags & Flag.turn).any():
-            rows, was = (out, chunk) if chunk.before is None else (self._rows_before(chunk.before), chunk.before)
+            rows, was = out, chunk
+            if isinstance(chunk, RepairedChunk):
+                rows, was = self._rows_before(chunk.before), chunk.before
             flags, notes = chunk.flags | was.flags, np.zeros(len(out), np.uint8)
             find_partings(chunk.first_instruction, flags, was.mask, rows, notes, found)
             for name in WAIT_COLUMNS:

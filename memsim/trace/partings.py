@@ -51,8 +51,8 @@ def find_partings(first_instruction, flags, masks, rows, notes, found):
 
 @loop
 def first_side(masks, notes, begin, second):
-    """Where the side before the second begins: behind the last row of the second's lanes, and behind the parting that is
-    in; and its lanes."""
+    """Where the side before the second begins, and its lanes: behind the last row of the second's lanes, and behind the
+    parting that row is in."""
     first, lanes = second, 0
     while first > begin and masks[first - 1] & masks[second] == 0:
         first -= 1

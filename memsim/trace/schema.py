@@ -305,7 +305,6 @@ class Chunk:
         op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase: [n_instructions],
             dtypes of INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
-        before: of warps that are repaired (why.repairs), the same rows as they were; by them lanes part.
     """
 
     warps: range
@@ -324,4 +323,14 @@ class Chunk:
     mix: np.ndarray
     phase: np.ndarray
     addresses: np.ndarray
-    before: Chunk | None = None
+
+
+@dataclass(frozen=True)
+class RepairedChunk(Chunk):
+    """Whole warps that are repaired (why.repairs).
+
+    Attributes:
+        before: the same rows as they were; by them lanes part.
+    """
+
+    before: Chunk

@@ -10,7 +10,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
-from memsim.trace.schema import MIX, Chunk, LaunchShape, StaticOp
+from memsim.trace.schema import MIX, Chunk, LaunchShape, RepairedChunk, StaticOp
 
 BLOCK_ROWS = 1 << 16  # rows of whole blocks that are repaired together, where blocks are not longer
 
@@ -82,7 +82,7 @@ class RepairedTrace(Trace):
         """Whole blocks, repaired."""
         change = self.change(self)
         for blocks in whole_blocks(self, max_instructions):
-            yield replace(change(blocks), before=blocks.chunk)
+            yield RepairedChunk(**vars(change(blocks)), before=blocks.chunk)
 
 
 def whole_blocks(trace: Trace, max_instructions: int = BLOCK_ROWS) -> Iterator[Blocks]:

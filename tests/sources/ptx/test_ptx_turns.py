@@ -52,19 +52,27 @@ def test_no_turn_where_no_lanes_wait_for_their_side(body, limit, tmp_path):
     assert not len(coalesce(trace, load_gpu("tesla-v100")).partings)
 
 
+def cycles(trace, divergence="interleaved"):
+    settings = {"sm.divergence": divergence}
+    return memsim.simulate(trace, "tesla-v100", trials=1, settings=settings).trials.cycles[0]
+
+
 def test_two_long_sides_take_half_the_time_on_volta(tmp_path):
     """Of 200 dependent loads of shared memory each; where one side waits for the other, nothing of them is hidden."""
     trace = traced(LONG, tmp_path)
     alone = traced(LONG, tmp_path, limit=32)
 
-    def cycles(one, divergence):
-        settings = {"sm.divergence": divergence}
-        return memsim.simulate(one, "tesla-v100", trials=1, settings=settings).trials.cycles[0]
-
-    turn, both = cycles(trace, "in_turn"), cycles(trace, "interleaved")
-    one = cycles(alone, "interleaved")
+    turn, both, one = cycles(trace, "in_turn"), cycles(trace), cycles(alone)
     assert one == cycles(alone, "in_turn") > STEPS * 23
     assert turn > 1.9 * one and both < 1.1 * one
+
+
+def test_of_three_cases_two_are_in_turn(tmp_path):
+    """A switch is a branch in a branch: its last case runs beside those before it (docs/time.md)."""
+    inner = f"@%p4 bra $second; {chase('a')} bra $end; $second: {chase('b')} bra $end;"
+    switch = f"setp.ge.u32 %p4, %r1, 10; @%p1 bra $third; {inner} $third: {chase('c')} $end: bar.sync 0;"
+    trace = traced(switch, tmp_path)
+    assert cycles(trace) == pytest.approx(cycles(trace, "in_turn") * 2 / 3, rel=0.05)  # what comes before is in both
 
 
 AFTER = "mov.u32 %r5, 3; " + "mul.lo.u32 %r5, %r5, %r5; " * 600
@@ -83,10 +91,6 @@ def test_what_comes_behind_both_sides_waits_for_both(after, tmp_path):
     [parted] = np.flatnonzero(tx.partings["join"])
     join = parted + int(tx.partings["join"][parted])
     assert tx.instructions["gap"][join:].sum() >= 600 and tx.instructions["gap"][parted:join].max() < 600
-
-    def cycles(one):
-        return memsim.simulate(one, "tesla-v100", trials=1).trials.cycles[0]
-
     assert cycles(trace) - cycles(traced(sides, tmp_path)) > 600 * 4
 
 

@@ -137,8 +137,8 @@ def _joined(compiled: Captured, source: Captured, refused: Refused) -> Captured:
 
 def _moved(found: Captured, out: Path, sources: Sources) -> Captured:
     traces = [Trace.open(moved_trace(trace.path, out)) for trace in found.traces]
-    by_source = any("by" not in trace.parameters for trace in traces)
-    return replace(found, traces=traces, notes=[*found.notes, *([_NOT_FAST] if sources.fast_math and by_source else [])])
+    slow = sources.fast_math and any("by" not in trace.parameters for trace in traces)
+    return replace(found, traces=traces, notes=[*found.notes, *([_NOT_FAST] if slow else [])])
 
 
 def _noted(found: Captured, note: str) -> Captured:
