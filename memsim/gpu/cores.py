@@ -154,7 +154,10 @@ class L1(Section):
     line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag, and the simulator's transaction")
     sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
     texture_bytes: int | None = Field(
-        None, ge=32, le=256, description="bytes of a transaction of the texture units; none: a line, as other loads"
+        None,
+        ge=32,
+        le=256,
+        description="bytes of a transaction of the texture units, at least a sector; none: a line, as other loads",
     )
     ways: int = Field(ge=1, le=4096, description="lines of a set")
     set_hash: IndexHash = Field(IndexHash.modulo, description="how the number of a line becomes that of a set")

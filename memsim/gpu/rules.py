@@ -126,8 +126,8 @@ def _banks(l1: L1) -> Iterator[Problem]:
         if value is not None and not _power_of_two(value):
             yield f"l1.{field}", f"is {value}; give a power of two up to {right}"
     asked = l1.texture_bytes
-    if asked is not None and not (_power_of_two(asked) and l1.sector_bytes <= asked <= l1.line_bytes):
-        yield "l1.texture_bytes", f"is {asked}; give a power of two from sector_bytes to line_bytes"
+    if asked is not None and not (_power_of_two(asked) and asked <= l1.line_bytes):
+        yield "l1.texture_bytes", f"is {asked}; give a power of two from 32 to line_bytes = {l1.line_bytes}"
 
 
 def _partitions(gpu: GPU) -> Iterator[Problem]:

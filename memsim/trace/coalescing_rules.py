@@ -20,7 +20,8 @@ capability lanes of a group            global and local memory
 A load that bypasses L1 (``bypass_l1``), or that L1 does not serve (``l1.serves``), is looked at as without L1. A load's
 transaction asks for whole L1 sectors (``l1.sector_bytes``). Texture loads are global loads that L1 always serves: from
 5.x on the texture cache is the L1 (the same appendix), Kepler's is what ``l1`` describes when it serves nothing else.
-Those that the texture units make have transactions of ``l1.texture_bytes``, a lookup and a request to L2 each.
+Those that the texture units make have transactions of ``l1.texture_bytes``, or of a sector if that is more, a
+lookup and a request to L2 each.
 Atomics and reductions are done at L2, 32 bytes wide: one transaction a touched sector, and one more for every further
 lane on the same address, because such accesses are serialized (CUDA C Programming Guide 4.2,
 section 4.1). From 7.0 on, what passes L1 by goes through its unit all the same, which counts it by line and sector
@@ -140,7 +141,8 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) ->
         rule["parts"] = True
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     elif gpu.l1.enabled and l1_serves(op, gpu):
-        segment, asked = texture_bytes or gpu.l1.line_bytes, _whole(gpu.l1.sector_bytes)
+        segment = max(texture_bytes, gpu.l1.sector_bytes) if texture_bytes else gpu.l1.line_bytes
+        asked = _whole(gpu.l1.sector_bytes)
     elif capability >= (7, 0):
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     else:

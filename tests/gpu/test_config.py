@@ -97,6 +97,13 @@ def test_tree_plru_needs_a_small_power_of_two(c2050, ways):
         override(c2050, {"l1.replacement": "tree_plru", "l1.ways": ways, "l1.size_bytes": ways * 128})
 
 
+@pytest.mark.parametrize("name", ["tesla-v100", "quadro-gv100", "rtx2080ti", "p100"])
+def test_sectors_may_be_larger_than_what_texture_units_ask_for(name):
+    gpu = load_gpu(name)
+    assert gpu.l1.texture_bytes == 32
+    assert override(gpu, {"l1.sector_bytes": 64}).l1.sector_bytes == 64
+
+
 def test_writes_join_reads_or_finish_among_them_only_where_open_rows_go_first(c2050):
     with pytest.raises(InputError, match="dram.write_turns is with_reads with policy = fcfs; give alone, or policy"):
         override(c2050, {"dram.policy": "fcfs", "dram.write_turns": "with_reads"})

@@ -240,6 +240,9 @@ def test_texture_units_ask_for_a_line_in_pieces():
         override(machine("7.0"), {"l1.sector_bytes": 32, "l1.texture_bytes": 32}),
         static_op(4, space=Space.texture),
     )
+    wide = override(gpu, {"l1.sector_bytes": 64})  # a piece has at least a sector
+    trace = FakeTrace([op], [(0, ALL, SEQUENTIAL)], arrays=[ArrayInfo("t", Space.texture, 0, 4096, 4)])
+    assert as_bytes(coalesce(trace, wide), wide) == {(128, 64): 1, (192, 64): 1}
     for space, expected in ((Space.texture, SECTORS), (Space.global_, {(128, 128): 1})):
         trace = FakeTrace([op], [(0, ALL, SEQUENTIAL)], arrays=[ArrayInfo("t", space, 0, 4096, 4)])
         assert as_bytes(coalesce(trace, gpu), gpu) == expected

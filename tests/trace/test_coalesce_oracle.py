@@ -59,7 +59,7 @@ def machines(draw):
         "l1.tags_per_cycle": draw(st.sampled_from([1, 2, 4, 8])),
         "l1.banks": draw(st.sampled_from([None, 8, 32, 128])),
         "l1.bytes_per_cycle": draw(st.sampled_from([None, 24, 64])),
-        "l1.texture_bytes": draw(st.sampled_from([None, *(size for size in (32, 64, 128) if sector <= size <= line)])),
+        "l1.texture_bytes": draw(st.sampled_from([None, *(size for size in (32, 64, 128) if size <= line)])),
     }
     return override(machine(capability, draw(st.booleans()), line, sector), stages)
 
@@ -72,7 +72,7 @@ def oracle_machine(gpu, space) -> oracle.Machine:
     serves = gpu.l1.enabled and (gpu.l1.serves == "all" or space == Space.texture)
     l1 = gpu.l1
     stages = l1.tags_per_cycle, l1.banks, l1.bytes_per_cycle
-    piece = l1.texture_bytes if space == Space.texture else None
+    piece = max(l1.texture_bytes, l1.sector_bytes) if l1.texture_bytes and space == Space.texture else None
     return oracle.Machine((int(major), int(minor)), l1.line_bytes, l1.sector_bytes, serves, *stages, piece)
 
 

@@ -51,13 +51,13 @@ def matching(kinds: Iterable[Mapping[str, int]], values: Mapping[str, int]) -> t
 
 @cache
 def _teach(name: str) -> None:
-    """Have Numba take the value of such a field from its title; of a record without one, from memory as ever."""
+    """Have Numba take the value of such a field from its title; of a record without such a one, from memory as ever."""
 
     def read(context: Any, builder: Any, kind: Any, record: Any) -> Any:
         from numba.np.arrayobj import record_getattr  # all of NumPy's implementation, which only compiling needs
 
         title = kind.fields[name].title
-        if title is None:
+        if not (isinstance(title, str) and title.startswith(f"{name}{_EQUALS}")):  # none, or a user's own
             return record_getattr(context, builder, kind, record, name)
         return context.get_constant(kind.typeof(name), int(title.partition(_EQUALS)[2]))
 

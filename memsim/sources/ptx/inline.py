@@ -81,7 +81,7 @@ class _Inliner:
             self.whole.tables[name + names.suffix] = [label + names.suffix for label in labels]
         for one in function.body:
             if isinstance(one, Label):
-                self.whole.body.append(Label(one.name + names.suffix))
+                self.whole.body.append(replace(one, name=one.name + names.suffix))
             else:
                 self._instruction(one, names, own, depth)
         if names.end:

@@ -3,7 +3,8 @@
 LLVM leaves loads of an array of floats in shared memory apart, whose alignment it does not know; ptxas, which places
 the array, makes LDS.128 of three or four words of an aligned piece, LDS.64 of two neighbours. Loads of global memory,
 and stores, it leaves as they are (ptxas 13.0, the ten kernels of siboehm/SGEMM_CUDA for sm_86, whose author shows the
-same of an older one). Loads that only meet when ptxas unrolls a loop are not joined here.
+same of an older one). Of rounds that are written out (`unroll.py`) loads are joined as of any block; of loops that
+ptxas alone unrolls they are not.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ def joined(instructions: Sequence[Instruction], aligned: Mapping[str, int]) -> l
                 continue
             found += [*_pieces(run, aligned), *beside]
             run, beside = [], []
-        if _can_join(one) and _apart(beside, one):
-            run.append(one)
-        else:
-            found += [*_pieces(run, aligned), *beside, one]
+        can_join = _can_join(one)
+        if not can_join or not _apart(beside, one):
+            found += [*_pieces(run, aligned), *beside]
             run, beside = [], []
+        (run if can_join else found).append(one)
     return [*found, *_pieces(run, aligned), *beside]
 
 

@@ -105,9 +105,10 @@ class Instruction:
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """A place to branch to."""
+    """A place to branch to; ``rolled`` where a pragma forbids to unroll the loop that begins there."""
 
     name: str
+    rolled: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from numba import config
+from numba import config, njit
 
 from memsim.gpu.presets import load_gpu, names
 from memsim.hierarchy.l2.parameters import l2_parameters
@@ -30,6 +30,14 @@ def test_a_loop_does_not_read_what_it_was_compiled_for():
     assert np.shares_memory(general, of_policy)
     assert read(of_policy) == (3, 8)
     assert read_all(general) == (5, 8)
+
+
+@pytest.mark.skipif(config.DISABLE_JIT, reason="plain Python reads all from memory")
+def test_a_title_that_a_user_gave_a_field_is_no_value():
+    fixed(shape(3, 4), ["policy"])
+    for title in ("my title", "ways=9"):
+        own = np.array([(5, 4)], [((title, "policy"), "<i8"), ("ways", "<i8")])
+        assert njit(_both)(own) == (5, 4)
 
 
 def test_every_board_with_an_l2_shares_its_loops_with_others():

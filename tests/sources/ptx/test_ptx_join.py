@@ -116,6 +116,12 @@ def test_a_load_of_far_memory_between_keeps_none_apart():
     assert opcodes(text_of(address, offsets, late)) == [ONE] * 4
 
 
+def test_a_load_that_writes_what_far_memory_brought_begins_anew():
+    address = ROWS.format(6)
+    far = "ld.global.f32 %f2, [%rd4+4];"  # as does the second of the loads
+    assert opcodes(text_of(address, [48, 0, 4, 8, 12], far)) == [ONE, WIDE]
+
+
 def test_ptxas_joins_them_too(tmp_path):
     if not places_of("ptxas"):
         pytest.skip("no ptxas")

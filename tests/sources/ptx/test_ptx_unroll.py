@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+import operator
 import re
 import subprocess
+import time
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.compiled.tools import places_of
+from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.module import Instruction
+from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.text import parse
-from memsim.sources.ptx.unroll import unrolled
+from memsim.sources.ptx.unroll import MOST_OF_KERNEL, MOST_OF_SHORT, unrolled
+from memsim.support.errors import InputError
 
 SUMS = 8  # sums that rounds carry on
 
@@ -64,15 +73,111 @@ def test_loops_up_to_a_size_are_written_out(rounds, products):
     assert rounds_of(text_of(rounds, products), products) == (rounds if whole else 1)
 
 
-@pytest.mark.parametrize(("rounds", "products"), SIZES)
-def test_ptxas_writes_the_same_out(rounds, products, tmp_path):
+def made(text: str, folder: Path, opcode: str) -> int:
+    """How many instructions of a name ptxas makes of a text."""
     if not places_of("ptxas") or not places_of("nvdisasm"):
         pytest.skip("no ptxas or nvdisasm")
-    (tmp_path / "k.ptx").write_text(text_of(rounds, products), encoding="utf-8")
-    subprocess.run([places_of("ptxas")[0], "-arch=sm_75", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
-    told = subprocess.run([places_of("nvdisasm")[0], "-c", "k.cubin"], cwd=tmp_path, check=True, capture_output=True)
-    products_made = len(re.findall(r"\bFFMA\b", told.stdout.decode()))
-    assert (products_made == rounds * products) == ((rounds, products) in SIZES[:WHOLE])
+    (folder / "k.ptx").write_text(text, encoding="utf-8")
+    subprocess.run([places_of("ptxas")[0], "-arch=sm_75", "k.ptx", "-o", "k.cubin"], cwd=folder, check=True)
+    told = subprocess.run([places_of("nvdisasm")[0], "-c", "k.cubin"], cwd=folder, check=True, capture_output=True)
+    return len(re.findall(rf"\b{opcode}\b", told.stdout.decode()))
+
+
+@pytest.mark.parametrize(("rounds", "products"), SIZES)
+def test_ptxas_writes_the_same_out(rounds, products, tmp_path):
+    written = made(text_of(rounds, products), tmp_path, "FFMA") == rounds * products
+    assert written == ((rounds, products) in SIZES[:WHOLE])
+
+
+STORED = "st.global.u32 [%rd4+64], %r8;"
+KEPT = [
+    f"shfl.sync.bfly.b32 %r8, %r9, 1, 31, -1; {STORED}",
+    f"vote.sync.ballot.b32 %r8, %p2, -1; {STORED}",
+    f"match.any.sync.b32 %r8, %r9, -1; {STORED}",
+    "bar.warp.sync -1;",
+    "barrier.sync 0;",
+    "membar.cta;",
+    "fence.acq_rel.gpu;",
+    "sqrt.rn.f32 %f1, %f1;",
+    "rcp.rn.f32 %f1, %f1;",
+    "div.rn.f32 %f1, %f1, %f2;",
+    "div.u64 %rd4, %rd4, %rd1;",
+]
+WRITTEN = [
+    "bar.sync 0;",
+    "sqrt.approx.f32 %f1, %f1;",
+    "div.full.f32 %f1, %f1, %f2;",
+    f"rem.u32 %r8, %r9, %r1; {STORED}",
+    f"activemask.b32 %r8; {STORED}",
+    f"atom.global.add.u32 %r8, [%rd4+64], 1; {STORED}",
+]
+
+
+@pytest.mark.parametrize(("one", "kept"), [*((one, True) for one in KEPT), *((one, False) for one in WRITTEN)])
+def test_instructions_that_keep_a_loop_rolled_for_ptxas_and_here(one, kept, tmp_path):
+    text = text_of(8, 4, f"{one} add.s32 %r9, %r9, 1;")
+    assert (rounds_of(text, 4) == 1) == kept
+    assert (made(text, tmp_path, "LDS") == 4) == kept  # of loops that are written out it joins some, and makes more
+
+
+@pytest.mark.parametrize("kept", [True, False])
+def test_a_pragma_keeps_a_loop_rolled_for_ptxas_and_here(kept, tmp_path):
+    text = text_of(8, 4).replace("L1:", 'L1:\n.pragma "nounroll";' if kept else "L1:")
+    assert (rounds_of(text, 4) == 1) == kept
+    assert (made(text, tmp_path, "FFMA") == 4) == kept
+
+
+NUMBERS = st.one_of(st.integers(-12, 12), st.sampled_from([0x7FFC, 0xFFFC, 0x7FFFFFFC, 0xFFFFFFFC, (1 << 32) + 3]))
+
+
+@given(
+    begin=NUMBERS,
+    step=st.integers(-3, 3) | st.just(0xFFFFFFFF),
+    limit=NUMBERS,
+    compared=st.sampled_from(["eq", "ne", "lt", "le", "gt", "ge"]),
+    kind=st.sampled_from(["s16", "u16", "s32", "u32", "s64", "u64"]),
+    turned=st.booleans(),
+)
+def test_rounds_written_out_are_those_that_run(begin, step, limit, compared, kind, turned):
+    """Beside NumPy's integers of the type, which go round at its end."""
+    whole = np.dtype(f"{'int' if kind[0] == 's' else 'uint'}{kind[1:]}").type
+
+    def of(number: int) -> np.integer:
+        return np.array([number % (1 << int(kind[1:]))], np.uint64).astype(whole)[0]
+
+    ran, counter, goes_on = 0, of(begin), True
+    with np.errstate(over="ignore"):
+        while goes_on and ran < MOST_OF_SHORT:
+            ran, counter = ran + 1, counter + of(step)
+            goes_on = bool(getattr(operator, compared)(counter, of(limit))) != turned
+    name = f"%c{kind[1:]}"
+    text = text_of(0, 1, f"add.{kind} {name}, {name}, {step};", f"setp.{compared}.{kind} %p1, {name}, {limit};")
+    text = text.replace(".reg .pred", ".reg .b16 %c16; .reg .b32 %c32; .reg .b64 %c64; .reg .pred")
+    text = text.replace("mov.u32 %r9, 0;", f"mov.b{kind[1:]} {name}, {begin};")
+    text = text.replace("@%p1", "@!%p1") if turned else text
+    assert rounds_of(text, 1) == (ran if not goes_on and ran * 5 <= MOST_OF_SHORT else 1)
+
+
+def test_a_text_of_many_loops_is_scheduled_in_short():
+    rows = " ".join(f"ld.global.f32 %f{k}, [%rd{k}]; st.global.f32 [%rd{k}+64], %f{k};" for k in (1, 2, 3, 4))
+    loop = "mov.u32 %r9, 0; L{0}: " + rows + " add.s32 %r9, %r9, 1; setp.lt.s32 %p1, %r9, 64; @%p1 bra L{0};"
+    head, _, end = text_of(1, 1).partition("mov.u32 %r9, 0;")
+    text = head + " ".join(loop.format(number) for number in range(100)) + end[end.index("@%p1 bra L1;") + 12 :]
+    function = parse(text, "t").functions["k"]
+    begun = time.process_time()
+    body, _ = unrolled(function.body, function.registers)
+    blocks = basic_blocks(body)
+    places = Places([one for block in blocks for one in block.instructions])
+    lengths = [len(scheduled(block.instructions, places)) for block in blocks]
+    assert MOST_OF_SHORT < max(lengths) <= MOST_OF_KERNEL + 100
+    assert time.process_time() - begun < 3
+
+
+def test_a_register_that_is_not_declared_is_told_of():
+    text = text_of(4, 1, "mov.u32 %zz, 1; add.s32 %r9, %r9, 1;")
+    launch = Launch(text, "k", (1, 1, 1), (32, 1, 1), [0])
+    with pytest.raises(InputError, match="zz"):
+        trace_launch(launch, Memory(), Path("t.h5"), load_gpu("quadro-gv100"), "all", check=True)
 
 
 @pytest.mark.parametrize(
@@ -85,6 +190,9 @@ def test_ptxas_writes_the_same_out(rounds, products, tmp_path):
         ("add.s32 %r9, %r9, 1;", "setp.ne.s32 %p1, %r9, %r1;", 1),  # by a number that is not known
         ("shl.b32 %r9, %r9, 1;", "setp.ne.s32 %p1, %r9, 4;", 1),
         ("add.s32 %r9, %r9, 2;", "setp.ne.s32 %p1, %r9, 7;", 1),  # never
+        ("add.s32 %r9, %r9, 1;", "setp.lt.s32 %p1|%p2, %r9, 4;", 1),  # two results
+        ("add.sat.s32 %r9, %r9, 1;", "setp.lt.s32 %p1, %r9, 4;", 1),
+        ("add.s32 %r9, %r9, 1;", "setp.lt.s64 %p1, %r9, 4;", 1),  # of another width
         ("add.s32 %r9, %r9, 1;", "@%p2 mov.u32 %r8, 1; setp.ne.s32 %p1, %r9, 4;", 1),  # a result under a predicate
     ],
 )

@@ -2,8 +2,9 @@
 
 The machine runs PTX, so each of its instructions is charged with what the assembler made of it. What can be matched
 soundly is a loop and a source line: loops of both in their order, and in a loop the machine instructions of a line onto
-the line's PTX, in order. That is refused where the assembler changed the loops or what they access (it unrolled one, or
-joined accesses): then the estimates of :mod:`memsim.sources.ptx.classes` stay. In what order the assembler put things
+the line's PTX, in order. That is refused where loops or what they access differ (the assembler unrolled one that
+`unroll.py` leaves, or joined accesses that `join.py` leaves): then the estimates of
+:mod:`memsim.sources.ptx.classes` stay. In what order the assembler put things
 within a line, and its waits, are not taken over.
 """
 
