@@ -238,7 +238,7 @@ def surely_answered(chunk, ops):
 
 
 def test_waits_are_those_of_the_same_kernel_in_ptx(tmp_path):
-    """A gather, then a loop that adds what it loaded one turn ago while the next element is under way."""
+    """A gather, then a loop, kept rolled, that adds what it loaded one turn ago while the next element is under way."""
 
     def kernel(t, x):
         i = t.thread_idx.x
@@ -253,7 +253,7 @@ def test_waits_are_those_of_the_same_kernel_in_ptx(tmp_path):
     body = f"""{ADDRESS}
     ld.global.u32 %r2, [%rd3]; ld.global.u32 %r3, [%rd3+512]; mul.wide.u32 %rd4, %r2, 4; add.s64 %rd5, %rd1, %rd4;
     ld.global.u32 %r4, [%rd5]; mov.u32 %r5, 0;
-    again:
+    again: .pragma "nounroll";
     ld.global.u32 %r6, [%rd3+1024]; add.u32 %r3, %r3, %r4; mov.u32 %r4, %r6; add.s64 %rd3, %rd3, 4; add.u32 %r5, %r5, 1;
     setp.lt.u32 %p1, %r5, 3; @%p1 bra again;
     st.global.u32 [%rd1], %r3;"""
