@@ -1,8 +1,24 @@
 """Compilers that some tests need and that are not installed with memsim."""
 
 import shutil
+import subprocess
+from pathlib import Path
 
 import pytest
 
+from memsim.sources.ptx.compiled.tools import places_of
+
 needs_gxx = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed: nothing can be captured")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+
+
+def assembled(text: str, architecture: str, folder: Path) -> Path:
+    """The machine code that ptxas makes of PTX, a cubin; a test that asks for it is skipped where there is no ptxas."""
+    if not places_of("ptxas"):
+        pytest.skip("no ptxas")
+    source, made = folder / "k.ptx", folder / "k.cubin"
+    source.write_text(text, encoding="utf-8")
+    command = [places_of("ptxas")[0], f"-arch={architecture}", str(source), "-o", str(made)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return made

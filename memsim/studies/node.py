@@ -31,7 +31,8 @@ from memsim.trace.transactions import Transactions
 # What coalescing asks of a GPU (trace.coalesce, trace.coalescing_rules), and what a layout does (hierarchy.mapping).
 _COALESCING = (
     "compute_capability", "sm.warp_size", "l1.line_bytes", "l1.sector_bytes", "l1.enabled", "l1.serves",
-    "l1.tags_per_cycle", "l1.banks", "l1.bytes_per_cycle", "sm.divergence",
+    "l1.tags_per_cycle", "l1.banks", "l1.bytes_per_cycle", "l1.texture_bytes",
+    "sm.constant_cycles", "sm.divergence",
 )  # fmt: skip
 _LAYOUT = (
     "l1.line_bytes", "l1.size_bytes", "l1.ways", "l1.set_hash", "l1.sets",

@@ -32,10 +32,16 @@ class Watched:
         return found
 
 
+OF_TEXTURE = "kmeans", dict(points=512, features=2)
+
+
 @pytest.mark.parametrize("gpu", ["tesla-c2050", "gtx480", "h100", "tesla-c1060", "tesla-v100"])
-def test_keys_name_every_field_that_is_asked_for(gpu):
+@pytest.mark.parametrize(
+    ("name", "parameters"), [("spmv", dict(rows=256, nnz_per_row=4, variant="scalar")), OF_TEXTURE]
+)
+def test_keys_name_every_field_that_is_asked_for(name, parameters, gpu):
     """A field that coalescing or the layout comes to ask for, and that no key holds, would let points share wrongly."""
-    trace = memsim.trace("spmv", rows=256, nnz_per_row=4, variant="scalar")
+    trace = memsim.trace(name, **parameters)
     asked = set()
     transactions = coalesce(trace, Watched(load_gpu(gpu), asked))
     assert asked - {"name"} <= set(node._COALESCING)

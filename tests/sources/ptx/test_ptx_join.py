@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import struct
-import subprocess
 from collections import Counter
 
 import numpy as np
 import pytest
+from compilers import assembled
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, trace_launch
 from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.alignment import multiples
-from memsim.sources.ptx.compiled.tools import places_of
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.join import joined
 from memsim.sources.ptx.schedule import scheduled
@@ -73,17 +72,9 @@ def test_neighbours_in_an_aligned_piece_are_joined(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_ptxas_makes_the_same_of_them(case, tmp_path):
-    if not places_of("ptxas"):
-        pytest.skip("no ptxas")
     address, offsets, expected = CASES[case]
-    (tmp_path / "k.ptx").write_text(text_of(address, offsets), encoding="utf-8")
-    done = subprocess.run(
-        [places_of("ptxas")[0], "-arch=sm_80", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert lds_widths((tmp_path / "k.cubin").read_bytes()) == Counter(
-        {WIDE: 16, PAIR: 8, ONE: 4}[text] for text in expected
-    )
+    code = assembled(text_of(address, offsets), "sm_80", tmp_path)
+    assert lds_widths(code.read_bytes()) == Counter({WIDE: 16, PAIR: 8, ONE: 4}[text] for text in expected)
 
 
 def lds_widths(cubin: bytes) -> Counter:
@@ -123,11 +114,8 @@ def test_a_load_that_writes_what_far_memory_brought_begins_anew():
 
 
 def test_ptxas_joins_them_too(tmp_path):
-    if not places_of("ptxas"):
-        pytest.skip("no ptxas")
-    (tmp_path / "k.ptx").write_text(text_of(ROWS.format(4), [0, 4, 8, 12], FAR), encoding="utf-8")
-    subprocess.run([places_of("ptxas")[0], "-arch=sm_80", "k.ptx", "-o", "k.cubin"], cwd=tmp_path, check=True)
-    assert lds_widths((tmp_path / "k.cubin").read_bytes()) == Counter({16: 1})
+    code = assembled(text_of(ROWS.format(4), [0, 4, 8, 12], FAR), "sm_80", tmp_path)
+    assert lds_widths(code.read_bytes()) == Counter({16: 1})
 
 
 def test_alignment_through_a_loop():
