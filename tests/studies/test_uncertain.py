@@ -139,5 +139,6 @@ def test_gpus_that_coalesce_alike_share_the_transactions(chase, monkeypatch):
     original = node.coalesce
     monkeypatch.setattr(node, "coalesce", lambda *args: counted.append(args) or original(*args))
     found = memsim.uncertainty(chase, "tesla-v100", points=4, trials=1)
-    lines = {end for one in found.factors if one.name == "l1.line_bytes" for end in (one.low, one.high)}
-    assert len(found.effects) > 5 and len(counted) <= 1 + len(lines)
+    varied = [one for one in found.factors if set(one.fields) & set(node._COALESCING)]
+    others = {(one.name, end) for one in varied for end in (one.low, one.high) if end not in one.fields.values()}
+    assert len(found.effects) > 5 and len(counted) == 1 + len(others) == 2  # of a constant's cycles, one or two
