@@ -16,6 +16,7 @@ from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, 
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
 from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.loops.whole import place_of
 from memsim.hierarchy.requests import append, give, pop, take_bucket
 from memsim.support.compiled import inlined
 
@@ -280,6 +281,7 @@ def deliver(m, calendar, queues, time):
 @inlined
 def advance_slices(m, start, end):
     """Advance every slice over [start, end)."""
+    m = place_of(m)
     accept(m, start, end)
     for s in range(len(m.slices)):
         advance_slice(m, s, end)

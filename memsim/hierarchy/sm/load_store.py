@@ -15,6 +15,7 @@ from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.ways import first_way
 from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
 from memsim.hierarchy.loops.prefetch import prefetch
+from memsim.hierarchy.loops.whole import place_of
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import next_event, pop_event, push
 from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, set_of, store
@@ -235,6 +236,7 @@ def advance_sms(m, start, end):
 
     Returns (earliest time at which one can act next, block slots freed, nodes and flights that can still be taken).
     """
+    m = place_of(m)
     accept(m, start, end)
     m.freed_count[0] = 0
     earliest = NEVER

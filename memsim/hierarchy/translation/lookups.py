@@ -15,6 +15,7 @@ import numpy as np
 from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.counters import TranslationEvent
+from memsim.hierarchy.loops.whole import place_of
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_bucket
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
 from memsim.support.compiled import inlined
@@ -112,6 +113,7 @@ def look_up_queue(m, sm, time):
 @inlined
 def advance_translation(m, start, end):
     """Advance all TLBs and walks over [start, end)."""
+    m = place_of(m)
     for time in range(start, end):
         receive(m, time)
         n = take_bucket(m.fills, m.misses, time)
