@@ -17,7 +17,19 @@ from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDU
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import next_event, pop_event, push
-from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, set_of, store
+from memsim.hierarchy.sm.l1 import (
+    ABSENT,
+    DONE,
+    answer_own,
+    bypass,
+    complete,
+    end_flight,
+    fill,
+    invalidate,
+    load,
+    set_of,
+    store,
+)
 from memsim.hierarchy.sm.mbarriers import answered, note_signal
 from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
@@ -76,17 +88,18 @@ def foresee(m, sm, k, last):
 
 
 @inlined
-def look_up(m, sm, k, kind, op, cached, time):
-    """Look transaction `k` up, of an instruction whose loads L1 serves or not; False when it must be tried again."""
+def look_up(m, sm, k, i, absent, time):
+    """Look transaction `k` of instruction `i` up, whose line may be known to be absent; what that came to."""
     line = m.lines[k]
     mask = np.int64(m.masks[k])
-    if kind == OP_LOAD:
-        if cached:
-            return load(m, sm, line, mask, op, time)
-        return bypass(m, sm, BYPASS, line, mask, op, time)
-    if kind == OP_ATOMIC:
-        return bypass(m, sm, ATOMIC, line, mask, op, time)
-    return store(m, sm, STORE if kind == OP_STORE else REDUCTION, line, mask, np.int64(m.partial[k]), op, time)
+    if i.kind == OP_LOAD:
+        if m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0:
+            return load(m, sm, line, mask, i.op, absent, time)
+        return bypass(m, sm, BYPASS, line, mask, i.op, time)
+    if i.kind == OP_ATOMIC:
+        return bypass(m, sm, ATOMIC, line, mask, i.op, time)
+    kind = STORE if i.kind == OP_STORE else REDUCTION
+    return store(m, sm, kind, line, mask, np.int64(m.partial[k]), i.op, absent, time)
 
 
 @inlined
@@ -168,51 +181,67 @@ def finish_wavefronts(m, sm, wavefronts, time):
 
 
 @inlined
+def at_unit(m, sm):
+    """The instruction at the load-store unit; any when that is empty."""
+    return m.warps[sm * SLOTS + max(m.sms[sm].warp, 0)].pc
+
+
+@inlined
 def advance_sm(m, sm, end):
-    """Advance one SM to `end`; returns when it can act next."""
+    """Advance one SM to `end`; returns when it can act next.
+
+    One look-up a turn: what is blocked needs a reply for the next, so a loop of look-ups would hardly turn twice.
+    """
     time = m.sms[sm].time
     step, tags = m.p[0].lookup_cycles, m.p[0].tags
-    blocked = False
+    blocked, absent = False, m.sms[sm].absent > 0
+    k, stop, pc = m.sms[sm].next, m.sms[sm].stop, at_unit(m, sm)
     reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
+    wake = next_event(m, sm)
+    limit = min(reply, wake, end)
     while True:
-        wake = next_event(m, sm)
-        event = min(reply, wake)
-        if event <= time and event < end:
+        if limit <= time:
+            if limit == end:
+                break
             if reply <= wake:
                 receive(m, sm, reply)
                 reply = due(m, sm)
                 blocked = False
             else:
                 act(m, sm, pop_event(m, sm), wake)
+            wake = next_event(m, sm)
+            limit = min(reply, wake, end)
             continue
-        if time >= end:
-            break
         if m.sms[sm].warp < 0 and m.sms[sm].ready:
             time = start(m, sm, time)
-        if m.sms[sm].warp < 0 or blocked:
-            time = min(event, end)
+            k, stop, pc = m.sms[sm].next, m.sms[sm].stop, at_unit(m, sm)
+        elif m.sms[sm].warp < 0 or blocked:
+            time = limit
             continue
-        limit = min(event, end)
-        i = m.instructions[m.warps[sm * SLOTS + m.sms[sm].warp].pc]
-        kind, op = i.kind, i.op
-        cached = m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0
-        k, stop = m.sms[sm].next, m.sms[sm].stop
-        while k < stop and time < limit:
-            foresee(m, sm, k, stop - 1)
-            if not look_up(m, sm, k, kind, op, cached, time):
-                blocked = True
-                break
+        i = m.instructions[pc]
+        if k < stop and time < limit:
+            if not absent:
+                foresee(m, sm, k, stop - 1)
+            outcome = look_up(m, sm, k, i, absent, time)
+            absent = outcome == ABSENT
+            blocked = outcome != DONE
+            if blocked:
+                time = limit
+                continue
             k += 1
             if k == stop or (k - i.first) & (tags - 1) == 0:
                 time += step
-        m.sms[sm].next = k
         if k == stop:
             time = finish_wavefronts(m, sm, i.wavefronts, time)
             finish(m, sm, time)
+            wake = next_event(m, sm)
+            limit = min(reply, wake, end)
+    m.sms[sm].next = k
+    m.sms[sm].absent = absent
     m.sms[sm].time = time
     if m.sms[sm].warp >= 0 or m.sms[sm].ready:
         return time
-    return max(min(event, NEVER), end)
+    return max(min(reply, wake, NEVER), end)
 
 
 @inlined
