@@ -53,11 +53,11 @@ def bin_of(m, latency):
 
 
 @inlined
-def record(m, op, latency):
-    """Count one observed latency of a transaction of `op`."""
-    m.histogram[op, bin_of(m, latency)] += 1
-    m.times[op].sum += latency
-    m.times[op].count += 1
+def record(m, op, latency, n):
+    """Count one observed latency of `n` transactions of `op`."""
+    m.histogram[op, bin_of(m, latency)] += n
+    m.times[op].sum += n * latency
+    m.times[op].count += n
 
 
 @inlined
@@ -73,7 +73,7 @@ def end_flight(m, sm, f, time):
 @inlined
 def answer(m, sm, f, latency, time):
     """A transaction of flight `f` has all its data."""
-    record(m, m.flights[f].op, latency)
+    record(m, m.flights[f].op, latency, 1)
     m.flights[f].done = max(m.flights[f].done, time)
     m.flights[f].left -= 1
     if m.flights[f].left == 0:
@@ -223,18 +223,14 @@ def allocate(m, sm, s, line, time):
 
 
 @inlined
-def load(m, sm, line, mask, op, absent, time):
-    """Look a load's transaction up in L1."""
+def load(m, sm, k, op, way, time):
+    """Look transaction `k`, of a load, up in L1, where its line has no way, or one that lacks sectors."""
+    line = m.lines[k]
+    mask = np.int64(m.masks[k])
     s = set_of(m, sm, line)
-    way = np.int64(-1) if absent else find(m.cache, s, line)
     if way < 0:
         return miss(m, sm, s, line, mask, op, time)
     valid = mask & np.int64(m.cache.ways[way].valid)
-    if valid == mask:
-        touch(m.cache, s, way)
-        count(m, op, READS, HIT, mask, 0, 0)
-        complete(m, sm, op, time + m.p[0].l1_latency, m.p[0].l1_latency)
-        return DONE
     pending = (mask ^ valid) & np.int64(m.cache.ways[way].pending)
     new = mask ^ valid ^ pending
     if new and m.sms[sm].loads >= m.p[0].l1_mshrs:
@@ -271,9 +267,9 @@ def ask(m, sm, line, mask, op, way, f, time):
 
 
 @inlined
-def complete(m, sm, op, time, latency):
-    """A transaction of the current instruction got its data without leaving the SM."""
-    record(m, op, latency)
+def complete(m, sm, op, time, latency, n):
+    """`n` transactions of the current instruction got their data, the last at `time`, without leaving the SM."""
+    record(m, op, latency, n)
     m.sms[sm].done = max(m.sms[sm].done, time)
 
 

@@ -12,8 +12,20 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.cache.index import find
+from memsim.hierarchy.cache.replacement import touch
 from memsim.hierarchy.cache.ways import first_way
-from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
+from memsim.hierarchy.codes import (
+    ATOMIC,
+    BYPASS,
+    HIT,
+    INVALIDATE,
+    LOAD,
+    NEVER,
+    READS,
+    REDUCTION,
+    STORE,
+    returns_data,
+)
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import next_event, pop_event, push
@@ -88,13 +100,46 @@ def foresee(m, sm, k, last):
 
 
 @inlined
+def after_look_up(m, i, k, stop, time):
+    """When transaction `k` of instruction `i` can be looked up, if the one before it was at `time`."""
+    return time + m.p[0].lookup_cycles if k == stop or (k - i.first) & (m.p[0].tags - 1) == 0 else time
+
+
+@inlined
+def look_up_hits(m, sm, k, stop, i, limit, time):
+    """Look up transactions of a load, from `k` on and before `limit`, as long as L1 holds all their sectors.
+
+    What hits differs by its line and its sectors alone, so the rest is worked out once for all.
+
+    Returns (the first transaction that is left, the way of its line or -1, when it can be looked up).
+    """
+    first, last, sectors, way = k, time, 0, np.int64(-1)
+    while k < stop and time < limit:
+        foresee(m, sm, k, stop - 1)
+        line = m.lines[k]
+        mask = np.int64(m.masks[k])
+        s = set_of(m, sm, line)
+        way = find(m.cache, s, line)
+        if way < 0 or mask & np.int64(m.cache.ways[way].valid) != mask:
+            break
+        touch(m.cache, s, way)
+        sectors += m.sectors[mask]
+        last = time
+        k += 1
+        time = after_look_up(m, i, k, stop, time)
+    if k > first:
+        m.counters[i.op, READS + HIT, 0] += k - first
+        m.counters[i.op, READS + HIT, 1] += sectors
+        complete(m, sm, i.op, last + m.p[0].l1_latency, m.p[0].l1_latency, k - first)
+    return k, way, time
+
+
+@inlined
 def look_up(m, sm, k, i, absent, time):
-    """Look transaction `k` of instruction `i` up, whose line may be known to be absent; what that came to."""
+    """Look transaction `k` of instruction `i` up, which L1 does not serve; what that came to."""
     line = m.lines[k]
     mask = np.int64(m.masks[k])
     if i.kind == OP_LOAD:
-        if m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0:
-            return load(m, sm, line, mask, i.op, absent, time)
         return bypass(m, sm, BYPASS, line, mask, i.op, time)
     if i.kind == OP_ATOMIC:
         return bypass(m, sm, ATOMIC, line, mask, i.op, time)
@@ -108,7 +153,7 @@ def look_up_constant(m, sm, op, addresses, time):
     free = max(m.sms[sm].constants_free, time) + addresses * m.p[0].constant_cycles
     m.sms[sm].constants_free = free
     done = free - 1 + m.p[0].shared_latency
-    complete(m, sm, op, done, done - time)
+    complete(m, sm, op, done, done - time, 1)
 
 
 @inlined
@@ -135,7 +180,8 @@ def start(m, sm, time):
         return time
     busy = i.slots * m.p[0].pass_cycles
     if i.kind == OP_LOAD or i.kind == OP_ATOMIC:
-        complete(m, sm, i.op, time + busy - 1 + m.p[0].shared_latency, busy - 1 + m.p[0].shared_latency)
+        latency = busy - 1 + m.p[0].shared_latency
+        complete(m, sm, i.op, time + latency, latency, 1)
     return time + busy
 
 
@@ -190,10 +236,9 @@ def at_unit(m, sm):
 def advance_sm(m, sm, end):
     """Advance one SM to `end`; returns when it can act next.
 
-    One look-up a turn: what is blocked needs a reply for the next, so a loop of look-ups would hardly turn twice.
+    A turn is an event, or look-ups: of all that hit one after the other, and of one that does not.
     """
     time = m.sms[sm].time
-    step, tags = m.p[0].lookup_cycles, m.p[0].tags
     blocked, absent = False, m.sms[sm].absent > 0
     k, stop, pc = m.sms[sm].next, m.sms[sm].stop, at_unit(m, sm)
     reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
@@ -219,18 +264,18 @@ def advance_sm(m, sm, end):
             time = limit
             continue
         i = m.instructions[pc]
+        served, way = i.kind == OP_LOAD and m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0, np.int64(-1)
+        if served and not absent:
+            k, way, time = look_up_hits(m, sm, k, stop, i, limit, time)
         if k < stop and time < limit:
-            if not absent:
-                foresee(m, sm, k, stop - 1)
-            outcome = look_up(m, sm, k, i, absent, time)
+            outcome = load(m, sm, k, i.op, way, time) if served else look_up(m, sm, k, i, absent, time)
             absent = outcome == ABSENT
             blocked = outcome != DONE
             if blocked:
                 time = limit
                 continue
             k += 1
-            if k == stop or (k - i.first) & (tags - 1) == 0:
-                time += step
+            time = after_look_up(m, i, k, stop, time)
         if k == stop:
             time = finish_wavefronts(m, sm, i.wavefronts, time)
             finish(m, sm, time)
