@@ -30,6 +30,9 @@ from memsim.hierarchy.sm.scoreboard import flight_ended
 from memsim.hierarchy.sm.state import ALLOCATE, BACK, EVICT, SLOTS
 from memsim.support.compiled import inlined
 
+# What a look-up comes to: done, or to be tried again after a reply, the line known to be absent or not.
+DONE, AGAIN, ABSENT = range(3)
+
 
 @inlined
 def set_of(m, sm, line):
@@ -38,16 +41,23 @@ def set_of(m, sm, line):
 
 
 @inlined
-def record(m, op, latency):
-    """Count one observed latency of a transaction of `op`."""
+def bin_of(m, latency):
+    """The bin of the histogram that counts a latency."""
     size = len(m.bin_of)
-    shift = 0
+    if latency < size:
+        return np.int64(m.bin_of[latency])
+    shift = 1
     while latency >> shift >= size:
         shift += 1
-    b = min(m.bin_of[latency >> shift] + BINS_PER_OCTAVE * shift, LATENCY_BINS - 1)
-    m.histogram[op, b] += 1
-    m.times[op].sum += latency
-    m.times[op].count += 1
+    return min(m.bin_of[latency >> shift] + BINS_PER_OCTAVE * shift, LATENCY_BINS - 1)
+
+
+@inlined
+def record(m, op, latency, n):
+    """Count one observed latency of `n` transactions of `op`."""
+    m.histogram[op, bin_of(m, latency)] += n
+    m.times[op].sum += n * latency
+    m.times[op].count += n
 
 
 @inlined
@@ -63,7 +73,7 @@ def end_flight(m, sm, f, time):
 @inlined
 def answer(m, sm, f, latency, time):
     """A transaction of flight `f` has all its data."""
-    record(m, m.flights[f].op, latency)
+    record(m, m.flights[f].op, latency, 1)
     m.flights[f].done = max(m.flights[f].done, time)
     m.flights[f].left -= 1
     if m.flights[f].left == 0:
@@ -118,30 +128,30 @@ def invalidate(m, sm, way, line, mask, time):
     m.cache.ways[way].poisoned = m.cache.ways[way].poisoned | (m.cache.ways[way].pending & (ALL ^ keep))
     if lost:
         m.sms[sm].stores += 1
-        send(m, sm, STORE, line, lost, m.cache.ways[way].writer, time)
+        send(m, sm, STORE, line, lost, 0, m.cache.ways[way].writer, -1, -1, time)
     if m.cache.ways[way].valid == 0 and m.cache.ways[way].pending == 0:
         invalidate_way(m.cache, set_of(m, sm, line), way)
         m.cache.ways[way].poisoned = 0
 
 
 @inlined
-def send(m, sm, kind, line, mask, op, time):
-    """Send a request to L2."""
+def send(m, sm, kind, line, mask, partial, op, way, f, time):
+    """Send a request to L2, whose reply fills a way or answers a transaction of a flight, if these are not -1."""
     r = take(m.free_requests)
     m.requests[r].time = time
+    m.requests[r].looked_up = time
     m.requests[r].line = line
     m.requests[r].key = hash32(m.p[0].arbitration_key ^ hash32(time * 256 + sm)) if m.p[0].arbitration else sm
-    m.requests[r].way = -1
-    m.requests[r].flight = -1
+    m.requests[r].way = way
+    m.requests[r].flight = f
     m.requests[r].sm = sm
     m.requests[r].op = op
     m.requests[r].target = m.mapping[line].slice
     m.requests[r].kind = kind
     m.requests[r].mask = mask
     m.requests[r].need = 0
-    m.requests[r].partial = 0
+    m.requests[r].partial = partial
     schedule(m.to_l2, m.requests, r)
-    return r
 
 
 @inlined
@@ -177,15 +187,14 @@ def wait_at(m, way, f, need, time):
 @inlined
 def count(m, op, kind, event, mask, hits, merges):
     """Count a transaction under its worst sector's event and each of its sectors under its own."""
+    rest = mask ^ hits ^ merges
     m.counters[op, kind + event, 0] += 1
-    total, good, merged = m.sectors[mask], m.sectors[hits], m.sectors[merges]
-    if good:
-        m.counters[op, kind + HIT, 1] += good
-    if merged:
-        m.counters[op, kind + MERGE, 1] += merged
-    rest = total - good - merged
     if rest:
-        m.counters[op, kind + event, 1] += rest
+        m.counters[op, kind + event, 1] += m.sectors[rest]
+    if hits:
+        m.counters[op, kind + HIT, 1] += m.sectors[hits]
+    if merges:
+        m.counters[op, kind + MERGE, 1] += m.sectors[merges]
 
 
 @inlined
@@ -204,7 +213,7 @@ def allocate(m, sm, s, line, time):
     dirty = np.int64(m.cache.ways[way].dirty)
     if dirty:
         m.sms[sm].stores += 1
-        send(m, sm, STORE, old, dirty, m.cache.ways[way].writer, time)
+        send(m, sm, STORE, old, dirty, 0, m.cache.ways[way].writer, -1, -1, time)
     replace(m.cache, s, way, line)
     m.cache.ways[way].poisoned = 0
     m.cache.ways[way].waiting = -1
@@ -214,70 +223,67 @@ def allocate(m, sm, s, line, time):
 
 
 @inlined
-def load(m, sm, line, mask, op, time):
-    """Look a load's transaction up in L1; False when it must be tried again."""
-    p = m.p[0]
+def load(m, sm, k, op, way, time):
+    """Look transaction `k`, of a load, up in L1, where its line has no way, or one that lacks sectors."""
+    line = m.lines[k]
+    mask = np.int64(m.masks[k])
     s = set_of(m, sm, line)
-    way = find(m.cache, s, line)
-    new = mask
-    event = MISS
-    valid = 0
-    pending = 0
-    if way >= 0:
-        valid = mask & np.int64(m.cache.ways[way].valid)
-        if valid == mask:
-            touch(m.cache, s, way)
-            m.counters[op, READS + HIT, 0] += 1
-            m.counters[op, READS + HIT, 1] += m.sectors[mask]
-            complete(m, sm, op, time + p.l1_latency, p.l1_latency)
-            return True
-        pending = (mask ^ valid) & np.int64(m.cache.ways[way].pending)
-        new = mask ^ valid ^ pending
-        event = SECTOR_MISS if new else MERGE
-    r = -1
-    if new:
-        if m.sms[sm].loads >= p.l1_mshrs:
-            return False
-        if way < 0:
-            way = allocate(m, sm, s, line, time)
-            if way < 0:
-                return p.full_set_bypasses and bypass(m, sm, BYPASS, line, mask, op, time)
-        m.sms[sm].loads += 1
-        r = send(m, sm, LOAD, line, new, op, time)
-        m.requests[r].way = way
-        m.cache.ways[way].pending = m.cache.ways[way].pending | new
-    if event != MISS:
-        touch(m.cache, s, way)
+    if way < 0:
+        return miss(m, sm, s, line, mask, op, time)
+    valid = mask & np.int64(m.cache.ways[way].valid)
+    pending = (mask ^ valid) & np.int64(m.cache.ways[way].pending)
+    new = mask ^ valid ^ pending
+    if new and m.sms[sm].loads >= m.p[0].l1_mshrs:
+        return AGAIN
+    touch(m.cache, s, way)
     f = join_flight(m, sm, op)
+    if new:
+        ask(m, sm, line, new, op, way, -1 if pending else f, time)
     if pending:
         wait_at(m, way, f, new | pending, time)
-    else:
-        m.requests[r].flight = f
-        m.requests[r].looked_up = time
-    count(m, op, READS, event, mask, valid, pending)
-    return True
+    count(m, op, READS, SECTOR_MISS if new else MERGE, mask, valid, pending)
+    return DONE
 
 
 @inlined
-def complete(m, sm, op, time, latency):
-    """A transaction of the current instruction got its data without leaving the SM."""
-    record(m, op, latency)
+def miss(m, sm, s, line, mask, op, time):
+    """Look a load's transaction up in L1, set `s` of which does not hold its line."""
+    if m.sms[sm].loads >= m.p[0].l1_mshrs:
+        return ABSENT
+    way = allocate(m, sm, s, line, time)
+    if way < 0:
+        return bypass(m, sm, BYPASS, line, mask, op, time) if m.p[0].full_set_bypasses else ABSENT
+    ask(m, sm, line, mask, op, way, join_flight(m, sm, op), time)
+    count(m, op, READS, MISS, mask, 0, 0)
+    return DONE
+
+
+@inlined
+def ask(m, sm, line, mask, op, way, f, time):
+    """Ask L2 for sectors of a way, and to answer a transaction of flight `f` with them if that is not -1."""
+    m.sms[sm].loads += 1
+    m.cache.ways[way].pending = m.cache.ways[way].pending | mask
+    send(m, sm, LOAD, line, mask, 0, op, way, f, time)
+
+
+@inlined
+def complete(m, sm, op, time, latency, n):
+    """`n` transactions of the current instruction got their data, the last at `time`, without leaving the SM."""
+    record(m, op, latency, n)
     m.sms[sm].done = max(m.sms[sm].done, time)
 
 
 @inlined
 def bypass(m, sm, kind, line, mask, op, time):
-    """A load that L1 does not cache, or an atomic: L2 answers. False when it must be tried again."""
+    """A load that L1 does not cache, or an atomic: L2 answers."""
     if m.sms[sm].loads >= m.p[0].l1_mshrs:
-        return False
+        return AGAIN
     m.sms[sm].loads += 1
     if kind == ATOMIC:
         evict_own_copy(m, sm, line, mask, time)
-    r = send(m, sm, kind, line, mask, op, time)
-    m.requests[r].flight = join_flight(m, sm, op)
-    m.requests[r].looked_up = time
+    send(m, sm, kind, line, mask, 0, op, -1, join_flight(m, sm, op), time)
     count(m, op, first_event(kind), MISS, mask, 0, 0)
-    return True
+    return DONE
 
 
 @inlined
@@ -289,8 +295,8 @@ def evict_own_copy(m, sm, line, mask, time):
 
 
 @inlined
-def store(m, sm, kind, line, mask, partial, op, time):
-    """A store or reduction, of `partial` sectors in part; False when it must be tried again.
+def store(m, sm, kind, line, mask, partial, op, absent, time):
+    """A store or reduction, of `partial` sectors in part.
 
     What L1 writes back, if it keeps stores, counts as whole sectors: it does not know the bytes.
     """
@@ -298,19 +304,19 @@ def store(m, sm, kind, line, mask, partial, op, time):
     caches = kind == STORE and p.l1_enabled
     keep = caches and p.write_policy == BACK
     s = set_of(m, sm, line)
-    way = find(m.cache, s, line)
+    way = np.int64(-1) if absent else find(m.cache, s, line)
     hits = 0
     event = MISS
     if way >= 0:
         hits = mask & np.int64(m.cache.ways[way].valid)
         event = HIT if hits == mask else SECTOR_MISS
     if not keep and m.sms[sm].stores >= p.max_stores:
-        return False
+        return ABSENT if way < 0 else AGAIN
     if keep or (caches and p.write_policy == ALLOCATE):
         if way < 0:
             way = allocate(m, sm, s, line, time)
             if way < 0 and (keep or not p.full_set_bypasses):
-                return False
+                return ABSENT
         if way >= 0:
             m.cache.ways[way].valid = m.cache.ways[way].valid | mask
     if keep:
@@ -321,9 +327,8 @@ def store(m, sm, kind, line, mask, partial, op, time):
             invalidate(m, sm, way, line, mask, time)
             way = -1
         m.sms[sm].stores += 1
-        r = send(m, sm, kind, line, mask, op, time)
-        m.requests[r].partial = partial
+        send(m, sm, kind, line, mask, partial, op, -1, -1, time)
     if way >= 0 and event != MISS:
         touch(m.cache, s, way)
     count(m, op, WRITES if kind == STORE else ATOMICS, event, mask, hits, 0)
-    return True
+    return DONE

@@ -12,13 +12,37 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.cache.index import find
+from memsim.hierarchy.cache.replacement import touch
 from memsim.hierarchy.cache.ways import first_way
-from memsim.hierarchy.codes import ATOMIC, BYPASS, INVALIDATE, LOAD, NEVER, REDUCTION, STORE, returns_data
+from memsim.hierarchy.codes import (
+    ATOMIC,
+    BYPASS,
+    HIT,
+    INVALIDATE,
+    LOAD,
+    NEVER,
+    READS,
+    REDUCTION,
+    STORE,
+    returns_data,
+)
 from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.whole import place_of
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import next_event, pop_event, push
-from memsim.hierarchy.sm.l1 import answer_own, bypass, complete, end_flight, fill, invalidate, load, set_of, store
+from memsim.hierarchy.sm.l1 import (
+    ABSENT,
+    DONE,
+    answer_own,
+    bypass,
+    complete,
+    end_flight,
+    fill,
+    invalidate,
+    load,
+    set_of,
+    store,
+)
 from memsim.hierarchy.sm.mbarriers import answered, note_signal
 from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
@@ -77,17 +101,51 @@ def foresee(m, sm, k, last):
 
 
 @inlined
-def look_up(m, sm, k, kind, op, cached, time):
-    """Look transaction `k` up, of an instruction whose loads L1 serves or not; False when it must be tried again."""
+def after_look_up(m, i, k, stop, time):
+    """When transaction `k` of instruction `i` can be looked up, if the one before it was at `time`."""
+    return time + m.p[0].lookup_cycles if k == stop or (k - i.first) & (m.p[0].tags - 1) == 0 else time
+
+
+@inlined
+def look_up_hits(m, sm, k, stop, i, limit, time):
+    """Look up transactions of a load, from `k` on and before `limit`, as long as L1 holds all their sectors.
+
+    What hits differs by its line and its sectors alone, so the rest is worked out once for all.
+
+    Returns (the first transaction that is left, the way of its line or -1, when it can be looked up).
+    """
+    first, last, sectors, way = k, time, 0, np.int64(-1)
+    while k < stop and time < limit:
+        foresee(m, sm, k, stop - 1)
+        line = m.lines[k]
+        mask = np.int64(m.masks[k])
+        s = set_of(m, sm, line)
+        way = find(m.cache, s, line)
+        if way < 0 or mask & np.int64(m.cache.ways[way].valid) != mask:
+            break
+        touch(m.cache, s, way)
+        sectors += m.sectors[mask]
+        last = time
+        k += 1
+        time = after_look_up(m, i, k, stop, time)
+    if k > first:
+        m.counters[i.op, READS + HIT, 0] += k - first
+        m.counters[i.op, READS + HIT, 1] += sectors
+        complete(m, sm, i.op, last + m.p[0].l1_latency, m.p[0].l1_latency, k - first)
+    return k, way, time
+
+
+@inlined
+def look_up(m, sm, k, i, absent, time):
+    """Look transaction `k` of instruction `i` up, which L1 does not serve; what that came to."""
     line = m.lines[k]
     mask = np.int64(m.masks[k])
-    if kind == OP_LOAD:
-        if cached:
-            return load(m, sm, line, mask, op, time)
-        return bypass(m, sm, BYPASS, line, mask, op, time)
-    if kind == OP_ATOMIC:
-        return bypass(m, sm, ATOMIC, line, mask, op, time)
-    return store(m, sm, STORE if kind == OP_STORE else REDUCTION, line, mask, np.int64(m.partial[k]), op, time)
+    if i.kind == OP_LOAD:
+        return bypass(m, sm, BYPASS, line, mask, i.op, time)
+    if i.kind == OP_ATOMIC:
+        return bypass(m, sm, ATOMIC, line, mask, i.op, time)
+    kind = STORE if i.kind == OP_STORE else REDUCTION
+    return store(m, sm, kind, line, mask, np.int64(m.partial[k]), i.op, absent, time)
 
 
 @inlined
@@ -96,7 +154,7 @@ def look_up_constant(m, sm, op, addresses, time):
     free = max(m.sms[sm].constants_free, time) + addresses * m.p[0].constant_cycles
     m.sms[sm].constants_free = free
     done = free - 1 + m.p[0].shared_latency
-    complete(m, sm, op, done, done - time)
+    complete(m, sm, op, done, done - time, 1)
 
 
 @inlined
@@ -123,7 +181,8 @@ def start(m, sm, time):
         return time
     busy = i.slots * m.p[0].pass_cycles
     if i.kind == OP_LOAD or i.kind == OP_ATOMIC:
-        complete(m, sm, i.op, time + busy - 1 + m.p[0].shared_latency, busy - 1 + m.p[0].shared_latency)
+        latency = busy - 1 + m.p[0].shared_latency
+        complete(m, sm, i.op, time + latency, latency, 1)
     return time + busy
 
 
@@ -169,51 +228,66 @@ def finish_wavefronts(m, sm, wavefronts, time):
 
 
 @inlined
+def at_unit(m, sm):
+    """The instruction at the load-store unit; any when that is empty."""
+    return m.warps[sm * SLOTS + max(m.sms[sm].warp, 0)].pc
+
+
+@inlined
 def advance_sm(m, sm, end):
-    """Advance one SM to `end`; returns when it can act next."""
+    """Advance one SM to `end`; returns when it can act next.
+
+    A turn is an event, or look-ups: of all that hit one after the other, and of one that does not.
+    """
     time = m.sms[sm].time
-    step, tags = m.p[0].lookup_cycles, m.p[0].tags
-    blocked = False
+    blocked, absent = False, m.sms[sm].absent > 0
+    k, stop, pc = m.sms[sm].next, m.sms[sm].stop, at_unit(m, sm)
     reply = due(m, sm)  # replies come between windows, so only a receipt changes which is first
+    wake = next_event(m, sm)
+    limit = min(reply, wake, end)
     while True:
-        wake = next_event(m, sm)
-        event = min(reply, wake)
-        if event <= time and event < end:
+        if limit <= time:
+            if limit == end:
+                break
             if reply <= wake:
                 receive(m, sm, reply)
                 reply = due(m, sm)
                 blocked = False
             else:
                 act(m, sm, pop_event(m, sm), wake)
+            wake = next_event(m, sm)
+            limit = min(reply, wake, end)
             continue
-        if time >= end:
-            break
         if m.sms[sm].warp < 0 and m.sms[sm].ready:
             time = start(m, sm, time)
-        if m.sms[sm].warp < 0 or blocked:
-            time = min(event, end)
+            k, stop, pc = m.sms[sm].next, m.sms[sm].stop, at_unit(m, sm)
+        elif m.sms[sm].warp < 0 or blocked:
+            time = limit
             continue
-        limit = min(event, end)
-        i = m.instructions[m.warps[sm * SLOTS + m.sms[sm].warp].pc]
-        kind, op = i.kind, i.op
-        cached = m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0
-        k, stop = m.sms[sm].next, m.sms[sm].stop
-        while k < stop and time < limit:
-            foresee(m, sm, k, stop - 1)
-            if not look_up(m, sm, k, kind, op, cached, time):
-                blocked = True
-                break
+        i = m.instructions[pc]
+        served, way = i.kind == OP_LOAD and m.p[0].l1_enabled and i.flags & BYPASS_FLAG == 0, np.int64(-1)
+        if served and not absent:
+            k, way, time = look_up_hits(m, sm, k, stop, i, limit, time)
+        if k < stop and time < limit:
+            outcome = load(m, sm, k, i.op, way, time) if served else look_up(m, sm, k, i, absent, time)
+            absent = outcome == ABSENT
+            blocked = outcome != DONE
+            if blocked:
+                time = limit
+                continue
             k += 1
-            if k == stop or (k - i.first) & (tags - 1) == 0:
-                time += step
-        m.sms[sm].next = k
+            time = after_look_up(m, i, k, stop, time)
         if k == stop:
             time = finish_wavefronts(m, sm, i.wavefronts, time)
             finish(m, sm, time)
+            wake = next_event(m, sm)
+            limit = min(reply, wake, end)
+    m.sms[sm].next = k
+    m.sms[sm].absent = absent
     m.sms[sm].time = time
     if m.sms[sm].warp >= 0 or m.sms[sm].ready:
         return time
-    return max(min(event, NEVER), end)
+    return max(min(reply, wake, NEVER), end)
 
 
 @inlined

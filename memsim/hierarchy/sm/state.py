@@ -34,7 +34,8 @@ SM_STATE = np.dtype(
         ("events", "<i4"),  # entries of the event heap
         ("loads", "<i4"),  # MSHRs in use
         ("stores", "<i4"),  # stores under way
-        ("pad", "<i4"),
+        ("absent", "<i2"),  # whether the line of the next transaction was looked for in vain
+        ("pad", "<i2"),
     ]
 )
 WARP = np.dtype(
