@@ -138,6 +138,7 @@ def look_up_hits(m, sm, k, stop, i, limit, time):
 @inlined
 def look_up(m, sm, k, i, absent, time):
     """Look transaction `k` of instruction `i` up, which L1 does not serve; what that came to."""
+    foresee(m, sm, k, m.sms[sm].stop - 1)
     line = m.lines[k]
     mask = np.int64(m.masks[k])
     if i.kind == OP_LOAD:
