@@ -4,8 +4,9 @@ A request keeps its record from the SM that makes it to the reply; only its numb
 other over the same window of time, so what one emits is put into a *calendar*, a bucket a cycle, and the next
 level takes whole windows out of it in order. Within a cycle the order is that of `key`, then of emission.
 
-A bucket is divided into lanes, each for an equal share of the keys: which of all SMs is first in a cycle is drawn by
-hashed keys, and to find a request's place among a hundred others is to touch half of them.
+A bucket of what SMs send is divided into lanes, each for an equal share of the keys: which of all SMs is first in a
+cycle is drawn by hashed keys, and to find a request's place among a hundred others is to touch half of them. Other
+buckets are not, and a calendar of one dimension costs the loops no question about it.
 """
 
 from __future__ import annotations
@@ -85,9 +86,9 @@ def new_queues(n: int) -> np.ndarray:
     return queues
 
 
-def new_calendar(cycles: int, lanes: int = 1) -> np.ndarray:
-    """An empty calendar, [cycle, lane]; how many of either is a power of two."""
-    return new_queues(cycles * lanes).reshape(cycles, lanes)
+def new_calendar(cycles: int, lanes: int | None = None) -> np.ndarray:
+    """An empty calendar, [cycle, lane], or [cycle] without lanes; how many of either is a power of two."""
+    return new_queues(cycles) if lanes is None else new_queues(cycles * lanes).reshape(cycles, lanes)
 
 
 @inlined
@@ -128,20 +129,29 @@ def pop(queues, q, requests):
 @inlined
 def schedule(calendar, requests, r):
     """Put request `r` into the bucket of its time, behind those with a smaller or equal key."""
-    bucket = calendar[requests[r].time & (calendar.shape[0] - 1)]
+    cycle = requests[r].time & (calendar.shape[0] - 1)
     key = np.int64(requests[r].key)
-    lane = key * bucket.shape[0] >> KEY_BITS
-    if bucket[lane].head < 0 or requests[bucket[lane].tail].key <= key:
-        append(bucket, lane, requests, r)
+    if calendar.ndim == 1:
+        insert(calendar, cycle, requests, r, key)
+    else:
+        bucket = calendar[cycle]
+        insert(bucket, key * bucket.shape[0] >> KEY_BITS, requests, r, key)
+
+
+@inlined
+def insert(queues, q, requests, r, key):
+    """Put request `r` into a queue in the order of keys, behind those with a smaller or equal one."""
+    if queues[q].head < 0 or requests[queues[q].tail].key <= key:
+        append(queues, q, requests, r)
         return
     before = -1
-    at = bucket[lane].head
+    at = queues[q].head
     while requests[at].key <= key:
         before = at
         at = requests[at].next
     requests[r].next = at
     if before < 0:
-        bucket[lane].head = r
+        queues[q].head = r
     else:
         requests[before].next = r
 
@@ -149,7 +159,12 @@ def schedule(calendar, requests, r):
 @inlined
 def take_bucket(calendar, requests, time):
     """First of the requests that are due at `time`, which leave the calendar in order; -1 if there is none."""
-    bucket = calendar[time & (calendar.shape[0] - 1)]
+    cycle = time & (calendar.shape[0] - 1)
+    if calendar.ndim == 1:
+        first = np.int64(calendar[cycle].head)
+        calendar[cycle].head = -1
+        return first
+    bucket = calendar[cycle]
     first = np.int64(bucket[0].head)
     bucket[0].head = -1
     last = np.int64(bucket[0].tail)
@@ -167,14 +182,14 @@ def take_bucket(calendar, requests, time):
 
 @inlined
 def walk_ahead(calendar, requests, time, walkers):
-    """Touch what is due at `time` and in the cycles after it, one a walker, in a calendar of one lane.
+    """Touch what is due at `time` and in the cycles after it, one a walker, in a calendar without lanes.
 
     Where the next request of a cycle lies, only the one before it tells: each is a wait for the host's memory. Those
     of several cycles it waits for together.
     """
     n = len(walkers)
     for i in range(n):
-        walkers[i] = calendar[(time + i) & (calendar.shape[0] - 1)][0].head
+        walkers[i] = calendar[(time + i) & (calendar.shape[0] - 1)].head
     left = True
     while left:
         left = False

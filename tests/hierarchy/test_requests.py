@@ -25,7 +25,7 @@ def _send(calendar, requests, times, keys):
 
 @loop
 def _take(calendar, requests, time, walkers, out):
-    if calendar.shape[1] == 1:
+    if calendar.ndim == 1:
         walk_ahead(calendar, requests, time, walkers)
     n = 0
     r = take_bucket(calendar, requests, time)
@@ -36,7 +36,7 @@ def _take(calendar, requests, time, walkers, out):
     return n
 
 
-@pytest.mark.parametrize("lanes", [1, 2, 32])
+@pytest.mark.parametrize("lanes", [None, 1, 2, 32])
 @pytest.mark.parametrize("walkers", [0, 1, 3])
 @given(sent=st.lists(st.tuples(st.integers(8, 8 + CYCLES - 1), KEYS), max_size=40))
 def test_a_cycle_is_handed_on_by_key_then_in_the_order_of_sending(lanes, walkers, sent):

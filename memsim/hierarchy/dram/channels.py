@@ -31,8 +31,8 @@ def to_clock(p, time):
 
 @inlined
 def to_time(p, clock):
-    """First SM cycle at or after a DRAM cycle."""
-    return (clock * p.clock_down + p.clock_up - 1) // p.clock_up
+    """First SM cycle at or after a DRAM cycle; unsigned, for Python's division asks which sign its result has."""
+    return np.int64(np.uint64(clock * p.clock_down + p.clock_up - 1) // np.uint64(p.clock_up))
 
 
 @inlined
@@ -92,11 +92,11 @@ def access(m, c, column):
     m.requests[r].left = left - now
     if left > now:
         return
-    if m.started[q] == NO_AGE:
-        leave(m, c, r, direction)
-    else:
+    if finishes_opened(p.write_turns) and m.started[q] < NO_AGE:
         m.started[q] = NO_AGE
         m.channels[c].started -= 1
+    else:
+        leave(m, c, r, direction)
     remove(m, q, r, bank, m.banks[b].row)
     if closes_rows(p.row_policy) and m.bank_queues[q].hit < 0:
         other = (c * 2 + 1 - direction) * p.banks + bank
@@ -188,6 +188,13 @@ def advance_channel(m, c, end):
 
 
 @inlined
+def rests(m, c, end):
+    """Whether nothing comes to a channel, and none of its commands is due, before the DRAM cycle `end`."""
+    due = min(m.channels[c].row_at, m.channels[c].column_at, m.channels[c].refresh)
+    return due >= end and m.queues[c].head < 0
+
+
+@inlined
 def accept(m, start, end):
     """Hand what is due in [start, end) to the channels, and log it, in the order in which it comes.
 
@@ -195,10 +202,14 @@ def accept(m, start, end):
     """
     p = m.p[0]
     clock = to_clock(p, start)
+    reached = clock * p.clock_down
     for time in range(start, end):
-        while clock * p.clock_down < time * p.clock_up:
-            clock += 1
         r = take_bucket(m.from_l2, m.requests, time)
+        if r < 0:
+            continue
+        while reached < time * p.clock_up:
+            clock += 1
+            reached += p.clock_down
         while r >= 0:
             after = m.requests[r].next
             m.requests[r].time = clock
@@ -214,4 +225,5 @@ def advance_channels(m, start, end):
     accept(m, start, end)
     clock_end = to_clock(m.p[0], end)
     for c in range(len(m.channels)):
-        advance_channel(m, c, clock_end)
+        if not rests(m, c, clock_end):
+            advance_channel(m, c, clock_end)

@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy.dram.policy import POLICY, ROW_POLICY, WRITE_TURNS
+from memsim.hierarchy.dram.policy import ALONE, FR_FCFS, OPEN_PAGE, POLICY, ROW_POLICY, WRITE_TURNS
+from memsim.hierarchy.loops.fixed import fixed, matching
 from memsim.hierarchy.parameters import clock_ratio, record_of
+
+# What the channels of most boards have in common, which loops are compiled for.
+KINDS = [dict(policy=FR_FCFS, row_policy=OPEN_PAGE, write_turns=ALONE, groups=1)]
 
 
 def log_run(gpu: GPU) -> int:
@@ -18,7 +22,7 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
     """The record of the DRAM channels: the timing table, and the ratio of their clock to the SMs' as whole numbers."""
     up, down = clock_ratio(gpu.dram.clock_mhz, gpu)
     timing = gpu.dram.timing
-    return record_of(
+    values = dict(
         **timing.resolved(),
         groups=gpu.dram.bank_groups or 1,
         clock_up=up,
@@ -34,3 +38,4 @@ def dram_parameters(gpu: GPU) -> np.ndarray:
         write_low=gpu.dram.write_low,
         log_run=log_run(gpu),
     )
+    return fixed(record_of(**values), matching(KINDS, values))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.codes import FETCH
-from memsim.hierarchy.dram.policy import joins_reads, row_hits_first
+from memsim.hierarchy.dram.policy import joins_reads, row_hits_first, takes_turns_alone
 from memsim.hierarchy.dram.state import BANK_BITS, NO_AGE
 from memsim.hierarchy.requests import append, pop
 from memsim.support.compiled import inlined
@@ -31,7 +31,9 @@ def direction_of(m, r):
 
 @inlined
 def direction_at(m, c, bank, ages, age):
-    """Which of a bank's two queues an age is of: `ages` are those of all queues."""
+    """Which of a bank's two queues the age of the next command is of: `ages` are those of all queues."""
+    if takes_turns_alone(m.p[0].write_turns):
+        return m.channels[c].direction
     return 0 if ages[c * 2 * m.p[0].banks + bank] == age else 1
 
 

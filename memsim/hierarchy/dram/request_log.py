@@ -47,8 +47,9 @@ def begin_run(m):
         return
     if m.log_state[0].entries == len(m.log):
         half = len(m.log) // (2 * run) * run
-        for k in range(half):
-            m.log[k] = m.log[k + k // run * run]
+        for first in range(0, half, run):
+            for k in range(first, first + run):
+                m.log[k] = m.log[k + first]
         m.log_state[0].entries = half
         m.log_state[0].stride *= 2
     m.log_state[0].skip = m.log_state[0].stride - 1

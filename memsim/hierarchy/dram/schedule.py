@@ -72,7 +72,9 @@ def take_turns(m, c):
 def offer_row(m, c, bank, clock):
     """A bank has become one whose row nobody wants: is it the one to open another next?"""
     age = wants_row(m, c, m.channels[c].direction, bank)
-    at = max(clock, m.row_ready[c * m.p[0].banks + bank]) if age < NO_AGE else NEVER
+    if age == NO_AGE:
+        return
+    at = max(clock, m.row_ready[c * m.p[0].banks + bank])
     best, least = m.channels[c].row_at, m.channels[c].row_age
     better = (at < best) | ((at == best) & (age < least))
     m.channels[c].row_at = at if better else best
@@ -108,6 +110,12 @@ def next_row(m, c, direction, clock, closed):
     """(Cycle, age) of the next row command: of the bank that can soonest begin to open the row of its oldest request,
     none of its own being open; with `closed` only of banks that need no precharge. (NEVER, NO_AGE) if there is none."""
     banks = c * m.p[0].banks
+    best = NO_AGE
+    for k in range(m.p[0].banks):
+        age = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)
+        best = min(best, age)
+    if best == NO_AGE or m.row_ready[banks + bank_of(best)] <= clock:
+        return NEVER if best == NO_AGE else clock, best
     best = NO_AGE
     for k in range(m.p[0].banks):
         age = NO_AGE if closed and m.banks[banks + k].row >= 0 else wants_row(m, c, direction, k)

@@ -24,7 +24,7 @@ CHANNEL = np.dtype(
         ("reads", "<i4"),  # entries in use
         ("writes", "<i4"),
         ("draining", "<i4"),
-        ("started", "<i4"),  # banks that have opened a row for a request and not served it
+        ("started", "<i8"),  # banks that have opened a row for a request and not served it
         ("admitted", "<i8"),  # requests; their numbers are their ages
         ("row_at", "<i8"),  # next row command: its cycle, UNKNOWN if it has to be found
         ("row_age", "<i8"),  # of its request
