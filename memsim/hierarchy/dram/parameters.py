@@ -9,7 +9,7 @@ from memsim.hierarchy.dram.policy import ALONE, FR_FCFS, OPEN_PAGE, POLICY, ROW_
 from memsim.hierarchy.loops.fixed import fixed, matching
 from memsim.hierarchy.parameters import clock_ratio, record_of
 
-# What the channels of most boards have in common, which loops are compiled for.
+# What the channels of all presets have in common, which the loop is compiled for.
 KINDS = [dict(policy=FR_FCFS, row_policy=OPEN_PAGE, write_turns=ALONE, groups=1)]
 
 

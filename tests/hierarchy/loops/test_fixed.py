@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numba import config, njit
 
-from memsim.gpu.presets import load_gpu, names
+from memsim.gpu.presets import load_gpu, names, override
+from memsim.hierarchy.dram.parameters import dram_parameters
 from memsim.hierarchy.l2.parameters import l2_parameters
 from memsim.hierarchy.loops.entry import entry
 from memsim.hierarchy.loops.fixed import fixed, is_fixed
@@ -48,3 +49,9 @@ def test_every_board_with_an_l2_shares_its_loops_with_others():
         assert is_fixed(p) == gpu.l2.enabled, name
         kinds.setdefault(p.dtype, []).append(name)
     assert all(len(boards) > 1 for boards in kinds.values()) and len(kinds) == 3
+
+
+def test_the_channels_of_all_boards_share_one_loop():
+    assert len({dram_parameters(load_gpu(name)).dtype for name in names()}) == 1
+    assert is_fixed(dram_parameters(load_gpu("h100")))
+    assert not is_fixed(dram_parameters(override(load_gpu("h100"), {"dram.policy": "fcfs"})))
