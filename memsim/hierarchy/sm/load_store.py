@@ -26,8 +26,8 @@ from memsim.hierarchy.codes import (
     STORE,
     returns_data,
 )
+from memsim.hierarchy.loops.place import place_of
 from memsim.hierarchy.loops.prefetch import prefetch
-from memsim.hierarchy.loops.whole import place_of
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import next_event, pop_event, push
 from memsim.hierarchy.sm.l1 import (
@@ -137,7 +137,7 @@ def look_up_hits(m, sm, k, stop, i, limit, time):
 
 @inlined
 def look_up(m, sm, k, i, absent, time):
-    """Look transaction `k` of instruction `i` up, which L1 does not serve; what that came to."""
+    """Look transaction `k` of instruction `i` up, which is no load that L1 serves; returns what that came to."""
     foresee(m, sm, k, m.sms[sm].stop - 1)
     line = m.lines[k]
     mask = np.int64(m.masks[k])

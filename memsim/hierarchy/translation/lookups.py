@@ -15,7 +15,7 @@ import numpy as np
 from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.counters import TranslationEvent
-from memsim.hierarchy.loops.whole import place_of
+from memsim.hierarchy.loops.place import place_of
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_bucket
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
 from memsim.support.compiled import inlined

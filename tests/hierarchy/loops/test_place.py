@@ -9,7 +9,7 @@ import pytest
 from numba import config
 from numba.core.errors import TypingError
 
-from memsim.hierarchy.loops.whole import place_of
+from memsim.hierarchy.loops.place import place_of
 from memsim.support.compiled import compiled, inlined
 
 
