@@ -44,8 +44,10 @@ REQUEST = np.dtype(
 assert REQUEST.itemsize == HOST_LINE
 
 KEY_BITS = 32
-# A first-in first-out queue, or a lane of a calendar's bucket; `head` is -1 when empty.
+# A first-in first-out queue; `head` is -1 when empty.
 QUEUE = np.dtype([("head", "<i4"), ("tail", "<i4")])
+# A lane of a calendar's bucket, with the key of its last: the record itself may be far away.
+LANE = np.dtype([*QUEUE.descr, ("key", "<u4")])
 
 # Free records of a pool: a stack of numbers with its depth in element 0.
 
@@ -79,16 +81,16 @@ def grow_pool(records: np.ndarray, free: np.ndarray, least: int) -> tuple[np.nda
     return bigger, stack
 
 
-def new_queues(n: int) -> np.ndarray:
+def new_queues(n: int, dtype: np.dtype = QUEUE) -> np.ndarray:
     """`n` empty queues."""
-    queues = np.zeros(n, QUEUE)
+    queues = np.zeros(n, dtype)
     queues["head"] = queues["tail"] = -1
     return queues
 
 
 def new_calendar(cycles: int, lanes: int | None = None) -> np.ndarray:
     """An empty calendar, [cycle, lane], or [cycle] without lanes; how many of either is a power of two."""
-    return new_queues(cycles) if lanes is None else new_queues(cycles * lanes).reshape(cycles, lanes)
+    return new_queues(cycles, LANE) if lanes is None else new_queues(cycles * lanes, LANE).reshape(cycles, lanes)
 
 
 @inlined
@@ -140,9 +142,10 @@ def schedule(calendar, requests, r):
 
 @inlined
 def insert(queues, q, requests, r, key):
-    """Put request `r` into a queue in the order of keys, behind those with a smaller or equal one."""
-    if queues[q].head < 0 or requests[queues[q].tail].key <= key:
+    """Put request `r` into a lane in the order of keys, behind those with a smaller or equal one."""
+    if queues[q].head < 0 or queues[q].key <= key:
         append(queues, q, requests, r)
+        queues[q].key = key
         return
     before = -1
     at = queues[q].head
