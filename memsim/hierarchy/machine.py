@@ -115,7 +115,7 @@ class Machine:
             return
         requests, free = grow_pool(self.sms.requests, self.sms.free_requests, least)
         self.sms = self.sms._replace(requests=requests, free_requests=free)
-        brings = np.resize(self.slices.brings, (len(requests), self.slices.brings.shape[1]))
+        brings = np.resize(self.slices.brings, len(self.slices.brings) // len(self.slices.requests) * len(requests))
         self.slices = self.slices._replace(requests=requests, free_requests=free, brings=brings)
         self.channels = self.channels._replace(requests=requests)
         if self.translation is not None:
@@ -375,7 +375,7 @@ def _slices(common: _Common) -> l2_state.Slices:
         way_of=np.full(len(sets_of), -1, np.int32),
         fetch_of=np.full(len(cache.ways) * (common.gpu.l2.line_bytes // 32), -1, np.int64),
         spots=np.zeros(8, np.int64),
-        brings=np.zeros((len(common.requests), common.gpu.l1.line_bytes // own.line_bytes), np.int32),
+        brings=np.zeros(len(common.requests) * (common.gpu.l1.line_bytes // own.line_bytes), np.int32),
         sharers=common.sharers,
         requests=common.requests,
         free_requests=common.free_requests,

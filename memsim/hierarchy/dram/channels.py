@@ -19,6 +19,7 @@ from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, next_row, offer_column, offer_row, plan, plan_started, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
 from memsim.hierarchy.loops.place import place_of
+from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, schedule, take_bucket
 from memsim.support.compiled import inlined
 
@@ -43,6 +44,7 @@ def receive(m, c, clock, stop):
     """
     r = m.queues[c].head
     while r >= 0 and m.requests[r].time <= min(stop - 1, m.channels[c].column_at, m.channels[c].row_at):
+        prefetch(m.requests, m.requests[r].next)
         direction = direction_of(m, r)
         if not has_room(m, c, direction):
             break

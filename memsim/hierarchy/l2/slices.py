@@ -107,7 +107,7 @@ def send_fetch(m, s, line, mask, op, time):
             position = sector >> p.sector_bits
             way = m.spots[position]
             m.requests[f].way = way
-            m.brings[f, position] = way
+            m.brings[f * p.lines_per_packet + position] = way
             m.fetch_of[(way << p.sector_bits) + sector - (position << p.sector_bits)] = numbered
         sector += 1
     return f
@@ -134,7 +134,7 @@ def arrive(m, s, time):
     for position in range(p.lines_per_packet):
         part = mask >> position * p.sectors_per_line & p.line_mask
         if part:
-            way = m.brings[f, position]
+            way = m.brings[f * p.lines_per_packet + position]
             m.cache.ways[way].valid = m.cache.ways[way].valid | part
             m.cache.ways[way].pending = m.cache.ways[way].pending & (ALL ^ part)
     r = m.requests[f].waiters
@@ -156,10 +156,24 @@ def tag_at(m, r):
 
 
 @inlined
+def foresee_places(m, r):
+    """Ask the host for where the line of a request is: its way and set, who shares it, its place in DRAM."""
+    tag = tag_at(m, r)
+    prefetch(m.way_of, tag)
+    prefetch(m.sets_of, tag)
+    prefetch(m.mapping, m.requests[r].line)
+    prefetch(m.sharers, m.requests[r].line * m.p[0].sharer_words)
+
+
+@inlined
 def foresee(m, r):
-    """Ask the host for the ways that a request will find or replace, and for the request behind it."""
+    """Ask the host for the ways that a request will find or replace, for where those of the next one are to be found,
+    and for the one behind that."""
     p = m.p[0]
-    prefetch(m.requests, m.requests[r].next)
+    behind = m.requests[r].next
+    if behind >= 0:
+        foresee_places(m, behind)
+        prefetch(m.requests, m.requests[behind].next)
     tag = tag_at(m, r)
     prefetch(m.cache.ways, m.way_of[tag])
     prefetch(m.cache.tags, m.way_of[tag])
@@ -251,15 +265,14 @@ def accept(m, start, end):
             after = m.requests[r].next
             if p.half:
                 enter(m, r)
-            tag = tag_at(m, r)
-            prefetch(m.way_of, tag)
-            prefetch(m.sets_of, tag)
-            prefetch(m.sharers, m.requests[r].line * p.sharer_words)
+            foresee_places(m, r)
             append(m.queues, m.requests[r].target, m.requests, r)
             r = after
         r = take_bucket(m.from_dram, m.requests, time)
         while r >= 0:
             prefetch(m.cache.ways, m.requests[r].way)
+            prefetch(m.requests, m.requests[r].waiters)
+            prefetch(m.brings, r * p.lines_per_packet)
             after = m.requests[r].next
             append(m.answers, m.requests[r].target, m.requests, r)
             r = after
@@ -284,4 +297,7 @@ def advance_slices(m, start, end):
     m = place_of(m)
     accept(m, start, end)
     for s in range(len(m.slices)):
+        after = min(s + 1, len(m.slices) - 1)
+        prefetch(m.requests, m.queues[after].head)
+        prefetch(m.requests, m.answers[after].head)
         advance_slice(m, s, end)

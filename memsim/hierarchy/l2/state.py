@@ -49,7 +49,7 @@ class Slices(NamedTuple):
     way_of: np.ndarray  # way of every L2 line (see cache.recall), then of every copy
     fetch_of: np.ndarray  # [way * sectors a line + sector]: fetch of a pending sector, its slice's count << 32 | number
     spots: np.ndarray  # [position] way of each L2 line of the packet being looked up
-    brings: np.ndarray  # [request, position] way that a fetch brings each L2 line to
+    brings: np.ndarray  # [request * lines a packet + position] way that a fetch brings each L2 line to
     sharers: np.ndarray  # [line * sharer_words + word]: SMs that hold the L1 line (inclusive L2 only)
     requests: np.ndarray
     free_requests: np.ndarray

@@ -86,8 +86,17 @@ def due(m, sm):
     if returns_data(m.requests[r].kind):
         time += m.link_cycles[m.requests[r].mask]
     prefetch(m.cache.ways, m.requests[r].way)
+    prefetch(m.flights, m.requests[r].flight)
     prefetch(m.requests, m.requests[r].next)
     return time
+
+
+@inlined
+def foresee_set(m, sm, k):
+    """Ask the host for the set that transaction `k` will be looked up in."""
+    way = first_way(m.cache, set_of(m, sm, m.lines[k]))
+    prefetch(m.cache.tags, way)
+    prefetch(m.cache.ways, way)
 
 
 @inlined
@@ -95,9 +104,18 @@ def foresee(m, sm, k, last):
     """Ask the host for what the transactions after `k` will be looked up in."""
     prefetch(m.mapping, m.lines[min(k + AHEAD, last)])
     if len(m.walkers):  # the L1s of few SMs stay in the host's caches
-        way = first_way(m.cache, set_of(m, sm, m.lines[min(k + NEAR, last)]))
-        prefetch(m.cache.tags, way)
-        prefetch(m.cache.ways, way)
+        foresee_set(m, sm, min(k + NEAR, last))
+
+
+@inlined
+def foresee_first(m, sm, k, stop):
+    """Ask the host for what the first transactions of an instruction, from `k` on, will be looked up in: for all of it
+    before any is, so that it comes together."""
+    if len(m.walkers):
+        for at in range(k, min(k + AHEAD, stop)):
+            prefetch(m.mapping, m.lines[at])
+        for at in range(k, min(k + NEAR, stop)):
+            foresee_set(m, sm, at)
 
 
 @inlined
@@ -175,6 +193,7 @@ def start(m, sm, time):
     note_signal(m, m.sms[sm].place, m.warps[w].pc)
     m.sms[sm].next = i.first
     m.sms[sm].stop = i.first + i.count
+    foresee_first(m, sm, i.first, i.first + i.count)
     if i.slots == 0:
         return time
     if i.flags & CONSTANT_FLAG:

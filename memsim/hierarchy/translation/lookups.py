@@ -16,6 +16,7 @@ from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.counters import TranslationEvent
 from memsim.hierarchy.loops.place import place_of
+from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_bucket
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
 from memsim.support.compiled import inlined
@@ -124,6 +125,8 @@ def advance_translation(m, start, end):
         r = take_bucket(m.from_sms, m.requests, time)
         while r >= 0:
             after = m.requests[r].next
+            if after >= 0:
+                prefetch(m.page_of, m.requests[after].line)
             sm = m.requests[r].sm
             waits = m.queues[sm].head >= 0
             append(m.queues, sm, m.requests, r)
