@@ -16,9 +16,9 @@ from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, 
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
 from memsim.hierarchy.loops.prefetch import prefetch
-from memsim.hierarchy.loops.whole import place_of
 from memsim.hierarchy.requests import append, give, pop, take_bucket
 from memsim.support.compiled import inlined
+from memsim.support.whole import place_of
 
 
 @inlined

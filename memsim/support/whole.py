@@ -67,4 +67,4 @@ def _itself(level: Any) -> Any:
     return level
 
 
-place_of = _itself if config.DISABLE_JIT else intrinsic(_place)  # type: ignore[attr-defined]
+place_of: Any = _itself if config.DISABLE_JIT else intrinsic(_place)  # type: ignore[attr-defined]
