@@ -6,7 +6,7 @@ import numba
 import numpy as np
 import pytest
 
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called, inlined, loop
 from memsim.support.parts import _Part, being_compiled
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
@@ -48,6 +48,27 @@ def test_only_the_loop_that_is_called_becomes_a_program(elsewhere):
     defined = {function.name for function in whole.overloads[INT].library.get_defined_functions()}
     assert not any("twice" in name for name in defined)  # within its caller
     assert gc.isenabled() and not being_compiled()
+
+
+def test_what_is_called_stays_a_function_though_its_caller_is_inlined():
+    @called
+    def thrice(x):
+        total = x
+        for k in range(x):  # longer than LLVM inlines by itself
+            total += (x ^ k) % 7 * (x + k) // 3 + (x | k) % 11 * (x - k) // 5 + (x & k) % 13 * (k - x) // 9
+        return total
+
+    @inlined
+    def caller(x):
+        return thrice(x) + 1
+
+    @loop
+    def whole(x):
+        return caller(x)
+
+    assert whole(np.int64(0)) == 1
+    defined = {function.name for function in whole.overloads[INT].library.get_defined_functions()}
+    assert any("thrice" in name for name in defined) and not any("caller" in name for name in defined)
 
 
 def test_a_part_that_python_calls_is_compiled_whole_too():

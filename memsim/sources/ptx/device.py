@@ -10,7 +10,7 @@ from memsim.sources.batch_log import BatchLog
 from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.layout import Layout
 from memsim.sources.ptx.lowering.builder import LANE_SPECIALS, SINK, SPECIALS
-from memsim.sources.ptx.machine import tables
+from memsim.sources.ptx.machine import rare, tables
 from memsim.sources.ptx.machine.access import ORIGIN
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
@@ -176,6 +176,7 @@ class Device:
             "next_mix": self._mixes.next,
             "gaps": self._mixes.gaps,
             "status": np.zeros(tables.STATUS_FIELDS, np.int64),
+            "loops": np.zeros(rare.N_LOOPS, np.int64),
         }
         named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
         return Machine(**named)

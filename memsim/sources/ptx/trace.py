@@ -15,7 +15,7 @@ from memsim.sources.ptx.failures import failure
 from memsim.sources.ptx.inline import flattened
 from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.layout import Layout, lay_out
-from memsim.sources.ptx.machine import tables
+from memsim.sources.ptx.machine import rare, tables
 from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop
 from memsim.sources.ptx.machine.run import ROOM, run
 from memsim.sources.ptx.memory import Memory
@@ -66,6 +66,7 @@ class _Run:
         status[tables.LAST_TEAM] = len(ids) // device.team
         device.grow_mixes()
         with loading_loops():
+            rare.load(device.machine)
             while (stop := Stop(run(device.machine))) != Stop.done:
                 self._attend(stop)
         self.executed += int(status[tables.EXECUTED])

@@ -4,7 +4,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine.codes import BROUGHT, COUNT, LANES, LIST, MASK, SHIFT, A, C, Status, Stop, X, Y
+from memsim.sources.ptx.machine.codes import (
+    ALL_LANES,
+    BROUGHT,
+    COUNT,
+    LANES,
+    LIST,
+    MASK,
+    OP,
+    SHIFT,
+    A,
+    C,
+    Micro,
+    Status,
+    Stop,
+    X,
+    Y,
+)
 from memsim.sources.ptx.machine.log import (
     LOCAL,
     MASKED_FLAG,
@@ -17,18 +33,19 @@ from memsim.sources.ptx.machine.log import (
     log_no_access,
 )
 from memsim.sources.ptx.machine.tables import (
+    BASE_WARP,
     LOCAL_BYTES,
     STOP_ADDRESS,
     STOP_LANE,
     TRACING,
 )
 from memsim.sources.rows import REACH
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called, inlined
 
 OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
     int(Stop.outside), int(Stop.too_many_ops), int(Stop.misaligned), int(Stop.done), int(Stop.spinning)
 )  # fmt: skip
-YIELDED = int(Status.yielded)
+YIELDED, STORE = int(Status.yielded), int(Micro.store)
 ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin
 # Bits of Y.
 VALUES, SIGNED, LOGGED = 1, 2, 16
@@ -67,17 +84,19 @@ def write(m, host, width, value):
             m.bytes1[at + k] = np.uint8((value >> (8 * k)) & 255)
 
 
-@inlined
+@called
 def collect(m, r, row, active, base):
     """Put the active lanes and their addresses side by side; returns how many they are."""
     count = np.int64(0)
-    addresses = r[row[A]]
+    addresses, lanes, address = r[row[A]], m.lanes, m.address
+    if active == ALL_LANES:  # as vectors
+        for lane in range(LANES):
+            lanes[lane], address[lane] = lane, addresses[lane] + base
+        return np.int64(LANES)
     for lane in range(LANES):
-        m.lanes[count] = lane
-        m.address[count] = addresses[lane] + base
+        lanes[count] = lane
+        address[count] = addresses[lane] + base
         count += (active >> lane) & 1
-        if count == LANES:
-            break
     return count
 
 
@@ -96,14 +115,15 @@ def stopped_at(m, lane, address, reason):
     return reason
 
 
-@inlined
+@called
 def locate(m, pc, count, width):
     """Check that all lanes' accesses are aligned and in regions; the one region, or -1 for several, or -2 and why."""
-    low = high = m.address[0]
+    address = m.address
+    low = high = address[0]
     bits = np.int64(0)
     for i in range(count):
-        low, high = min(low, m.address[i]), max(high, m.address[i])
-        bits |= m.address[i]
+        low, high = min(low, address[i]), max(high, address[i])
+        bits |= address[i]
     region = np.int64(m.recent[pc])
     if not m.starts[region] <= low < m.stops[region]:
         region = find(m, low)
@@ -120,7 +140,7 @@ def locate(m, pc, count, width):
     return np.int64(-1)
 
 
-@inlined
+@called
 def log_located(m, record, warp, pc, count, width, region):
     """Log an access whose regions are known; false when there are too many static ops."""
     if region >= 0 and m.spaces[region] != LOCAL:
@@ -128,23 +148,26 @@ def log_located(m, record, warp, pc, count, width, region):
         if array < 0:
             return True
         offset = m.starts[region] if m.spaces[region] == SHARED else np.int64(0)
+        address, place = m.address, m.place
         for i in range(count):
-            m.place[i] = m.address[i] - offset
+            place[i] = address[i] - offset
         if m.stops[region] - m.starts[region] < REACH:
             return log_access(m, record, warp, pc, m.lanes, m.place, count, array, m.spaces[region])
     return log_lanes(m, record, warp, pc, count, width)
 
 
-@inlined
+@called
 def log_masked(m, record, warp, flags):
     """Log an access whose predicate leaves no lane; Y's flags say whether it is the load-store unit's."""
     if m.grid[TRACING] and flags & LOAD_STORE:
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(0), MASKED_FLAG)
 
 
-@inlined
-def access(m, record, w, warp, pc, r, row, active, stores):
+@called
+def access(m, w, pc, active):
     """A load or a store of the active lanes; DONE, or why it cannot be."""
+    record, r, row, warp = m.records[w], m.registers[w], m.code[pc], m.status[BASE_WARP] + w
+    stores = row[OP] == STORE
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
     flags = row[Y]
@@ -170,32 +193,34 @@ def access(m, record, w, warp, pc, r, row, active, stores):
     return DONE
 
 
-@inlined
+@called
 def _load(m, w, region, count, values, width, offset, shift, mask, flags):
     """Read one element of every active lane; ``mask`` cuts what SIGNED extends."""
     host = np.int64(0)
     if region >= 0:
         host = m.hosts[region] - m.starts[region] + offset
     plain = region >= 0 and m.spaces[region] != LOCAL
+    address, lanes = m.address, m.lanes
     for i in range(count):
         if not plain:
-            at = find(m, m.address[i])
-            host = host_of(m, w, at, m.lanes[i], m.address[i]) - m.address[i] + offset
-        value = read(m, host + m.address[i], width)
+            at = find(m, address[i])
+            host = host_of(m, w, at, lanes[i], address[i]) - address[i] + offset
+        value = read(m, host + address[i], width)
         if flags & SIGNED:
             value = ((value << shift) >> shift) & mask
-        values[m.lanes[i]] = value
+        values[lanes[i]] = value
 
 
-@inlined
+@called
 def _store(m, w, region, count, values, width, offset):
     """Write one element of every active lane; of lanes that meet, the last one stays."""
     host = np.int64(0)
     if region >= 0:
         host = m.hosts[region] - m.starts[region] + offset
     plain = region >= 0 and m.spaces[region] != LOCAL
+    address, lanes = m.address, m.lanes
     for i in range(count):
         if not plain:
-            at = find(m, m.address[i])
-            host = host_of(m, w, at, m.lanes[i], m.address[i]) - m.address[i] + offset
-        write(m, host + m.address[i], width, values[m.lanes[i]])
+            at = find(m, address[i])
+            host = host_of(m, w, at, lanes[i], address[i]) - address[i] + offset
+        write(m, host + address[i], width, values[lanes[i]])

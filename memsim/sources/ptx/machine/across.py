@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, MASK, SHIFT, A, B, C, X, Y
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called
 from memsim.trace.bits import popcount
 
 UP, DOWN, BUTTERFLY, INDEX = range(4)
@@ -13,7 +13,7 @@ ALL, ANY, UNIFORM, BALLOT = range(4)
 LOWEST = -(1 << 63)
 
 
-@loop
+@called
 def shuffle(registers, row, predicates, target, active):
     """PTX ISA, shfl.sync: X is the mode, A the value, B the lane, C clamp and segment; COUNT a predicate or -1.
 
@@ -48,7 +48,7 @@ def shuffle(registers, row, predicates, target, active):
         predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | (inside & active)
 
 
-@loop
+@called
 def vote(row, predicates, target, active):
     """vote.sync: X is the mode, A a predicate, Y whether it is negated.
 
@@ -66,7 +66,7 @@ def vote(row, predicates, target, active):
     predicates[row[DST]] = (predicates[row[DST]] & ~active) | (active if true else 0)
 
 
-@loop
+@called
 def match(registers, row, predicates, target, active):
     """match.sync: X says whether all must be equal; COUNT is a predicate or -1."""
     values = registers[row[A]]
@@ -89,7 +89,7 @@ def match(registers, row, predicates, target, active):
 R_ADD, R_MINIMUM, R_MAXIMUM, R_AND, R_OR, R_XOR = range(6)
 
 
-@loop
+@called
 def reduce(registers, row, target, active):
     """redux.sync: X is the operation, Y whether it is signed."""
     values, started, result = registers[row[A]], False, np.int64(0)
@@ -103,7 +103,7 @@ def reduce(registers, row, target, active):
         target[lane] = result & row[MASK]
 
 
-@inlined
+@called
 def _joined(what, a, b):
     if what == R_ADD:
         return a + b
@@ -118,7 +118,7 @@ def _joined(what, a, b):
     return a ^ b
 
 
-@loop
+@called
 def elect(row, predicates, target, active):
     """elect.sync: the lowest active lane is the leader; COUNT is the predicate."""
     leader = popcount((active & -active) - 1)

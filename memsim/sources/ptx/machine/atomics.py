@@ -40,14 +40,14 @@ from memsim.sources.ptx.machine.floats import BF16X2, F16X2
 from memsim.sources.ptx.machine.log import WAITED, find
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
 from memsim.sources.ptx.machine.tables import TRACING
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called
 
 ADD, MINIMUM, MAXIMUM, AND, OR, XOR, EXCHANGE, SWAP, INCREMENT, DECREMENT = range(10)
 UNSIGNED, SIGNED, F16, BF16 = (int(one) for one in (Type.unsigned, Type.signed, Type.f16, Type.bf16))
 LOWEST = -(1 << 63)
 
 
-@inlined
+@called
 def atomic(m, record, w, warp, pc, r, row, active):
     """Carry out one atomic of every active lane, of which there are some; DONE, or why it cannot be.
 
@@ -80,7 +80,7 @@ def atomic(m, record, w, warp, pc, r, row, active):
     return DONE
 
 
-@inlined
+@called
 def wait_in_vain(m, record, pc, changed):
     """Count how often the same micro-op finds nothing changed; whether that is too often."""
     if changed or record[REPEATED] != pc:
@@ -92,7 +92,7 @@ def wait_in_vain(m, record, pc, changed):
     return record[REPEATS] > MOST_REPEATS
 
 
-@inlined
+@called
 def _updated(m, row, old, value, other):
     what, kind, shift = row[LIST], row[COUNT], row[SHIFT]
     mask = np.int64(-1) if shift == 0 else (np.int64(1) << (64 - shift)) - 1
@@ -118,12 +118,12 @@ def _updated(m, row, old, value, other):
     return old if smaller == (what == MINIMUM) else value & mask
 
 
-@inlined
+@called
 def _below(a, b):
     return (a ^ LOWEST) < (b ^ LOWEST)
 
 
-@inlined
+@called
 def _number(m, what, kind, old, value):
     """Floating-point atomics, packed halves one after the other."""
     if kind != F16X2 and kind != BF16X2:
@@ -133,7 +133,7 @@ def _number(m, what, kind, old, value):
     return low | _one(m, what, element, (old >> 16) & 0xFFFF, (value >> 16) & 0xFFFF) << 16
 
 
-@inlined
+@called
 def _one(m, what, kind, old, value):
     x = to_number(m.cell, m.single, m.double, old, kind)
     y = to_number(m.cell, m.single, m.double, value, kind)
@@ -143,4 +143,4 @@ def _one(m, what, kind, old, value):
         x = y if y < x or x != x else x
     else:
         x = y if y > x or x != x else x
-    return to_bits(m.cell, m.single, m.double, x, kind, NEAREST, 0)
+    return to_bits(m.cell, m.single, m.double, x, kind, np.int64(NEAREST), np.int64(0))

@@ -17,7 +17,7 @@ from memsim.sources.ptx.machine.codes import (
     X,
 )
 from memsim.sources.ptx.machine.tables import CLUSTER_ARRIVED, CLUSTER_PHASE_NOW, TEAM, WARPS
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called
 from memsim.trace.bits import popcount
 
 READY, AT_BARRIER, WARP_DONE, AT_CLUSTER = (
@@ -29,7 +29,7 @@ SPECIFIC = 16  # added to the kind of a barrier with a given number of threads
 CAME, AND, OR, POPC = range(4)
 
 
-@inlined
+@called
 def arrive(m, record, number, kind, predicate, active):
     """A warp comes to a barrier of its block; ``predicate`` has the bits of its lanes."""
     barrier = m.barriers[record[BLOCK], number]
@@ -43,7 +43,7 @@ def arrive(m, record, number, kind, predicate, active):
     barrier[POPC] += popcount(predicate & active)
 
 
-@inlined
+@called
 def expected(m, block, threads):
     """Threads that a barrier of a block waits for: those given, or those of all its warps that still run."""
     if threads >= 0:
@@ -55,7 +55,7 @@ def expected(m, block, threads):
     return count
 
 
-@inlined
+@called
 def release(m, block, number):
     """Let go on whoever waits at a barrier; tell them what the predicates came to."""
     barrier = m.barriers[block, number]
@@ -73,7 +73,7 @@ def release(m, block, number):
     barrier[CAME] = 0
 
 
-@inlined
+@called
 def release_after_exit(m, block):
     """A warp has ended: barriers of whole blocks may wait for nobody now; returns whether any let go."""
     for number in range(16):
@@ -82,7 +82,7 @@ def release_after_exit(m, block):
             release(m, block, number)
 
 
-@inlined
+@called
 def waits_for_all(m, block, number):
     """Whether the warps at a barrier wait for all of the block (their threads were not given)."""
     for w in range(block * m.grid[WARPS], (block + 1) * m.grid[WARPS]):
@@ -95,7 +95,7 @@ def waits_for_all(m, block, number):
 ARRIVE_CLUSTER, WAIT_CLUSTER = 2, 1  # bits: barrier.cluster.arrive, barrier.cluster.wait
 
 
-@inlined
+@called
 def cluster_barrier(m, record, row):
     """barrier.cluster: a warp arrives, or waits until all warps of the cluster have; the last one lets all go on."""
     status = m.status

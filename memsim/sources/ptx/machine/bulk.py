@@ -37,7 +37,7 @@ from memsim.sources.ptx.machine.mbarriers import complete_bytes, told_by
 from memsim.sources.ptx.machine.phases import let_copies_arrive
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.sources.ptx.machine.tensors import swizzled
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called
 
 UNKNOWN_TENSOR = int(Stop.unknown_tensor)
 PIECE = 16
@@ -47,7 +47,7 @@ MAGIC = 0x6D656D73696D7470
 MOST_RANK = 5
 
 
-@inlined
+@called
 def copy_bulk(m, record, w, warp, pc, r, row, active):
     """cp.async.bulk: A is where from, B where to, C the bytes, LIST the barrier's row: of every active lane."""
     for lane in range(LANES):
@@ -67,7 +67,7 @@ def copy_bulk(m, record, w, warp, pc, r, row, active):
     return DONE
 
 
-@inlined
+@called
 def _moved(m, w, source, target, size):
     of, to = find(m, source), find(m, target)
     if source + size > m.stops[of] or target + size > m.stops[to]:
@@ -79,7 +79,7 @@ def _moved(m, w, source, target, size):
     return True
 
 
-@inlined
+@called
 def _pieces(m, record, w, warp, pc, first, size):
     """Log a stretch of memory as rows of up to 32 pieces."""
     at = np.int64(0)
@@ -94,7 +94,7 @@ def _pieces(m, record, w, warp, pc, first, size):
     return np.int64(DONE)
 
 
-@inlined
+@called
 def _logged(m, record, w, warp, pc, count):
     """Log the pieces that were collected."""
     if count == 0:
@@ -107,7 +107,7 @@ def _logged(m, record, w, warp, pc, count):
     return np.int64(DONE)
 
 
-@inlined
+@called
 def copy_tensor(m, record, w, warp, pc, r, row, active):
     """cp.async.bulk.tensor: A is the map, B the place in shared memory, LIST the coordinates and then the barrier."""
     for lane in range(LANES):
@@ -128,12 +128,12 @@ def copy_tensor(m, record, w, warp, pc, r, row, active):
     return DONE
 
 
-@inlined
+@called
 def _word(m, words, number):
     return read(m, words + 8 * number, np.int64(8))
 
 
-@inlined
+@called
 def _box(m, record, w, warp, pc, r, row, lane, words):
     """One box: row after row of its innermost dimension; what lies outside of the tensor is 0 and is not read."""
     shape, rank = _word(m, words, np.int64(SHAPE)), row[COUNT]
@@ -171,7 +171,7 @@ def _box(m, record, w, warp, pc, r, row, lane, words):
     return stop
 
 
-@inlined
+@called
 def _arrive(m, record, w, r, row, lane, size, logged):
     """Tell the barrier of the box, or those of all blocks it went to, that so many bytes are there.
 
@@ -191,7 +191,7 @@ def _arrive(m, record, w, r, row, lane, size, logged):
             complete_bytes(m, w, barrier, size)
 
 
-@inlined
+@called
 def _row_address(m, r, row, lane, words, boxes, number):
     """Where a row of the box begins if its innermost coordinate is 0; -1 if it lies outside of the tensor."""
     address = _word(m, words, np.int64(ADDRESS))
@@ -207,7 +207,7 @@ def _row_address(m, r, row, lane, words, boxes, number):
     return address
 
 
-@inlined
+@called
 def _row_values(m, w, row, address, line, start, low, high, first, width, mode):
     """Move a row of the box, element by element, to or from where the swizzle puts it."""
     for i in range(first):

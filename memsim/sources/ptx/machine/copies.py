@@ -34,13 +34,13 @@ from memsim.sources.ptx.machine.codes import (
 from memsim.sources.ptx.machine.log import WAITED, find, wait_for
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.sources.waits import COPIES, LOADS
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called
 
 SIZED = 32  # a flag: C says how many bytes are read; the rest of what is written is 0
 ALL = -1  # of a wait: for all copies, committed or not
 
 
-@inlined
+@called
 def copy_async(m, record, w, warp, pc, r, row, active):
     """cp.async: A and X are where from, B and LIST where to, MASK how many bytes.
 
@@ -69,7 +69,7 @@ def copy_async(m, record, w, warp, pc, r, row, active):
     return DONE
 
 
-@inlined
+@called
 def move(m, w, lane, source, target, size, width):
     """Copy bytes between places in memory, the rest of ``width`` as 0; false if either lies nowhere."""
     to = find(m, target)
@@ -88,14 +88,14 @@ def move(m, w, lane, source, target, size, width):
     return True
 
 
-@inlined
+@called
 def commit(m, record, w, warp):
     """End a group: it holds the copies issued since the last one."""
     m.committed[w, record[COMMITTED] % MOST_GROUPS] = m.state[warp, LOADS + COPIES]
     record[COMMITTED] += 1
 
 
-@inlined
+@called
 def wait_group(m, record, w, warp, pending, active):
     """Wait until so many of the latest groups at most are under way."""
     if pending == ALL:
@@ -105,7 +105,7 @@ def wait_group(m, record, w, warp, pending, active):
         wait_for(m, record, warp, np.int64(COPIES), number, active)
 
 
-@inlined
+@called
 def matrix(m, record, w, warp, pc, r, row, active, stores):
     """ldmatrix and stmatrix: LIST and COUNT are the registers, one a matrix; MASK says whether matrices are transposed.
 
@@ -130,7 +130,7 @@ def matrix(m, record, w, warp, pc, r, row, active, stores):
     return DONE
 
 
-@inlined
+@called
 def _matrix_values(m, w, r, row, i, stores):
     """The elements of one matrix: lane 4 * a + b has elements 2 * b and 2 * b + 1 of row a, or of column a."""
     values = r[m.lists[row[LIST] + i]]

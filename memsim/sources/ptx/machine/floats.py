@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
 from memsim.sources.ptx.machine.numbers import NEAREST, rounded, to_bits, to_number
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called, inlined
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
 EXPONENTIAL,
@@ -26,7 +26,7 @@ KEEP_NAN = 16  # a flag beside those of `numbers`: min.NaN, max.NaN
 FLIP_SIGNS = 1 << 31
 
 
-@loop
+@called
 def operate(registers, row, predicates, target, cell, single, double, n):
     """One operation; results that are values go to ``target``, i8 [n]; returns the bits of one that is a predicate.
 
@@ -159,7 +159,7 @@ def tested(what, x):
     return x != 0 and small if what == SUBNORMAL else not small and x == x and not math.isinf(x)
 
 
-@loop
+@called
 def convert(registers, row, target, cell, single, double, n):
     """cvt: X and Y are the types of result and operand, SHIFT how to round, MASK flags, LIST the width of an integer.
 

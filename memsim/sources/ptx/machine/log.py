@@ -20,7 +20,7 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called, inlined
 from memsim.trace.schema import NO_OP, Flag, Space
 
 LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
@@ -49,7 +49,7 @@ def charge(m, record, warp, active, segment):
     return True
 
 
-@loop
+@called
 def fill(row, record, state, gaps, warp, active):
     """What every row has: gap, mix, waits, sequence; the warp's gap and needs begin anew."""
     mix = record[MIX]
@@ -60,7 +60,7 @@ def fill(row, record, state, gaps, warp, active):
     record[MIX] = 0
 
 
-@loop
+@called
 def log_no_access(rows, cursor, record, state, gaps, warp, active, flags):
     """Log a row without access: a gap before a wait, a barrier, an access of no lane, or what a warp does last."""
     row = rows[cursor[0]]
@@ -74,7 +74,7 @@ def log_no_access(rows, cursor, record, state, gaps, warp, active, flags):
     cursor[0] += 1
 
 
-@inlined
+@called
 def note_lanes(m, record, warp, mask):
     """Note which lanes of a warp run from here on.
 
@@ -130,7 +130,7 @@ def static_op(m, pc, array):
     return op
 
 
-@inlined
+@called
 def log_access(m, record, warp, pc, lanes, place, count, array, space):
     """Log one access of ``count`` lanes at places in the trace's address space; false when there are too many ops.
 
@@ -171,7 +171,7 @@ def array_at(m, region, offset):
     return found
 
 
-@inlined
+@called
 def place_of(m, record, region, lane, address, width):
     """Where in the trace's address space a lane's access lies: shared memory from 0 on, local as it interleaves."""
     if m.spaces[region] == GLOBAL or m.spaces[region] == CONSTANT:
@@ -182,7 +182,7 @@ def place_of(m, record, region, lane, address, width):
     return offset
 
 
-@inlined
+@called
 def log_lanes(m, record, warp, pc, count, width):
     """Log an access of lanes that may lie in several regions: a row for each of them."""
     m.left[:count] = True
@@ -203,7 +203,7 @@ def log_lanes(m, record, warp, pc, count, width):
     return True
 
 
-@loop
+@called
 def _search(starts, address):
     low, high = 0, len(starts) - 1  # the first `low` regions start at the address or before
     while low < high:

@@ -31,7 +31,7 @@ from memsim.sources.ptx.machine.phases import (
     turn,
 )
 from memsim.sources.ptx.machine.tables import TRACING
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called
 
 INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP, ARRIVE_COPIES = range(11)
 COUNT_BITS, FIELD = 20, (1 << 20) - 1
@@ -39,7 +39,7 @@ BYTES_AT, PHASE_AT = 40, 62
 BYTES_BITS = PHASE_AT - BYTES_AT
 
 
-@inlined
+@called
 def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
     """One operation of every active lane: A and X the object, B a count, bytes, a state or a parity, Y which.
 
@@ -80,7 +80,7 @@ def mbarrier(m, record, w, warp, pc, r, row, predicates, active):
     return DONE
 
 
-@inlined
+@called
 def _is_new(m, place, n_told):
     """Whether an object is the block's own and none of the `n_told` in `m.some`; it is put behind them then."""
     if place < 0:
@@ -92,7 +92,7 @@ def _is_new(m, place, n_told):
     return True
 
 
-@inlined
+@called
 def _log_waits(m, record, w, warp, r, row, true):
     """Log what the lanes whose test came true have waited for, an object once."""
     n_told = np.int64(0)
@@ -105,7 +105,7 @@ def _log_waits(m, record, w, warp, r, row, true):
                 log_wait(m, record, warp, place, true)
 
 
-@inlined
+@called
 def _change(m, host, what, old, value, arrivals):
     """Have an operation change the object at `host`."""
     new = _changed(what, old, value, arrivals)
@@ -116,7 +116,7 @@ def _change(m, host, what, old, value, arrivals):
         turn(m, object_at(m, host))
 
 
-@inlined
+@called
 def _changed(what, old, value, arrivals):
     """The object after an operation."""
     if what == INIT:
@@ -134,7 +134,7 @@ def _changed(what, old, value, arrivals):
     return _settled(old, np.int64(0), value if what == EXPECT else -value)
 
 
-@inlined
+@called
 def _settled(old, arrivals, size):
     """An object with arrivals and bytes added; a phase ends when none of both is missing."""
     pending, every = (old & FIELD) + arrivals, (old >> COUNT_BITS) & FIELD
@@ -145,7 +145,7 @@ def _settled(old, arrivals, size):
     return (pending & FIELD) | every << COUNT_BITS | (missing & ((1 << BYTES_BITS) - 1)) << BYTES_AT | phase << PHASE_AT
 
 
-@inlined
+@called
 def complete_bytes(m, w, address, size):
     """Bytes have come that an object waits for."""
     region = find(m, address)
@@ -155,7 +155,7 @@ def complete_bytes(m, w, address, size):
     _change(m, host, COMPLETE, read(m, host, np.int64(8)), size, np.int64(0))
 
 
-@inlined
+@called
 def told_by(m, record, w, address):
     """The row of `phases` of the object that a copy is to tell, -1 where a trace cannot wait for it."""
     region = find(m, address)

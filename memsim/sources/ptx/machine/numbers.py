@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from memsim.sources.ptx.machine.codes import Type
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called
 
 F32, F64, F16, BF16, E4M3, E5M2, TF32, UNSIGNED, SIGNED = (
     int(one)
@@ -20,13 +20,13 @@ NEAREST, ZERO, DOWN, UP, AWAY = range(5)  # how to round: .rn, .rz, .rm, .rp, .r
 SATURATE, FLUSH, RELU, FINITE = 1, 2, 4, 8
 
 
-@inlined
+@called
 def scaled(number, exponent):
     """A number times a power of two, which float64 has."""
     return number * 2.0 ** np.float64(exponent)
 
 
-@loop
+@called
 def to_number(cell, single, double, bits, kind):
     """The number that bits stand for; ``cell``, ``single`` and ``double`` are one place in memory."""
     if kind == F32 or kind == TF32:
@@ -38,10 +38,8 @@ def to_number(cell, single, double, bits, kind):
     if kind == BF16:
         cell[0] = (bits & 0xFFFF) << 16
         return np.float64(single[0])
-    if kind == F16:
-        return small_number(bits, 5, 10)
-    if kind == E5M2:
-        return small_number(bits, 5, 2)
+    if kind == F16 or kind == E5M2:
+        return small_number(bits, np.int64(5), np.int64(10 if kind == F16 else 2))
     if kind == E4M3:
         if bits & 0x7F == 0x7F:
             return math.nan
@@ -53,7 +51,7 @@ def to_number(cell, single, double, bits, kind):
     return np.float64(bits)
 
 
-@inlined
+@called
 def small_number(bits, exponent_bits, fraction_bits):
     """A number of an IEEE type with so many bits."""
     fraction = bits & ((1 << fraction_bits) - 1)
@@ -67,7 +65,7 @@ def small_number(bits, exponent_bits, fraction_bits):
     return -size if (bits >> (exponent_bits + fraction_bits)) & 1 else size
 
 
-@loop
+@called
 def to_bits(cell, single, double, number, kind, rounding, flags):
     """The bits of a number in a type, rounded as asked."""
     if flags & SATURATE:
@@ -79,18 +77,16 @@ def to_bits(cell, single, double, number, kind, rounding, flags):
         return cell[0]
     if kind == F32:
         return _single_bits(cell, single, number, rounding, flags)
-    if kind == F16:
-        return small_bits(number, 5, 10, rounding, flags & FINITE)
-    if kind == BF16:
-        return small_bits(number, 8, 7, rounding, flags & FINITE)
-    if kind == TF32:
-        return small_bits(number, 8, 10, rounding, 0) << 13
-    if kind == E5M2:
-        return small_bits(number, 5, 2, rounding, flags & FINITE)
-    return _e4m3_bits(number, rounding)
+    if kind == E4M3:
+        return _e4m3_bits(number, rounding)
+    # One call, of variables: for constants Numba would compile it once for each of them.
+    exponent_bits = np.int64(5 if kind == F16 or kind == E5M2 else 8)
+    fraction_bits = np.int64(2 if kind == E5M2 else 7 if kind == BF16 else 10)
+    result = small_bits(number, exponent_bits, fraction_bits, rounding, flags & FINITE if kind != TF32 else 0)
+    return result << 13 if kind == TF32 else result
 
 
-@inlined
+@called
 def _single_bits(cell, single, number, rounding, flags):
     cell[0] = 0
     single[0] = np.float32(number)
@@ -107,7 +103,7 @@ def _single_bits(cell, single, number, rounding, flags):
     return cell[0]
 
 
-@inlined
+@called
 def rounded(value, rounding):
     """A number as a whole one."""
     if rounding == ZERO:
@@ -125,7 +121,7 @@ def rounded(value, rounding):
     return low
 
 
-@inlined
+@called
 def small_bits(number, exponent_bits, fraction_bits, rounding, finite):
     """The bits of a number in an IEEE type with so many; ``finite``: the largest number stands for what is larger."""
     bias = (1 << (exponent_bits - 1)) - 1
@@ -149,7 +145,7 @@ def small_bits(number, exponent_bits, fraction_bits, rounding, finite):
     return sign | bits
 
 
-@inlined
+@called
 def _e4m3_bits(number, rounding):
     """OCP's FP8 E4M3: no infinities, 448 is the largest; what is larger becomes it."""
     if number != number:

@@ -13,7 +13,7 @@ from memsim.sources.ptx.machine.log import COPY_ASYNC, log_no_access
 from memsim.sources.ptx.machine.tables import SHARED_BYTES, SHARED_HOST, TRACING
 from memsim.sources.rows import START
 from memsim.sources.waits import COPIES, LOADS, need
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called, inlined
 from memsim.trace.schema import NO_OP, Flag
 
 ARRIVES, AWAITS = int(Flag.arrives), int(Flag.awaits)
@@ -47,7 +47,7 @@ def turn(m, place):
         m.phases[place, BEFORE], m.phases[place, NOW] = m.phases[place, NOW], 0
 
 
-@inlined
+@called
 def _number(m, place):
     """The number of an object's phase, at which something arrives."""
     if m.phases[place, NOW] == 0:
@@ -56,7 +56,7 @@ def _number(m, place):
     return m.phases[place, NOW]
 
 
-@inlined
+@called
 def let_copies_arrive(m, place, first):
     """Have the rows from `first` on, copies of one instruction, arrive at an object's phase once they have answered."""
     if place < 0 or first == m.cursor[0]:
@@ -66,20 +66,20 @@ def let_copies_arrive(m, place, first):
         _let_arrive(m, k, number)
 
 
-@inlined
+@called
 def _let_arrive(m, k, number):
     m.rows[k]["flags"] |= ARRIVES
     m.rows[k]["phase"] = number
 
 
-@inlined
+@called
 def log_arrival(m, record, warp, place, active):
     """Log that a warp arrives at an object's phase itself."""
     log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), ARRIVES)
     m.rows[m.cursor[0] - 1]["phase"] = _number(m, place)
 
 
-@inlined
+@called
 def log_arrival_of_copies(m, record, warp, place, active):
     """Log that a warp's copies (cp.async) since it last did this arrive, each once it has answered.
 
@@ -98,7 +98,7 @@ def log_arrival_of_copies(m, record, warp, place, active):
             _let_arrive(m, k, number)
 
 
-@inlined
+@called
 def log_wait(m, record, warp, place, active):
     """Log that a warp has waited for the phase of an object that is over, if anything of the trace arrived at it.
 

@@ -1,4 +1,4 @@
-"""Micro-ops outside of the hot part, one branch each."""
+"""Micro-ops outside of the hot part, each a loop of its own for :mod:`memsim.sources.ptx.machine.apart`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from memsim.sources.ptx.machine import across, floats, rare_integers, tensors
 from memsim.sources.ptx.machine import integers as lanes
-from memsim.sources.ptx.machine.access import DONE, OUTSIDE, log_masked
+from memsim.sources.ptx.machine.access import DONE, OUTSIDE
+from memsim.sources.ptx.machine.apart import address_of
 from memsim.sources.ptx.machine.atomics import atomic
 from memsim.sources.ptx.machine.barriers import cluster_barrier
 from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
@@ -15,7 +16,6 @@ from memsim.sources.ptx.machine.codes import (
     COUNT,
     DST,
     LANES,
-    LIST,
     OP,
     SHIFT,
     STEPS,
@@ -26,112 +26,179 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.ptx.machine.copies import commit, copy_async, matrix, wait_group
 from memsim.sources.ptx.machine.mbarriers import mbarrier
-from memsim.sources.ptx.machine.tables import SHARED_BYTES, SHARED_ROW, TRACING, WARPS
-from memsim.support.compiled import inlined
+from memsim.sources.ptx.machine.tables import BASE_WARP, SHARED_BYTES, SHARED_ROW, TRACING, WARPS, Machine
+from memsim.support.compiled import inlined, loop
 
-COPY_ASYNC, COMMIT, WAIT_GROUP, MATRIX_LOAD, MATRIX_STORE = (
-    int(one)
-    for one in (
-        Micro.copy_async, Micro.commit, Micro.wait_group, Micro.matrix_load, Micro.matrix_store
-    )
-)  # fmt: skip
-MBARRIER, MMA, WGMMA, BULK, TENSOR, CLUSTER = (
-    int(one) for one in (Micro.mbarrier, Micro.mma, Micro.wgmma, Micro.bulk, Micro.tensor, Micro.cluster_barrier)
-)
-INTEGER, FLOATING, CONVERT, ATOMIC, ALIAS, SHUFFLE, VOTE, MATCH, REDUCE, ELECT, ACTIVE, CLOCK_READ = (
-    int(one)
-    for one in (
-        Micro.integer, Micro.floating, Micro.convert, Micro.atomic, Micro.alias, Micro.shuffle, Micro.vote, Micro.match,
-        Micro.reduce, Micro.elect, Micro.active, Micro.clock,
-    )
-)  # fmt: skip
-_COMPARE, _TEST = int(floats.COMPARE), int(floats.TEST)
+_COMPARE, _TEST, _SET = int(floats.COMPARE), int(floats.TEST), int(floats.SET)
 
 
 @inlined
-def rare(m, record, w, warp, pc, r, row, predicates, active, mask, n):
-    """Carry out a micro-op; DONE, or why it cannot be."""
-    op = row[OP]
-    if op == ALIAS:
-        _share(m, w, row)
-        return np.int64(DONE)
-    if active == 0:
-        if op == ATOMIC or op == COPY_ASYNC or op == MATRIX_LOAD or op == MATRIX_STORE:
-            log_masked(m, record, warp, row[Y])
-        return np.int64(DONE)
-    if op == MBARRIER:
-        return mbarrier(m, record, w, warp, pc, r, row, predicates, active)
-    if op == MMA or op == WGMMA:
-        return _tensor(m, record, w, r, row, predicates, op == MMA)
-    if op == BULK:
-        return copy_bulk(m, record, w, warp, pc, r, row, active)
-    if op == TENSOR:
-        return copy_tensor(m, record, w, warp, pc, r, row, active)
-    if op == CLUSTER:
-        return cluster_barrier(m, record, row)
-    if op == COPY_ASYNC:
-        return copy_async(m, record, w, warp, pc, r, row, active)
-    if op == COMMIT or op == WAIT_GROUP:
-        if op == COMMIT:
-            commit(m, record, w, warp)
-        elif m.grid[TRACING]:
-            wait_group(m, record, w, warp, row[X], active)
-        return np.int64(DONE)
-    if op == MATRIX_LOAD or op == MATRIX_STORE:
-        return matrix(m, record, w, warp, pc, r, row, active, op == MATRIX_STORE)
-    if op == ATOMIC:
-        return atomic(m, record, w, warp, pc, r, row, active)
-    if op == INTEGER:
-        rare_integers.operate(r, row, m.row, n)
-    elif op == FLOATING:
-        bits = floats.operate(r, row, predicates, m.row, m.cell, m.single, m.double, n)
-        if row[Y] == _COMPARE or row[Y] == _TEST:
-            _set(predicates, row, bits, active)
-            return np.int64(DONE)
-        if row[Y] == floats.SET:
-            for lane in range(LANES):
-                m.row[lane] = row[COUNT] if (bits >> lane) & 1 else 0
-    elif op == CONVERT:
-        floats.convert(r, row, m.row, m.cell, m.single, m.double, n)
-    elif op == SHUFFLE:
-        across.shuffle(r, row, predicates, m.row, active)
-    elif op == VOTE:
-        across.vote(row, predicates, m.row, active)
-        if row[X] != across.BALLOT:
-            return np.int64(DONE)
-    elif op == MATCH:
-        across.match(r, row, predicates, m.row, active)
-    elif op == REDUCE:
-        across.reduce(r, row, m.row, active)
-    elif op == ELECT:
-        across.elect(row, predicates, m.row, active)
-    elif op == ACTIVE:
-        m.row[:] = active
-    elif op == CLOCK_READ:
-        record[CLOCK] += 1
-        m.row[:] = record[STEPS] + record[CLOCK]
-    lanes.blend(r[row[DST]], m.row, active, n)
-    return np.int64(DONE)
+def _keep(m, w, row, active):
+    """Put what the active lanes got into the result's register."""
+    lanes.blend(m.registers[w][row[DST]], m.row, active, np.int64(len(m.row)))
 
 
-@inlined
-def _tensor(m, record, w, r, row, predicates, whole):
-    """A matrix product: mma of the warp, or its part of wgmma's."""
-    if whole:
-        tensors.multiply(r, row, m.lists, m.cell, m.single, m.double, m.left_matrix, m.right_matrix, m.sums)
-        return np.int64(DONE)
+@loop
+def _integer(m, w, pc, active):
+    row = m.code[pc]
+    rare_integers.operate(m.registers[w], row, m.row, np.int64(len(m.row)))
+    _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _floating(m, w, pc, active):
+    row, predicates = m.code[pc], m.predicates[w]
+    n = np.int64(len(m.row))
+    bits = floats.operate(m.registers[w], row, predicates, m.row, m.cell, m.single, m.double, n)
+    if row[Y] == _COMPARE or row[Y] == _TEST:
+        _set(predicates, row, bits, active)
+        return DONE
+    if row[Y] == _SET:
+        for lane in range(LANES):
+            m.row[lane] = row[COUNT] if (bits >> lane) & 1 else 0
+    _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _convert(m, w, pc, active):
+    row = m.code[pc]
+    floats.convert(m.registers[w], row, m.row, m.cell, m.single, m.double, np.int64(len(m.row)))
+    _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _shuffle(m, w, pc, active):
+    row = m.code[pc]
+    across.shuffle(m.registers[w], row, m.predicates[w], m.row, active)
+    _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _vote(m, w, pc, active):
+    row = m.code[pc]
+    across.vote(row, m.predicates[w], m.row, active)
+    if row[X] == across.BALLOT:
+        _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _match(m, w, pc, active):
+    row = m.code[pc]
+    across.match(m.registers[w], row, m.predicates[w], m.row, active)
+    _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _reduce(m, w, pc, active):
+    row = m.code[pc]
+    across.reduce(m.registers[w], row, m.row, active)
+    _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _elect(m, w, pc, active):
+    row = m.code[pc]
+    across.elect(row, m.predicates[w], m.row, active)
+    _keep(m, w, row, active)
+    return DONE
+
+
+@loop
+def _active(m, w, pc, active):
+    m.row[:] = active
+    _keep(m, w, m.code[pc], active)
+    return DONE
+
+
+@loop
+def _clock(m, w, pc, active):
+    record = m.records[w]
+    record[CLOCK] += 1
+    m.row[:] = record[STEPS] + record[CLOCK]
+    _keep(m, w, m.code[pc], active)
+    return DONE
+
+
+@loop
+def _atomic(m, w, pc, active):
+    return atomic(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
+
+
+@loop
+def _copy_async(m, w, pc, active):
+    return copy_async(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
+
+
+@loop
+def _commit(m, w, pc, active):
+    commit(m, m.records[w], w, m.status[BASE_WARP] + w)
+    return DONE
+
+
+@loop
+def _wait_group(m, w, pc, active):
+    if m.grid[TRACING]:
+        wait_group(m, m.records[w], w, m.status[BASE_WARP] + w, m.code[pc, X], active)
+    return DONE
+
+
+@loop
+def _matrix_load(m, w, pc, active):
+    warp = m.status[BASE_WARP] + w
+    return matrix(m, m.records[w], w, warp, pc, m.registers[w], m.code[pc], active, False)
+
+
+@loop
+def _matrix_store(m, w, pc, active):
+    warp = m.status[BASE_WARP] + w
+    return matrix(m, m.records[w], w, warp, pc, m.registers[w], m.code[pc], active, True)
+
+
+@loop
+def _bulk(m, w, pc, active):
+    return copy_bulk(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
+
+
+@loop
+def _tensor(m, w, pc, active):
+    return copy_tensor(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
+
+
+@loop
+def _mbarrier(m, w, pc, active):
+    warp, r, predicates = m.status[BASE_WARP] + w, m.registers[w], m.predicates[w]
+    return mbarrier(m, m.records[w], w, warp, pc, r, m.code[pc], predicates, active)
+
+
+@loop
+def _cluster_barrier(m, w, pc, active):
+    return cluster_barrier(m, m.records[w], m.code[pc])
+
+
+@loop
+def _mma(m, w, pc, active):
+    """A matrix product of the warp."""
+    row, r = m.code[pc], m.registers[w]
+    tensors.multiply(r, row, m.lists, m.cell, m.single, m.double, m.left_matrix, m.right_matrix, m.sums)
+    return DONE
+
+
+@loop
+def _wgmma(m, w, pc, active):
+    """A warp's part of a matrix product."""
+    row = m.code[pc]
     shared = m.hosts[m.grid[SHARED_ROW]]
-    added = predicates[row[SHIFT]] != 0
-    done = tensors.multiply_shared(m, r, row, shared, m.grid[SHARED_BYTES], (w % m.grid[WARPS]) & 3, added)
-    return np.int64(DONE if done else OUTSIDE)
-
-
-@inlined
-def _share(m, w, row):
-    """Registers that got the value of others wait for the same loads: pairs (to, from) in the lists."""
-    for k in range(row[LIST], row[LIST] + 2 * row[COUNT], 2):
-        to, of = m.lists[k], m.lists[k + 1]
-        m.pending[w, to] = m.pending[w, of]
+    added = m.predicates[w][row[SHIFT]] != 0
+    rank = (w % m.grid[WARPS]) & 3
+    done = tensors.multiply_shared(m, m.registers[w], row, shared, m.grid[SHARED_BYTES], rank, added)
+    return DONE if done else OUTSIDE
 
 
 @inlined
@@ -147,3 +214,37 @@ def _set(predicates, row, bits, active):
         second = lanes.truth((row[COUNT] >> 4) & 15, bits, other)
         predicates[complement] = (predicates[complement] & ~active) | (second & active)
     predicates[row[DST]] = (predicates[row[DST]] & ~active) | (joined & active)
+
+
+LOOPS = {
+    Micro.integer: _integer,
+    Micro.floating: _floating,
+    Micro.convert: _convert,
+    Micro.atomic: _atomic,
+    Micro.matrix_load: _matrix_load,
+    Micro.matrix_store: _matrix_store,
+    Micro.copy_async: _copy_async,
+    Micro.commit: _commit,
+    Micro.wait_group: _wait_group,
+    Micro.bulk: _bulk,
+    Micro.tensor: _tensor,
+    Micro.mbarrier: _mbarrier,
+    Micro.shuffle: _shuffle,
+    Micro.vote: _vote,
+    Micro.match: _match,
+    Micro.reduce: _reduce,
+    Micro.elect: _elect,
+    Micro.active: _active,
+    Micro.clock: _clock,
+    Micro.mma: _mma,
+    Micro.wgmma: _wgmma,
+    Micro.cluster_barrier: _cluster_barrier,
+}
+N_LOOPS = max(LOOPS) + 1
+
+
+def load(m: Machine) -> None:
+    """Have the machine know where the loops lie that its micro-ops need."""
+    for op in np.unique(m.code[:, OP]).tolist():
+        if op in LOOPS:
+            m.loops[op] = address_of(LOOPS[op], m)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.ptx.machine.codes import MASK, SHIFT, A, B, C, Integer, X, Y
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called, inlined
 from memsim.trace.bits import popcount
 
 _ = {one.name.upper(): int(one) for one in Integer}
@@ -40,7 +40,7 @@ NONE = WORD  # what bfind returns when no bit is found
 HALF = 0xFFFF
 
 
-@loop
+@called
 def operate(registers, row, target, n):
     """One of the rare operations; its results go to ``target``, i8 [n]."""
     a, b, c = registers[row[A]], registers[row[B]], registers[row[C]]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.sources.ptx.machine import integers as lanes
-from memsim.sources.ptx.machine.access import DONE, access
+from memsim.sources.ptx.machine.access import DONE, access, log_masked
+from memsim.sources.ptx.machine.apart import call_at
 from memsim.sources.ptx.machine.barriers import (
     ARRIVE,
     AT_BARRIER,
@@ -48,7 +49,6 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.ptx.machine.control import insert, next_stop, take_lowest
 from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access, note_lanes
-from memsim.sources.ptx.machine.rare import rare
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
     BASE_WARP,
@@ -68,7 +68,8 @@ from memsim.sources.ptx.machine.tables import (
     WARPS,
 )
 from memsim.sources.rows import START
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called, inlined, loop
+from memsim.support.place import place_of
 
 READY, WARP_DONE, YIELDED = int(Status.ready), int(Status.done), int(Status.yielded)
 LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, PARTED, TRAPPED = (
@@ -85,11 +86,15 @@ MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
 EQUAL, UNEQUAL, LESS, LESS_EQUAL, LESS_SIGNED, LESS_EQUAL_SIGNED = range(24, 30)
 PREDICATE, BRANCH, TABLE, EXIT = int(Micro.predicate), int(Micro.branch), int(Micro.branch_table), int(Micro.exit)
 BARRIER, TRAP, LOAD, STORE = int(Micro.barrier), int(Micro.trap), int(Micro.load), int(Micro.store)
+ALIAS, ATOMIC, COPY_ASYNC, MATRIX_LOAD, MATRIX_STORE = (
+    int(one) for one in (Micro.alias, Micro.atomic, Micro.copy_async, Micro.matrix_load, Micro.matrix_store)
+)
 
 
 @loop
 def run(m):
     """Run teams of blocks until all are done, or something must be seen to; returns a Stop, and can be called again."""
+    m = place_of(m)
     status = m.status
     while status[TEAM_NUMBER] < status[LAST_TEAM]:
         if status[RUNNING] == 0:
@@ -134,34 +139,32 @@ def _run_team(m):
 @inlined
 def _run_warp(m, w):
     """Run a warp until it waits, ends, or has had its turn."""
-    status, record, r, predicates = m.status, m.records[w], m.registers[w], m.predicates[w]
+    code, status, record, r, predicates = m.code, m.status, m.records[w], m.registers[w], m.predicates[w]
     pcs, masks = m.pcs[w], m.masks[w]
     warp = status[BASE_WARP] + w
     m.hosts[m.grid[SHARED_ROW]] = m.grid[SHARED_HOST] + record[BLOCK] * m.grid[SHARED_BYTES]
     tracing = m.grid[TRACING] != 0
-    pc, mask = pcs[0], masks[0]
-    take_lowest(pcs, masks, record)
-    limit = next_stop(pcs, record)
-    steps = np.int64(0)
+    pc = limit = steps = np.int64(0)
+    mask = np.int64(0)  # of no group yet
     stop = np.int64(DONE)
-    n = np.int64(m.row.shape[0])
-    if tracing:
-        note_lanes(m, record, warp, mask)
+    cursor, last_row, last_listed = m.cursor, len(m.rows) - ROOM, len(m.listed) - ROOM * LANES
+    n = np.int64(len(m.row)) & -LANES  # a multiple, so that no loop of vectors needs another for the rest
     while True:
-        if pc >= limit:
-            insert(pcs, masks, record, pc, mask)
+        if pc >= limit or mask == 0:
+            if mask != 0:
+                insert(pcs, masks, record, pc, mask)
             pc, mask = pcs[0], masks[0]
             take_lowest(pcs, masks, record)
             limit = next_stop(pcs, record)
             if tracing:
                 note_lanes(m, record, warp, mask)
-        row = m.code[pc]
+        row = code[pc]
         active = mask
         if row[GUARD] >= 0:
             bits = predicates[row[GUARD]]
             active = mask & ~bits if row[NEGATED] else mask & bits
         if tracing:
-            if m.cursor[0] + ROOM > len(m.rows) or m.cursor[1] + ROOM * LANES > len(m.listed):
+            if cursor[0] > last_row or cursor[1] > last_listed:
                 stop = np.int64(LOG_FULL)
                 break
             if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
@@ -200,7 +203,7 @@ def _run_warp(m, w):
                 if tracing and pc < limit:
                     note_lanes(m, record, warp, mask)
         elif op == LOAD or op == STORE:
-            stop = access(m, record, w, warp, pc, r, row, active, op == STORE)
+            stop = access(m, w, pc, active)
             if stop != DONE:
                 break
             pc += 1
@@ -208,13 +211,7 @@ def _run_warp(m, w):
             mask &= ~active
             if mask != 0:
                 pc += 1
-            elif record[N_GROUPS] > 0:
-                pc, mask = pcs[0], masks[0]
-                take_lowest(pcs, masks, record)
-                limit = next_stop(pcs, record)
-                if tracing:
-                    note_lanes(m, record, warp, mask)
-            else:
+            elif record[N_GROUPS] == 0:
                 if tracing and record[MIX] != 0:
                     log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, active, 0)
                 record[STATUS] = WARP_DONE
@@ -230,17 +227,15 @@ def _run_warp(m, w):
                     break
             pc += 1
         elif op == TABLE:
-            pc, mask = _by_table(m, record, row, r, pcs, masks, pc, mask, active)
-            limit = next_stop(pcs, record)
-            if tracing:
-                note_lanes(m, record, warp, mask)
+            _by_table(m, w, pc, mask, active)
+            mask = np.int64(0)
         elif op == TRAP:
             if active != 0:
                 stop = np.int64(TRAPPED)
                 break
             pc += 1
         else:
-            stop = rare(m, record, w, warp, pc, r, row, predicates, active, mask, n)
+            stop = _rare(m, record, w, warp, pc, row, active)
             if stop != DONE:
                 break
             pc += 1
@@ -255,24 +250,43 @@ def _run_warp(m, w):
         status[IDLE] = 0
     if record[STEPS] > m.grid[MOST_STEPS] and stop == DONE:
         stop = np.int64(ENDLESS)
-    if record[STATUS] != WARP_DONE:
+    if mask != 0:
         insert(pcs, masks, record, pc, mask)
     status[STOP_PC] = pc
     return stop
 
 
 @inlined
-def _by_table(m, record, row, r, pcs, masks, pc, mask, active):
-    """brx.idx: every active lane goes where its index says; returns the lowest group."""
+def _rare(m, record, w, warp, pc, row, active):
+    """Carry out a micro-op that is a loop of its own; DONE, or why it cannot be."""
+    op = row[OP]
+    if op == ALIAS:
+        _share(m, w, row)
+    elif active != 0:
+        return call_at(m.loops[op], m, w, pc, active)
+    elif op == ATOMIC or op == COPY_ASYNC or op == MATRIX_LOAD or op == MATRIX_STORE:
+        log_masked(m, record, warp, row[Y])
+    return np.int64(DONE)
+
+
+@inlined
+def _share(m, w, row):
+    """Registers that got the value of others wait for the same loads: pairs (to, from) in the lists."""
+    for k in range(row[LIST], row[LIST] + 2 * row[COUNT], 2):
+        to, of = m.lists[k], m.lists[k + 1]
+        m.pending[w, to] = m.pending[w, of]
+
+
+@called
+def _by_table(m, w, pc, mask, active):
+    """brx.idx: every active lane goes where its index says."""
+    record, r, row, pcs, masks = m.records[w], m.registers[w], m.code[pc], m.pcs[w], m.masks[w]
     if active != mask:
         insert(pcs, masks, record, pc + 1, mask & ~active)
     for lane in range(LANES):
         if (active >> lane) & 1:
             index = min(max(r[row[A], lane], 0), row[COUNT] - 1)
             insert(pcs, masks, record, m.lists[row[LIST] + index], np.int64(1) << lane)
-    lowest, group = pcs[0], masks[0]
-    take_lowest(pcs, masks, record)
-    return lowest, group
 
 
 @inlined
@@ -350,7 +364,7 @@ def _compare(op, row, r, predicates, active, n):
         predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | (complement & active)
 
 
-@inlined
+@called
 def _barrier(m, record, warp, row, r, predicates, active, tracing):
     """A warp comes to a barrier; whether it must wait there."""
     block = record[BLOCK]

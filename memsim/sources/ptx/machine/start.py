@@ -23,10 +23,10 @@ from memsim.sources.ptx.machine.tables import (
     WARPS,
 )
 from memsim.sources.rows import START
-from memsim.support.compiled import inlined
+from memsim.support.compiled import called, inlined
 
 
-@inlined
+@called
 def start_team(m):
     """Make a team's blocks ready: where they are in the grid, all lanes at the first micro-op, memory all 0."""
     grid, status = m.grid, m.status

@@ -13,13 +13,13 @@ import numpy as np
 from memsim.sources.ptx.machine.access import read
 from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, A, B, C, Type, X, Y
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
-from memsim.support.compiled import inlined, loop
+from memsim.support.compiled import called
 
 F16, F64, SIGNED = int(Type.f16), int(Type.f64), int(Type.signed)
 MOST_COLUMNS, MOST_DEPTH, ROWS = 256, 64, 16
 
 
-@inlined
+@called
 def element(cell, single, double, word, number, bits, kind):
     """Element ``number`` of a register as a number."""
     part = word if bits == 64 else (word >> (number * bits)) & ((np.int64(1) << bits) - 1)
@@ -28,7 +28,7 @@ def element(cell, single, double, word, number, bits, kind):
     return to_number(cell, single, double, part, kind)
 
 
-@loop
+@called
 def multiply(registers, row, lists, cell, single, double, left, right, total):
     """mma.sync: d = a * b + c, of the whole warp.
 
@@ -59,7 +59,7 @@ def multiply(registers, row, lists, cell, single, double, left, right, total):
     _results(registers, lists, of_d, n_d, kind_d, cell, single, double, total)
 
 
-@inlined
+@called
 def _sums(registers, lists, first, count, kind, cell, single, double, total, n, given):
     """Read what is added to: halves in pairs, all else one a register."""
     halves = kind == F16
@@ -72,7 +72,7 @@ def _sums(registers, lists, first, count, kind, cell, single, double, total, n, 
             total[g + 8 * ((k >> 1) & 1), 8 * (k >> 2) + 2 * t + (k & 1)] = number
 
 
-@inlined
+@called
 def _products(left, right, total, n, depth):
     for i in range(ROWS):
         for k in range(depth):
@@ -81,7 +81,7 @@ def _products(left, right, total, n, depth):
                 total[i, j] += factor * right[k, j]
 
 
-@inlined
+@called
 def _results(registers, lists, first, count, kind, cell, single, double, total):
     halves = kind == F16
     for lane in range(LANES):
@@ -94,11 +94,11 @@ def _results(registers, lists, first, count, kind, cell, single, double, total):
                 if kind == SIGNED:
                     value = np.int64(number) & 0xFFFFFFFF
                 else:
-                    value |= to_bits(cell, single, double, number, kind, NEAREST, 0) << (16 * half)
+                    value |= to_bits(cell, single, double, number, kind, np.int64(NEAREST), np.int64(0)) << (16 * half)
             registers[lists[first + i], lane] = value
 
 
-@inlined
+@called
 def multiply_shared(m, registers, row, shared, limit, warp, scaled):
     """wgmma.mma_async: a warp's 16 rows of d = a * b + d; b, and a without registers, by descriptors of shared memory.
 
@@ -148,7 +148,7 @@ def multiply_shared(m, registers, row, shared, limit, warp, scaled):
     return True
 
 
-@inlined
+@called
 def _shared_element(m, at, width, kind, cell, single, double):
     word = read(m, at, np.int64(width))
     if kind == SIGNED:
@@ -156,7 +156,7 @@ def _shared_element(m, at, width, kind, cell, single, double):
     return to_number(cell, single, double, word, kind)
 
 
-@inlined
+@called
 def _place(descriptor, i, k, width, transposed):
     """Where element (i, k) of a matrix lies in shared memory (PTX ISA 9.0, 9.7.15.5.1: matrix descriptors, swizzling).
 
@@ -177,7 +177,7 @@ def _place(descriptor, i, k, width, transposed):
     return swizzled(at, mode)
 
 
-@inlined
+@called
 def swizzled(at, mode):
     """An address in shared memory under a swizzle of 128, 64 or 32 bytes (1, 2, 3).
 

@@ -1,4 +1,4 @@
-"""A level's arrays handed on by their place, not one by one.
+"""A tuple of arrays handed on by its place, not array by array.
 
 Numba passes a tuple to a function as the numbers that it consists of: the SMs are some three hundred. A loop of a
 hundred functions then is, before LLVM has made one of them, mostly code that takes tuples apart and puts them together
@@ -67,4 +67,4 @@ def _itself(level: Any) -> Any:
     return level
 
 
-place_of = _itself if config.DISABLE_JIT else intrinsic(_place)  # type: ignore[attr-defined]
+place_of: Any = _itself if config.DISABLE_JIT else intrinsic(_place)  # type: ignore[attr-defined]
