@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import shutil
 import struct
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -166,6 +168,48 @@ def test_the_compiled_code_of_the_largest_launch_is_what_auto_means(tmp_path):
     assert exact.trace.launch.grid == (1, 1, 1) and exact.trace.parameters["by"] == "ptx"
 
 
+ONE = """
+#include <cstdio>
+__global__ void once(float* x) { x[blockIdx.x * blockDim.x + threadIdx.x] += 1; }
+int main() {
+    float* x;
+    int n = 0;
+    if (scanf("%d", &n) == 1) printf("read %d, ", n);
+    printf("ran\\n");
+    fflush(stdout);
+    cudaMalloc(&x, 4096 * sizeof(float));
+    once<<<8, 256>>>(x);
+    cudaFree(x);
+    float* y;
+    cudaMalloc(&y, 4096 * sizeof(float));
+    cudaMemset(y, 0, 4096);
+    return 0;
+}
+"""
+
+
+@needs_gxx
+@needs_nvcc
+def test_a_program_of_one_launch_runs_once(tmp_path, capfd):
+    """Its trace is that of the launch by number, though what it allocates later has the place of its array."""
+    (tmp_path / "one.cu").write_text(ONE)
+    digests = [
+        memsim.capture(tmp_path / "one.cu", out=tmp_path / f"{launch}.h5", by="auto", launch=launch).trace.digest
+        for launch in (None, 0)
+    ]
+    assert digests[0] == digests[1] and capfd.readouterr().out == 2 * "ran\n"
+
+
+@needs_gxx
+@needs_nvcc
+def test_input_that_can_be_read_once_is_read_by_the_run_that_counts_accesses(tmp_path):
+    """A run that may have to be given up, as a second launch comes, must not take it away."""
+    (tmp_path / "one.cu").write_text(ONE)
+    command = [sys.executable, "-m", "memsim", "capture", "one.cu", "-o", "t.h5", "-q"]
+    told = subprocess.run(command, cwd=tmp_path, input="7", capture_output=True, text=True, check=True).stdout
+    assert told.startswith("read 7, ran")
+
+
 @needs_gxx
 @needs_nvcc
 @pytest.mark.parametrize(("launch", "files"), [(None, ["warm", "work"]), ("all", ["warm-0", "work-0", "work-1"])])
@@ -278,10 +322,10 @@ def test_the_folder_may_be_the_current_one(tmp_path, monkeypatch):
 def test_nothing_is_left_where_neither_code_nor_source_can_be_run(tmp_path, monkeypatch):
     from memsim.sources.ptx.cpp import session
 
-    def but_warm(self, launch, index):
-        if launch.kernel == "warm":
+    def but_warm(self, seen):
+        if seen.launch.kernel == "warm":
             raise InputError("app.cu:2", "ptx", "is not taken here")
-        return trace(self, launch, index)
+        return trace(self, seen)
 
     trace = session.Listener._trace
     monkeypatch.setattr(session.Listener, "_trace", but_warm)

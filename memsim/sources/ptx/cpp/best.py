@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +15,8 @@ from memsim.sources.capture import Captured, Sources, Wanted, capture
 from memsim.sources.capture.frontend.expressions import INLINE_PTX
 from memsim.sources.capture.recorder import Progress, check_place, check_several
 from memsim.sources.capture.session import NOT_IN_SOURCES
-from memsim.sources.outputs import moved_trace
-from memsim.sources.ptx.cpp.session import Refused, capture_by_ptx
+from memsim.sources.outputs import is_folder, moved_trace
+from memsim.sources.ptx.cpp.session import Refused, SeveralLaunches, capture_by_ptx
 from memsim.support.errors import InputError
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
@@ -24,7 +26,7 @@ _ALL_COMPILED = f"{_COMPILED}; --by source traces the source"
 _ENDED = f"{_COMPILED}, the first launch: the source has inline PTX, so the program was ended with the trace"
 _NOT_FAST = "what is traced by its source is as without --use-fast-math"
 
-Compiled = Callable[[Wanted, Refused | None], Captured]
+Compiled = Callable[..., Captured]
 
 
 def capture_best(
@@ -40,7 +42,7 @@ def capture_best(
     """Trace what nvcc makes of a launch's kernel; without nvcc, or where its code cannot be run here, the source.
 
     Compiled code has the unrolled loops, the joined accesses and the instructions that a GPU sees. Which launch is
-    meant, if none is named, only a run by source tells: then the program runs twice.
+    meant, if none is named and there are several, only a run by source tells: then the program runs once more.
 
     Args: see :func:`memsim.sources.capture.capture`.
 
@@ -58,9 +60,17 @@ def capture_best(
         def by_source() -> Captured:
             return capture(sources, arguments, places["source"], gpu, wanted, keep=keep, progress=progress)
 
-        def compiled(exact: Wanted, refused: Refused | None) -> Captured:
+        def compiled(exact: Wanted, refused: Refused | None, only: bool = False) -> Captured:
             return capture_by_ptx(
-                sources, arguments, places["compiled"], gpu, exact, keep=keep, progress=progress, refused=refused
+                sources,
+                arguments,
+                places["compiled"],
+                gpu,
+                exact,
+                keep=keep,
+                progress=progress,
+                refused=refused,
+                only=only,
             )
 
         if why := _only_by_source(sources, wanted):
@@ -68,6 +78,8 @@ def capture_best(
         if not wanted.heaviest:
             return _moved(_best_of_chosen(compiled, by_source, wanted), out, sources)
         try:
+            if not is_folder(out) and (found := _of_only_launch(compiled, wanted)):
+                return _moved(_noted(found, _ALL_COMPILED), out, sources)
             found = by_source()
         except InputError as error:
             if error.field != INLINE_PTX:
@@ -97,6 +109,25 @@ def _best_of_chosen(compiled: Compiled, by_source: Callable[[], Captured], wante
         if error.field != INLINE_PTX:
             raise
         raise next(iter(refused.values())) from None  # there is no other way to trace it
+
+
+def _of_only_launch(compiled: Compiled, wanted: Wanted) -> Captured | None:
+    """Of the launch of a program that has one; None if it has several, or its code cannot be run."""
+    if _is_given_input():
+        return None  # what the program has read there would be gone for the next run
+    refused = Refused()
+    with suppress(SeveralLaunches):
+        found = compiled(wanted, refused, only=True)
+        return None if refused else found
+    return None
+
+
+def _is_given_input() -> bool:
+    """Whether standard input is a file or a pipe."""
+    try:
+        return not stat.S_ISCHR(os.fstat(0).st_mode)
+    except OSError:  # it is closed
+        return False
 
 
 def _best_of_heaviest(compiled: Compiled, found: Captured, wanted: Wanted) -> Captured:

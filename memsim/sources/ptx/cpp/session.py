@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -33,6 +33,10 @@ from memsim.trace.schema import Space
 Refused = dict[tuple[str, int], InputError]  # by kernel and number of the launch
 
 
+class SeveralLaunches(Exception):
+    """More than one launch may be meant."""
+
+
 def capture_by_ptx(
     sources: Sources,
     arguments: Sequence[str],
@@ -43,6 +47,7 @@ def capture_by_ptx(
     keep: Path | None = None,
     progress: Progress | None = None,
     refused: Refused | None = None,
+    only: bool = False,
 ) -> Captured:
     """Build a program, run it here, and write the memory trace that the compiled code of a launch makes.
 
@@ -53,9 +58,11 @@ def capture_by_ptx(
     Args: see :func:`memsim.sources.capture.capture`; and
 
         refused: takes the wanted launches whose PTX cannot be told or run, and why.
+        only: there must be one launch of the wanted kernels, whichever it is: it is traced when the program has ended.
 
     Raises:
         InputError: as there; also nvcc is not installed, or, without `refused`, a kernel's PTX cannot be told or run.
+        SeveralLaunches: with `only`, a second one came; the program was ended there.
     """
     check_place(out)
     check_several(out, wanted)
@@ -66,13 +73,14 @@ def capture_by_ptx(
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
         modules = Modules(sources, gpu)
         stack.callback(modules.close)
-        program = build(sources, folder, assembly=True)
+        program = build(sources, folder, assembly=not only)
         for kernel in wanted.kernels:
             program.kernels.check(kernel)
         shown = str(sources.files[0])
         process = stack.enter_context(Process(program.path, arguments, shown, tells_arguments=True))
-        listener = Listener(shown, process, modules, gpu, wanted, hidden, is_folder(out), progress, refused)
+        listener = Listener(shown, process, modules, gpu, wanted, hidden, is_folder(out), progress, refused, only)
         _listen(process, listener)
+        listener.finish()
         if not listener.made and not refused:
             raise nothing_captured(shown, program.kernels, listener.launches, wanted)
         traces = [Trace.open(moved_trace(path, out)) for path in listener.made]
@@ -89,6 +97,17 @@ def _listen(process: Process, listener: Listener) -> None:
     process.check()
 
 
+@dataclass(frozen=True)
+class Seen:
+    """A launch as its kernel finds it: which of its kernel's it is, its arguments, the arrays, a copy of the memory."""
+
+    launch: Launch
+    index: int
+    given: tuple[Argument, ...]
+    arrays: tuple[Array, ...]
+    memory: Memory
+
+
 @dataclass
 class Listener:
     """Takes a program's messages, and runs a wanted launch's PTX while the program waits for an answer."""
@@ -102,10 +121,12 @@ class Listener:
     every: bool  # kernel, not the first alone
     progress: Progress | None = None
     refused: Refused | None = None
+    only: bool = False  # launch: its PTX runs when no other has come
     launches: Counter[str] = field(default_factory=Counter)
     made: list[Path] = field(default_factory=list)
     _arrays: dict[int, Array] = field(default_factory=dict)
     _given: tuple[Argument, ...] = ()
+    _waiting: Seen | None = None
 
     @property
     def is_complete(self) -> bool:
@@ -128,26 +149,45 @@ class Listener:
                 return self._begin(message)
         return ""
 
+    def finish(self) -> None:
+        """The program has ended: run the PTX of its only launch."""
+        if self._waiting is not None:
+            with self._may_refuse(self._waiting.launch, self._waiting.index):
+                self.made.append(self._trace(self._waiting))
+
     def _begin(self, launch: Launch) -> str:
         index = self.launches[launch.kernel]
         self.launches[launch.kernel] += 1
+        if self._waiting is not None and self.wanted.takes_kernel(launch.kernel):
+            raise SeveralLaunches
         if self.is_complete or not self.wanted.takes(launch.kernel, index):
             return "0 0"
+        with self._may_refuse(launch, index):
+            arrays = tuple(self._arrays.values())
+            seen = Seen(launch, index, self._given, arrays, image(self.process.number, arrays, self.shown))
+            if self.only:
+                self._waiting = seen
+            else:
+                self.made.append(self._trace(seen))
+        return "0 0 only" if self.wanted.snapshot_only else "0 0"
+
+    @contextmanager
+    def _may_refuse(self, launch: Launch, index: int) -> Iterator[None]:
+        """Where a launch's PTX is told and run: notes why that cannot be, where somebody wants to know."""
         try:
-            self.made.append(self._trace(launch, index))
+            yield
         except InputError as error:
             if self.refused is None:
                 raise
             self.refused[launch.kernel, index] = error
-        return "0 0 only" if self.wanted.snapshot_only else "0 0"
 
-    def _trace(self, launch: Launch, index: int) -> Path:
+    def _trace(self, seen: Seen) -> Path:
         """Run a launch's PTX, and write its trace."""
-        path = self.folder / f"{self.wanted.file_stem(launch.kernel, index)}{SUFFIX}"
-        ptx, entry = self._compiled(launch)
-        passed = packed(self._given, parameters(ptx, entry))
+        launch, memory = seen.launch, seen.memory
+        path = self.folder / f"{self.wanted.file_stem(launch.kernel, seen.index)}{SUFFIX}"
+        ptx, entry = self._compiled(seen)
+        passed = packed(seen.given, parameters(ptx, entry))
         assert passed is not None  # as the entry fits
-        memory = image(self.process.number, self._arrays.values(), self.shown)
         run = PtxLaunch(
             ptx=ptx,
             kernel=entry,
@@ -158,20 +198,13 @@ class Listener:
             source=self.shown,
             registers=self._registers(ptx, entry),
             machine_code=machine_code(ptx, entry, self.gpu),
-            parameters={"launch": index, "order": launch.index, "by": "ptx", "compiled_for": target(ptx)},
+            parameters={"launch": seen.index, "order": launch.index, "by": "ptx", "compiled_for": target(ptx)},
             name=launch.kernel,
             origin=self.modules.origin,
         )
-        self._bind_variables(run, memory)
+        _bind_variables(run, memory, seen.arrays)
         trace_launch(run, memory, path, self.gpu, self.wanted.blocks, progress=self.progress)
         return path
-
-    def _bind_variables(self, run: PtxLaunch, memory: Memory) -> None:
-        """Have the module's variables lie where the program has its own of the same name."""
-        places = {array.name: array.base for array in self._arrays.values()}
-        for name in run.module.variables:
-            if (bare := kernel_name(name)) in places:
-                memory.bind(run.key, name, places[bare])
 
     def _registers(self, ptx: str, entry: str) -> int:
         """Registers of a thread: as given, else as the assembler says."""
@@ -182,15 +215,24 @@ class Listener:
             raise InputError(self.shown, "registers", f"are not known ({needs}); give --registers N")
         return needs.registers
 
-    def _compiled(self, launch: Launch) -> tuple[str, str]:
+    def _compiled(self, seen: Seen) -> tuple[str, str]:
         """The PTX with the launched kernel, and its name there."""
+        launch = seen.launch
         found = [
             (text, entry)
             for text in self.modules.texts().values()
-            for entry in fitting(text, launch.kernel, launch.written, self._given)
+            for entry in fitting(text, launch.kernel, launch.written, seen.given)
         ]
         if len(found) != 1:
-            seen = ", ".join(entry for _, entry in found) or "nothing"
-            problem = f"of PTX cannot be told for {launch.written}: {seen} fits; capture it with --by source"
+            names = ", ".join(entry for _, entry in found) or "nothing"
+            problem = f"of PTX cannot be told for {launch.written}: {names} fits; capture it with --by source"
             raise InputError(f"{launch.file}:{launch.line}", "kernel", problem)
         return found[0]
+
+
+def _bind_variables(run: PtxLaunch, memory: Memory, arrays: Sequence[Array]) -> None:
+    """Have the module's variables lie where the program has its own of the same name."""
+    places = {array.name: array.base for array in arrays}
+    for name in run.module.variables:
+        if (bare := kernel_name(name)) in places:
+            memory.bind(run.key, name, places[bare])
