@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from memsim.sources.ptx import Launch, Memory, execute
+from memsim.sources.ptx.machine import rare
 
 LANE = np.arange(32)
 REGISTERS = (
@@ -323,3 +324,15 @@ def test_matrix_products(types, k, kind, bits):
     found = words(body)
     wanted = np.float32(k).view(np.int32) if types.startswith("f32") else k
     assert set(found.tolist()) == {int(wanted)}
+
+
+def test_a_kernel_asks_for_the_loops_of_its_own_micro_ops_alone(monkeypatch):
+    names = {loop: op.name for op, loop in rare.LOOPS.items()}
+    asked, address_of = set(), rare.address_of
+    monkeypatch.setattr(rare, "address_of", lambda loop, m: asked.add(names[loop]) or address_of(loop, m))
+    words("add.s32 %r9, %r2, 1;", NUMBERS)
+    assert asked == set()
+    words("shfl.sync.bfly.b32 %r9, %r2, 1, 31, -1;", NUMBERS)
+    assert asked == {"shuffle"}
+    singles("add.f32 %f2, %f1, %f1;", NUMBERS)
+    assert asked == {"shuffle", "floating"}
