@@ -134,8 +134,8 @@ loop = compiled(nogil=True)
 # Also into the caller: functions that are called for every word of a log, or that get named tuples of some thirty
 # arrays and hand them on; by value, such a tuple made a trial nearly three times as long.
 inlined = compiled(nogil=True, forceinline=True)
-# A function of its own in the machine code, for rare work and large functions. Without the word Numba gives it what its
-# caller has, so that a part of what is inlined is inlined as well.
+# A function of its own in the machine code, unless it is small: for rare work and for large functions. Without the word
+# Numba gives it what its caller has, so that a part of what is inlined is inlined as well.
 called = compiled(nogil=True, forceinline=False)
 
 drop_stale(Path(__file__).parents[1])
