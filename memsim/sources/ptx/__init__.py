@@ -2,6 +2,6 @@
 
 from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.memory import Memory
-from memsim.sources.ptx.trace import execute, trace_launch
+from memsim.sources.ptx.trace import execute, load_loops, trace_launch
 
-__all__ = ["Launch", "Memory", "execute", "trace_launch"]
+__all__ = ["Launch", "Memory", "execute", "load_loops", "trace_launch"]

@@ -6,6 +6,7 @@ import shutil
 import struct
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -127,6 +128,20 @@ def test_without_nvcc_it_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "two.cu").write_text(TWO)
     with pytest.raises(InputError, match="nvcc is not installed here"):
         memsim.capture(tmp_path / "two.cu", out=tmp_path / "t.h5", by="ptx")
+
+
+@needs_gxx
+@needs_nvcc
+def test_a_mistake_in_the_program_is_told_before_the_loops_are_compiled(tmp_path, monkeypatch):
+    from memsim.sources.ptx.cpp import session
+
+    end, waited = threading.Event(), []
+    monkeypatch.setattr(session, "load_loops", lambda: waited.append(end.wait(60)))
+    (tmp_path / "app.cu").write_text("__global__ void k(int* x) { *x = ; }\nint main() { return 0; }\n")
+    with pytest.raises(InputError, match="app.cu:1"):
+        memsim.capture(tmp_path / "app.cu", out=tmp_path / "t.h5", by="ptx")
+    assert not waited
+    end.set()
 
 
 @needs_gxx

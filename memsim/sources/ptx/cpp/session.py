@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 
 from memsim.gpu.config import GPU
 from memsim.sources.capture import Captured, Sources, Wanted
@@ -18,7 +19,7 @@ from memsim.sources.capture.recorder import Progress, check_place, check_several
 from memsim.sources.capture.session import notes_of_others
 from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
 from memsim.sources.ptx import Launch as PtxLaunch
-from memsim.sources.ptx import Memory, trace_launch
+from memsim.sources.ptx import Memory, load_loops, trace_launch
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.cpp.entries import fitting
 from memsim.sources.ptx.cpp.image import image
@@ -73,10 +74,13 @@ def capture_by_ptx(
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
         modules = Modules(sources, gpu)
         stack.callback(modules.close)
+        loading = Thread(target=load_loops, daemon=True)  # while the compilers run; not waited for where they fail
+        loading.start()
         program = build(sources, folder, assembly=not only)
         for kernel in wanted.kernels:
             program.kernels.check(kernel)
         shown = str(sources.files[0])
+        loading.join()
         process = stack.enter_context(Process(program.path, arguments, shown, tells_arguments=True))
         listener = Listener(shown, process, modules, gpu, wanted, hidden, is_folder(out), progress, refused, only)
         _listen(process, listener)
