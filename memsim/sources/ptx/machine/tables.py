@@ -63,7 +63,7 @@ class Machine(NamedTuple):
     next_mix: np.ndarray  # i4 [mixes, segments], -1 for one that is not known yet
     gaps: np.ndarray  # i8 [mixes, 2], instructions and those on the longest chain
     status: np.ndarray  # i8 [STATUS_FIELDS]
-    loops: np.ndarray  # i8, addresses of what carries out micro-ops that are rare
+    loops: np.ndarray  # i8 [N_LOOPS], by micro-op: the address of its loop, where it has one of its own
 
     def __repr__(self) -> str:
         return "Machine(...)"  # who prints `bytes1` reads memory that is nobody's
