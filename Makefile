@@ -6,26 +6,35 @@ JOBS ?= $(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 
+# Hours of random comparisons that `make nightly` makes.
+HOURS ?= 8
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+# Where Python may not write byte code, every process compiles all of memsim, and every test file, anew: 2 to 9 seconds.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
-.PHONY: help venv demo test check bench papers docs clean
+.PHONY: help venv demo test check nightly bench papers docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-7s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 venv: $(VENV)/developing ## make .venv and install memsim with its tools for developers
 
-$(VENV)/installed: setup.cfg pyproject.toml
+$(VENV)/bin/python:
 	@test -n "$(PYTHON)" || { echo "memsim needs Python 3.11 or newer with venv; none found on PATH" >&2; exit 1; }
-	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: setup.cfg pyproject.toml | $(VENV)/bin/python
+	$(PIP_INSTALL) --editable .
 	@touch $@
 
 # pycachesim is C source: where no compiler is, the tests that compare with it are skipped by name.
-$(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[oracle]' \
-	  || echo "pycachesim cannot be built here (no C compiler?): its tests will be skipped" >&2
-	@touch $@
+$(VENV)/developing: setup.cfg pyproject.toml | $(VENV)/bin/python
+	@$(PIP_INSTALL) --editable '.[dev,oracle]' || { \
+	  echo "pycachesim cannot be built here (no C compiler?): its tests will be skipped" >&2; \
+	  $(PIP_INSTALL) --editable '.[dev]'; }
+	@touch $(VENV)/installed $@
 
 demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/result.h5, out/figures
 	@mkdir -p out
@@ -33,14 +42,25 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/resul
 	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
-test: venv ## run the tests but for the slow ones, doctests included
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
+test: venv ## run all tests that are not slow, each with a small budget of random cases (five minutes on two cores)
+	MEMSIM_TESTS=quick $(PYTEST) -m "not slow"
 
-check: venv ## everything that must pass: ruff, its formatter, mypy, all tests
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
-	$(BIN)/mypy
-	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal
+# $(call part,NAME,COMMAND): run a part of `make check` and print how long it took.
+define part
+	@echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(($$(date +%s) - start)) s"
+endef
+
+check: venv ## everything that must pass: ruff, its formatter, mypy, all tests (twenty minutes on two cores)
+	$(call part,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
+	$(call part,mypy,$(BIN)/mypy)
+	$(call part,tests,$(PYTEST) -m "not slow")
+	$(call part,slow tests,$(PYTEST) -m slow)
+
+nightly: venv ## draw new random cases for HOURS=8; a failure prints how to repeat it
+	@seed=1000; end=$$(($$(date +%s) + 3600 * $(HOURS))); while [ $$(date +%s) -lt $$end ]; do \
+	  echo "== random cases from seed $$seed"; \
+	  MEMSIM_TESTS=nightly MEMSIM_FIRST_SEED=$$seed $(PYTEST) -m "hypothesis or random" || exit 1; \
+	  seed=$$((seed + 10000)); done
 
 bench: venv ## measure speed and memory; prints ratios
 	$(BIN)/python -m experiments.bench

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
-from pathlib import Path
 from typing import Any, ClassVar
 
 from numba import config
 from numba.core.caching import FunctionCache
 
+from memsim.support.loop_cache import LoopCacheImpl, alone
 from memsim.support.parts import Loop, being_compiled
 from memsim.support.progress import bar, hint_after
 
@@ -28,6 +28,7 @@ class _Kept(FunctionCache):
     looked at before a loop is called: most are inlined in others.
     """
 
+    _impl_class = LoopCacheImpl
     made: ClassVar[list[_Kept]] = []  # of all loops
     when_saved: ClassVar[list[Callable[[], None]]] = []  # told of every loop that was compiled
 
@@ -48,6 +49,16 @@ class _Kept(FunctionCache):
             super().save_overload(signature, data)
         for tell in self.when_saved:
             tell()
+
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Around a compilation: other processes that would compile the same loop wait, and then find it on disk."""
+        if being_compiled():
+            yield
+            return
+        self._open()
+        with alone(f"{self.cache_path}/{self._impl.filename_base}"):
+            yield
 
     def _open(self) -> None:
         if not self._opened:
@@ -99,36 +110,6 @@ def loading_loops() -> Iterator[None]:
             _Kept.when_saved.remove(compiled_one)
 
 
-# Rooms with loops, and the rooms whose functions and constants these loops have within them.
-BAKED_IN = {
-    "trace": ("support", "trace"),
-    "sources": ("support", "trace", "sources"),
-    "hierarchy": ("support", "trace", "hierarchy"),
-    "profile": ("support", "trace", "profile"),
-    "models": ("support", "trace", "models"),
-}
-
-
-def drop_stale(package: Path) -> None:
-    """Forget the loops on disk that are older than any source which they have within them.
-
-    Numba looks at a function's own file only, not at those of the functions inlined in it, nor at those of constants.
-
-    Args:
-        package: the folder of memsim.
-    """
-    newest = {
-        room: max(source.stat().st_mtime for source in (package / room).rglob("*.py"))
-        for room in {baked for rooms in BAKED_IN.values() for baked in rooms}
-    }
-    for room, baked in BAKED_IN.items():
-        changed = max(newest[source] for source in baked)
-        for index in (package / room).rglob("__pycache__/*.nbi"):
-            with suppress(FileNotFoundError):  # another process is dropping the same
-                if index.stat().st_mtime < changed:
-                    index.unlink()
-
-
 # Called from elsewhere.
 loop = compiled(nogil=True)
 # Also into the caller: functions that are called for every word of a log, or that get named tuples of some thirty
@@ -137,5 +118,3 @@ inlined = compiled(nogil=True, forceinline=True)
 # A function of its own in the machine code, unless it is small: for rare work and for large functions. Without the word
 # Numba gives it what its caller has, so that a part of what is inlined is inlined as well.
 called = compiled(nogil=True, forceinline=False)
-
-drop_stale(Path(__file__).parents[1])

@@ -113,4 +113,5 @@ class Loop(CPUDispatcher):
         known = self.overloads.get(arguments)
         if isinstance(getattr(known, "library", None), _Part) and not being_compiled():
             del self.overloads[arguments]
-        return super().compile(signature)
+        with self._cache.compiling():
+            return super().compile(signature)

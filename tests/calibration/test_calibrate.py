@@ -10,9 +10,10 @@ from pathlib import Path
 import machines
 import numpy as np
 import pytest
+from budget import drawn
 from cache_pairs import two_caches
 from compilers import needs_nvcc
-from hypothesis import Phase, given, reject, settings
+from hypothesis import Phase, given, reject
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -53,7 +54,7 @@ def differing(given: GPU, found: GPU) -> dict:
 
 
 @pytest.mark.slow
-@settings(max_examples=20, derandomize=True, deadline=None)
+@drawn(20)
 @given(two_caches(), st.integers(0, 99))
 def test_what_twenty_random_gpus_were_given_is_found(tmp_path_factory, gpu, seed):
     """Beginning from a preset that is unlike all of them."""
@@ -101,7 +102,7 @@ def with_rates(draw) -> GPU:
     )  # fmt: skip
 
 
-@settings(max_examples=10, derandomize=True, deadline=None, phases=[Phase.generate])
+@drawn(10, phases=[Phase.generate])
 @given(with_rates(), st.integers(0, 99))
 def test_rates_are_found(tmp_path_factory, gpu, seed):
     """Of loads, atomics and memory, from a base that is wrong in all of them."""
@@ -131,7 +132,7 @@ def test_what_another_limit_hides_or_the_driver_tells_is_left(tmp_path):
     assert "as if it were 3" in known.left[1], known.left
 
 
-@settings(max_examples=10, derandomize=True, deadline=None, phases=[Phase.generate])
+@drawn(10, phases=[Phase.generate])
 @given(st.sampled_from([1, 3, 4]), st.sampled_from([256, 512]), st.sampled_from([1, 2, 4, 8]), st.data())
 def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, data):
     """Whatever the hashes are; where a row is no longer than what a channel holds, nothing is told."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from budget import drawn
 from cache_pairs import two_caches
-from hypothesis import given, reject, settings
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 import memsim
@@ -69,7 +70,7 @@ def test_the_48_kb_of_fermi_are_found():
     assert (l1.line_bytes, l1.ways, l1.size_bytes) == (128, 6, 49152)
 
 
-@settings(max_examples=20, derandomize=True)
+@drawn(20)
 @given(two_caches(), st.integers(0, 99))
 def test_the_walks_find_any_two_caches(gpu, seed):
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.gpu import config
@@ -139,7 +140,7 @@ def test_anything_but_a_gpu_is_refused_in_one_line(data):
     assert str(caught.value).startswith("result.h5: ") and len(str(caught.value)) < 300
 
 
-@settings(max_examples=200)
+@drawn(200)
 @given(
     field=st.sampled_from(sorted(config.fields())),
     value=st.one_of(st.integers(-2, 2**70), st.floats(), st.text(max_size=8), st.booleans(), st.just([None])),

@@ -5,7 +5,8 @@ import json
 from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -133,7 +134,7 @@ _PLACES = [f"{a}.{b}" for a, parts in REPORT.items() for b in parts] + [
 ]
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(place=st.sampled_from(_PLACES), value=_ANY)
 def test_any_value_is_taken_or_refused_in_one_line(tmp_path_factory, place, value):
     path = written(tmp_path_factory.mktemp("mt4g"), changed(place, value))

@@ -6,7 +6,8 @@ from collections import Counter
 
 import machines
 import numpy as np
-from hypothesis import assume, given, settings
+from budget import drawn
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from machines import instruction
 
@@ -32,7 +33,7 @@ def bits(masks) -> int:
     return sum(int(mask).bit_count() for mask in masks)
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(st.data())
 def test_every_transaction_of_the_trace_is_counted_once_in_l1(data):
     gpu = data.draw(machines.machines())
@@ -51,7 +52,7 @@ def test_every_transaction_of_the_trace_is_counted_once_in_l1(data):
     assert (counters[tx.n_ops, Level.l1] == 0).all()
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(st.data())
 def test_what_l1_sends_l2_gets(data):
     gpu = data.draw(machines.machines())
@@ -66,7 +67,7 @@ def test_what_l1_sends_l2_gets(data):
             assert (l1[:, WRITES, unit].sum(axis=1) == l2[:, WRITES, unit].sum(axis=1)).all()
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(st.data())
 def test_what_l2_fetches_dram_reads(data):
     gpu = override(data.draw(machines.machines()), {"l2.fetch_bytes": 32, "l2.write_hit": str(WriteHit.any)})
@@ -121,7 +122,7 @@ def l2_sectors(system: System, gpu: GPU, field: str) -> dict[int, int]:
     return found
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(machines.machines(), st.integers(0, 1000))
 def test_every_written_sector_is_dirty_somewhere_or_in_memory(gpu, seed):
     tx, written = writes_once(gpu, np.random.default_rng(seed))
@@ -132,7 +133,7 @@ def test_every_written_sector_is_dirty_somewhere_or_in_memory(gpu, seed):
     assert in_memory + in_l1 + in_l2 == written
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(st.data())
 def test_an_inclusive_l2_includes(data):
     """Clean sectors of every L1, that is: what a store alone put into a write-back L1 has never been in L2."""
@@ -162,7 +163,7 @@ def test_an_l2_that_is_not_inclusive_does_not_include():
         assert (held <= set(below)) is not kept
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(st.data())
 def test_results_are_asked_laws_that_every_replay_keeps(data):
     """Cold and warm; and what was counted at one level cannot become another number."""
@@ -183,7 +184,7 @@ def test_results_are_asked_laws_that_every_replay_keeps(data):
     assert broken_law(trial, config) is None
 
 
-@settings(max_examples=30, derandomize=True)
+@drawn(30)
 @given(st.data())
 def test_nothing_is_left_under_way(data):
     gpu = data.draw(machines.machines())

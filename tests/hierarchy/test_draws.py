@@ -5,7 +5,8 @@ from __future__ import annotations
 import machines
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import instruction
 
@@ -33,7 +34,7 @@ def _same(one, other):
     return {name for name in one if "seconds" not in name and np.array_equal(one[name], other[name])}
 
 
-@settings(max_examples=40, deadline=None)
+@drawn(40)
 @given(data=st.data())
 def test_all_sources_of_another_trial_are_that_trial(data):
     gpu = data.draw(machines.machines())

@@ -7,7 +7,8 @@ from dataclasses import replace
 import machines
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.hierarchy import World
 from test_hierarchy_oracle import assert_equal
@@ -23,7 +24,7 @@ CHOICES = {
 
 
 @pytest.mark.parametrize("kind", CHOICES)
-@settings(max_examples=40, derandomize=True)
+@drawn(40)
 @given(data=st.data())
 def test_a_launch_after_another_is_as_in_the_oracle(kind, data):
     gpu = data.draw(machines.machines().filter(CHOICES[kind]))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import machines
 import numpy as np
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles.dram import ACT, PRE, RD, REF, WR
 from oracles.hierarchy import World
@@ -46,7 +47,7 @@ def assert_equal(system: System, trial, oracle: World) -> None:
         assert [(c, NAMES[n], b, r) for c, n, b, _, r in mine.tolist()] == channel.commands
 
 
-@settings(max_examples=150, derandomize=True)
+@drawn(150)
 @given(st.data())
 def test_random_machines_and_traces(data):
     gpu = data.draw(machines.machines())

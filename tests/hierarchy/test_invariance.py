@@ -11,7 +11,8 @@ from pathlib import Path
 import machines
 import numpy as np
 import pytest
-from hypothesis import Phase, given, settings
+from budget import drawn
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 from machines import instruction
 from places import ROOT, TESTS
@@ -57,7 +58,7 @@ def scramble(gpu: GPU, blocks: int = 40, seed: int = 1) -> Transactions:
     return machines.trace([[warp() for _ in range(4)] for _ in range(blocks)], range(3000))
 
 
-@settings(max_examples=40, derandomize=True)
+@drawn(40)
 @given(st.data())
 def test_every_quantum_gives_the_same_bytes(data):
     gpu = data.draw(machines.machines())
@@ -114,7 +115,7 @@ def plain_run(path: str) -> None:
 def test_the_loops_do_the_same_as_plain_python(tmp_path, machines_drawn):
     cases = []
 
-    @settings(max_examples=machines_drawn, derandomize=True, phases=[Phase.generate], database=None)
+    @drawn(machines_drawn, phases=[Phase.generate], database=None)
     @given(st.data())
     def collect(data):
         gpu = data.draw(machines.machines())

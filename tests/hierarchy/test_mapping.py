@@ -5,7 +5,8 @@ from __future__ import annotations
 import machines
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import mapping as oracle
 
@@ -32,7 +33,7 @@ def assert_placed(gpu, line_addresses) -> None:
             assert found.sets[i * per + k] == place["slice"] * sets_per_slice + within
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(machines.machines(), addresses)
 def test_every_line_lives_where_the_oracle_says(gpu, line_addresses):
     assert_placed(gpu, line_addresses)

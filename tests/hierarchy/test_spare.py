@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import machines
 import numpy as np
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.gpu.config import GPU
@@ -30,7 +31,7 @@ def counted(done: Trial) -> dict[str, bytes]:
     return {name: np.asarray(value).tobytes() for name, value in vars(done).items() if not name.endswith("seconds")}
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(st.data())
 def test_trials_in_one_machine_are_those_in_new_ones(data):
     gpu = data.draw(machines.machines())

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.gpu.presets import load_gpu, override
@@ -92,7 +93,7 @@ def _leftover(works):
 
 
 @given(st.lists(st.builds(Work, st.integers(1, 40), st.integers(1, 12), st.integers(1, 9)), min_size=1, max_size=6))
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 def test_concurrent_kernels_share_the_gpu_as_an_independent_replay_says(works):
     program = Program()
     for number, work in enumerate(works):
@@ -161,7 +162,7 @@ def _tree(resident, faulting):
 
 
 @given(st.integers(0, 2**64 - 1), st.sets(st.integers(0, 63), min_size=1))
-@settings(max_examples=100, derandomize=True)
+@drawn(100)
 def test_the_prefetcher_is_a_tree(bits, faulting):
     resident = np.array([bits >> k & 1 for k in range(64)], bool)
     resident[list(faulting)] = False
@@ -193,7 +194,7 @@ def test_blocks_launch_children_and_the_parent_ends_with_the_last_of_them():
 
 
 @given(st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=1, max_size=12), st.integers(1, 5))
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 def test_nested_kernels_do_all_their_work(blocks, wave):
     """Without idle room no schedule beats total work over the room, nor can any block be left out."""
     children = tuple(Work(2, wave, 4.0) if launches else None for _, launches in blocks)

@@ -6,7 +6,8 @@ import csv
 
 import ncu_files
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.measured import read_report
@@ -79,7 +80,7 @@ def test_a_report_of_the_profilers_own_format(tmp_path):
 
 @pytest.mark.parametrize("whole", [_report(), ncu_files.wide_csv(_launches()).encode()], ids=["ncu-rep", "csv"])
 @given(data=st.data())
-@settings(max_examples=150)
+@drawn(150)
 def test_damage_is_one_line_or_another_report(tmp_path_factory, whole, data):
     at = data.draw(st.integers(0, len(whole) - 1))
     byte = data.draw(st.integers(0, 255))

@@ -6,7 +6,8 @@ import heapq
 import math
 
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.gpu.presets import load_gpu
@@ -91,7 +92,7 @@ def timeline(warps: int, periods: int, comp: float, mem_l: float, delay: float) 
     return end
 
 
-@settings(max_examples=300)
+@drawn(300)
 @given(
     warps=st.integers(1, 32),
     periods=st.integers(20, 60),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from budget import seeds
 from profile_traces import random_transactions
 
 import memsim
@@ -87,7 +88,7 @@ def _uses(tx, order, sm=EVERY_SM):
             yield from ((int(i["op"]), k) for k in range(i["first"], i["first"] + i["count"]))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_every_instruction_is_taken_once_in_the_order_of_its_warp_by_resident_blocks(seed):
     tx, sms, resident = random_transactions(seed), 2, 2
     order = interleaved(tx, sms, resident)

@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+from budget import seeds
 from typer.testing import CliRunner
 
 import memsim
@@ -64,7 +65,7 @@ def test_laps_over_an_array_need_its_bytes():
     assert not found.caches["l2"].curve.best  # all that is reused stays in L1
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", seeds(4))
 def test_the_curve_is_the_replay_of_a_cache_without_sets(seed):
     """One warp, from its start, has one order; apart are only ways that wait for data while others are used."""
     gpu = override(load_gpu("tesla-c2050"), NO_SETS)

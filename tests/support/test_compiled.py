@@ -5,6 +5,8 @@ import configparser
 import inspect
 import os
 import shutil
+import subprocess
+import sys
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -17,30 +19,14 @@ from numba.np import arrayobj
 from places import ROOT
 
 from memsim.support import compiled
-from memsim.support.compiled import BAKED_IN, drop_stale, loop
+from memsim.support.compiled import loop
+from memsim.support.loop_cache import BAKED_IN, digest
 
 PACKAGE = ROOT / "memsim"
 
 
-@pytest.fixture
-def package(tmp_path):
-    """A copy of the sources, an hour old, with machine code of now in each room that has loops."""
-    copy = tmp_path / "memsim"
-    shutil.copytree(PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
-    for source in copy.rglob("*.py"):
-        os.utime(source, (source.stat().st_atime, source.stat().st_mtime - 3600))
-    for room in BAKED_IN:
-        (copy / room / "__pycache__").mkdir()
-        (copy / room / "__pycache__" / "loop-1.py311.nbi").touch()
-    return copy
-
-
-def _rooms_with_code(package: Path) -> set[str]:
-    return {index.relative_to(package).parts[0] for index in package.rglob("*.nbi")}
-
-
 @pytest.mark.parametrize(
-    ("changed", "dropped"),
+    ("changed", "rooms"),
     [
         ("trace/schema.py", set(BAKED_IN)),  # its flags are constants in every loop
         ("support/compiled.py", set(BAKED_IN)),
@@ -49,12 +35,33 @@ def _rooms_with_code(package: Path) -> set[str]:
         ("cli/run.py", set()),
     ],
 )
-def test_a_changed_source_drops_the_machine_code_it_is_part_of(package, changed, dropped):
-    drop_stale(package)
-    assert _rooms_with_code(package) == set(BAKED_IN)
-    os.utime(package / changed, (2**32, 2**32))
-    drop_stale(package)
-    assert _rooms_with_code(package) == set(BAKED_IN) - dropped
+def test_changed_source_changes_digest_of_its_loops(tmp_path, changed, rooms):
+    package = tmp_path / "memsim"
+    shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+    before = {room: digest(package, room) for room in BAKED_IN}
+    assert before == {room: digest(PACKAGE, room) for room in BAKED_IN}  # whichever folder it is in
+    (package / changed).write_text((package / changed).read_text() + "# changed\n")
+    assert {room for room in BAKED_IN if digest(package, room) != before[room]} == rooms
+
+
+COMPILE_ONE_LOOP = """
+import numpy as np
+from memsim.profile.stack import picked
+picked(np.int64(7), np.int64(3))
+print(sum(picked.stats.cache_misses.values()))
+"""
+
+
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_processes_share_one_compilation_of_a_loop(tmp_path):
+    environment = os.environ | {"MEMSIM_CACHE": str(tmp_path)}
+    command = [sys.executable, "-c", COMPILE_ONE_LOOP]
+    both = [subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert sorted(process.communicate()[0] for process in both) == ["0\n", "1\n"]
+    assert (
+        len(list(tmp_path.glob("loops/profile-*/stack/picked-*.nbi"))) + len(list(tmp_path.rglob("stack.picked-*.nbi")))
+        == 1
+    )
 
 
 def test_a_bar_counts_what_is_compiled(monkeypatch, tmp_path):

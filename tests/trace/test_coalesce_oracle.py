@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from budget import drawn
 from fake_trace import ALL, FakeTrace, machine, static_op
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from oracles import coalesce as oracle
 
@@ -107,13 +108,13 @@ def trace_of(instructions) -> FakeTrace:
     return FakeTrace(ops, rows, arrays=[TEXTURE])
 
 
-@settings(max_examples=300)
+@drawn(300)
 @given(st.lists(accesses(), min_size=1, max_size=6), machines())
 def test_against_the_oracle(instructions, gpu):
     check_against_oracle(instructions, gpu, coalesce(trace_of(instructions), gpu))
 
 
-@settings(max_examples=200)
+@drawn(200)
 @given(st.lists(accesses(), min_size=1, max_size=2), st.lists(MOVES, max_size=8), machines(), st.data())
 def test_an_op_that_repeats_moved_against_the_oracle(shapes, moves, gpu, data):
     """What is taken from an op's last instruction: the same lanes, moved by any distance, between others."""

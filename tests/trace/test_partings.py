@@ -3,7 +3,8 @@
 from time import process_time
 
 import numpy as np
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.trace.partings import find_partings
@@ -55,7 +56,7 @@ def together(masks):
     return int(np.bitwise_or.reduce(np.array(masks, np.int64))) if masks else 0
 
 
-@settings(max_examples=300, derandomize=True)
+@drawn(300)
 @given(programs(), programs())
 def test_what_runs_at_once_has_no_lane_no_load_and_no_barrier_in_common(one, two):
     """So each lane's own order is kept, and a side that counts its own loads alone knows all it waits for."""

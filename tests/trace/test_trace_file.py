@@ -7,8 +7,9 @@ from dataclasses import fields, replace
 import h5py
 import numpy as np
 import pytest
+from budget import drawn
 from changing import changed, unsealed
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from places import ROOT
 
@@ -58,7 +59,7 @@ def joined(chunks):
     return Chunk(range(chunks[0].warps.start, chunks[-1].warps.stop), **starts, **data)
 
 
-@settings(max_examples=30)
+@drawn(30)
 @given(PROGRAMS, st.integers(1, 20), st.integers(1, 3))
 def test_what_is_written_is_read(tmp_path_factory, programs, max_instructions, batch):
     path = tmp_path_factory.mktemp("trace") / "t.h5"
@@ -75,7 +76,7 @@ def test_what_is_written_is_read(tmp_path_factory, programs, max_instructions, b
     assert write(path, programs, 99) == digest  # however it was batched
 
 
-@settings(max_examples=20)
+@drawn(20)
 @given(PROGRAMS)
 def test_compiled_check_is_its_python(programs):
     whole = chunk(programs)

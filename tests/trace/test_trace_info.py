@@ -1,14 +1,15 @@
 """Counting what a trace holds, against counting by hand."""
 
 import numpy as np
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 
 from memsim.trace import bits, info
 from memsim.trace.schema import NO_OP, Flag, Space
 from tests.trace_programs import OPS, PROGRAMS, chunk
 
 
-@settings(max_examples=30)
+@drawn(30)
 @given(PROGRAMS)
 def test_counts_are_those_of_the_rows(programs):
     rows = [row for program in programs for row in program]

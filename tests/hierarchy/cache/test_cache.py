@@ -7,6 +7,7 @@ from typing import Any
 import machines
 import numpy as np
 import pytest
+from budget import seeds
 from machines import instruction
 
 import memsim
@@ -90,7 +91,7 @@ def plain(replacement: Replacement, l1_ways: int = 4, l2_ways: int = 8, l1: bool
     ("replacement", "l1", "stores"),
     [(Replacement.lru, True, False), (Replacement.lru, False, True), (Replacement.fifo, True, True)],
 )
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", seeds(3))
 def test_random_streams_hit_and_miss_as_in_pycachesim(replacement, l1, stores, l1_ways, l2_ways, seed):
     rng = np.random.default_rng(seed)
     lines = np.concatenate([rng.integers(0, 100, 600), np.arange(0, 40).repeat(3), rng.zipf(1.3, 600) % 500])

@@ -8,7 +8,8 @@ from itertools import combinations
 import machines
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import instruction
 from oracles.dram import waits
@@ -209,7 +210,7 @@ def illegal(dram, log: list[tuple[int, str, int, int]]) -> list[str]:
     return found + [f"data at {a} and {b}" for a, b in zip(bursts, bursts[1:], strict=False) if b - a < timing.burst]
 
 
-@settings(max_examples=60, derandomize=True)
+@drawn(60)
 @given(st.data())
 def test_no_schedule_breaks_the_table(data):
     gpu = data.draw(machines.machines())

@@ -7,7 +7,8 @@ from dataclasses import replace
 import machines
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import instruction
 
@@ -36,7 +37,7 @@ def test_n_partial_stores_take_n_times_as_long(each, partial):
     assert longer == N * (each - 1) * partial.bit_count()
 
 
-@settings(max_examples=25, derandomize=True)
+@drawn(25)
 @given(st.data())
 def test_where_it_is_off_parts_change_nothing(data):
     gpu = override(data.draw(machines.machines()), {"l2.partial_store_cycles": None})

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import machines
 import numpy as np
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import instruction
 
@@ -13,7 +14,7 @@ from memsim.hierarchy.system import System
 from memsim.trace.schema import Flag
 
 
-@settings(max_examples=100, derandomize=True)
+@drawn(100)
 @given(st.data())
 def test_items_cover_every_instruction_once_and_agree_on_barriers(data):
     tx = machines.without_mbarriers(data.draw(machines.traces(machines.gpu())))
@@ -38,7 +39,7 @@ def test_items_cover_every_instruction_once_and_agree_on_barriers(data):
         assert not len(cuts), "no item begins or ends where lanes are parted"
 
 
-@settings(max_examples=50, derandomize=True)
+@drawn(50)
 @given(st.floats(0, 1, exclude_max=True), st.lists(st.booleans(), min_size=1, max_size=20))
 def test_a_phase_cuts_at_the_start_of_a_sequence(phase, starts):
     tx = machines.one_warp(*(instruction([(0, 1)], sequence=start) for start in starts))

@@ -3,7 +3,8 @@
 import machines
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import instruction
 
@@ -29,7 +30,7 @@ def load(line, waits=NONE, **more):
     return instruction([(line, 1)], sequence=False, waits=waits, **more)
 
 
-@settings(max_examples=30, derandomize=True)
+@drawn(30)
 @given(st.data())
 def test_sequences_are_waits_for_everything(data):
     """Bulk scheduling is the scoreboard's special case: the same bits, where each sequence fits the scoreboard."""

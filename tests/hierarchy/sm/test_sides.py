@@ -3,7 +3,8 @@
 import machines
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from machines import instruction
 
@@ -97,7 +98,7 @@ def test_by_sequence_sides_are_in_turn():
     assert cycles(tx, sm__dependence="sequence") == cycles(machines.in_turn(tx), sm__dependence="sequence")
 
 
-@settings(max_examples=20, derandomize=True)
+@drawn(20)
 @given(st.data())
 def test_the_same_is_issued_either_way(data):
     """What goes to memory does not depend on whether sides take turns: transactions, and who asks for how many."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import machines
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from budget import drawn
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from machines import instruction
 
@@ -69,7 +70,7 @@ def test_pages_of_one_shared_entry_wait_for_one_walk():
     assert counted == dict(sm_hit=0, sm_miss=2, sm_merge=1, shared_hit=0, shared_miss=1, shared_merge=1)
 
 
-@settings(max_examples=40, derandomize=True)
+@drawn(40)
 @given(st.data())
 def test_everything_that_l2_gets_was_translated_and_walks_load_an_entry_a_level(data):
     gpu = data.draw(machines.machines())

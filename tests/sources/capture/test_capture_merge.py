@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from budget import drawn
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from memsim.sources.capture import merge
@@ -79,19 +80,19 @@ def masked_program(program, n_threads):
     return warps
 
 
-@settings(max_examples=150)
+@drawn(150)
 @given(programs(), st.sampled_from([1, 4, 32, 40]))
 def test_order_masks_addresses_and_sequences_agree_with_masks(program, n_threads):
     assert merged_program(program, n_threads) == masked_program(program, n_threads)
 
 
-@settings(max_examples=30)
+@drawn(30)
 @given(deep_programs(), st.sampled_from([4, 32]))
 def test_lanes_in_many_calls_agree_with_masks(program, n_threads):
     assert merged_program(program, n_threads) == masked_program(program, n_threads)
 
 
-@settings(max_examples=80)
+@drawn(80)
 @given(programs(plain=True))
 def test_order_masks_and_addresses_agree_with_post_dominators(program):
     (warp,) = merged_program(program, 32)
@@ -360,7 +361,7 @@ def test_batches_change_nothing():
     assert rows(Slow(stream))[1] == expected
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@drawn(100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.one_of(programs(), deep_programs()), st.sampled_from([1, 40]), st.data())
 def test_a_block_in_parts_is_the_same_as_whole(monkeypatch, tmp_path, program, n_threads, data):
     """Whatever the parts, what is held of each lane, and what is handed on together."""
@@ -451,7 +452,7 @@ def test_a_stream_that_ends_early_says_so():
     assert len(list(read_log(io.BytesIO(whole[:no_launch_yet]), "app.cu"))) == len(messages) - 5
 
 
-@settings(max_examples=150)
+@drawn(150)
 @given(st.data())
 def test_bytes_gone_wrong_end_in_one_line_or_another_trace(data):
     stream = bytearray(b"".join(a_launch(MIXED, 3, 4)))

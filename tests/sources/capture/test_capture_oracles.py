@@ -1,6 +1,7 @@
 """What a capture says was accessed, against what a compiler's thread sanitizer says: two programs from one source."""
 
 import pytest
+from budget import seeds
 from compilers import needs_gxx
 
 from tests import thread_sanitizer
@@ -41,7 +42,7 @@ def check_templates(seed, folder):
     assert thread_sanitizer.captured(source, folder / "traces") == expected
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", seeds(2))
 def test_bytes_of_random_templates_agree(seed, tmp_path):
     check_templates(seed, tmp_path)
 

@@ -4,7 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memsim
@@ -17,7 +17,6 @@ from tests.describing import describe, program
 WORDS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=32, max_size=32)
 
 
-@settings(deadline=None)
 @given(WORDS, WORDS)
 def test_integer_division_and_wrapping_are_those_of_c(first, second):
     second = [value or 1 for value in second]

@@ -1,7 +1,8 @@
 """What described kernels wait for, and what they compute by class: by hand, beside sets of loads, and beside PTX."""
 
 import numpy as np
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.trace.schema import INSTRUCTION_CLASSES, NO_OP, NO_WAIT, Flag, Kind, LoadClass
@@ -184,7 +185,7 @@ def run(t, a, out, tile, steps, values):
             t.sync()
 
 
-@settings(deadline=None, max_examples=200)
+@drawn(200)
 @given(st.lists(STEPS, min_size=1, max_size=3))
 def test_waits_are_those_of_the_values(turns):
     """Every access has all that it needs; where no atomic makes counts unsure, nothing newer."""

@@ -4,7 +4,8 @@ import json
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -116,7 +117,7 @@ def test_wrong_files(tmp_path, records, metadata, message):
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(st.data())
 def test_damaged_files_are_refused_or_read(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("cutracer")

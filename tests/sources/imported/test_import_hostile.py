@@ -9,7 +9,8 @@ import time
 
 import pytest
 import zstandard
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -152,7 +153,7 @@ def mutated(draw, content: bytes) -> bytes:
     return content
 
 
-@settings(max_examples=100)
+@drawn(100)
 @given(st.data())
 def test_changed_traces_are_refused_by_line_or_read(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("trace")
@@ -163,7 +164,7 @@ def test_changed_traces_are_refused_by_line_or_read(tmp_path_factory, data):
         assert len(list(folder.iterdir())) == 1
 
 
-@settings(max_examples=100)
+@drawn(100)
 @given(st.data())
 def test_changed_logs_are_refused_by_line_or_read(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("log")

@@ -4,7 +4,8 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -93,7 +94,7 @@ def test_wrong_files(tmp_path, content, message):
     assert [found.name for found in tmp_path.iterdir()] == [path.name]
 
 
-@settings(max_examples=60, deadline=None)
+@drawn(60)
 @given(st.data())
 def test_damaged_files_are_refused_or_read(tmp_path_factory, data):
     content = bytearray(GOOD)

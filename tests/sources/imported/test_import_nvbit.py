@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -73,7 +74,7 @@ def test_what_variants_print(tmp_path):
     assert lanes(trace) == [("LDG.E.64", {0: A, 1: A + 4})]
 
 
-@settings(max_examples=25)
+@drawn(25)
 @given(st.data())
 def test_any_order_through_the_disk(tmp_path_factory, data):
     """Records sorted in pieces are those of each warp in the order of the text, whatever fits into memory."""

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 
 import memsim
@@ -112,7 +113,7 @@ def rows(draw):
     return [*found, (0, int(Flag.sequence), 0, 1, 1 << 30, 0, 0, [])]
 
 
-@settings(max_examples=40)
+@drawn(40)
 @given(st.lists(rows(), min_size=4, max_size=4))
 def test_any_trace(tmp_path_factory, programs):
     folder = tmp_path_factory.mktemp("trace")

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import given, settings
+from budget import drawn
+from hypothesis import given
 from hypothesis import strategies as st
 from tracez_bytes import tracez, u4
 
@@ -139,7 +140,7 @@ def test_wrong_files(tmp_path):
         assert [path.name for path in tmp_path.iterdir()] == ["kernel-1.tracez"]
 
 
-@settings(max_examples=100, deadline=None)
+@drawn(100)
 @given(st.data())
 def test_damaged_files_are_refused_or_read(tmp_path_factory, data):
     content = bytearray(tracez(HEAD, BLOCKS))

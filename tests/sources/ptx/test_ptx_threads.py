@@ -6,6 +6,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from budget import seeds
 from oracles import ptx_threads
 from ptx_programs import WORDS, Program, for_oracle
 from ptx_traces import lane_accesses
@@ -23,7 +24,7 @@ def _launch(text: str, words: np.ndarray) -> tuple[Launch, Memory, int]:
     return Launch(text, "program", (BLOCKS, 1, 1), (THREADS, 1, 1), [address]), memory, address
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", seeds(40))
 def test_a_random_program(seed, tmp_path):
     text = Program(seed, THREADS).text
     start = np.random.default_rng(seed).integers(0, 1 << 32, WORDS, np.uint32)

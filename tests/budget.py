@@ -1,0 +1,37 @@
+"""How many random cases a test draws: few in `make test`, more in `make check`, without limit in `make nightly`.
+
+The environment variable ``MEMSIM_TESTS`` names the budget: ``quick``, ``full`` (the default) or ``nightly``.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from hypothesis import settings
+
+BUDGETS = ("quick", "full", "nightly")
+BUDGET = os.environ.get("MEMSIM_TESTS", "full")
+assert BUDGET in BUDGETS, f"MEMSIM_TESTS = {BUDGET}: must be one of {', '.join(BUDGETS)}"
+_QUICK_SHARE = 5  # a quick run draws one case where a full one draws five
+_NIGHTLY_FACTOR = 100
+
+
+def cases(full: int) -> int:
+    """The number of random cases to draw where a full run draws ``full``."""
+    return {"quick": -(-full // _QUICK_SHARE), "full": full, "nightly": full * _NIGHTLY_FACTOR}[BUDGET]
+
+
+def drawn(full: int, **options: Any) -> Any:
+    """Settings of a Hypothesis test that draws ``full`` examples in a full run.
+
+    Quick and full runs draw the same examples every time. A nightly run draws new ones, and prints how to repeat a
+    failure.
+    """
+    return settings(max_examples=cases(full), derandomize=BUDGET != "nightly", print_blob=True, **options)
+
+
+def seeds(full: int) -> range:
+    """Seeds of a test that is parametrized by its random seed; a nightly run begins where a full one ends."""
+    first = int(os.environ.get("MEMSIM_FIRST_SEED", full)) if BUDGET == "nightly" else 0
+    return range(first, first + cases(full))
