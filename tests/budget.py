@@ -17,18 +17,19 @@ _QUICK_SHARE = 5  # a quick run draws one case where a full one draws five
 _NIGHTLY_FACTOR = 100
 
 
-def cases(full: int) -> int:
-    """The number of random cases to draw where a full run draws ``full``."""
-    return {"quick": -(-full // _QUICK_SHARE), "full": full, "nightly": full * _NIGHTLY_FACTOR}[BUDGET]
+def cases(full: int, quick: int | None = None) -> int:
+    """The number of random cases to draw where a full run draws ``full``, and a quick one ``quick``."""
+    few = -(-full // _QUICK_SHARE) if quick is None else quick
+    return {"quick": few, "full": full, "nightly": full * _NIGHTLY_FACTOR}[BUDGET]
 
 
-def drawn(full: int, **options: Any) -> Any:
+def drawn(full: int, quick: int | None = None, **options: Any) -> Any:
     """Settings of a Hypothesis test that draws ``full`` examples in a full run.
 
     Quick and full runs draw the same examples every time. A nightly run draws new ones, and prints how to repeat a
     failure.
     """
-    return settings(max_examples=cases(full), derandomize=BUDGET != "nightly", print_blob=True, **options)
+    return settings(max_examples=cases(full, quick), derandomize=BUDGET != "nightly", print_blob=True, **options)
 
 
 def seeds(full: int) -> range:

@@ -151,7 +151,9 @@ def _caught(tree: Path, fault: Fault, budget: str) -> bool:
     file.write_text(text)
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
     seconds = time.perf_counter() - begin
-    print(f"{'caught' if failed else 'MISSED'} | {fault.name} | {seconds:.0f} s | {(failed or [''])[0][:110]}", flush=True)
+    print(
+        f"{'caught' if failed else 'MISSED'} | {fault.name} | {seconds:.0f} s | {(failed or [''])[0][:110]}", flush=True
+    )
     return bool(failed)
 
 

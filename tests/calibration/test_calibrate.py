@@ -247,11 +247,13 @@ def test_a_walk_that_is_too_irregular_is_refused(fake):
         fake.walk(scattered, np.zeros(5000, int))
 
 
+@pytest.mark.slow
 @needs_nvcc
 def test_the_program_compiles(tmp_path):
     assert compiled(tmp_path / "probe", "sm_80").stat().st_size > 0
 
 
+@pytest.mark.slow
 @needs_nvcc
 @no_gpu
 def test_without_a_gpu_it_ends_in_one_line(tmp_path):

@@ -319,6 +319,7 @@ def _heed_interrupts():
 LISTENING = dict(start_new_session=True, preexec_fn=_heed_interrupts)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("send", "how"),
     [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM)],

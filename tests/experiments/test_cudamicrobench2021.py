@@ -1,5 +1,6 @@
 """The study of CUDAMicroBench's pairs runs the authors' programs from where the reader says, else describes them."""
 
+import pytest
 from compilers import needs_gxx
 
 from experiments.cudamicrobench2021.inside import PAIRS, time_of
@@ -27,6 +28,7 @@ def test_programs_are_pairs_of_the_study():
     assert set(PROGRAMS) <= set(PAIRS)
 
 
+@pytest.mark.slow
 @needs_gxx
 def test_a_downloaded_program_is_captured_by_version(tmp_path):
     folder = tmp_path / REPOSITORY / "Shmem"

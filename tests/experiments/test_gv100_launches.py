@@ -27,6 +27,7 @@ def test_every_launch_is_measured_described_and_found():
     assert {row.kernel for row in ROWS} == set(measured()) == set(PROGRAMS)
 
 
+@pytest.mark.slow
 def test_a_downloaded_program_is_captured_and_counted(tmp_path, monkeypatch):
     file = tmp_path / POLYBENCH / "GRAMSCHM/gramschmidt.cu"
     file.parent.mkdir(parents=True)

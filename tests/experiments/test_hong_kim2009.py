@@ -50,6 +50,7 @@ def of_a_step(case: Case) -> tuple[float, float]:
     return more[0] - fewer[0], more[1] - fewer[1]
 
 
+@pytest.mark.slow
 def test_loops_are_those_of_table_4():
     assert LOADS == (0, 1, 1, 2, 2, 4, 6)
     assert [of_a_step(case) for case in micro(quick=False)] == [

@@ -39,6 +39,7 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
     assert mean == pytest.approx(np.mean([lap.mean for lap in walked]), rel=0.01)  # DRAM's clock may stand elsewhere
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     ["tesla-c2050"] + [pytest.param(name, marks=pytest.mark.slow) for name in ("gtx480", "tesla-v100", "tesla-k80")],
@@ -54,6 +55,7 @@ def test_the_walks_find_every_parameter_of_a_preset(name):
     assert found["lines that L1 loses with L2"] == f"{lost} of {discover.TURNS}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tesla-c2050", pytest.param("gtx480", marks=pytest.mark.slow)])
 def test_fermi_would_be_found_not_inclusive(name):
     """Though the C2050's lines that share a set of L2 overfill a set of its L1, and the GTX 480's L1 is random."""
@@ -70,7 +72,7 @@ def test_the_48_kb_of_fermi_are_found():
     assert (l1.line_bytes, l1.ways, l1.size_bytes) == (128, 6, 49152)
 
 
-@drawn(20)
+@drawn(20, quick=2)
 @given(two_caches(), st.integers(0, 99))
 def test_the_walks_find_any_two_caches(gpu, seed):
     try:

@@ -23,6 +23,7 @@ def test_the_pieces_of_a_lap_are_the_lap(elements):
     assert (chased >= min(elements, 250)).all() and (chased < 250 + 32).all() or len(first) == 1
 
 
+@pytest.mark.slow
 def test_a_list_chased_in_pieces_takes_as_long_as_one_chased_whole():
     """In the transition from L2 to memory, where part of a lap misses; the whole walk is that of another study."""
     gpu = small("tesla-v100", 786432)
@@ -37,6 +38,7 @@ def test_a_list_chased_in_pieces_takes_as_long_as_one_chased_whole():
     assert whole < latency(gpu, elements * LINE / 1024, iterations=elements) < whole + 213 * 35 * 17 / elements
 
 
+@pytest.mark.slow
 def test_a_list_that_fits_one_partition_of_l2_hits_nearby_and_a_longer_one_half_afar():
     """Each line's home is near for half of them. Beyond one partition these come from memory, the others from afar."""
     gpu = small("a100", 16 * 80 * 1024)  # two partitions of 640 KB

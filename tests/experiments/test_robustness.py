@@ -6,13 +6,15 @@ import os
 import subprocess
 
 import pytest
+from budget import cases
 from compilers import needs_gxx
 
 from experiments.robustness.kills import COMMANDS, capture_command, kill_at_random
 
-TIMES, MANY_TIMES = 3, 20
+TIMES, MANY_TIMES = cases(3), 20
 
 
+@pytest.mark.slow
 @needs_gxx
 @pytest.mark.parametrize("times", [TIMES, pytest.param(MANY_TIMES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COMMANDS)
@@ -22,6 +24,7 @@ def test_a_kill_at_any_moment_damages_nothing(tmp_path, name, times):
     assert (done.damaged, done.outlived, done.left) == (0, 0, [])
 
 
+@pytest.mark.slow
 @needs_gxx
 def test_what_a_killed_compiler_leaves_goes_with_the_capture(tmp_path):
     """A compiler that dies by its broken pipe clears nothing away; this one never does."""

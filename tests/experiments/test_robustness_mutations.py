@@ -20,6 +20,7 @@ def small(place, count, seed):
     assert not any(tally.bad for tally in tallies), table(tallies)
 
 
+@pytest.mark.slow
 def test_nothing_hangs_crashes_or_misleads(place):
     small(place, 80, seed=11)
 
@@ -48,6 +49,7 @@ def crash():
     raise ZeroDivisionError
 
 
+@pytest.mark.slow
 def test_the_harness_sees_what_it_looks_for(tmp_path, monkeypatch):
     monkeypatch.setattr("experiments.robustness.trying.SECONDS", 5)
     outcomes = [tried(action, tmp_path)[0] for action in (hang, take_memory, crash, lambda: None)]

@@ -55,6 +55,7 @@ def test_every_program_has_a_name_of_its_own_and_a_kernel_in_its_file():
         assert program.arguments and program.small
 
 
+@pytest.mark.slow
 @needs_gxx
 @pytest.mark.parametrize(
     "program",
@@ -76,6 +77,7 @@ def test_a_microbenchmark_passes_its_own_check_on_the_cpu(file, arguments):
     assert memsim.capture(file, arguments=arguments, blocks="all").trace.n_blocks in (1, 2)
 
 
+@pytest.mark.slow
 @needs_gxx
 def test_predictions_stand_beside_the_counters(tmp_path, monkeypatch, capsys):
     """4096 elements of saxpy: x and y are 1024 sectors read, 512 written, all of them from memory."""

@@ -25,6 +25,7 @@ def motivating():
     return memsim.explore("neighbours", "tesla-c1060", n=16384, keep=3, trials=2, blocks="1x", jobs=2)
 
 
+@pytest.mark.slow
 def test_the_best_version_of_the_motivating_example_is_found(motivating):
     """Measured: 44.98 and 45.06 ms for these two, 53.69 and more for every other (tables I to III)."""
     best = [version.chosen for version in motivating.versions[:2]]
@@ -70,6 +71,7 @@ def test_versions_that_cannot_be_are_counted_with_their_reason(motivating):
     assert all(chosen["fetched"] == "none" and "give rows" in reason for chosen, reason in motivating.rejected)
 
 
+@pytest.mark.slow
 def test_jobs_change_nothing():
     one, two = (
         memsim.explore("transpose", "tesla-c1060", n=256, keep=2, trials=2, blocks="1x", jobs=jobs) for jobs in (1, 2)

@@ -47,7 +47,7 @@ def assert_equal(system: System, trial, oracle: World) -> None:
         assert [(c, NAMES[n], b, r) for c, n, b, _, r in mine.tolist()] == channel.commands
 
 
-@drawn(150)
+@drawn(150, quick=15)
 @given(st.data())
 def test_random_machines_and_traces(data):
     gpu = data.draw(machines.machines())

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import simpy
+from budget import cases
 from test_invariance import scramble
 
 from experiments.robustness.interrupts import ended, forked
@@ -50,20 +51,20 @@ def replay(tx, injected):
     "error",
     [
         KeyboardInterrupt(),
-        InputError("a file", "field", "is wrong"),
+        pytest.param(InputError("a file", "field", "is wrong"), marks=pytest.mark.slow),
         pytest.param(MemoryError(), marks=pytest.mark.slow),
     ],
     ids=repr,
 )
 def test_an_exception_at_any_line_ends_the_replay(tmp_path, error):
-    """300 of all lines, drawn at random, in a process of its own: it could hang."""
+    """Some of all lines, drawn at random, in a process of its own: it could hang."""
     tx = scramble(GPU, blocks=2)
     counted = Injected(-1)
     replay(tx, counted)
     assert counted.lines > 1000
 
     def each():
-        for at in random.Random(0).choices(range(1, counted.lines + 1), k=300):
+        for at in random.Random(0).choices(range(1, counted.lines + 1), k=cases(300)):
             with pytest.raises(type(error)) as raised:
                 replay(tx, Injected(at, error))
             assert raised.value is error, at

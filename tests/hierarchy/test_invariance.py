@@ -11,7 +11,7 @@ from pathlib import Path
 import machines
 import numpy as np
 import pytest
-from budget import drawn
+from budget import cases, drawn
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 from machines import instruction
@@ -111,7 +111,7 @@ def plain_run(path: str) -> None:
     Path(path).write_bytes(pickle.dumps([fingerprint(*case) for case in cases]))
 
 
-@pytest.mark.parametrize("machines_drawn", [12, pytest.param(60, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("machines_drawn", [cases(12), pytest.param(60, marks=pytest.mark.slow)])
 def test_the_loops_do_the_same_as_plain_python(tmp_path, machines_drawn):
     cases = []
 

@@ -150,6 +150,7 @@ def test_make_targets_exist():
         assert re.search(rf"^{target}:", makefile, re.MULTILINE)
 
 
+@pytest.mark.slow
 def test_the_page_of_studies_runs(tmp_path, monkeypatch):
     """Its study, its commands, then its Python, in one folder."""
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -161,6 +162,7 @@ def test_the_page_of_studies_runs(tmp_path, monkeypatch):
     assert Path("figures", "heat-map.png").exists() and Path("again.h5").exists()
 
 
+@pytest.mark.slow
 def test_the_page_of_reports_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     commands = _run((ROOT / "docs" / "report.md").read_text())
@@ -174,6 +176,7 @@ def _saved(page: str, *names: str) -> None:
         Path(name).write_text(text)
 
 
+@pytest.mark.slow
 def test_the_described_kernels_compute_what_they_say(tmp_path, monkeypatch):
     """The page's commands run; attention equals numpy's, and every key stands in the slot that was found for it."""
     monkeypatch.chdir(tmp_path)

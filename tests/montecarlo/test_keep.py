@@ -6,6 +6,7 @@ import random
 
 import numpy as np
 import pytest
+from budget import cases
 
 import memsim
 from experiments.robustness.interrupts import TRIALS, different, interrupt, kill, small_trace, usual_seconds
@@ -151,7 +152,7 @@ def test_every_column_of_a_trial_is_kept(trace, tmp_path):
     assert arrays.keys() == Trial.columns(0).keys()
 
 
-@pytest.mark.parametrize(("jobs", "times"), [(1, 4), (2, 4), *MANY])
+@pytest.mark.parametrize(("jobs", "times"), [(1, cases(4)), (2, cases(4)), *MANY])
 def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs, times):
     draw, span = random.Random(times), usual_seconds(trace, jobs)
     found = [kill(trace, tmp_path, whole, jobs, draw, span) for _ in range(times)]
@@ -160,7 +161,7 @@ def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs, times)
 
 
 @pytest.mark.parametrize(
-    ("jobs", "times"), [(1, 5), (2, 5), *(pytest.param(j, 30, marks=pytest.mark.slow) for j in (1, 2))]
+    ("jobs", "times"), [(1, cases(5)), (2, cases(5)), *(pytest.param(j, 30, marks=pytest.mark.slow) for j in (1, 2))]
 )
 def test_an_interrupt_at_any_moment_ends_the_run_and_keeps_its_trials(trace, tmp_path, jobs, times):
     draw, span, reference = random.Random(times), usual_seconds(trace, jobs), memsim.simulate(trace, GPU, trials=20)

@@ -63,6 +63,7 @@ def test_an_error_comes_with_its_traceback():
     assert "in inverse" in raised.value.__notes__[0]
 
 
+@pytest.mark.slow
 def test_traces_without_a_name_are_each_their_own():
     mine = memsim.trace("saxpy", n=32).path  # workers are forked from a process that has such traces
     paths = []

@@ -75,6 +75,7 @@ def test_trials_are_the_same_in_any_number_of_processes(tmp_path):
         assert np.array_equal(first.trials.cycles, second.trials.cycles)
 
 
+@pytest.mark.slow
 def test_a_folder_is_run_so_by_the_command(tmp_path):
     folder = tmp_path / "traces"
     folder.mkdir()

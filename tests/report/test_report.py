@@ -189,6 +189,7 @@ def test_several_results_share_one_axis_time_first(result):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("format", [Format.svg, Format.png, pytest.param(Format.pdf, marks=pytest.mark.slow)])
 def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path, format):
     first, second = (plot(result, tmp_path / name, Sheet(format=format)) for name in ("one", "two"))
@@ -227,6 +228,7 @@ def test_a_stack_is_as_high_as_its_arrays_latencies(result):
     assert {text.get_text() for text in axis.get_legend().get_texts()} == set(x)
 
 
+@pytest.mark.slow
 def test_the_same_result_draws_the_same_bytes(result, tmp_path):
     first, second = (plot(result, tmp_path / name) for name in ("one", "two"))
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]

@@ -23,6 +23,7 @@ from memsim.support.errors import InputError
 NAMES = ("x1", "x2", "x3")
 
 
+@pytest.mark.slow
 def test_ishigami():
     """Ishigami and Homma 1990; indices by the formulas in Saltelli et al., Global Sensitivity Analysis (2008)."""
     vary = {name: made({"from": -pi, "to": pi}) for name in NAMES}
@@ -53,6 +54,7 @@ def walk(lines: int = 12, laps: int = 3) -> Launch:
     return Launch(_walk, grid=1, block=32, arguments=arguments)
 
 
+@pytest.mark.slow
 def test_a_hierarchy_whose_latency_is_a_sum(tmp_path):
     """One warp with one load under way at a time: mean latency = h1 t1 + (1 - h1) t2 for an L2 that holds all."""
     trace = memsim.trace(walk, out=tmp_path / "t.h5")
@@ -90,6 +92,7 @@ def test_other_designs_and_unfinished_ones_are_refused():
             of_study(StudyResult(other, [Case("k")], {}), "cycles")
 
 
+@pytest.mark.slow
 def test_a_studys_file_gives_its_indices(tmp_path):
     ranges = {"dram.latency_cycles": {"from": 200, "to": 600}, "sm.barrier_cycles": {"from": 1, "to": 9}}
     kernel = {"workload": "saxpy", "parameters": {"n": 1 << 12}, "blocks": "all"}

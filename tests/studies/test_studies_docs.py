@@ -14,6 +14,7 @@ from memsim.cli import app
 PAGES = ("capacity.md", "compare.md", "sensitivity.md")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_a_pages_commands_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -26,6 +26,7 @@ def _pids(cluster):
         return list(client.run(os.getpid).values())
 
 
+@pytest.mark.slow
 def test_a_worker_killed_in_the_middle_changes_nothing(cluster, tmp_path):
     workers, killed = _pids(cluster), []
     assert len(workers) == 2

@@ -110,6 +110,7 @@ def test_the_same_trial_draws_the_same_at_every_point():
     assert common < independent / 2
 
 
+@pytest.mark.slow
 def test_a_point_stops_when_its_answer_is_known():
     data = {"kernels": KERNEL, "vary": {"l1.ways": [16, 64]}, "min_trials": 3, "max_trials": 12, "until_time": 1.0}
     easy = memsim.Study(**data, until=0.5).run()
@@ -163,6 +164,7 @@ def test_a_worker_that_is_killed_costs_nothing(whole, tmp_path):
     assert killed and not different(found, whole)
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_always_killed_is_an_error(monkeypatch):
     monkeypatch.setattr(running, "replay", _suicide)
     with pytest.raises(InputError, match=r"lost the worker of trial \d of point \d 3 times"):
@@ -233,6 +235,7 @@ def trace_bytes(tmp_path_factory):
     return path.stat().st_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("traces", "jobs"), [(0, 1), (0.1, 2), (1.1, 1), (1.1, 2), (1.3, 1)])
 def test_a_full_disk_is_one_line_and_the_study_goes_on_when_there_is_room(whole, trace_bytes, tmp_path, traces, jobs):
     """A disk with room for so many traces: none for the study's, or for that and some trials."""

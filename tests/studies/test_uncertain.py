@@ -66,6 +66,7 @@ def chase(tmp_path_factory):
     return file
 
 
+@pytest.mark.slow
 def test_a_walk_through_memory_is_main_memorys_latency(chase):
     """The time of dependent misses moves by the share of the latency that the uncertain part is of a miss."""
     whole = {"stochastic.start_alignment": False}  # one walk from its start, not two halves side by side
@@ -93,6 +94,7 @@ def _call(*arguments):
     return CliRunner().invoke(app, list(map(str, arguments)))
 
 
+@pytest.mark.slow
 def test_the_commands_print_both_error_bars(chase, tmp_path):
     done = _call("sensitivity", chase, "--gpu", "tesla-v100", "--uncertain", "--points", 2, "--trials", 1,
                  "-o", tmp_path / "u.png")  # fmt: skip
@@ -107,6 +109,7 @@ def test_the_commands_print_both_error_bars(chase, tmp_path):
     assert low < document["cycles"] < high
 
 
+@pytest.mark.slow
 def test_sources_are_printed_as_tables_and_json(tmp_path):
     trace = tmp_path / "t.h5"
     memsim.trace("spmv", rows=1024, nnz_per_row=8, gpu="tesla-c2050", out=trace)
@@ -132,6 +135,7 @@ def test_what_cannot_be_varied_is_refused_in_a_line(chase, tmp_path):
         uncertain(memsim.open_trace(chase), load_gpu("h100"), {})
 
 
+@pytest.mark.slow
 def test_gpus_that_coalesce_alike_share_the_transactions(chase, monkeypatch):
     from memsim.studies import node
 

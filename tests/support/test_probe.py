@@ -28,6 +28,7 @@ def test_a_whole_one_is_read(path):
     assert [len(each.op) for each in Trace.open(path).chunks()] == [1]
 
 
+@pytest.mark.slow
 def test_a_heap_whose_objects_have_no_size_does_not_hang(path, monkeypatch):
     """libhdf5 2.0 goes round for ever."""
     content = bytearray(path.read_bytes())

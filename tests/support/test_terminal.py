@@ -53,6 +53,7 @@ def _shown(*arguments: str, **environment: str) -> str:
     return b"".join(pieces).decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_a_command_fits_its_terminal_and_a_pipe_gets_all():
     piped = subprocess.run(
         [sys.executable, "-m", "memsim", "workloads"], capture_output=True, text=True, check=True,

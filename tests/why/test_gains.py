@@ -37,7 +37,7 @@ OURS = {
     "padded": Cause.conflicts,
     "unrolled": Cause.latency,
 }
-LONG = {"CoMem", "gemm", "layer_norm"}
+LONG = {"CoMem", "gemm", "layer_norm", "BankRedux", "padded", "WarpDivRedux", "transpose, camping", "sums", "Shuffle"}
 
 
 def _marked(pairs):
@@ -110,6 +110,7 @@ def _show(folder, *options):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_show_replays_where_the_trace_is_and_json_has_the_gains(stored):
     text = _show(stored, "--why", "-j", "1")
     assert "scattered lanes: " in text.stdout and ", at most " in text.stdout and "replayed with" in text.stdout
@@ -126,6 +127,7 @@ def test_quick_replays_nothing(stored):
     assert _show(stored, "--quick").returncode == 2
 
 
+@pytest.mark.slow
 def test_a_trace_that_is_gone_is_told_and_another_one_refused(stored, tmp_path):
     moved = tmp_path / "elsewhere.h5"
     (stored / "t.h5").rename(moved)

@@ -95,7 +95,11 @@ BROKEN = {
 }
 
 
-@pytest.mark.parametrize("text, message", BROKEN.values(), ids=BROKEN)
+@pytest.mark.parametrize(
+    "text, message",
+    [pytest.param(*BROKEN[name], marks=[pytest.mark.slow] if name == "endless loop" else []) for name in BROKEN],
+    ids=BROKEN,
+)
 def test_broken_files_give_one_line_and_leave_nothing(kernel_file, tmp_path, text, message):
     path = kernel_file(text)
     with pytest.raises(InputError) as error:
