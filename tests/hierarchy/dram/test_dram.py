@@ -156,7 +156,7 @@ REFI, RFC = 1000, 200
 
 def test_refresh_closes_every_row_and_keeps_the_channel_for_its_time():
     gpu = override(one_channel(refi=REFI, rfc=RFC, rp=10), {"l1.mshrs": 2})
-    log = commands(gpu, [(LOAD, k % 4, k // 4) for k in range(400)])
+    log = commands(gpu, [(LOAD, k % 4, k // 4) for k in range(200)])
     refreshes = [clock for clock, name, _, _ in log if name == "refresh"]
     assert len(refreshes) >= 2
     for number, clock in enumerate(refreshes):
