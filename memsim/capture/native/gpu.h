@@ -115,11 +115,12 @@ MEMSIM_API void memory_info(uint64_t* free_bytes, uint64_t* total_bytes);
 MEMSIM_API Status register_host(uint64_t address, uint64_t bytes, uint32_t flags);
 MEMSIM_API Status unregister_host(uint64_t address);
 
-// Address ranges without accesses of their own (virtual memory management): reserve, then make parts accessible.
+// Virtual memory management: reserves addresses, then makes parts of them accessible as device memory. What lay in a
+// placed part stays in memory until the range is freed, so that a handle's data can be copied when it moves.
 MEMSIM_API Status reserve_range(uint64_t bytes, uint64_t alignment, uint64_t* address);
-MEMSIM_API Status free_range(uint64_t address, uint64_t bytes);
-// The arena's file offset of an address; maps `bytes` of the arena at `offset` also at `address` (same physical memory).
-MEMSIM_API Status alias_range(uint64_t address, uint64_t bytes, uint64_t physical);
+MEMSIM_API Status free_range(uint64_t address);
+MEMSIM_API Status place_allocation(uint64_t address, uint64_t bytes, AllocationKind kind);
+MEMSIM_API Status remove_placed(uint64_t address);
 
 // -- arrays -----------------------------------------------------------------------------------------------------------
 

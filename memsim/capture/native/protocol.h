@@ -22,7 +22,9 @@ enum Kind : uint32_t {
                         //   u32 n x (str name, u64 bytes, u32 align, u32 space, u32 managed)
                         // reply, status != 0: str reason
   place_variables = 3,  // u64 module, u32 n, n x u64 address; the reply is empty
-  allocations = 4,      // u32 n x u64 removed address, u32 n x (u64 address, u64 bytes, u64 sequence, u32 kind, str name)
+  allocations = 4,      // u32 n x u64 removed address,
+                        // u32 n x (u64 address, u64 bytes, u64 sequence, u64 offset in the arena, u32 kind, str name)
+                        // The offset is address - arena base except for memory that cudaHostRegister re-mapped.
   launch = 5,           // u64 module, u32 function, u32 grid[3], block[3], cluster[3], u32 dynamic shared bytes,
                         //   u32 flags (launch_cooperative), u64 stream, str where, u32 n, n bytes of parameters
                         // reply: u64 nanoseconds, str text that the kernel printed
