@@ -195,11 +195,13 @@ class Allocation:
 
     Attributes:
         sequence: ascending in the order in which the program made its allocations.
+        offset: in the arena; the address less the arena's base, except for memory that cudaHostRegister re-mapped.
     """
 
     address: int
     bytes: int
     sequence: int
+    offset: int
     kind: int
     name: str
 
@@ -214,7 +216,7 @@ class Allocations:
     @classmethod
     def read(cls, f: Fields) -> Allocations:
         removed = tuple(f.u64() for _ in range(f.u32()))
-        added = tuple(Allocation(f.u64(), f.u64(), f.u64(), f.u32(), f.text()) for _ in range(f.u32()))
+        added = tuple(Allocation(f.u64(), f.u64(), f.u64(), f.u64(), f.u32(), f.text()) for _ in range(f.u32()))
         return cls(removed, added)
 
 
