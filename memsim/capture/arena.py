@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -61,8 +61,8 @@ class ProcessMemory(Memory):
         self._columns = np.zeros((4, 0), np.int64)
         self._stale = True
         self._constant: set[int] = set()  # addresses of variables in constant memory
-        self._elements: dict[int, int] = {}  # bytes of an element by address, of variables
-        self._variables: dict[str, list[str]] = {}  # names that were bound, by key of the module
+        self._places: Mapping[str, int] = {}  # of the variables of the launch's module
+        self._elements: dict[int, int] = {}  # bytes of an element by address, where it is known
         self._named: dict[int, str] = {}  # this launch's arrays by address of the allocation
         self.version = 0  # changes with the regions
 
@@ -82,21 +82,23 @@ class ProcessMemory(Memory):
         self._stale = True
         self.version += 1
 
-    def place_variable(self, key: str, name: str, address: int, element_bytes: int, constant: bool) -> None:
-        """Have a module's variable lie at an address of the process."""
-        self.bind(key, name, address)
-        self._elements[address] = element_bytes
-        if constant:
-            self._constant.add(address)
-            self._stale = True
-            self.version += 1
+    def add_constants(self, addresses: Iterable[int]) -> None:
+        """Variables in constant memory."""
+        self._constant |= set(addresses)
+        self._stale = True
+        self.version += 1
 
-    def name_arrays(self, names: Sequence[tuple[int, str]]) -> None:
-        """Set which allocations the next launch's trace lists first, by an address in each, and their names."""
-        self._named = {}
-        for address, name in names:
+    def use_variables(self, places: Mapping[str, int]) -> None:
+        """Set where the variables of the next launch's module lie."""
+        self._places = places
+
+    def name_arrays(self, names: Sequence[tuple[int, str, int]]) -> None:
+        """Set which allocations the next launch's trace lists first: an address in each, name, bytes of an element."""
+        self._named, self._elements = {}, {}
+        for address, name, element_bytes in names:
             if (found := self.allocation_at(address)) is not None:
                 self._named.setdefault(found.address, name)
+                self._elements.setdefault(found.address, element_bytes)
 
     def allocation_at(self, address: int) -> Allocation | None:
         """The allocation that an address lies in."""
@@ -141,9 +143,12 @@ class ProcessMemory(Memory):
 
     def variable(self, key: tuple[str, str], data: np.ndarray, element_bytes: int, space: str) -> int:
         """The address of a module's variable; the process made room for it when it loaded the module."""
-        if key not in self._symbols:
+        if key[1] not in self._places:
             raise InputError("module", key[1], "has no memory; it is declared and defined nowhere")
-        return self._symbols[key]
+        return self._places[key[1]]
+
+    def is_placed(self, key: tuple[str, str]) -> bool:
+        return True
 
     def _bytes_of(self, one: Allocation) -> np.ndarray:
         return self._arena.bytes[one.offset : one.offset + one.bytes]
