@@ -93,7 +93,7 @@ int type_of(const Operation& operation) {
 }
 
 // What the program gave for a copy, which it may ask for again.
-std::mutex lock;
+std::mutex node_lock;
 std::map<const GraphNode*, Copy3D>& given_copies() {
   static auto* copies = new std::map<const GraphNode*, Copy3D>;
   return *copies;
@@ -131,7 +131,7 @@ int get_launch(const GraphNode* node, KernelParametersV1* p) {
   MEMSIM_REQUIRE(p && is_node(node), invalid_value);
   const auto* launch = std::get_if<Launch>(&node->operation);
   MEMSIM_REQUIRE(launch, invalid_value);
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(node_lock);
   auto& pointers = argument_pointers()[node];
   pointers.clear();
   for (const Parameter& one : launch->function->parameters)
@@ -168,7 +168,7 @@ int add_copy(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, c
              const EdgeData* edges = nullptr) {
   MEMSIM_REQUIRE(p, invalid_value);
   MEMSIM_RETURN_IF(add(node, graph, from, n, copy_of(*p), edges));
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(node_lock);
   given_copies()[*node] = *p;
   return status::success;
 }
@@ -333,7 +333,7 @@ CU cuGraphAddMemcpyNode(GraphNode** node, Graph* graph, GraphNode* const* from, 
 }
 CU cuGraphMemcpyNodeGetParams(GraphNode* node, Copy3D* p) {
   MEMSIM_REQUIRE(p && is_node(node), invalid_value);
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(node_lock);
   auto found = given_copies().find(node);
   if (found == given_copies().end()) return unsupported("cuGraphMemcpyNodeGetParams of a captured copy");
   *p = found->second;
@@ -342,7 +342,7 @@ CU cuGraphMemcpyNodeGetParams(GraphNode* node, Copy3D* p) {
 CU cuGraphMemcpyNodeSetParams(GraphNode* node, const Copy3D* p) {
   MEMSIM_REQUIRE(p, invalid_value);
   MEMSIM_RETURN_IF(set_in_node(node, copy_of(*p)));
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(node_lock);
   given_copies()[node] = *p;
   return status::success;
 }

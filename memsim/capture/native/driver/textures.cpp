@@ -54,7 +54,7 @@ struct Texture {
   ViewDescription view;
   bool surface;
 };
-std::mutex lock;
+std::mutex texture_lock;
 std::map<uint64_t, Texture>& textures() {
   static auto* all = new std::map<uint64_t, Texture>;
   return *all;
@@ -115,7 +115,7 @@ void set_sampling(TextureDescription& to, const SamplingDescription& from) {
 }
 int destroy(uint64_t id, bool surface) {
   {
-    std::lock_guard<std::mutex> hold(lock);
+    std::lock_guard<std::mutex> hold(texture_lock);
     MEMSIM_REQUIRE(texture_of(id), invalid_handle);
     textures().erase(id);
   }
@@ -124,7 +124,7 @@ int destroy(uint64_t id, bool surface) {
 template <class T>
 int get(T* to, uint64_t id, T Texture::*field) {
   MEMSIM_REQUIRE(to, invalid_value);
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(texture_lock);
   MEMSIM_REQUIRE(texture_of(id), invalid_handle);
   *to = texture_of(id)->*field;
   return status::success;
@@ -139,7 +139,7 @@ CU cuTexObjectCreate(uint64_t* texture, const ResourceDescription* resource, con
   MEMSIM_RETURN_IF(set_resource(description, *resource));
   set_sampling(description, *sampling);
   MEMSIM_RETURN_IF(create_texture(description, texture));
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(texture_lock);
   textures()[*texture] = {*resource, *sampling, view ? *view : ViewDescription{}, false};
   return status::success;
 }
@@ -153,7 +153,7 @@ CU cuSurfObjectCreate(uint64_t* surface, const ResourceDescription* resource) {
   description.surface = true;
   MEMSIM_RETURN_IF(set_resource(description, *resource));
   MEMSIM_RETURN_IF(create_texture(description, surface));
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(texture_lock);
   textures()[*surface] = {*resource, {}, {}, true};
   return status::success;
 }

@@ -27,7 +27,6 @@ struct Handle {
   size_t bytes;
   AllocationProperties properties;
   int references = 1;
-  bool released = false;
   uint64_t address = 0;  // where it is mapped, or 0
   std::vector<char> data;  // while it is not mapped after it was
 };
@@ -78,7 +77,7 @@ CU cuMemCreate(uint64_t* handle, size_t bytes, const AllocationProperties* prope
   MEMSIM_RETURN_IF(ready());
   Hold hold(maps().lock);
   *handle = maps().next++;
-  maps().handles[*handle] = new Handle{bytes, *properties};
+  maps().handles[*handle] = new Handle{bytes, *properties, 1, 0, {}};
   return status::success;
 }
 CU cuMemRelease(uint64_t number) {
