@@ -156,7 +156,7 @@ class ProcessMemory(Memory):
     def _info(self, one: Allocation, address: int) -> ArrayInfo:
         space = Space.constant if one.address in self._constant else Space.global_
         name = self._named.get(one.address) or one.name or f"allocation{one.sequence}"
-        return ArrayInfo(name, space, address, one.bytes, self._elements.get(one.address, 1))
+        return ArrayInfo(name, space, address, one.bytes, self._elements.get(one.address, 0))
 
     def _sort(self) -> None:
         """Bring the columns up to date."""

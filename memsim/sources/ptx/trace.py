@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,12 +23,13 @@ from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.ops import static_ops
 from memsim.sources.ptx.program import Program, build
+from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
 from memsim.support.compiled import loading_loops
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk, Instructions, Issue, LaunchShape
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -117,7 +119,7 @@ class Run:
                 self.host_calls(device)
             device.machine.status[tables.CALL_DONE] = 1
         else:
-            raise failure(stop, self.launch, self.program, device.machine.status)
+            raise failure(stop, self.launch, self.program, device.machine)
 
     def _prints(self) -> bool:
         """Whether the call that the machine stopped at prints: nobody shows it here."""
@@ -198,7 +200,19 @@ def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
     issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
     ops = static_ops(ready.device, ready.program)
-    writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_compiled(ops, ready.launch.sources))
+    writer.finish(shape, ops, _with_elements(ready, ready.device.arrays), issue, source_text.of_compiled(ops, ready.launch.sources))
+
+
+def _with_elements(ready: Run, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:
+    """Arrays whose elements nobody knows have the narrowest ones that instructions access them by."""
+    machine = ready.device.machine
+    least: dict[int, int] = {}
+    for number, array in machine.made[: int(machine.n_made[0])].tolist():
+        one = ready.program.origin[number]
+        size = type_bytes(one.type) if one.name in ("ld", "st", "atom", "red") else 0
+        if size:
+            least[array] = min(size, least.get(array, size))
+    return [one if one.element_bytes else replace(one, element_bytes=least.get(k, 1)) for k, one in enumerate(arrays)]
 
 
 def _refused(ready: Run) -> dict[str, str]:
