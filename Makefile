@@ -31,9 +31,9 @@ $(VENV)/installed: setup.cfg pyproject.toml | $(VENV)/bin/python
 
 # pycachesim is C source: where no compiler is, the tests that compare with it are skipped by name.
 $(VENV)/developing: setup.cfg pyproject.toml | $(VENV)/bin/python
-	@$(PIP_INSTALL) --editable '.[dev,oracle]' || { \
+	@$(PIP_INSTALL) --editable '.[dev,cuda,oracle]' || { \
 	  echo "pycachesim cannot be built here (no C compiler?): its tests will be skipped" >&2; \
-	  $(PIP_INSTALL) --editable '.[dev]'; }
+	  $(PIP_INSTALL) --editable '.[dev,cuda]'; }
 	@touch $(VENV)/installed $@
 
 demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/result.h5, out/figures
