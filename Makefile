@@ -29,11 +29,14 @@ $(VENV)/installed: setup.cfg pyproject.toml | $(VENV)/bin/python
 	$(PIP_INSTALL) --editable .
 	@touch $@
 
+# Captures are tested with the nvcc on PATH, else with NVIDIA's wheels (350 MB installed).
+COMMA := ,
+EXTRAS := dev$(if $(shell command -v nvcc 2>/dev/null),,$(COMMA)cuda)
 # pycachesim is C source: where no compiler is, the tests that compare with it are skipped by name.
 $(VENV)/developing: setup.cfg pyproject.toml | $(VENV)/bin/python
-	@$(PIP_INSTALL) --editable '.[dev,cuda,oracle]' || { \
+	@$(PIP_INSTALL) --editable '.[$(EXTRAS),oracle]' || { \
 	  echo "pycachesim cannot be built here (no C compiler?): its tests will be skipped" >&2; \
-	  $(PIP_INSTALL) --editable '.[dev,cuda]'; }
+	  $(PIP_INSTALL) --editable '.[$(EXTRAS)]'; }
 	@touch $(VENV)/installed $@
 
 demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/result.h5, out/figures
