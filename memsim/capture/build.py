@@ -122,7 +122,7 @@ class _Command:
         """The command that links the program."""
         libraries = [f"-l{one}" for one in self.sources.libraries]
         rdc = [f"-rdc={'true' if linkable else 'false'}"]
-        place = ["-L", str(link_folder(self.compiler.version[0])), "-Xcompiler", "-pthread"]
+        place = ["-L", str(link_folder(self.compiler)), "-Xcompiler", "-pthread"]
         named = map(str, objects)
         return [str(self.compiler.path), *self.options, *rdc, *place, *named, "-o", str(made), *libraries]
 
