@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ Progress = Callable[[int, int], None]  # blocks done, blocks in all
 HostCalls = Callable[[Device], None]  # carries out the function of the device runtime that a warp stopped at
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
+FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
 DEFAULT_REGISTERS = 32  # of a thread, where no compiler told them
 _NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
 
@@ -88,9 +90,14 @@ class Run:
 
     def all_blocks(self, ids: range, progress: Progress | None = None) -> None:
         """Run blocks with consecutive numbers, as many at a time as the machine takes; whole teams."""
-        for first in range(ids.start, ids.stop, self.batch):
-            last = min(first + self.batch, ids.stop)
+        team, first = self.device.team, ids.start
+        step = max(1, FIRST_BATCH // team) * team
+        while first < ids.stop:
+            last, begun = min(first + min(step, self.batch), ids.stop), time.monotonic()
             self.blocks(np.arange(first, last))
+            if time.monotonic() - begun < QUICK_SECONDS:
+                step *= 4
+            first = last
             if progress:
                 progress(last, self.launch.n_blocks)
 
