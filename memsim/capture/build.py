@@ -25,6 +25,7 @@ from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch, leaving_in
 
 CUDA_SUFFIXES = (".cu", ".cuh")
+HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
 LONGEST_UNUSED = 30 * 86400  # seconds that a built program is kept without being used
