@@ -16,6 +16,7 @@ _INFO_STRING = re.compile(r"\$L__info_string(\d+)\b")
 _DEBUG_STRINGS = re.compile(r"\.section\s+\.debug_str\s*\{(.*?)\n?\s*\}", re.DOTALL)
 _ALIAS = re.compile(r"^\s*\.alias\s[^\n]*$", re.MULTILINE)
 _NUMBER = re.compile(r"\d+")
+_EMPTY = ".version 8.0\n.target sm_75\n.address_size 64\n"
 _SHARED_NAMES = re.compile(r"\.(visible|weak|common|extern)\b")
 
 
@@ -41,8 +42,8 @@ def linked(texts: Sequence[str]) -> str:
     another has, too, are changed. The file numbers of ``.loc`` are those of the result.
     """
     own = [text for text in texts if _DEVICE_RUNTIME not in text] or list(texts)
-    if len(own) == 1:
-        return own[0]
+    if len(own) <= 1:
+        return own[0] if own else _EMPTY
     result = _Linked()
     for number, text in enumerate(own):
         _add(result, _renumbered(result, text), number)
