@@ -24,6 +24,7 @@ from memsim.sources.ptx.machine.codes import (
     WARP_FIELDS,
     Micro,
 )
+from memsim.sources.ptx.machine.log import UNNUMBERED
 from memsim.sources.ptx.machine.tables import Machine
 from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
 from memsim.sources.ptx.memory import Memory
@@ -36,7 +37,7 @@ from memsim.trace.schema import NO_OP, ArrayInfo, Space
 MOST_BYTES = 1 << 32  # of all registers and local memory of the blocks that run together
 MOST_STEPS = 1 << 28  # micro-ops of one warp
 HIGHEST = np.iinfo(np.int64).max
-_SPACES = {"global": Space.global_, "const": Space.constant}
+MOST_COUNTED = 1 << 22  # places for numbers of ops by micro-op and array
 
 
 class _HostMemory:
@@ -63,10 +64,31 @@ class Device:
         self.team = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
         self.log = BatchLog()
         self._check_size()
-        regions, self.arrays, parts = self._regions(memory)
-        self._mixes = mixes
-        self.machine = self._machine(regions, parts, batch, tracing)
+        self._mixes, self._memory = mixes, memory
+        self._blocks_memory()
+        self._arrays, columns = self._regions(memory)
+        self.machine = self._machine(columns, batch, tracing)
         self._fill_registers()
+
+    @property
+    def arrays(self) -> list[ArrayInfo]:
+        """The trace's arrays; regions that got their numbers while the kernel ran come last."""
+        m = self.machine
+        rows = m.numbered[len(self._arrays) : int(m.next_array[0])].tolist()
+        return self._arrays + [self._memory.info(row, int(m.starts[row] - m.shifts[row])) for row in rows]
+
+    def relaunch(self, launch: Launch, parameters: np.ndarray, memory: Memory, changed: bool) -> None:
+        """Make ready for another launch of the same kernel and extents, which is not traced.
+
+        Args:
+            changed: whether the memory's regions are others than before.
+        """
+        self.launch = launch
+        self._parameters[: len(parameters)] = parameters
+        if changed:
+            self._arrays, columns = self._regions(memory)
+            recent = np.full(len(self._program.code), len(columns["starts"]) - 1, np.int32)
+            self.machine = self.machine._replace(**columns, recent=recent)
 
     def _check_size(self) -> None:
         rows = self._program.builder.n_rows
@@ -77,45 +99,54 @@ class Device:
 
     # -- memory
 
-    def _regions(self, memory: Memory) -> tuple[list[tuple[int, int, int, int, int]], list[ArrayInfo], np.ndarray]:
-        """Rows (start, stop, host, array, space) in order of address; arrays of the trace; shared arrays' places."""
-        rows: list[tuple[int, int, int, int, int]] = []
-        arrays: list[ArrayInfo] = []
-        for one in memory.regions:
-            space = _SPACES[one.space]
-            rows.append((one.address, one.address + one.bytes, one.buffer.ctypes.data, len(arrays), int(space)))
-            arrays.append(ArrayInfo(one.name, space, one.address, one.bytes, one.element_bytes))
+    def _blocks_memory(self) -> None:
+        """Shared memory of a team's blocks, local memory of its threads, the kernel's parameters."""
         stride = max(-(-self.layout.shared_bytes // 16) * 16, 16)  # so that no object lies in two blocks' words
         self._shared = np.zeros((self.team, stride), np.uint8)
         self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
         self._parameters = self.layout.parameters.copy()
-        rows.append(
-            (
-                PARAMETER_WINDOW,
-                PARAMETER_WINDOW + len(self._parameters),
-                self._parameters.ctypes.data,
-                -1,
-                int(Space.constant),
-            )
-        )
+
+    def _regions(self, memory: Memory) -> tuple[list[ArrayInfo], dict[str, np.ndarray]]:
+        """The trace's arrays, and the machine's columns of all regions in order of address."""
+        table = memory.table()
+        arrays = list(table.infos)
+        rows, parts = self._windows(arrays)
+        own = np.array([*rows, (HIGHEST, -1, 0, -1, -1, 0)], np.int64).T
+        known = table.starts, table.stops, table.hosts, table.spaces, table.arrays, table.shifts
+        starts, stops, hosts, spaces, numbers, shifts = (np.concatenate(pair) for pair in zip(known, own, strict=True))
+        self.shared_row, self.local_row = self.shared_row + len(table.starts), self.local_row + len(table.starts)
+        later = min(int((table.arrays == UNNUMBERED).sum()), max(64, MOST_COUNTED // len(self._program.code)))
+        columns = {
+            "starts": starts, "stops": stops, "hosts": hosts, "shifts": shifts, "parts": parts,
+            "arrays": numbers.astype(np.int32), "spaces": spaces.astype(np.int32),
+            "numbered": np.full(len(arrays) + later, -1, np.int32),
+            "next_array": np.array([len(arrays), table.next_address], np.int64),
+        }  # fmt: skip
+        return arrays, columns
+
+    def _windows(self, arrays: list[ArrayInfo]) -> tuple[list[tuple[int, ...]], np.ndarray]:
+        """Rows of the parameters, of shared memory and of local memory; adds their arrays to the trace's."""
+        rows: list[tuple[int, ...]] = []
+
+        def add(start: int, size: int, host: int, space: Space, array: int, shift: int) -> None:
+            rows.append((start, start + size, host, int(space), array, shift))
+
+        add(PARAMETER_WINDOW, len(self._parameters), self._parameters.ctypes.data, Space.constant, -1, 0)
         parts = []
         for name, first, nbytes, element in self.layout.shared:
             parts.append((first, len(arrays)))
             arrays.append(ArrayInfo(name, Space.shared, first, nbytes, element))
         self.shared_row = len(rows)
-        size = self.layout.shared_bytes
         for rank in range(self.team + 1 if self.team > 1 else 1):
             start = SHARED_WINDOW + (rank << RANK_SHIFT)
             host = self._shared.ctypes.data + max(rank - 1, 0) * self._shared.shape[1]
-            rows.append((start, start + size, host, 0, int(Space.shared)))
+            add(start, self.layout.shared_bytes, host, Space.shared, 0, start)
         self.local_row = len(rows)
         local = len(arrays) if self.layout.local_bytes else -1
         if self.layout.local_bytes:
             arrays.append(ArrayInfo("local", Space.local, 0, self.layout.local_bytes, 4))
-        rows.append(
-            (LOCAL_WINDOW, LOCAL_WINDOW + self.layout.local_bytes, self._local.ctypes.data, local, int(Space.local))
-        )
-        return rows, arrays, np.array(parts, np.int64).reshape(-1, 2)
+        add(LOCAL_WINDOW, self.layout.local_bytes, self._local.ctypes.data, Space.local, local, 0)
+        return rows, np.array(parts, np.int64).reshape(-1, 2)
 
     # -- arrays
 
@@ -123,12 +154,9 @@ class Device:
     def _has_mbarriers(self) -> bool:
         return bool((self._program.code[:, OP] == Micro.mbarrier).any())
 
-    def _machine(
-        self, regions: list[tuple[int, int, int, int, int]], parts: np.ndarray, batch: int, tracing: bool
-    ) -> Machine:
+    def _machine(self, columns: dict[str, np.ndarray], batch: int, tracing: bool) -> Machine:
         builder, n = self._program.builder, len(self._program.code)
         warps = self.team * self.warps
-        columns = np.array([*regions, (HIGHEST, -1, 0, -1, -1)], np.int64).T
         self._cell = np.zeros(1, np.int64)
         named: dict[str, Any] = {
             "code": self._program.code,
@@ -151,13 +179,7 @@ class Device:
             "cell": self._cell,
             "single": self._cell.view(np.float32),
             "double": self._cell.view(np.float64),
-            "starts": columns[0].copy(),
-            "stops": columns[1].copy(),
-            "hosts": columns[2].copy(),
-            "arrays": columns[3].astype(np.int32),
-            "spaces": columns[4].astype(np.int32),
-            "recent": np.full(n, len(regions), np.int32),
-            "parts": parts,
+            "recent": np.full(n, len(columns["starts"]) - 1, np.int32),
             "bytes1": np.asarray(_HostMemory("|u1", 1)),
             "bytes2": np.asarray(_HostMemory("<u2", 2)),
             "bytes4": np.asarray(_HostMemory("<u4", 4)),
@@ -170,7 +192,7 @@ class Device:
             "listed": self.log.addresses,
             "cursor": self.log.cursor,
             "state": np.zeros((batch * warps, STATE), np.int64),
-            "numbers_of_ops": np.full((n, len(self.arrays) + 1), -1, np.int32),
+            "numbers_of_ops": np.full((n, len(columns["numbered"]) + 1), -1, np.int32),
             "made": np.zeros((NO_OP, 2), np.int32),
             "n_made": np.zeros(1, np.int64),
             "next_mix": self._mixes.next,
@@ -178,6 +200,7 @@ class Device:
             "status": np.zeros(tables.STATUS_FIELDS, np.int64),
             "loops": np.zeros(rare.N_LOOPS, np.int64),
         }
+        named |= columns
         named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
         return Machine(**named)
 

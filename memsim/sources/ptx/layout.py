@@ -119,11 +119,12 @@ def _element_bytes(one: Variable) -> int:
 
 def _place_variables(launch: Launch, ours: Sequence[Variable], memory: Memory, symbols: dict[str, int]) -> None:
     """Give module variables memory, then fill in the addresses that they hold of each other."""
+    fresh = [one for one in ours if not memory.is_placed((launch.key, one.name))]
     for one in ours:
         data = np.zeros(one.bytes, np.uint8)
         data[: len(one.values)] = one.values[: one.bytes]
         symbols[one.name] = memory.variable((launch.key, one.name), data, one.element_bytes, one.space)
-    for one in ours:
+    for one in fresh:
         for offset, name, added in one.addresses:
             if name in symbols:
                 value = np.array([symbols[name] + added], np.uint64).view(np.uint8)

@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memsim.support.errors import InputError
+from memsim.trace.schema import ArrayInfo, Space
 
 FIRST_ADDRESS = 1 << 28  # not 0, where nothing lies on a real GPU
+_SPACES = {"global": Space.global_, "const": Space.constant}
 ALIGNMENT = 512  # cudaMalloc gives so much (CUDA C++ Programming Guide, "Device Memory Accesses")
 
 
@@ -31,6 +33,29 @@ class Region:
     buffer: np.ndarray
     element_bytes: int
     space: str = "global"
+
+
+@dataclass(frozen=True)
+class RegionTable:
+    """What the machine needs of the regions of global and constant memory, ascending by address.
+
+    Attributes:
+        starts, stops, hosts: i8, first address, address behind the last, address of the host.
+        spaces: i8, ``global`` or ``const`` as :class:`memsim.trace.schema.Space`.
+        arrays: i8, number in the trace; UNNUMBERED for regions that get one when they are first accessed.
+        shifts: i8, an address less its address in the trace.
+        infos: of the numbered regions, with their addresses in the trace.
+        next_address: in the trace, for those that get a number later.
+    """
+
+    starts: np.ndarray
+    stops: np.ndarray
+    hosts: np.ndarray
+    spaces: np.ndarray
+    arrays: np.ndarray
+    shifts: np.ndarray
+    infos: list[ArrayInfo]
+    next_address: int = 0
 
 
 class Memory:
@@ -97,6 +122,31 @@ class Memory:
         if key not in self._symbols:
             self._symbols[key] = self._place(key[1], data, element_bytes, space)
         return self._symbols[key]
+
+    def is_placed(self, key: tuple[str, str]) -> bool:
+        """Whether a module's variable has a place, and what it holds is nobody's to write but the program's."""
+        return key in self._symbols
+
+    def table(self) -> RegionTable:
+        """The regions as the machine sees them: all have numbers, and the trace has their own addresses."""
+        rows = [
+            (one.address, one.address + one.bytes, one.buffer.ctypes.data, int(_SPACES[one.space]), k, 0)
+            for k, one in enumerate(self.regions)
+        ]
+        columns = np.array(rows, np.int64).reshape(-1, 6).T.copy()
+        infos = [
+            ArrayInfo(one.name, _SPACES[one.space], one.address, one.bytes, one.element_bytes) for one in self.regions
+        ]
+        return RegionTable(*columns, infos)
+
+    def info(self, row: int, address: int) -> ArrayInfo:
+        """What the trace calls a region that got its number while the kernel ran.
+
+        Args:
+            row: of the table.
+            address: in the trace.
+        """
+        raise AssertionError("all regions have numbers")
 
     def region_at(self, address: int) -> Region | None:
         """The region that an address lies in."""

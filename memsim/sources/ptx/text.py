@@ -177,7 +177,9 @@ class _Parser:
                 align = self._integer()
             elif token.text in (".v2", ".v4"):
                 vector = int(token.text[2:])
-            elif token.text in (".ptr", ".unified", ".managed", *_SPACES):
+            elif token.text == ".ptr":
+                self._skip_pointee()
+            elif token.text in (".unified", ".managed", *_SPACES):
                 pass
             elif _TYPE.match(token.text):
                 kind = token.text[1:]
@@ -202,6 +204,13 @@ class _Parser:
             extern,
             kind,
         )
+
+    def _skip_pointee(self) -> None:
+        """``.ptr .global .align 16``: the space and the alignment of what a parameter points to, not its own."""
+        while self._peek().text in _SPACES:
+            self._next()
+        if self._take(".align"):
+            self._integer()
 
     def _extents(self, extern: bool) -> tuple[int, bool]:
         count = 1

@@ -12,6 +12,7 @@ from memsim.sources.ptx.machine.codes import (
     LIST,
     MASK,
     OP,
+    SHARED_WINDOW,
     SHIFT,
     A,
     C,
@@ -22,9 +23,11 @@ from memsim.sources.ptx.machine.codes import (
     Y,
 )
 from memsim.sources.ptx.machine.log import (
+    GLOBAL,
     LOCAL,
     MASKED_FLAG,
     SHARED,
+    UNNUMBERED,
     WAITED,
     array_at,
     find,
@@ -33,8 +36,10 @@ from memsim.sources.ptx.machine.log import (
     log_no_access,
 )
 from memsim.sources.ptx.machine.tables import (
+    ACCESSES,
     BASE_WARP,
     LOCAL_BYTES,
+    SECTORS,
     STOP_ADDRESS,
     STOP_LANE,
     TRACING,
@@ -46,6 +51,7 @@ OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
     int(Stop.outside), int(Stop.too_many_ops), int(Stop.misaligned), int(Stop.done), int(Stop.spinning)
 )  # fmt: skip
 YIELDED, STORE = int(Status.yielded), int(Micro.store)
+CARRIED = SHARED_WINDOW + (1 << 32)
 ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin
 # Bits of Y.
 VALUES, SIGNED, LOGGED = 1, 2, 16
@@ -116,6 +122,14 @@ def stopped_at(m, lane, address, reason):
 
 
 @called
+def _wrap_shared(m, count):
+    """Addresses in shared memory are sums of 32 bits: what is carried beyond them is lost."""
+    for i in range(count):
+        if CARRIED <= m.address[i] < CARRIED + (1 << 32):
+            m.address[i] -= 1 << 32
+
+
+@called
 def locate(m, pc, count, width):
     """Check that all lanes' accesses are aligned and in regions; the one region, or -1 for several, or -2 and why."""
     address = m.address
@@ -130,7 +144,13 @@ def locate(m, pc, count, width):
         m.recent[pc] = region
     inside = high + width <= m.stops[region] and high >= low
     if inside and bits & (min(width, 16) - 1) == 0:
+        if m.spaces[region] == GLOBAL:
+            m.status[ACCESSES] += count
+            m.status[SECTORS] += min(count, ((high + width - 1) >> 5) - (low >> 5) + 1)
         return region
+    _wrap_shared(m, count)
+    m.status[ACCESSES] += count
+    m.status[SECTORS] += count
     for i in range(count):
         if m.address[i] & (min(width, 16) - 1):
             return -2 - stopped_at(m, m.lanes[i], m.address[i], MISALIGNED)
@@ -146,8 +166,8 @@ def log_located(m, record, warp, pc, count, width, region):
     if region >= 0 and m.spaces[region] != LOCAL:
         array = array_at(m, region, m.address[0] - m.starts[region])
         if array < 0:
-            return True
-        offset = m.starts[region] if m.spaces[region] == SHARED else np.int64(0)
+            return array != UNNUMBERED
+        offset = m.shifts[region]
         address, place = m.address, m.place
         for i in range(count):
             place[i] = address[i] - offset

@@ -80,6 +80,7 @@ class Micro(IntEnum):
     mma = 90
     wgmma = 91
     cluster_barrier = 92
+    host_call = 93  # X: which function, LIST and COUNT: its arguments, DST: its result
 
 
 class Integer(IntEnum):
@@ -198,6 +199,7 @@ class Stop(IntEnum):
     read_only = 11
     copies = 12
     unknown_tensor = 13
+    host_call = 14  # a function of CUDA's device runtime
 
 
 # Columns of a warp's record.

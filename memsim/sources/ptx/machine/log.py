@@ -24,6 +24,8 @@ from memsim.support.compiled import called, inlined
 from memsim.trace.schema import NO_OP, Flag, Space
 
 LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
+UNNUMBERED = -2  # an array that gets its number when it is first accessed
+PLACED = 512  # bytes to which such arrays are aligned in the trace
 FULL = -2  # in the table of mixes: no more can be told apart
 GLOBAL, SHARED, LOCAL, CONSTANT = int(Space.global_), int(Space.shared), int(Space.local), int(Space.constant)
 COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC = (
@@ -159,10 +161,23 @@ def log_access(m, record, warp, pc, lanes, place, count, array, space):
     return True
 
 
+@called
+def _number_array(m, region):
+    """Give a region the next number and the next free address of the trace, if there is one."""
+    number = m.next_array[0]
+    if number < len(m.numbered):
+        m.numbered[number], m.arrays[region] = region, number
+        m.shifts[region] = m.starts[region] - m.next_array[1]
+        m.next_array[0] += 1
+        m.next_array[1] += (m.stops[region] - m.starts[region] + PLACED - 1) // PLACED * PLACED
+
+
 @inlined
 def array_at(m, region, offset):
-    """The trace's number of the array in a region; shared memory holds several."""
+    """The trace's number of the array in a region; shared memory holds several. -1: not logged, -2: too many."""
     if m.spaces[region] != SHARED:
+        if m.arrays[region] == UNNUMBERED:
+            _number_array(m, region)
         return np.int64(m.arrays[region])
     found = np.int64(-1)
     for k in range(len(m.parts)):
@@ -175,7 +190,7 @@ def array_at(m, region, offset):
 def place_of(m, record, region, lane, address, width):
     """Where in the trace's address space a lane's access lies: shared memory from 0 on, local as it interleaves."""
     if m.spaces[region] == GLOBAL or m.spaces[region] == CONSTANT:
-        return address
+        return address - m.shifts[region]
     offset = address - m.starts[region]
     if m.spaces[region] == LOCAL:
         return local_address(record[NUMBER], lane, offset, np.int64(width))
@@ -190,6 +205,7 @@ def log_lanes(m, record, warp, pc, count, width):
         if not m.left[first]:
             continue
         region, taken = find(m, m.address[first]), np.int64(0)
+        array = array_at(m, region, m.address[first] - m.starts[region])
         start = place_of(m, record, region, m.lanes[first], m.address[first], width)
         for i in range(first, count):
             if m.left[i] and m.starts[region] <= m.address[i] < m.stops[region]:
@@ -197,7 +213,8 @@ def log_lanes(m, record, warp, pc, count, width):
                 if abs(place - start) < REACH // 2:
                     m.some[taken], m.place[taken], m.left[i] = m.lanes[i], place, False
                     taken += 1
-        array = array_at(m, region, m.address[first] - m.starts[region])
+        if array == UNNUMBERED:
+            return False
         if array >= 0 and not log_access(m, record, warp, pc, m.some, m.place, taken, array, m.spaces[region]):
             return False
     return True

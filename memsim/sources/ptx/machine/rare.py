@@ -21,14 +21,25 @@ from memsim.sources.ptx.machine.codes import (
     STEPS,
     C,
     Micro,
+    Stop,
     X,
     Y,
 )
 from memsim.sources.ptx.machine.copies import commit, copy_async, matrix, wait_group
 from memsim.sources.ptx.machine.mbarriers import mbarrier
-from memsim.sources.ptx.machine.tables import BASE_WARP, SHARED_BYTES, SHARED_ROW, TRACING, WARPS, Machine
+from memsim.sources.ptx.machine.tables import (
+    BASE_WARP,
+    CALL_DONE,
+    SHARED_BYTES,
+    SHARED_ROW,
+    STOP_LANE,
+    TRACING,
+    WARPS,
+    Machine,
+)
 from memsim.support.compiled import inlined, loop
 
+HOST_CALL = int(Stop.host_call)
 _COMPARE, _TEST, _SET = int(floats.COMPARE), int(floats.TEST), int(floats.SET)
 
 
@@ -183,6 +194,16 @@ def _cluster_barrier(m, w, pc, active):
 
 
 @loop
+def _host_call(m, w, pc, active):
+    """Have the caller of the machine carry out a function of CUDA's device runtime, then go on."""
+    if m.status[CALL_DONE]:
+        m.status[CALL_DONE] = 0
+        return DONE
+    m.status[STOP_LANE] = active
+    return HOST_CALL
+
+
+@loop
 def _mma(m, w, pc, active):
     """A matrix product of the warp."""
     row, r = m.code[pc], m.registers[w]
@@ -239,6 +260,7 @@ LOOPS = {
     Micro.mma: _mma,
     Micro.wgmma: _wgmma,
     Micro.cluster_barrier: _cluster_barrier,
+    Micro.host_call: _host_call,
 }
 N_LOOPS = max(LOOPS) + 1
 

@@ -41,8 +41,11 @@ class Machine(NamedTuple):
     starts: np.ndarray  # i8, of regions of memory, ascending; the last row stands for nowhere
     stops: np.ndarray  # i8
     hosts: np.ndarray  # i8, addresses in the host's memory
-    arrays: np.ndarray  # i4, number in the trace, -1 for none
+    arrays: np.ndarray  # i4, number in the trace, -1 for none, -2 for one that gets a number when it is accessed
     spaces: np.ndarray  # i4
+    shifts: np.ndarray  # i8, an address of a region less its address in the trace
+    numbered: np.ndarray  # i4 [arrays that may get a number], regions by number in the trace, -1 for none
+    next_array: np.ndarray  # i8 [2], the next number in the trace, the next free address there
     recent: np.ndarray  # i4 [N], the region where a micro-op last was
     parts: np.ndarray  # i8 [shared arrays, 2], first byte and number in the trace
     bytes1: np.ndarray  # u1, u2, u4, i8: all memory of the host, as elements from its first address on
@@ -77,5 +80,5 @@ GRID_FIELDS = 16
 # Columns of `status`: where the loop is, and what stopped it.
 (TEAM_NUMBER, LAST_TEAM, RUNNING, WARP_NOW, STOP_PC, STOP_LANE, STOP_ADDRESS, EXECUTED, IDLE, BASE_WARP,
 CLUSTER_ARRIVED,
- CLUSTER_PHASE_NOW) = range(12)  # fmt: skip
-STATUS_FIELDS = 12
+ CLUSTER_PHASE_NOW, ACCESSES, SECTORS, CALL_DONE) = range(15)  # fmt: skip
+STATUS_FIELDS = 15

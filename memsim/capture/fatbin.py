@@ -1,0 +1,187 @@
+"""Finds the PTX of a module's image: fat binaries, PTX texts, and cubins that carry their PTX in a section."""
+
+from __future__ import annotations
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from memsim.capture.decompression import Corrupt, unpack_lz4, unpack_zstd
+
+PTX_SECTION = ".memsim_ptx"  # the `ptxas` wrapper for Python packages adds it to cubins
+FLAGS = (
+    "build it with PTX and the shared runtime: nvcc -cudart shared -gencode arch=compute_89,code=compute_89; "
+    "CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared -DCMAKE_CUDA_ARCHITECTURES=89-virtual"
+)
+_MAGIC, _WRAPPER_MAGIC = 0xBA55ED50, 0x466243B1
+_FILE = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of all entries
+_ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
+_PTX, _ELF = 1, 2
+_LZ4, _ZSTD = 0x2000, 0x8000
+_TARGET = re.compile(r"^\s*\.target\s+(?:sm|compute)_(\d+)([af]?)\b", re.MULTILINE)
+
+
+class ImageError(Exception):
+    """An image that memsim cannot run; the message says why, and what to do."""
+
+
+class OnlyMachineCode(ImageError):
+    """An image without PTX."""
+
+
+@dataclass(frozen=True)
+class PtxText:
+    """One PTX module of an image.
+
+    Attributes:
+        unit: what the compiler called its source; several of one image are linked together.
+        architecture: 89 for compute_89.
+        suffix: ``a`` or ``f`` where the PTX is for that architecture or family only, else empty.
+    """
+
+    text: str
+    unit: str
+    architecture: int
+    suffix: str
+
+    def runs_on(self, gpu: int) -> bool:
+        """Whether a GPU can run it (CUDA C++ Programming Guide, "Family-Specific and Architecture-Specific Features").
+
+        >>> PtxText("", "", 80, "").runs_on(90), PtxText("", "", 90, "a").runs_on(100), PtxText("", "", 90, "a").runs_on(90)
+        (True, False, True)
+        """
+        if self.suffix == "a":
+            return gpu == self.architecture
+        if self.suffix == "f":
+            return gpu // 10 == self.architecture // 10 and gpu >= self.architecture
+        return gpu >= self.architecture
+
+
+def ptx_of(image: bytes, gpu: int) -> list[str]:
+    """The PTX modules of an image that a GPU runs; more than one are to be linked.
+
+    Args:
+        image: one or several fat binaries, a PTX text, or a cubin with a section of PTX.
+        gpu: number of its architecture, 89 for compute capability 8.9.
+
+    Raises:
+        ImageError: there is none, or the image is damaged.
+    """
+    found = _texts(image)
+    if not found:
+        raise OnlyMachineCode(f"the program has machine code only, no PTX; {FLAGS}")
+    return [one.text for one in chosen(found, gpu)]
+
+
+def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
+    """Of each compiled unit, the PTX that fits a GPU best: the highest architecture that it can run.
+
+    Where none is low enough, the lowest is taken: only features of the architecture would tell the difference, and
+    those have their own messages.
+    """
+    units: dict[str, list[PtxText]] = {}
+    for one in found:
+        units.setdefault(one.unit, []).append(one)
+    taken: list[PtxText] = []
+    for alternatives in units.values():
+        best = _best([one.architecture * 4 + "fa".find(one.suffix or "?") + 1 for one in alternatives], alternatives, gpu)
+        taken += [one for one in alternatives if (one.architecture, one.suffix) == (best.architecture, best.suffix)]
+    return taken
+
+
+def _best(ranks: Sequence[int], alternatives: Sequence[PtxText], gpu: int) -> PtxText:
+    running = [(rank, k) for k, (rank, one) in enumerate(zip(ranks, alternatives, strict=True)) if one.runs_on(gpu)]
+    if running:
+        return alternatives[max(running)[1]]
+    return min(alternatives, key=lambda one: (bool(one.suffix), one.architecture))
+
+
+def _texts(image: bytes) -> list[PtxText]:
+    magic = int.from_bytes(image[:4], "little")
+    if magic == _MAGIC:
+        return list(_of_fat_binaries(image))
+    if magic == _WRAPPER_MAGIC:
+        raise ImageError("the image is the wrapper of a fat binary, not its content")
+    if image[:4] == b"\x7fELF":
+        return _of_cubin(image)
+    text = image.rstrip(b"\0")
+    if b".version" in text[:1 << 16] and b".target" in text[: 1 << 16]:
+        return [_ptx(text, "")]
+    raise ImageError("the image is neither a fat binary nor PTX nor a cubin")
+
+
+def _of_fat_binaries(image: bytes) -> Iterator[PtxText]:
+    """The PTX in fat binaries that stand one after another, each aligned to 8 bytes."""
+    at = 0
+    while at + _FILE.size <= len(image):
+        magic, _, header, size = _FILE.unpack_from(image, at)
+        if magic != _MAGIC:
+            if any(image[at:]):
+                raise ImageError(f"the fat binary is damaged at byte {at}")
+            return
+        if header < _FILE.size or at + header + size > len(image):
+            raise ImageError("the fat binary is cut")
+        yield from _of_entries(image[at + header : at + header + size])
+        at += header + size + (-(header + size) % 8)
+
+
+def _of_entries(data: bytes) -> Iterator[PtxText]:
+    at = 0
+    while at + _ENTRY.size <= len(data):
+        fields = _ENTRY.unpack_from(data, at)
+        kind, header, size, packed, name_at, name_bytes = *(fields[k] for k in (0, 2, 3, 4)), *fields[9:11]
+        flags, unpacked = fields[11], fields[13]
+        if header < _ENTRY.size or at + header + size > len(data):
+            raise ImageError("an entry of the fat binary is cut")
+        content = data[at + header : at + header + size]
+        unit = data[at + name_at : at + name_at + name_bytes].decode("utf-8", "replace") if name_bytes else ""
+        if kind == _PTX:
+            yield _ptx(_unpacked(content, flags, packed, unpacked), unit)
+        elif kind == _ELF and PTX_SECTION.encode() in content:
+            yield from _of_cubin(content)
+        at += header + size
+
+
+def _unpacked(content: bytes, flags: int, packed: int, size: int) -> bytes:
+    try:
+        if flags & _ZSTD:
+            return unpack_zstd(content[:packed], size)
+        if flags & _LZ4:
+            return unpack_lz4(content[:packed], size)
+    except Corrupt as error:
+        raise ImageError(f"the fat binary is damaged: {error}") from None
+    return content
+
+
+def _ptx(data: bytes, unit: str) -> PtxText:
+    text = data.rstrip(b"\0").decode("latin-1")
+    target = _TARGET.search(text)
+    if target is None:
+        raise ImageError("the PTX has no .target")
+    return PtxText(text, unit, int(target[1]), target[2])
+
+
+def _of_cubin(image: bytes) -> list[PtxText]:
+    found = section(image, PTX_SECTION)
+    return [] if found is None else [_ptx(found, "")]
+
+
+def section(elf: bytes, name: str) -> bytes | None:
+    """The content of a section of a 64-bit ELF file; None where it has none of this name.
+
+    Raises:
+        ImageError: the file is cut.
+    """
+    try:
+        (table,) = struct.unpack_from("<Q", elf, 0x28)
+        size, count, names = struct.unpack_from("<HHH", elf, 0x3A)
+        headers = [struct.unpack_from("<IIQQQQ", elf, table + k * size) for k in range(count)]
+        strings = headers[names][4] if headers else 0
+        for first, _, _, _, offset, length in headers:
+            end = elf.index(b"\0", strings + first)
+            if elf[strings + first : end] == name.encode():
+                return elf[offset : offset + length]
+    except (struct.error, IndexError, ValueError):
+        raise ImageError("a cubin is cut") from None
+    return None

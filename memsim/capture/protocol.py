@@ -1,0 +1,386 @@
+"""The messages between the CUDA libraries in the program and the server; `native/protocol.h` has the same numbers.
+
+A frame is u32 kind, u32 status, u64 payload bytes, then the payload; all integers are little endian and packed.
+"""
+
+from __future__ import annotations
+
+import array
+import socket
+import struct
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+VERSION = 1
+MOST_PAYLOAD = 1 << 33  # bytes of one frame: a module's image is the largest payload
+_HEADER = struct.Struct("<IIQ")
+
+
+class Kind(IntEnum):
+    """Kinds of frames."""
+
+    hello = 1
+    load_module = 2
+    place_variables = 3
+    allocations = 4
+    launch = 5
+    texture = 6
+    benchmark = 7
+    unsupported = 8
+    note = 9
+
+
+WITHOUT_REPLY = (Kind.allocations, Kind.unsupported, Kind.note)
+
+
+class Status(IntEnum):
+    """Numbers of CUDA errors (CUresult and cudaError agree on these)."""
+
+    success = 0
+    invalid_value = 1
+    out_of_memory = 2
+    invalid_image = 200
+    no_binary_for_gpu = 209
+    invalid_ptx = 218
+    not_found = 500
+    illegal_address = 700
+    launch_timeout = 702
+    launch_out_of_resources = 701
+    assert_failed = 710
+    illegal_instruction = 715
+    misaligned_address = 716
+    launch_failed = 719
+    not_supported = 801
+    unknown = 999
+
+
+class AllocationKind(IntEnum):
+    """Who made an allocation."""
+
+    device = 0
+    managed = 1
+    pinned = 2
+    host = 3
+    variable = 4
+    array = 5
+
+
+class ProtocolError(Exception):
+    """A message is cut or makes no sense."""
+
+
+class Ended(Exception):
+    """The other side has closed the connection."""
+
+
+# -- fields
+
+
+class Fields:
+    """Reads the fields of a payload in order.
+
+    >>> fields = Fields(Payload().u32(7).text("saxpy").bytes)
+    >>> fields.u32(), fields.text(), fields.rest
+    (7, 'saxpy', 0)
+    """
+
+    def __init__(self, payload: bytes | memoryview) -> None:
+        self._payload, self._at = memoryview(payload), 0
+
+    @property
+    def rest(self) -> int:
+        """Bytes that are not read yet."""
+        return len(self._payload) - self._at
+
+    def take(self, n: int) -> bytes:
+        if n > self.rest:
+            raise ProtocolError(f"a message ends {n - self.rest} bytes too early")
+        self._at += n
+        return bytes(self._payload[self._at - n : self._at])
+
+    def u32(self) -> int:
+        return int.from_bytes(self.take(4), "little")
+
+    def u64(self) -> int:
+        return int.from_bytes(self.take(8), "little")
+
+    def triple(self) -> tuple[int, int, int]:
+        return self.u32(), self.u32(), self.u32()
+
+    def text(self) -> str:
+        return self.take(self.u32()).decode("utf-8", "replace")
+
+
+@dataclass
+class Payload:
+    """Collects the fields of a payload."""
+
+    data: bytearray = field(default_factory=bytearray)
+
+    @property
+    def bytes(self) -> bytes:
+        return bytes(self.data)
+
+    def u32(self, *values: int) -> Payload:
+        for value in values:
+            self.data += (value & 0xFFFFFFFF).to_bytes(4, "little")
+        return self
+
+    def u64(self, *values: int) -> Payload:
+        for value in values:
+            self.data += (value & 0xFFFFFFFFFFFFFFFF).to_bytes(8, "little")
+        return self
+
+    def f64(self, value: float) -> Payload:
+        self.data += struct.pack("<d", value)
+        return self
+
+    def raw(self, data: bytes) -> Payload:
+        self.data += data
+        return self
+
+    def text(self, value: str) -> Payload:
+        encoded = value.encode("utf-8", "replace")
+        return self.u32(len(encoded)).raw(encoded)
+
+
+# -- requests
+
+
+@dataclass(frozen=True)
+class Hello:
+    """The first message of a process: its arena, whose file descriptor rides along."""
+
+    version: int
+    pid: int
+    base: int
+    bytes: int
+    program: str
+
+    @classmethod
+    def read(cls, f: Fields) -> Hello:
+        return cls(f.u32(), f.u32(), f.u64(), f.u64(), f.text())
+
+
+@dataclass(frozen=True)
+class LoadModule:
+    """A module's image, and options as text."""
+
+    options: str
+    image: bytes
+
+    @classmethod
+    def read(cls, f: Fields) -> LoadModule:
+        options = f.text()
+        return cls(options, f.take(f.u64()))
+
+
+@dataclass(frozen=True)
+class PlaceVariables:
+    """Where the variables of a module lie, in the order of the reply to LoadModule."""
+
+    module: int
+    addresses: tuple[int, ...]
+
+    @classmethod
+    def read(cls, f: Fields) -> PlaceVariables:
+        module, n = f.u64(), f.u32()
+        return cls(module, tuple(f.u64() for _ in range(n)))
+
+
+@dataclass(frozen=True)
+class Allocation:
+    """A stretch of the process's memory that kernels may access.
+
+    Attributes:
+        sequence: ascending in the order in which the program made its allocations.
+        offset: in the arena; the address less the arena's base, except for memory that cudaHostRegister re-mapped.
+    """
+
+    address: int
+    bytes: int
+    sequence: int
+    offset: int
+    kind: int
+    name: str
+
+
+@dataclass(frozen=True)
+class Allocations:
+    """What was freed and allocated since the last such message."""
+
+    removed: tuple[int, ...]
+    added: tuple[Allocation, ...]
+
+    @classmethod
+    def read(cls, f: Fields) -> Allocations:
+        removed = tuple(f.u64() for _ in range(f.u32()))
+        added = tuple(Allocation(f.u64(), f.u64(), f.u64(), f.u64(), f.u32(), f.text()) for _ in range(f.u32()))
+        return cls(removed, added)
+
+
+@dataclass(frozen=True)
+class LaunchRequest:
+    """A kernel's launch."""
+
+    module: int
+    function: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    cluster: tuple[int, int, int]
+    shared_bytes: int
+    cooperative: bool
+    stream: int
+    where: str
+    parameters: bytes
+
+    @classmethod
+    def read(cls, f: Fields) -> LaunchRequest:
+        module, function = f.u64(), f.u32()
+        grid, block, cluster = f.triple(), f.triple(), f.triple()
+        shared, flags, stream, where = f.u32(), f.u32(), f.u64(), f.text()
+        return cls(module, function, grid, block, cluster, shared, bool(flags & 1), stream, where, f.take(f.u32()))
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """The begin or the end of what a tuner times."""
+
+    begins: bool
+    flushed: bool
+
+    @classmethod
+    def read(cls, f: Fields) -> Benchmark:
+        return cls(f.u32() == 0, bool(f.u32() & 1))
+
+
+# -- replies
+
+
+@dataclass(frozen=True)
+class FunctionInfo:
+    """Attributes of a kernel, as ``cudaFuncGetAttributes`` reports them; parameters are (offset, bytes)."""
+
+    name: str
+    registers: int = 0
+    static_shared: int = 0
+    local_bytes: int = 0
+    const_bytes: int = 0
+    max_threads: int = 1024
+    ptx_version: int = 0
+    binary_version: int = 0
+    required_block: tuple[int, int, int] = (0, 0, 0)
+    cluster: tuple[int, int, int] = (0, 0, 0)
+    parameters: Sequence[tuple[int, int]] = ()
+
+    def write(self, p: Payload) -> None:
+        p.text(self.name).u32(self.registers, self.static_shared, self.local_bytes, self.const_bytes)
+        p.u32(self.max_threads, self.ptx_version, self.binary_version, *self.required_block, *self.cluster)
+        p.u32(len(self.parameters))
+        for offset, size in self.parameters:
+            p.u32(offset, size)
+
+
+@dataclass(frozen=True)
+class VariableInfo:
+    """A variable of a module; space 0 is global memory, 1 constant memory."""
+
+    name: str
+    bytes: int
+    align: int
+    space: int = 0
+    managed: bool = False
+
+    def write(self, p: Payload) -> None:
+        p.text(self.name).u64(self.bytes).u32(self.align, self.space, int(self.managed))
+
+
+def module_reply(module: int, functions: Sequence[FunctionInfo], variables: Sequence[VariableInfo]) -> bytes:
+    p = Payload().u64(module).u32(len(functions))
+    for function in functions:
+        function.write(p)
+    p.u32(len(variables))
+    for variable in variables:
+        variable.write(p)
+    return p.bytes
+
+
+# -- frames
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One message as it came."""
+
+    kind: int
+    status: int
+    payload: bytes
+    descriptors: tuple[int, ...] = ()
+
+
+def receive(connection: socket.socket) -> Frame:
+    """Wait for a frame.
+
+    Raises:
+        Ended: the other side closed the connection.
+        ProtocolError: the frame is cut or too large.
+    """
+    header, descriptors = _first_bytes(connection)
+    try:
+        header += _exactly(connection, _HEADER.size - len(header))
+        kind, status, size = _HEADER.unpack(header)
+        if size > MOST_PAYLOAD:
+            raise ProtocolError(f"a message of kind {kind} has {size} bytes")
+        return Frame(kind, status, _exactly(connection, size), descriptors)
+    except BaseException:
+        _close(descriptors)
+        raise
+
+
+def send(connection: socket.socket, kind: int, payload: bytes = b"", status: int = 0) -> None:
+    """Send a frame.
+
+    Raises:
+        Ended: nobody reads it any more.
+    """
+    try:
+        connection.sendall(_HEADER.pack(kind, status, len(payload)) + payload)
+    except (BrokenPipeError, ConnectionResetError) as error:
+        raise Ended from error
+
+
+def _first_bytes(connection: socket.socket) -> tuple[bytes, tuple[int, ...]]:
+    """The begin of a frame, and the file descriptors that came with it."""
+    size = array.array("i").itemsize
+    try:
+        data, ancillary, _, _ = connection.recvmsg(_HEADER.size, socket.CMSG_SPACE(4 * size))
+    except ConnectionResetError as error:
+        raise Ended from error
+    descriptors = array.array("i")
+    for level, kind, content in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            descriptors.frombytes(content[: len(content) // size * size])
+    if not data:
+        _close(descriptors)
+        raise Ended
+    return data, tuple(descriptors)
+
+
+def _exactly(connection: socket.socket, n: int) -> bytes:
+    parts = bytearray(n)
+    rest = memoryview(parts)
+    while rest:
+        try:
+            got = connection.recv_into(rest)
+        except ConnectionResetError as error:
+            raise ProtocolError("a message is cut") from error
+        if not got:
+            raise ProtocolError("a message is cut")
+        rest = rest[got:]
+    return bytes(parts)
+
+
+def _close(descriptors: Iterable[int]) -> None:
+    for one in descriptors:
+        socket.close(one)
