@@ -14,6 +14,7 @@ FLAGS = (
     "build it with PTX and the shared runtime: nvcc -cudart shared -gencode arch=compute_89,code=compute_89; "
     "CMake: -DCMAKE_CUDA_RUNTIME_LIBRARY=Shared -DCMAKE_CUDA_ARCHITECTURES=89-virtual"
 )
+LINKED = b"MEMSIMLK"  # u32 count, then each image as u64 bytes and its content
 _MAGIC, _WRAPPER_MAGIC = 0xBA55ED50, 0x466243B1
 _FILE = struct.Struct("<IHHQ")  # magic, version, bytes of this header, bytes of all entries
 _ENTRY = struct.Struct("<HHIQIIHHIIIQQQ")
@@ -62,16 +63,19 @@ def ptx_of(image: bytes, gpu: int) -> list[str]:
     """The PTX modules of an image that a GPU runs; more than one are to be linked.
 
     Args:
-        image: one or several fat binaries, a PTX text, or a cubin with a section of PTX.
+        image: one or several fat binaries, a PTX text, a cubin with a section of PTX, or a list of those.
         gpu: number of its architecture, 89 for compute capability 8.9.
 
     Raises:
         ImageError: there is none, or the image is damaged.
     """
-    found = _texts(image)
-    if not found:
-        raise OnlyMachineCode(f"the program has machine code only, no PTX; {FLAGS}")
-    return [one.text for one in chosen(found, gpu)]
+    taken: list[str] = []
+    for one in linked_images(image):
+        found = _texts(one)
+        taken += [text.text for text in chosen(found, gpu)]
+        if not found and any(one[16:]):  # the device linker leaves empty fat binaries
+            raise OnlyMachineCode(f"the program has machine code only, no PTX; {FLAGS}")
+    return taken
 
 
 def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
@@ -95,6 +99,24 @@ def _best(ranks: Sequence[int], alternatives: Sequence[PtxText], gpu: int) -> Pt
     if running:
         return alternatives[max(running)[1]]
     return min(alternatives, key=lambda one: (bool(one.suffix), one.architecture))
+
+
+def linked_images(image: bytes) -> list[bytes]:
+    """The images that are to be linked into one module; an image of another form is alone.
+
+    Raises:
+        ImageError: the list is cut.
+    """
+    if not image.startswith(LINKED):
+        return [image]
+    found, at = [], len(LINKED) + 4
+    for _ in range(int.from_bytes(image[len(LINKED) : at], "little")):
+        size = int.from_bytes(image[at : at + 8], "little")
+        found.append(image[at + 8 : at + 8 + size])
+        at += 8 + size
+        if at > len(image):
+            raise ImageError("the list of linked images is cut")
+    return found
 
 
 def _texts(image: bytes) -> list[PtxText]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ class Device:
     ) -> None:
         self.launch, self.layout, self._program = launch, layout, program
         self.warps = -(-launch.threads // LANES)
-        self.team = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        self.team = launch.team
         self.log = BatchLog()
         self._check_size()
         self._mixes, self._memory = mixes, memory
@@ -137,7 +138,7 @@ class Device:
             parts.append((first, len(arrays)))
             arrays.append(ArrayInfo(name, Space.shared, first, nbytes, element))
         self.shared_row = len(rows)
-        for rank in range(self.team + 1 if self.team > 1 else 1):
+        for rank in range(self.team + 1 if prod(self.launch.cluster) > 1 else 1):
             start = SHARED_WINDOW + (rank << RANK_SHIFT)
             host = self._shared.ctypes.data + max(rank - 1, 0) * self._shared.shape[1]
             add(start, self.layout.shared_bytes, host, Space.shared, 0, start)
@@ -186,7 +187,7 @@ class Device:
             "bytes8": np.asarray(_HostMemory("<i8", 8)),
             "ids": np.zeros(batch * self.team, np.int64),
             "grid": self._grid(tracing),
-            "special": np.array([builder.rows.get(name, SINK) for name in SPECIALS], np.int64),
+            "special": np.array([builder.rows.get(name, SINK) for name in self._specials()], np.int64),
             "shared": self._shared,
             "rows": self.log.rows,
             "listed": self.log.addresses,
@@ -203,6 +204,10 @@ class Device:
         named |= columns
         named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
         return Machine(**named)
+
+    def _specials(self) -> tuple[str, ...]:
+        """Registers that change with the block; in a grid of single blocks all have rank 0."""
+        return SPECIALS if prod(self.launch.cluster) > 1 else SPECIALS[:-1] + ("",)
 
     def _grid(self, tracing: bool) -> np.ndarray:
         grid = np.zeros(tables.GRID_FIELDS, np.int64)

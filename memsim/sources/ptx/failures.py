@@ -15,6 +15,7 @@ _PROBLEMS = {
     Stop.spinning: "waits for another block to change this; blocks run one after another, so that cannot be run",
     Stop.deadlock: "waits for what no thread of its block will do",
     Stop.parted: "is met by some lanes of a warp while the others are elsewhere; all must meet it together",
+    Stop.host_call: "calls a function of CUDA's device runtime that memsim does not have here",
     Stop.trapped: "was reached: the kernel ends itself here",
     Stop.too_many_ops: "is one static op too many; a trace has at most 65535",
     Stop.copies: "has too many groups of asynchronous copies under way",

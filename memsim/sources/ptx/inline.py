@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 from memsim.sources.ptx.module import (
     Address,
     Function,
+    Immediate,
     Instruction,
     Label,
     Module,
@@ -24,8 +25,15 @@ from memsim.support.errors import InputError
 
 MOST_DEPTH = 64  # of calls
 MOST_INSTRUCTIONS = 1 << 20  # of a kernel with all it calls
-_SILENT = ("vprintf", "printf")  # what prints: it returns 0
-_ENDING = ("__assertfail", "__trap")
+PRINTF, MALLOC, FREE, ASSERT = range(4)
+# Functions that the machine's caller carries out: number, types of the result and of the arguments.
+HOST_CALLS = {
+    "vprintf": (PRINTF, ("b32", "b64", "b64")),
+    "malloc": (MALLOC, ("b64", "b64")),
+    "free": (FREE, ("b64", "b64")),
+    "__assertfail": (ASSERT, ("b64", "b64", "b64", "b32", "b64", "b64")),
+}
+_ENDING = ("__trap",)
 
 
 def flattened(module: Module, kernel: Function) -> Function:
@@ -161,7 +169,7 @@ class _Inliner:
         arguments = operands[0] if operands and isinstance(operands[0], Vector) else Vector(())
         callee = self._module.functions.get(getattr(target, "name", ""))
         if callee is None or callee.declared_only:
-            self._external(one, getattr(target, "name", "?"), results, names)
+            self._external(one, getattr(target, "name", "?"), results, arguments, names)
             return
         self._copies += 1
         suffix = f"^{self._copies}"
@@ -180,14 +188,20 @@ class _Inliner:
             self.whole.body.append(skip)
         self.add(callee, inner, depth + 1)
 
-    def _external(self, one: Instruction, name: str, results: Vector, names: _Names) -> None:
-        """A function of the device's runtime."""
+    def _external(self, one: Instruction, name: str, results: Vector, arguments: Vector, names: _Names) -> None:
+        """A function of CUDA's device runtime (CUDA C++ Programming Guide, "Formatted Output" and after it)."""
         if name in _ENDING:
             self.whole.body.append(replace(one, parts=("trap",), operands=()))
-        elif name in _SILENT:
-            for result in results.parts:
-                register = f"{getattr(result, 'name', '')}{names.suffix}@0"
-                self.whole.registers.setdefault(register, "b32")
+        elif name in HOST_CALLS:
+            number, kinds = HOST_CALLS[name]
+            given = [f"{getattr(part, 'name', '')}{names.suffix}@0" for part in arguments.parts]
+            result = f"{getattr(results.parts[0], 'name', '')}{names.suffix}@0" if results.parts else "_"
+            for register, kind in zip([result, *given], kinds, strict=False):
+                if register != "_":
+                    self.whole.registers.setdefault(register, kind)
+            guard = self._renamed(one.guard, names, set()) if one.guard is not None else None
+            operands = (Register(result), Immediate(number), *map(Register, given))
+            self.whole.body.append(replace(one, parts=("hostcall",), operands=operands, guard=guard))  # type: ignore[arg-type]
         else:
             raise self._error(one, f"calls {name}, which is not in the text")
 

@@ -42,6 +42,7 @@ class Launch:
         parameters: what the trace was made from, shown with it.
         name: what the trace calls the kernel; empty: its name in PTX.
         origin: of the PTX, whose lines the trace quotes.
+        cooperative: all blocks run at a time, as they may wait for each other.
     """
 
     ptx: str
@@ -57,6 +58,12 @@ class Launch:
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
     origin: Origin = Origin()
+    cooperative: bool = False
+
+    @property
+    def team(self) -> int:
+        """Blocks that run together: of a cluster, or of the whole grid."""
+        return self.n_blocks if self.cooperative else prod(self.cluster)
 
     @property
     def module(self) -> Module:

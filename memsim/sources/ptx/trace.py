@@ -12,11 +12,11 @@ from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.failures import failure
-from memsim.sources.ptx.inline import flattened
+from memsim.sources.ptx.inline import PRINTF, flattened
 from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.layout import Layout, lay_out
 from memsim.sources.ptx.machine import rare, tables
-from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop
+from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop, X
 from memsim.sources.ptx.machine.run import ROOM, run
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
@@ -31,28 +31,38 @@ from memsim.trace.schema import Chunk, Instructions, Issue, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
+HostCalls = Callable[[Device], None]  # carries out the function of the device runtime that a warp stopped at
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
 DEFAULT_REGISTERS = 32  # of a thread, where no compiler told them
 _NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
 
 
-class _Run:
-    """A kernel that is ready to run, in batches of blocks."""
+class Run:
+    """A kernel that is ready to run, in batches of blocks.
 
-    def __init__(self, launch: Launch, memory: Memory, *, check: bool, tracing: bool) -> None:
+    Attributes:
+        executed: micro-ops of warps so far.
+        accesses: of lanes to global memory so far.
+        sectors: of 32 bytes that warps' accesses to global memory touched so far, each access counted.
+    """
+
+    def __init__(
+        self, launch: Launch, memory: Memory, *, check: bool, tracing: bool, host_calls: HostCalls | None = None
+    ) -> None:
         launch.check()
         function = without_wmma(flattened(launch.module, launch.function), launch.source)
         self.launch, self._tracing = launch, tracing
         self.layout: Layout = lay_out(launch, function, memory)
         self.program: Program = build(launch, function, self.layout, memory, check=check, tracing=tracing)
         self.mixes = Mixes(self.program.segments)
-        team = launch.cluster[0] * launch.cluster[1] * launch.cluster[2]
+        team = launch.team
         batch = max(1, min(MOST_BATCH, launch.n_blocks) // team)
         self.device = Device(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
         self.device.grow_log(2 * ROOM, 64 * ROOM)
         self.batch = batch * team
-        self.executed = 0
+        self.executed = self.accesses = self.sectors = 0
+        self.host_calls = host_calls
 
     def blocks(self, ids: np.ndarray) -> None:
         """Run blocks; their rows are in the log afterwards.
@@ -71,6 +81,26 @@ class _Run:
             while (stop := Stop(run(device.machine))) != Stop.done:
                 self._attend(stop)
         self.executed += int(status[tables.EXECUTED])
+        self.accesses += int(status[tables.ACCESSES])
+        self.sectors += int(status[tables.SECTORS])
+
+    def all_blocks(self, ids: range, progress: Progress | None = None) -> None:
+        """Run blocks with consecutive numbers, as many at a time as the machine takes; whole teams."""
+        for first in range(ids.start, ids.stop, self.batch):
+            last = min(first + self.batch, ids.stop)
+            self.blocks(np.arange(first, last))
+            if progress:
+                progress(last, self.launch.n_blocks)
+
+    def relaunch(self, launch: Launch, parameters: bytes, memory: Memory, changed: bool) -> None:
+        """Make ready for another launch of the same kernel with the same extents, for its results alone.
+
+        Args:
+            changed: whether the memory's regions are others than at the last launch.
+        """
+        assert not self._tracing
+        self.launch, self.executed, self.accesses, self.sectors = launch, 0, 0, 0
+        self.device.relaunch(launch, np.frombuffer(parameters, np.uint8), memory, changed)
 
     def _attend(self, stop: Stop) -> None:
         """See to what stopped the loop."""
@@ -82,8 +112,17 @@ class _Run:
             mix = int(device.machine.records[status[tables.WARP_NOW], MIX])
             self.mixes.learn(mix, int(device.machine.code[status[tables.STOP_PC], SEGMENT]))
             device.grow_mixes()
+        elif stop == Stop.host_call and (self.host_calls is not None or self._prints()):
+            if self.host_calls is not None:
+                self.host_calls(device)
+            device.machine.status[tables.CALL_DONE] = 1
         else:
             raise failure(stop, self.launch, self.program, device.machine.status)
+
+    def _prints(self) -> bool:
+        """Whether the call that the machine stopped at prints: nobody shows it here."""
+        machine = self.device.machine
+        return bool(machine.code[machine.status[tables.STOP_PC], X] == PRINTF)
 
     def chunk(self, n_blocks: int, first_warp: int) -> Chunk:
         """The rows of the blocks that ran last."""
@@ -106,12 +145,7 @@ def execute(launch: Launch, memory: Memory, progress: Progress | None = None) ->
     Raises:
         InputError: the PTX is not understood, or the kernel does what it must not.
     """
-    ready = _Run(launch, memory, check=True, tracing=False)
-    for first in range(0, launch.n_blocks, ready.batch):
-        ids = np.arange(first, min(first + ready.batch, launch.n_blocks))
-        ready.blocks(ids)
-        if progress:
-            progress(int(ids[-1]) + 1, launch.n_blocks)
+    Run(launch, memory, check=True, tracing=False).all_blocks(range(launch.n_blocks), progress)
 
 
 def trace_launch(
@@ -139,38 +173,43 @@ def trace_launch(
         blocks
             outside the grid, a file that cannot be written. Nothing is left behind.
     """
-    ready = _Run(launch, memory, check=check, tracing=True)
+    ready = Run(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
-    with TraceWriter(
-        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters | _refused(ready),
-        gpu=made_for.stated(gpu),
-    ) as writer:  # fmt: skip
-        warps = 0
-        for ids, chunk, total, done in _chunks(ready, shape, gpu, blocks):
+    with begin_trace(ready, out, gpu) as writer:
+        for ids, chunk, total, done in chunks(ready, shape, gpu, blocks):
             writer.append(ids, chunk)
-            warps = chunk.warps.stop
             if progress:
                 progress(done, total)
-        issue = Issue(
-            Dependence.scoreboard,
-            Instructions.estimated if ready.program.counted else Instructions.compiled,
-            ready.mixes.table(),
-        )
-        ops = static_ops(ready.device, ready.program)
-        writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_compiled(ops, launch.sources))
-    assert warps
+        finish_trace(ready, writer, shape)
     return Trace.open(out)
 
 
-def _refused(ready: _Run) -> dict[str, str]:
+def begin_trace(ready: Run, out: str | Path, gpu: GPU) -> TraceWriter:
+    """The writer of a launch's trace."""
+    launch = ready.launch
+    return TraceWriter(
+        out, kernel=launch.name or launch.kernel, source=launch.source, parameters=launch.parameters | _refused(ready),
+        gpu=made_for.stated(gpu),
+    )  # fmt: skip
+
+
+def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
+    """Complete a trace with its static ops, arrays and mixes."""
+    counted = Instructions.estimated if ready.program.counted else Instructions.compiled
+    issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
+    ops = static_ops(ready.device, ready.program)
+    writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_compiled(ops, ready.launch.sources))
+
+
+def _refused(ready: Run) -> dict[str, str]:
     """What a trace tells of machine code that was at hand, and whose counts it does not have."""
     if not ready.launch.machine_code or not ready.program.counted:
         return {}
     return {"instructions": f"estimated, as {ready.program.counted}"}
 
 
-def _chunks(
-    ready: _Run, shape: LaunchShape, gpu: GPU, blocks: str | None
+def chunks(
+    ready: Run, shape: LaunchShape, gpu: GPU, blocks: str | None
 ) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
     """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be."""
     team, warps = ready.device.team, ready.device.warps

@@ -6,7 +6,7 @@ from memsim.sources.ptx.lowering.builder import SINK, ZERO, Builder, Lower, widt
 from memsim.sources.ptx.lowering.integers import condition, destination, is_signed, mask_of
 from memsim.sources.ptx.machine import across, barriers
 from memsim.sources.ptx.machine.codes import Micro
-from memsim.sources.ptx.module import Instruction, Not, Register, Symbol, Vector
+from memsim.sources.ptx.module import Immediate, Instruction, Not, Register, Symbol, Vector
 
 _SHUFFLES = {"up": across.UP, "down": across.DOWN, "bfly": across.BUTTERFLY, "idx": across.INDEX}
 _VOTES = {"all": across.ALL, "any": across.ANY, "uni": across.UNIFORM, "ballot": across.BALLOT}
@@ -108,6 +108,16 @@ def _active(b: Builder, one: Instruction) -> None:
     b.emit(Micro.active, dst=destination(b, one))
 
 
+def _host_call(b: Builder, one: Instruction) -> None:
+    """A function of CUDA's device runtime, which the machine's caller carries out; what charges comes before it."""
+    to, number = one.operands[:2]
+    assert isinstance(to, Register) and isinstance(number, Immediate)
+    rows = [b.value(operand, "b64") for operand in one.operands[2:]]
+    b.flush()
+    dst = b.row(to.name) if to.name != "_" else SINK
+    b.emit(Micro.host_call, dst=dst, x=number.value, list=b.listed(rows), count=len(rows))
+
+
 CONTROL: dict[str, Lower] = {
     "bra": _branch,
     "ret": _exit,
@@ -122,4 +132,5 @@ CONTROL: dict[str, Lower] = {
     "redux": _reduce,
     "elect": _elect,
     "activemask": _active,
+    "hostcall": _host_call,
 }

@@ -1,0 +1,196 @@
+"""The memory of a CUDA process as the server sees it: its arena, mapped here, and the allocations in it."""
+
+from __future__ import annotations
+
+import mmap
+import os
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from memsim.capture.protocol import Allocation, ProtocolError
+from memsim.sources.ptx.machine.log import UNNUMBERED
+from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, Memory, Region, RegionTable
+from memsim.support.errors import InputError
+from memsim.trace.schema import ArrayInfo, Space
+
+
+class Arena:
+    """A process's memory file, mapped into this process.
+
+    Args:
+        descriptor: of the file; it is closed.
+        nbytes: of the file, most of them never touched.
+
+    Raises:
+        ProtocolError: the file cannot be mapped or is smaller than it should be.
+    """
+
+    def __init__(self, descriptor: int, nbytes: int) -> None:
+        try:
+            if os.fstat(descriptor).st_size < nbytes:
+                raise ProtocolError("the memory of the program is smaller than it says")
+            flags = mmap.MAP_SHARED | getattr(mmap, "MAP_NORESERVE", 0)
+            self._map = mmap.mmap(descriptor, nbytes, flags=flags)
+        except (OSError, ValueError) as error:
+            raise ProtocolError(f"the memory of the program cannot be mapped ({error})") from error
+        finally:
+            os.close(descriptor)
+        self.bytes = np.frombuffer(self._map, np.uint8)
+        self.host = self.bytes.ctypes.data  # address of its first byte in this process
+
+    def close(self) -> None:
+        self.bytes = np.zeros(0, np.uint8)
+
+
+class ProcessMemory(Memory):
+    """The allocations of a process, at the addresses that its pointers have.
+
+    A trace gets addresses of its own, so that it is the same in every run: first the arrays that the launch's
+    arguments point to and its variables, in the order in which they were allocated, then others in the order in which
+    the kernel first accesses them.
+    """
+
+    def __init__(self, arena: Arena) -> None:
+        super().__init__()
+        self._arena = arena
+        self._live: dict[int, Allocation] = {}
+        self._order: list[Allocation] = []  # ascending by address
+        self._starts: list[int] = []
+        self._columns = np.zeros((4, 0), np.int64)
+        self._stale = True
+        self._constant: set[int] = set()  # addresses of variables in constant memory
+        self._places: Mapping[str, int] = {}  # of the variables of the launch's module
+        self._elements: dict[int, int] = {}  # bytes of an element by address, where it is known
+        self._named: dict[int, str] = {}  # this launch's arrays by address of the allocation
+        self.version = 0  # changes with the regions
+
+    def update(self, removed: Iterable[int], added: Iterable[Allocation]) -> None:
+        """Follow the process's allocations.
+
+        Raises:
+            ProtocolError: an allocation lies outside of the arena.
+        """
+        for address in removed:
+            self._live.pop(address, None)
+            self._constant.discard(address)
+        for one in added:
+            if one.offset + one.bytes > len(self._arena.bytes):
+                raise ProtocolError(f"an allocation of {one.bytes} bytes lies outside of the program's memory")
+            self._live[one.address] = one
+        self._stale = True
+        self.version += 1
+
+    def add_constants(self, addresses: Iterable[int]) -> None:
+        """Variables in constant memory."""
+        self._constant |= set(addresses)
+        self._stale = True
+        self.version += 1
+
+    def use_variables(self, places: Mapping[str, int]) -> None:
+        """Set where the variables of the next launch's module lie."""
+        self._places = places
+
+    def name_arrays(self, names: Sequence[tuple[int, str, int]]) -> None:
+        """Set which allocations the next launch's trace lists first: an address in each, name, bytes of an element."""
+        self._named, self._elements = {}, {}
+        for address, name, element_bytes in names:
+            if (found := self.allocation_at(address)) is not None:
+                self._named.setdefault(found.address, name)
+                self._elements.setdefault(found.address, element_bytes)
+
+    def allocation_at(self, address: int) -> Allocation | None:
+        """The allocation that an address lies in."""
+        self._sort()
+        at = bisect_right(self._starts, address) - 1
+        found = self._order[at] if at >= 0 else None
+        return found if found is not None and address < found.address + max(found.bytes, 1) else None
+
+    def nearest(self, address: int) -> Allocation | None:
+        """The allocation whose begin or end is nearest to an address."""
+        self._sort()
+        at = bisect_right(self._starts, address)
+        return min(self._order[max(at - 1, 0) : at + 1], key=lambda one: _distance(one, address), default=None)
+
+    # -- as memsim.sources.ptx has it
+
+    def table(self) -> RegionTable:
+        self._sort()
+        columns = self._columns
+        arrays = np.full(columns.shape[1], UNNUMBERED, np.int64)
+        shifts = np.zeros(columns.shape[1], np.int64)
+        infos, place = [], FIRST_ADDRESS
+        for one in sorted((self._live[address] for address in self._named), key=lambda one: one.sequence):
+            row = bisect_right(self._starts, one.address) - 1
+            arrays[row], shifts[row] = len(infos), one.address - place
+            infos.append(self._info(one, place))
+            place += -(-max(one.bytes, 1) // ALIGNMENT) * ALIGNMENT
+        return RegionTable(*columns, arrays, shifts, infos, place)
+
+    def info(self, row: int, address: int) -> ArrayInfo:
+        return self._info(self._order[row], address)
+
+    def region_at(self, address: int) -> Region | None:
+        found = self.allocation_at(address)
+        return None if found is None else Region(found.name, found.address, found.bytes, self._bytes_of(found), 1)
+
+    def array_at(self, address: int, nbytes: int) -> np.ndarray:
+        found = self.allocation_at(address)
+        if found is None or address + nbytes > found.address + found.bytes:
+            raise InputError("memory", hex(address), f"and {nbytes} bytes from there lie in no allocation")
+        return self._bytes_of(found)[address - found.address :][:nbytes]
+
+    def variable(self, key: tuple[str, str], data: np.ndarray, element_bytes: int, space: str) -> int:
+        """The address of a module's variable; the process made room for it when it loaded the module."""
+        if key[1] not in self._places:
+            raise InputError("module", key[1], "has no memory; it is declared and defined nowhere")
+        return self._places[key[1]]
+
+    def is_placed(self, key: tuple[str, str]) -> bool:
+        return True
+
+    def _bytes_of(self, one: Allocation) -> np.ndarray:
+        return self._arena.bytes[one.offset : one.offset + one.bytes]
+
+    def _info(self, one: Allocation, address: int) -> ArrayInfo:
+        space = Space.constant if one.address in self._constant else Space.global_
+        name = self._named.get(one.address) or one.name or f"allocation{one.sequence}"
+        return ArrayInfo(name, space, address, one.bytes, self._elements.get(one.address, 1))
+
+    def _sort(self) -> None:
+        """Bring the columns up to date."""
+        if not self._stale:
+            return
+        self._order = sorted(self._live.values(), key=lambda one: one.address)
+        self._starts = [one.address for one in self._order]
+        starts = np.array(self._starts, np.int64)
+        sizes = np.array([one.bytes for one in self._order], np.int64)
+        offsets = np.array([one.offset for one in self._order], np.int64)
+        spaces = np.full(len(starts), int(Space.global_), np.int64)
+        for address in self._constant:
+            at = bisect_right(self._starts, address) - 1
+            if at >= 0 and self._starts[at] == address:
+                spaces[at] = int(Space.constant)
+        self._columns = np.stack([starts, starts + sizes, self._arena.host + offsets, spaces])
+        self._stale = False
+
+
+def _distance(one: Allocation, address: int) -> int:
+    if address < one.address:
+        return one.address - address
+    return max(address - (one.address + one.bytes) + 1, 0)
+
+
+def describe(one: Allocation, address: int) -> str:
+    """Where an address lies relative to an allocation, as compute-sanitizer says it.
+
+    >>> describe(Allocation(0x1000, 64, 3, 0, 0, "x"), 0x1044)
+    '4 bytes after the allocation x of 64 bytes'
+    """
+    name = f"the allocation {one.name}" if one.name else f"allocation {one.sequence}"
+    if address < one.address:
+        return f"{one.address - address} bytes before {name} of {one.bytes} bytes"
+    if (after := address - one.address - one.bytes) >= 0:
+        return f"{after} bytes after {name} of {one.bytes} bytes"
+    return f"{address - one.address} bytes inside {name} of {one.bytes} bytes"

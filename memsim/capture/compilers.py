@@ -1,0 +1,112 @@
+"""Find nvcc: the CUDA toolkit on PATH, else NVIDIA's wheels."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from memsim.support.errors import InputError
+
+INSTALL = "pip install 'memsim[cuda]'"
+WRAPPER_MARK = ".memsim-nvcc"
+"""A file in the folder whose ``nvcc`` is memsim's own wrapper; the search for the real one passes such folders over."""
+
+_VERSION = re.compile(r"release (\d+)\.(\d+)")
+_ARCHITECTURE = re.compile(r"compute_(\d+)")
+_PARTS = {  # of a wheel's toolkit, and the wheel that brings each
+    "nvvm/bin/cicc": "nvidia-nvvm",
+    "include/crt/host_config.h": "nvidia-cuda-crt",
+    "include/cuda_runtime.h": "nvidia-cuda-runtime",
+    "include/cccl/cuda/std/version": "nvidia-cuda-cccl",
+}
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """NVIDIA's compiler.
+
+    Attributes:
+        path: the executable.
+    """
+
+    path: Path
+
+    @cached_property
+    def version(self) -> tuple[int, int]:
+        """Of its toolkit: (13, 0)."""
+        found = _VERSION.search(self._ask("--version"))
+        return (int(found[1]), int(found[2])) if found else (0, 0)
+
+    @cached_property
+    def architectures(self) -> tuple[int, ...]:
+        """The virtual architectures that it compiles for, ascending: 75 for compute_75."""
+        return tuple(sorted({int(one) for one in _ARCHITECTURE.findall(self._ask("--list-gpu-arch"))}))
+
+    def nearest(self, architecture: int) -> int:
+        """The virtual architecture to compile for, so that a GPU of `architecture` runs it.
+
+        It is the newest that is not newer than the GPU. For a GPU older than all of them, it is the oldest: memsim runs
+        that PTX for the older GPU as well.
+        """
+        return nearest(architecture, self.architectures)
+
+    def _ask(self, option: str) -> str:
+        try:
+            done = subprocess.run([str(self.path), option], capture_output=True, text=True, errors="replace")
+        except OSError as error:
+            problem = f"does not run ({error.strerror}); install the CUDA toolkit, or {INSTALL}"
+            raise InputError(self.path, "nvcc", problem) from None
+        if done.returncode:
+            told = (done.stderr or done.stdout).strip().splitlines()[:1]
+            raise InputError(self.path, "nvcc", f"does not run ({''.join(told) or done.returncode})")
+        return done.stdout
+
+
+def nearest(architecture: int, known: Sequence[int]) -> int:
+    """The newest of the known architectures that is not newer, else the oldest.
+
+    >>> nearest(89, [75, 80, 90]), nearest(70, [75, 80]), nearest(89, [])
+    (80, 75, 89)
+    """
+    older = [one for one in known if one <= architecture]
+    return max(older) if older else min(known, default=architecture)
+
+
+def find_compiler() -> Compiler:
+    """The nvcc to use: the first on PATH, else that of NVIDIA's wheels.
+
+    Raises:
+        InputError: there is neither, or a wheel is missing; the message names the command that installs them.
+    """
+    if (found := next(_on_path(), None)) is not None:
+        return Compiler(found)
+    missing: list[str] = []
+    for folder in _wheel_folders():
+        missing = [wheel for part, wheel in _PARTS.items() if not (folder / part).exists()]
+        if not missing:
+            return Compiler(folder / "bin" / "nvcc")
+    if missing:
+        raise InputError("nvcc", "wheels", f"are incomplete ({', '.join(missing)} missing); {INSTALL}")
+    raise InputError("nvcc", "compiler", f"is not installed; {INSTALL}, or put a CUDA toolkit's bin folder on PATH")
+
+
+def _on_path() -> Iterator[Path]:
+    """Each nvcc on PATH that is not memsim's wrapper."""
+    for folder in os.get_exec_path():
+        if not Path(folder, WRAPPER_MARK).exists() and (found := shutil.which("nvcc", path=folder)):
+            yield Path(found)
+
+
+def _wheel_folders() -> Iterator[Path]:
+    """Toolkits that wheels installed (``nvidia/cu13``), the newest first."""
+    spec = importlib.util.find_spec("nvidia")
+    places = spec.submodule_search_locations if spec else None
+    for place in places or ():
+        yield from (one.parents[1] for one in sorted(Path(place).glob("cu[0-9]*/bin/nvcc"), reverse=True))

@@ -1,0 +1,27 @@
+// Reports of a stand-in library to the user: calls whose kernels the trace lacks, and functions that are not implemented.
+//
+// A stand-in library replaces one of NVIDIA's closed libraries. It computes on the host, because device memory is memory
+// of the process (SPEC: the arena), so a pointer to the device is dereferenced as it is.
+#pragma once
+
+#define MEMSIM_EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace standin {
+
+// Facts about the library that is linked; its library.cpp defines them.
+struct LibraryFacts {
+    const char* title;  // as users know it: "cuBLAS"
+    int not_supported;  // the status that the library returns for a function it lacks
+};
+extern const LibraryFacts library;
+
+// Counts one call that would have launched kernels. When the process ends, the user is told once how many there were.
+void count_call();
+
+// Reports the function once and returns the library's "not supported" status.
+int not_supported(const char* function);
+
+// A line for the user, once per text.
+void note_once(const char* text);
+
+}  // namespace standin

@@ -1,0 +1,37 @@
+// What every file of libcudart shares: how results are returned, streams found and kernels resolved.
+#pragma once
+
+#include "../gpu.h"
+#include "abi.h"
+
+namespace memsim::runtime {
+
+// Returns a result to the program and remembers it as the thread's last error (CUDA Runtime API, "Error Handling").
+Error done(Status result);
+
+// Handle 0 is the legacy default stream; the functions that end in _ptsz pass 2 for it (per_thread.cpp).
+inline Stream* stream_of(StreamHandle handle) { return find_stream(handle); }
+inline StreamHandle per_thread(StreamHandle handle) { return handle ? handle : reinterpret_cast<StreamHandle>(2); }
+
+inline uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
+inline void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(address); }
+inline Extent3 extent(const Dim3& size) { return {size.x, size.y, size.z}; }
+inline Dim3 dim3(const Extent3& size) { return {size.x, size.y, size.z}; }
+
+// registration.cpp: the function of a kernel's host stub, or of a cudaKernel_t / cudaFunction_t; loads its module.
+Error resolve_function(const void* symbol, Function** function);
+// The variable of a host symbol.
+Error resolve_variable(const void* symbol, Variable* variable);
+
+// launches.cpp
+Error make_launch(const void* symbol, Dim3 grid, Dim3 block, void* const* arguments, size_t shared, Launch* launch);
+std::string call_site(const void* return_address);
+
+// copies.cpp
+Error make_copy(const Memcpy3D& given, Copy* copy);
+Memcpy3D unmake_copy(const Copy& copy);
+
+// graphs.cpp
+GraphNode* const* nodes_of(void* const* handles);
+
+}  // namespace memsim::runtime

@@ -1,0 +1,175 @@
+// The device (CUDA Runtime API, "Device Management"): there is one, number 0.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "common.h"
+
+namespace memsim::runtime {
+
+namespace {
+
+thread_local unsigned device_flags = 0;
+constexpr unsigned known_device_flags = 0x1f;
+constexpr char pci_bus_id[] = "0000:01:00.0";
+int cache_config = 0, shared_config = 0;
+
+Error check_device(int device) {
+  if (!has_device()) return error_no_device;
+  return device == 0 ? success : error_invalid_device;
+}
+
+}  // namespace
+
+}  // namespace memsim::runtime
+
+using namespace memsim;
+using namespace memsim::runtime;
+
+MEMSIM_CUDA Error cudaGetDeviceCount(int* count) {
+  if (!count) return done(error_invalid_value);
+  *count = has_device() ? 1 : 0;
+  return *count ? success : done(error_no_device);
+}
+
+MEMSIM_CUDA Error cudaSetDevice(int device) {
+  if (Error failed = check_device(device)) return done(failed);
+  return done(ready());
+}
+
+MEMSIM_CUDA Error cudaInitDevice(int device, unsigned, unsigned) { return done(check_device(device)); }
+
+MEMSIM_CUDA Error cudaGetDevice(int* device) {
+  if (!device) return done(error_invalid_value);
+  if (!has_device()) return done(error_no_device);
+  *device = 0;
+  return success;
+}
+
+MEMSIM_CUDA Error cudaSetValidDevices(int* devices, int n) {
+  if (n && !devices) return done(error_invalid_value);
+  for (int i = 0; i < n; ++i)
+    if (devices[i] != 0) return done(error_invalid_device);
+  return done(check_device(0));
+}
+
+MEMSIM_CUDA Error cudaChooseDevice(int* device, const void* properties) {
+  if (!device || !properties) return done(error_invalid_value);
+  return cudaGetDevice(device);
+}
+
+MEMSIM_CUDA Error cudaDeviceGetAttribute(int* value, int attribute, int device) {
+  if (!value) return done(error_invalid_value);
+  if (Error failed = check_device(device)) return done(failed);
+  return device_attribute(attribute, value) ? success : done(error_invalid_value);
+}
+
+MEMSIM_CUDA Error cudaDeviceSynchronize() { return done(synchronize_device()); }
+
+MEMSIM_CUDA Error cudaDeviceReset() {
+  if (!has_device()) return done(error_no_device);
+  reset_device();
+  return success;
+}
+
+MEMSIM_CUDA Error cudaDeviceGetLimit(size_t* value, int limit) {
+  return done(value ? get_limit(limit, value) : Status(error_invalid_value));
+}
+MEMSIM_CUDA Error cudaDeviceSetLimit(int limit, size_t value) { return done(set_limit(limit, value)); }
+
+MEMSIM_CUDA Error cudaDeviceGetCacheConfig(int* config) {
+  if (config) *config = cache_config;
+  return done(config ? ready() : Status(error_invalid_value));
+}
+MEMSIM_CUDA Error cudaDeviceSetCacheConfig(int config) {
+  cache_config = config;
+  return done(config < 0 || config > 3 ? Status(error_invalid_value) : ready());
+}
+MEMSIM_CUDA Error cudaDeviceGetSharedMemConfig(int* config) {
+  if (config) *config = shared_config ? shared_config : 1;  // banks of 4 bytes
+  return done(config ? ready() : Status(error_invalid_value));
+}
+MEMSIM_CUDA Error cudaDeviceSetSharedMemConfig(int config) {
+  shared_config = config;
+  return done(config < 0 || config > 2 ? Status(error_invalid_value) : ready());
+}
+
+MEMSIM_CUDA Error cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  if (least) *least = least_priority;
+  if (greatest) *greatest = greatest_priority;
+  return done(ready());
+}
+
+MEMSIM_CUDA Error cudaDeviceGetPCIBusId(char* text, int n, int device) {
+  if (Error failed = check_device(device)) return done(failed);
+  if (!text || n < int(sizeof pci_bus_id)) return done(error_invalid_value);
+  strcpy(text, pci_bus_id);
+  return success;
+}
+MEMSIM_CUDA Error cudaDeviceGetByPCIBusId(int* device, const char* text) {
+  if (!device || !text) return done(error_invalid_value);
+  unsigned domain = 0, bus = 0, number = 0;
+  if (sscanf(text, "%x:%x:%x", &domain, &bus, &number) < 2) return done(error_invalid_value);
+  if (bus != 1) return done(error_invalid_device);
+  *device = 0;
+  return done(check_device(0));
+}
+
+MEMSIM_CUDA Error cudaSetDeviceFlags(unsigned flags) {
+  if (flags & ~known_device_flags) return done(error_invalid_value);
+  device_flags = flags;
+  return success;
+}
+MEMSIM_CUDA Error cudaGetDeviceFlags(unsigned* flags) {
+  constexpr unsigned map_host = 8;
+  if (!flags) return done(error_invalid_value);
+  *flags = device_flags | map_host;
+  return done(ready());
+}
+
+// -- peers: there are none
+
+MEMSIM_CUDA Error cudaDeviceCanAccessPeer(int* can, int device, int peer) {
+  if (!can) return done(error_invalid_value);
+  *can = 0;
+  Error failed = check_device(device);
+  return done(failed ? failed : check_device(peer));
+}
+MEMSIM_CUDA Error cudaDeviceEnablePeerAccess(int, unsigned) { return done(error_invalid_device); }
+MEMSIM_CUDA Error cudaDeviceDisablePeerAccess(int) { return done(error_invalid_device); }
+MEMSIM_CUDA Error cudaDeviceGetP2PAttribute(int* value, int, int, int) {
+  if (value) *value = 0;
+  return done(error_invalid_device);
+}
+
+MEMSIM_CUDA Error cudaDeviceFlushGPUDirectRDMAWrites(int, int) { return done(ready()); }
+MEMSIM_CUDA Error cudaCtxResetPersistingL2Cache() { return done(ready()); }
+MEMSIM_CUDA Error cudaProfilerStart() { return done(ready()); }
+MEMSIM_CUDA Error cudaProfilerStop() { return done(ready()); }
+
+MEMSIM_CUDA Error cudaDeviceGetTexture1DLinearMaxWidth(size_t* width, const ChannelFormat* format, int device) {
+  if (!width || !format) return done(error_invalid_value);
+  int most = 0;
+  device_attribute(69, &most);
+  *width = size_t(most);
+  return done(check_device(device));
+}
+
+// -- IPC is not supported: no other process shares this device
+
+static Error no_ipc(const char* name) { return done(unsupported(name)); }
+MEMSIM_CUDA Error cudaIpcGetMemHandle(void*, void*) { return no_ipc("cudaIpcGetMemHandle"); }
+MEMSIM_CUDA Error cudaIpcGetEventHandle(void*, void*) { return no_ipc("cudaIpcGetEventHandle"); }
+MEMSIM_CUDA Error cudaIpcCloseMemHandle(void*) { return no_ipc("cudaIpcCloseMemHandle"); }
+
+// -- names that CUDA 12 still has
+
+MEMSIM_CUDA Error cudaThreadSynchronize() { return cudaDeviceSynchronize(); }
+MEMSIM_CUDA Error cudaThreadExit() { return cudaDeviceReset(); }
+MEMSIM_CUDA Error cudaThreadGetLimit(size_t* value, int limit) { return cudaDeviceGetLimit(value, limit); }
+MEMSIM_CUDA Error cudaThreadSetLimit(int limit, size_t value) { return cudaDeviceSetLimit(limit, value); }
+MEMSIM_CUDA Error cudaThreadGetCacheConfig(int* config) { return cudaDeviceGetCacheConfig(config); }
+MEMSIM_CUDA Error cudaThreadSetCacheConfig(int config) { return cudaDeviceSetCacheConfig(config); }
+MEMSIM_CUDA Error cudaSetDoubleForDevice(double*) { return success; }
+MEMSIM_CUDA Error cudaSetDoubleForHost(double*) { return success; }

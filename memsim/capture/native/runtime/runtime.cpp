@@ -1,0 +1,10 @@
+// libcudart's common part as one translation unit: both ABIs link it.
+#include "copies.cpp"
+#include "device.cpp"
+#include "errors.cpp"
+#include "functions.cpp"
+#include "launches.cpp"
+#include "memory.cpp"
+#include "registration.cpp"
+#include "streams.cpp"
+#include "symbols.cpp"

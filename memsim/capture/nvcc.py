@@ -1,0 +1,110 @@
+"""``memsim nvcc``: NVIDIA's compiler, with the options that make a program capturable."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from memsim.capture.compilers import WRAPPER_MARK, Compiler, find_compiler, nearest
+from memsim.capture.linking import link_folder
+from memsim.capture.nvcc_options import highest, number, rewrite
+from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
+from memsim.support.errors import InputError
+
+GPU_VARIABLE = "MEMSIM_GPU"
+"""Environment variable with the name of a GPU: what ``memsim nvcc`` compiles for, whatever the build says."""
+
+FOLDER_OPTION = "--memsim-folder"
+BAD_INPUT = 2  # exit code
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run nvcc with the options of a user's build, made fit for a capture; returns its exit code.
+
+    Args:
+        arguments: of the command line; None: those of this process. The one option of memsim's own,
+            ``--memsim-folder``, prints a folder to put first on PATH: its ``nvcc`` is this command.
+    """
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if given == [FOLDER_OPTION]:
+            print(wrapper_folder())
+            return 0
+        command, environment = nvcc_command(given, os.environ)
+    except InputError as error:
+        print(f"memsim nvcc: {error}", file=sys.stderr)
+        return BAD_INPUT
+    return subprocess.run(command, env=environment).returncode
+
+
+def nvcc_command(given: Sequence[str], environment: dict[str, str] | os._Environ[str]) -> tuple[list[str], dict[str, str]]:
+    """The command line and the environment of the real nvcc.
+
+    Args:
+        given: the options of a user's build.
+        environment: whose ``NVCC_PREPEND_FLAGS`` and ``NVCC_APPEND_FLAGS`` belong to the options, and whose
+            ``MEMSIM_GPU`` names the GPU to compile for.
+
+    Raises:
+        InputError: there is no nvcc, or no GPU of that name.
+    """
+    compiler = find_compiler()
+    passed = dict(environment)
+    before, after = (shlex.split(passed.pop(f"NVCC_{place}_FLAGS", "")) for place in ("PREPEND", "APPEND"))
+    choose = _choice(compiler, passed.get(GPU_VARIABLE))
+    options = [*before, *given, *after]
+    rewritten = rewrite(options, choose, None)
+    if rewritten.links:
+        rewritten = rewrite(options, choose, str(link_folder(compiler.version[0])))
+    return [str(compiler.path), *rewritten.options], passed
+
+
+def _choice(compiler: Compiler, gpu: str | None) -> Callable[[Sequence[str]], str]:
+    """How to choose an architecture: the named GPU's, else the newest of the build's that the default GPU runs."""
+    known = compiler.architectures
+    if gpu is None:
+        pick = highest(DEFAULT_ARCHITECTURE)
+        return lambda named: _known(pick(named), known)
+    from memsim.gpu.presets import load_gpu
+
+    wanted = nearest(architecture_of(load_gpu(gpu).compute_capability), known)
+    return lambda named: next((one for one in named if one == f"{wanted}a"), str(wanted))
+
+
+def _known(architecture: str, known: Sequence[int]) -> str:
+    """An architecture as it is if nvcc knows it, else the nearest that it knows."""
+    return architecture if number(architecture) in known else str(nearest(number(architecture), known))
+
+
+def architecture_of(compute_capability: str) -> int:
+    """The number of a compute capability: 89 for 8.9.
+
+    >>> architecture_of("8.9"), architecture_of("12.0")
+    (89, 120)
+    """
+    major, minor = compute_capability.split(".")
+    return 10 * int(major) + int(minor)
+
+
+def wrapper_folder() -> Path:
+    """A folder whose ``nvcc`` is ``memsim nvcc``, for builds that call nvcc by this name alone; made once."""
+    from memsim.support.cache import cache_folder
+
+    folder = cache_folder("nvcc")
+    script = folder / "nvcc"
+    text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m memsim.capture.nvcc "$@"\n'
+    if not script.exists() or script.read_text() != text:
+        temporary = folder / f"nvcc.{os.getpid()}"
+        temporary.write_text(text)
+        temporary.chmod(0o755)
+        os.replace(temporary, script)
+    (folder / WRAPPER_MARK).touch()
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())

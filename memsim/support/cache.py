@@ -1,0 +1,45 @@
+"""The folder for what memsim makes once and keeps: built libraries, compiled programs."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+from memsim.support.errors import InputError
+
+VARIABLE = "MEMSIM_CACHE"
+"""Environment variable with the folder to use in the place of ``~/.cache/memsim``."""
+
+
+def cache_folder(kind: str) -> Path:
+    """The folder for one kind of cached files, made if need be.
+
+    It lies in ``$MEMSIM_CACHE``, else in ``$XDG_CACHE_HOME/memsim``, else in ``~/.cache/memsim``; where that cannot be
+    written, among the system's temporary files.
+
+    Args:
+        kind: a name: ``programs``, ``libraries``.
+
+    Raises:
+        InputError: no folder can be made.
+    """
+    folder = Path()
+    for place in _places():
+        folder = place / kind
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError:
+            continue
+        if os.access(folder, os.W_OK):
+            return folder
+    raise InputError(VARIABLE, "folder", f"cannot be written ({folder}); set it to a writable folder")
+
+
+def _places() -> list[Path]:
+    if named := os.environ.get(VARIABLE):
+        return [Path(named)]
+    base = os.environ.get("XDG_CACHE_HOME")
+    user = getattr(os, "getuid", lambda: 0)()
+    usual = Path(base) if base else Path.home() / ".cache"
+    return [usual / "memsim", Path(tempfile.gettempdir()) / f"memsim-cache-{user}"]
