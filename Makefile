@@ -22,7 +22,7 @@ $(VENV)/installed: setup.cfg pyproject.toml
 
 # pycachesim is C source: where no compiler is, the tests that compare with it are skipped by name.
 $(VENV)/developing: $(VENV)/installed
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,cuda]'
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[oracle]' \
 	  || echo "pycachesim cannot be built here (no C compiler?): its tests will be skipped" >&2
 	@touch $@

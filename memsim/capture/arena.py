@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from memsim.capture.protocol import Allocation, ProtocolError
+from memsim.capture.protocol import Allocation, AllocationKind, ProtocolError
 from memsim.sources.ptx.machine.log import UNNUMBERED
 from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, Memory, Region, RegionTable
 from memsim.support.errors import InputError
@@ -60,6 +60,7 @@ class ProcessMemory(Memory):
         self._starts: list[int] = []
         self._columns = np.zeros((4, 0), np.int64)
         self._stale = True
+        self._own: dict[int, np.ndarray] = {}  # memory of this process
         self._constant: set[int] = set()  # addresses of variables in constant memory
         self._places: Mapping[str, int] = {}  # of the variables of the launch's module
         self._elements: dict[int, int] = {}  # bytes of an element by address, where it is known
@@ -79,6 +80,14 @@ class ProcessMemory(Memory):
             if one.offset + one.bytes > len(self._arena.bytes):
                 raise ProtocolError(f"an allocation of {one.bytes} bytes lies outside of the program's memory")
             self._live[one.address] = one
+        self._stale = True
+        self.version += 1
+
+    def add_own(self, address: int, room: np.ndarray, name: str) -> None:
+        """Give kernels memory of this process at an address that the program does not use."""
+        self._own[address] = room
+        offset = room.ctypes.data - self._arena.host
+        self._live[address] = Allocation(address, len(room), 0, offset, AllocationKind.device, name)
         self._stale = True
         self.version += 1
 
@@ -151,12 +160,14 @@ class ProcessMemory(Memory):
         return True
 
     def _bytes_of(self, one: Allocation) -> np.ndarray:
+        if one.address in self._own:
+            return self._own[one.address]
         return self._arena.bytes[one.offset : one.offset + one.bytes]
 
     def _info(self, one: Allocation, address: int) -> ArrayInfo:
         space = Space.constant if one.address in self._constant else Space.global_
         name = self._named.get(one.address) or one.name or f"allocation{one.sequence}"
-        return ArrayInfo(name, space, address, one.bytes, self._elements.get(one.address, 1))
+        return ArrayInfo(name, space, address, one.bytes, self._elements.get(one.address, 0))
 
     def _sort(self) -> None:
         """Bring the columns up to date."""

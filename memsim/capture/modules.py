@@ -19,6 +19,7 @@ from memsim.capture.protocol import FunctionInfo, VariableInfo
 from memsim.gpu.config import GPU
 from memsim.sources.capture.ptxas import Needs, architecture
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
+from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.launch import places
 from memsim.sources.ptx.module import Function, Module, Variable
 from memsim.sources.ptx.text import parse
@@ -142,7 +143,8 @@ class Modules:
         self._wait(module, kernel)
         return needs_of(module.text_of(kernel), kernel, self.gpu)
 
-    def machine_code(self, module: LoadedModule, kernel: str) -> Sequence[object]:
+    def machine_code(self, module: LoadedModule, kernel: str) -> tuple[SassInstruction, ...]:
+        """A kernel's machine code; empty where it cannot be made or read."""
         self._wait(module, kernel)
         return machine_code(module.text_of(kernel), kernel, self.gpu)
 

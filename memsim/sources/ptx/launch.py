@@ -43,6 +43,7 @@ class Launch:
         name: what the trace calls the kernel; empty: its name in PTX.
         origin: of the PTX, whose lines the trace quotes.
         cooperative: all blocks run at a time, as they may wait for each other.
+        workspace: address of what cooperative groups keep of the grid: u32 bytes, u32 barrier.
     """
 
     ptx: str
@@ -59,6 +60,7 @@ class Launch:
     name: str = ""
     origin: Origin = Origin()
     cooperative: bool = False
+    workspace: int = 0
 
     @property
     def team(self) -> int:

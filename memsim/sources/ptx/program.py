@@ -105,8 +105,16 @@ def fixed_registers(launch: Launch) -> dict[str, int]:
     return found | {
         "%cluster_nctarank": x * y * z, "%nwarpid": warps, "%nsmid": 1, "%smid": 0, "%gridid": 1,
         "%is_explicit_cluster": int(x * y * z > 1), "%dynamic_smem_size": launch.shared_bytes,
+        **_workspace(launch),
         "%total_smem_size": launch.shared_bytes, "%aggr_smem_size": launch.shared_bytes,
     }  # fmt: skip
+
+
+def _workspace(launch: Launch) -> dict[str, int]:
+    """Where the driver tells cooperative groups that the grid's workspace lies."""
+    if not launch.workspace:
+        return {}
+    return {"%envreg1": launch.workspace >> 32, "%envreg2": launch.workspace & 0xFFFFFFFF}
 
 
 class _Lowering:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,18 +24,20 @@ from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.ops import static_ops
 from memsim.sources.ptx.program import Program, build
+from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
 from memsim.support.compiled import loading_loops
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk, Instructions, Issue, LaunchShape
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
 HostCalls = Callable[[Device], None]  # carries out the function of the device runtime that a warp stopped at
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
+FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
 DEFAULT_REGISTERS = 32  # of a thread, where no compiler told them
 _NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
 
@@ -86,9 +90,14 @@ class Run:
 
     def all_blocks(self, ids: range, progress: Progress | None = None) -> None:
         """Run blocks with consecutive numbers, as many at a time as the machine takes; whole teams."""
-        for first in range(ids.start, ids.stop, self.batch):
-            last = min(first + self.batch, ids.stop)
+        team, first = self.device.team, ids.start
+        step = max(1, FIRST_BATCH // team) * team
+        while first < ids.stop:
+            last, begun = min(first + min(step, self.batch), ids.stop), time.monotonic()
             self.blocks(np.arange(first, last))
+            if time.monotonic() - begun < QUICK_SECONDS:
+                step *= 4
+            first = last
             if progress:
                 progress(last, self.launch.n_blocks)
 
@@ -117,7 +126,7 @@ class Run:
                 self.host_calls(device)
             device.machine.status[tables.CALL_DONE] = 1
         else:
-            raise failure(stop, self.launch, self.program, device.machine.status)
+            raise failure(stop, self.launch, self.program, device.machine)
 
     def _prints(self) -> bool:
         """Whether the call that the machine stopped at prints: nobody shows it here."""
@@ -198,7 +207,19 @@ def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
     issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
     ops = static_ops(ready.device, ready.program)
-    writer.finish(shape, ops, ready.device.arrays, issue, source_text.of_compiled(ops, ready.launch.sources))
+    writer.finish(shape, ops, _with_elements(ready, ready.device.arrays), issue, source_text.of_compiled(ops, ready.launch.sources))
+
+
+def _with_elements(ready: Run, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:
+    """Arrays whose elements nobody knows have the narrowest ones that instructions access them by."""
+    machine = ready.device.machine
+    least: dict[int, int] = {}
+    for number, array in machine.made[: int(machine.n_made[0])].tolist():
+        one = ready.program.origin[number]
+        size = type_bytes(one.type) if one.name in ("ld", "st", "atom", "red") else 0
+        if size:
+            least[array] = min(size, least.get(array, size))
+    return [one if one.element_bytes else replace(one, element_bytes=least.get(k, 1)) for k, one in enumerate(arrays)]
 
 
 def _refused(ready: Run) -> dict[str, str]:

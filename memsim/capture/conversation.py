@@ -1,0 +1,163 @@
+"""Answers the messages of processes: allocations, modules, launches, textures and what tuners time."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from memsim.capture.arena import Arena, ProcessMemory
+from memsim.capture.device_runtime import HEAP_ADDRESS
+from memsim.capture.fatbin import ImageError, OnlyMachineCode
+from memsim.capture.faults import explained, status_of
+from memsim.capture.launches import Device, Launches
+from memsim.capture.modules import Modules
+from memsim.capture.properties import properties
+from memsim.capture.protocol import (
+    VERSION,
+    Allocations,
+    Benchmark,
+    Fields,
+    Frame,
+    Hello,
+    Kind,
+    LaunchRequest,
+    LoadModule,
+    Payload,
+    PlaceVariables,
+    ProtocolError,
+    Status,
+    _close,
+    module_reply,
+)
+from memsim.gpu.config import GPU
+from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
+
+
+@dataclass(frozen=True)
+class Reply:
+    """Payload and CUDA error."""
+
+    payload: bytes = b""
+    status: int = 0
+
+
+@dataclass
+class Conversation:
+    """All that processes say and are answered.
+
+    Attributes:
+        gpu: that they are told of.
+        modules, launches: what they load and launch.
+        clock: times traced launches; None: estimates are all there is.
+        wait: returns once the machine's loops are loaded.
+        failures: of launches, the first one first.
+        refused: images without PTX, the first one first.
+    """
+
+    gpu: GPU
+    modules: Modules
+    launches: Launches
+    clock: Callable[[Trace, bool], float] | None
+    wait: Callable[[], None]
+    devices: dict[socket.socket, tuple[Device, Arena]] = field(default_factory=dict)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the program is to end, as all that is wanted is captured."""
+        return self.launches.wanted.stop and self.launches.is_complete
+
+    def forget(self, connection: socket.socket) -> None:
+        """A process has ended."""
+        known = self.devices.pop(connection, None)
+        if known is not None:
+            known[1].close()
+
+    def answer(self, connection: socket.socket, frame: Frame) -> Reply | None:
+        """The reply to a message; None for one that has no reply.
+
+        Raises:
+            ProtocolError: the message makes no sense.
+        """
+        f = Fields(frame.payload)
+        if frame.kind == Kind.hello:
+            return self._hello(connection, Hello.read(f), frame.descriptors)
+        _close(frame.descriptors)
+        if frame.kind == Kind.unsupported:
+            return self.launches.note(f"the program called {f.text()}, which memsim does not have")
+        if frame.kind == Kind.note:
+            return self.launches.note(f.text())
+        if connection not in self.devices:
+            raise ProtocolError("the first message of a process must be hello")
+        device, _ = self.devices[connection]
+        match frame.kind:
+            case Kind.load_module:
+                return self._load(device, LoadModule.read(f))
+            case Kind.place_variables:
+                return self._place(device, PlaceVariables.read(f))
+            case Kind.allocations:
+                changes = Allocations.read(f)
+                return device.memory.update(changes.removed, changes.added)
+            case Kind.launch:
+                return self._launch(device, LaunchRequest.read(f))
+            case Kind.benchmark:
+                return self._benchmark(device, Benchmark.read(f))
+            case Kind.texture:
+                return Reply()
+        raise ProtocolError(f"there is no message of kind {frame.kind}")
+
+    def _hello(self, connection: socket.socket, hello: Hello, descriptors: tuple[int, ...]) -> Reply:
+        if hello.version != VERSION or not descriptors:
+            _close(descriptors)
+            raise ProtocolError(f"version {hello.version} of the libraries is not this memsim's ({VERSION})")
+        _close(descriptors[1:])
+        arena = Arena(descriptors[0], hello.bytes)
+        device = Device(ProcessMemory(arena))
+        device.memory.add_own(HEAP_ADDRESS, device.heap.bytes, "device heap")
+        self.devices[connection] = device, arena
+        return Reply(Payload().text(properties(self.gpu)).bytes)
+
+    def _load(self, device: Device, request: LoadModule) -> Reply:
+        try:
+            module = self.modules.load(request.image)
+        except ImageError as error:
+            self.launches.refused.append(str(error))
+            status = Status.no_binary_for_gpu if isinstance(error, OnlyMachineCode) else Status.invalid_image
+            return Reply(Payload().text(str(error)).bytes, status)
+        except InputError as error:
+            self.launches.refused.append(str(error))
+            return Reply(Payload().text(str(error)).bytes, Status.invalid_ptx)
+        device.modules[module.number] = module
+        return Reply(module_reply(module.number, *self.modules.describe(module)))
+
+    def _place(self, device: Device, request: PlaceVariables) -> Reply:
+        module = device.modules.get(request.module)
+        if module is None:
+            return Reply(status=Status.invalid_value)
+        module.place(request.addresses, device.memory)
+        return Reply()
+
+    def _launch(self, device: Device, request: LaunchRequest) -> Reply:
+        module = device.modules.get(request.module)
+        if module is None or request.function >= len(module.kernels):
+            return Reply(Payload().u64(0).text("").bytes, Status.invalid_value)
+        self.wait()
+        try:
+            ran = self.launches.run(device, request)
+        except InputError as error:
+            kernel = module.shown[module.kernels[request.function]]
+            self.launches.failures.append(explained(error, kernel, device.memory, self.launches.shown))
+            return Reply(Payload().u64(0).raw(_text(self.launches.printed)).bytes, status_of(error))
+        return Reply(Payload().u64(ran.nanoseconds).raw(_text(ran.text)).bytes)
+
+    def _benchmark(self, device: Device, request: Benchmark) -> Reply:
+        if request.begins:
+            device.benchmark = []
+            return Reply()
+        times, device.benchmark = device.benchmark or [], None
+        return Reply(Payload().f64(sum(times)).u32(len(times)).bytes)
+
+
+def _text(data: bytes) -> bytes:
+    return len(data).to_bytes(4, "little") + data

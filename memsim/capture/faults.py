@@ -1,0 +1,59 @@
+"""What users and programs are told of kernels that fail, in the manner of compute-sanitizer."""
+
+from __future__ import annotations
+
+from memsim.capture.arena import ProcessMemory, describe
+from memsim.capture.device_runtime import AssertFailed
+from memsim.capture.protocol import Status
+from memsim.sources.ptx.failures import PROBLEMS, Fault, KernelFailure
+from memsim.sources.ptx.machine.codes import Stop
+from memsim.sources.ptx.ops import kind_of
+from memsim.support.errors import InputError
+from memsim.trace.schema import Kind
+
+_STATUS = {
+    Stop.outside: Status.illegal_address,
+    Stop.misaligned: Status.misaligned_address,
+    Stop.endless: Status.launch_timeout,
+    Stop.trapped: Status.launch_failed,
+}
+_ACCESS = {Kind.load: "read", Kind.store: "write", Kind.atomic: "atomic", Kind.reduction: "atomic"}
+
+
+def status_of(error: InputError) -> int:
+    """The CUDA error of a launch that failed."""
+    if isinstance(error, AssertFailed):
+        return Status.assert_failed
+    if isinstance(error, KernelFailure) and error.fault is not None:
+        return _STATUS.get(error.fault.stop, Status.launch_failed)
+    return Status.launch_failed
+
+
+def explained(error: InputError, kernel: str, memory: ProcessMemory, program: str) -> InputError:
+    """The error with kernel, source line, block, thread and the nearest allocation, where they are known."""
+    fault = error.fault if isinstance(error, KernelFailure) else None
+    if fault is None:
+        return error if isinstance(error, AssertFailed) else InputError(program, f"kernel {kernel}", f"cannot run: {error}")
+    place = fault.instruction.position
+    where = f"{place.file}:{place.line}" if place.line else program
+    by = f"by thread {_index(fault.thread)} of block {_index(fault.block)}"
+    if fault.stop == Stop.outside:
+        problem = f"{_access(fault)} at {hex(fault.address)} {by} is out of bounds{_nearest(fault, memory)}"
+    elif fault.stop == Stop.misaligned:
+        problem = f"{_access(fault)} at {hex(fault.address)} {by} is misaligned"
+    else:
+        problem = f"{fault.instruction.text} {PROBLEMS[fault.stop]} (block {_index(fault.block)})"
+    return InputError(where, f"kernel {kernel}:", problem)
+
+
+def _access(fault: Fault) -> str:
+    return f"{_ACCESS[kind_of(fault.instruction)]} of {fault.bytes} bytes"
+
+
+def _nearest(fault: Fault, memory: ProcessMemory) -> str:
+    near = memory.nearest(fault.address)
+    return f": {describe(near, fault.address)}" if near is not None and 0 < fault.address < 1 << 57 else ""
+
+
+def _index(index: tuple[int, int, int]) -> str:
+    return f"({index[0]},{index[1]},{index[2]})"

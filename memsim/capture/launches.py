@@ -1,0 +1,346 @@
+"""Runs the launches of a program, and traces the wanted ones.
+
+Every launch runs once, whole, so memory afterwards is as after a GPU's run. The blocks of the snapshot are traced while
+they run. Where the launch with the most accesses is wanted, a launch is traced if it may have more than the best so
+far: unless launches of its shape had the same, smaller number twice, and unless its first blocks access so little that
+the launch cannot come near.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from memsim.capture.arena import ProcessMemory
+from memsim.capture.device_runtime import DeviceRuntime, Heap
+from memsim.capture.estimates import launch_nanoseconds
+from memsim.capture.modules import LoadedModule, Modules
+from memsim.capture.names import matches, parameter_names
+from memsim.capture.protocol import LaunchRequest
+from memsim.gpu.config import GPU
+from memsim.sources.capture.ptxas import kernel_name
+from memsim.sources.capture.resources import DEFAULT_REGISTERS
+from memsim.sources.capture.wanted import Wanted
+from memsim.sources.outputs import SUFFIX
+from memsim.sources.ptx.compiled import target
+from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
+from memsim.sources.ptx.mangled import variable_name
+from memsim.sources.ptx.module import Function
+from memsim.sources.ptx.origin import Origin
+from memsim.sources.ptx.trace import Progress, Run
+from memsim.sources.ptx.whole import Counts, run_and_trace
+from memsim.support.errors import InputError
+
+KEPT_RUNS = 64  # kernels that stay ready for their next launch, of one process
+STEADY = 2  # launches of one shape with the same accesses, after which the next is taken to be such a one
+FAR = 4  # a launch whose first blocks promise less than the best's accesses by this factor is not traced
+_POINTER = 8
+
+
+@dataclass
+class Device:
+    """What the server keeps of one process.
+
+    Attributes:
+        memory: its allocations.
+        modules: that it has loaded, by handle.
+        heap: of device-side malloc.
+        benchmark: milliseconds of the launches of the benchmark under way; None: there is none.
+        ready: kernels that have run, by kernel and extents, the latest last.
+    """
+
+    memory: ProcessMemory
+    modules: dict[int, LoadedModule] = field(default_factory=dict)
+    heap: Heap = field(default_factory=Heap)
+    benchmark: list[float] | None = None
+    ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A launch that has run, and how many accesses it made to global memory."""
+
+    kernel: str
+    index: int
+    grid: tuple[int, int, int]
+    block: tuple[int, int, int]
+    accesses: int
+
+    def __str__(self) -> str:
+        shape = f"grid {_extents(self.grid)}, block {_extents(self.block)}"
+        return f"{self.kernel}: {shape}, {self.accesses:,} accesses in launch {self.index}"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A trace of a launch, in its temporary place."""
+
+    counted: Counted
+    order: int
+    path: Path
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What the program is told of a launch."""
+
+    nanoseconds: int
+    text: bytes
+
+
+@dataclass
+class Launches:
+    """All launches of a capture.
+
+    Args:
+        gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks.
+        wanted: which launches and blocks.
+        modules: what knows the kernels' machine code.
+        folder: for traces until the capture ends.
+        every: one trace of each kernel, not one in all.
+        shown: what errors and traces call the program.
+        origin: where sources lie that traces may quote.
+        about: what traces say they were made from.
+        progress: told the blocks done and all of a traced launch.
+
+    Attributes:
+        counts: launches so far by kernel, in the order of their first.
+        heaviest: of each kernel, the launch with the most accesses.
+        taken: traces of the wanted launches, by group: the kernel, or "" for the program.
+        notes: for the user.
+        spoilt: launches of which not all blocks ran.
+        failures: of kernels, the first one first.
+        refused: why images could not be loaded.
+        printed: by the latest launch, also by one that failed.
+        entries: a kernel's name in PTX by the name that is shown.
+    """
+
+    gpu: GPU
+    wanted: Wanted
+    modules: Modules
+    folder: Path
+    every: bool
+    shown: str
+    origin: Origin = Origin()
+    about: dict[str, Any] = field(default_factory=dict)
+    progress: Progress | None = None
+    counts: Counter[str] = field(default_factory=Counter)
+    heaviest: dict[str, Counted] = field(default_factory=dict)
+    best: dict[str, Taken] = field(default_factory=dict)
+    taken: list[Taken] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    spoilt: list[str] = field(default_factory=list)
+    failures: list[InputError] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    printed: bytes = b""
+    entries: dict[str, str] = field(default_factory=dict)
+    _steady: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
+    _order: int = 0
+
+    @property
+    def traces(self) -> list[Taken]:
+        """The traces so far, in the order of their launches."""
+        return sorted([*self.taken, *self.best.values()], key=lambda one: one.order)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether one trace was asked for and is there."""
+        return bool(self.traces) and not self.every
+
+    def run(self, device: Device, request: LaunchRequest) -> Ran:
+        """Run a launch, traced if it is wanted.
+
+        Raises:
+            InputError: the PTX is not understood, or the kernel does what it must not.
+        """
+        module = device.modules[request.module]
+        entry = module.kernels[request.function]
+        name = module.shown[entry]
+        self.entries.setdefault(name, entry)
+        index, self._order = self.counts[name], self._order + 1
+        self.counts[name] += 1
+        launch = self._launch(device, module, entry, request, index)
+        runtime = DeviceRuntime(device.heap)
+        try:
+            if self._is_wanted(name, entry, index, launch):
+                counts = self._traced(device, module, launch, runtime, name, index)
+            else:
+                counts = self._executed(device, launch, runtime)
+        finally:
+            self.printed = b"".join(runtime.text)
+        if self.wanted.heaviest:
+            self._count(name, index, launch, counts)
+        spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
+        return Ran(spent, self.printed)
+
+    # -- what is wanted
+
+    def is_launched(self, kernels: Sequence[str]) -> bool:
+        """Whether one of the kernels, as ``--kernel`` names them, was launched."""
+        return any(matches(kernels, name, entry) for name, entry in self.entries.items())
+
+    def is_wanted_kernel(self, name: str) -> bool:
+        """Whether ``--kernel`` names a kernel that was launched."""
+        return matches(self.wanted.kernels, name, self.entries[name])
+
+    def _is_wanted(self, name: str, entry: str, index: int, launch: Launch) -> bool:
+        if not matches(self.wanted.kernels, name, entry):
+            return False
+        if not self.wanted.heaviest:
+            numbers = (0,) if self.wanted.launches is None else self.wanted.launches
+            return index in numbers and not self.is_complete
+        best = self.best.get(self._group(name))
+        accesses, times = self._steady.get(_shape(name, launch), (0, 0))
+        return best is None or times < STEADY or accesses > best.counted.accesses
+
+    def _group(self, name: str) -> str:
+        return name if self.every else ""
+
+    def _is_worth(self, name: str) -> Callable[[int], bool]:
+        best = self.best.get(self._group(name)) if self.wanted.heaviest else None
+        return lambda guess: best is None or guess * FAR >= best.counted.accesses
+
+    def _count(self, name: str, index: int, launch: Launch, counts: Counts) -> None:
+        """Remember what a launch accessed."""
+        counted = Counted(name, index, launch.grid, launch.block, counts.accesses)
+        before, times = self._steady.get(_shape(name, launch), (counts.accesses, 0))
+        self._steady[_shape(name, launch)] = counts.accesses, times + 1 if before == counts.accesses else 1
+        if name not in self.heaviest or counts.accesses > self.heaviest[name].accesses:
+            self.heaviest[name] = counted
+
+    # -- running
+
+    def _traced(
+        self, device: Device, module: LoadedModule, launch: Launch, runtime: DeviceRuntime, name: str, index: int
+    ) -> Counts:
+        """Run a launch and keep its trace, if it is the best so far where that is wanted."""
+        path = self.folder / f"{self._order}{SUFFIX}"
+        device.memory.name_arrays(self._array_names(module, launch))
+        traced = Run(self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime)
+        done = run_and_trace(
+            traced,
+            lambda: self._ready(device, launch, runtime),
+            path,
+            self.gpu,
+            self.wanted.blocks,
+            only_snapshot=self.wanted.snapshot_only,
+            is_worth=self._is_worth(name),
+            progress=self.progress,
+        )
+        if done.trace is not None:
+            self._keep(Taken(Counted(name, index, launch.grid, launch.block, done.counts.accesses), self._order, path))
+            if self.wanted.snapshot_only and done.trace.n_blocks < launch.n_blocks:
+                self.spoilt.append(f"{done.trace.n_blocks} of {launch.n_blocks} blocks of {name} ran")
+        return done.counts
+
+    def _keep(self, one: Taken) -> None:
+        if not self.wanted.heaviest:
+            self.taken.append(one)
+            return
+        group = self._group(one.counted.kernel)
+        best = self.best.get(group)
+        if best is None or one.counted.accesses > best.counted.accesses:
+            self.best[group], one = one, best or one
+        if one is not self.best[group]:
+            one.path.unlink()
+
+    def _executed(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Counts:
+        """Run a launch for its results."""
+        counts = Counts()
+        run = self._ready(device, launch, runtime)
+        run.all_blocks(range(launch.n_blocks))
+        counts.add(run)
+        return counts
+
+    def _ready(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Run:
+        """A kernel ready to run: that of an earlier launch with the same extents, where there is one."""
+        key = launch.ptx, launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared_bytes, launch.cooperative
+        version = device.memory.version
+        if (found := device.ready.pop(key, None)) is not None:
+            run, before = found
+            run.relaunch(launch, parameter_bytes(launch, launch.function), device.memory, before != version)
+        else:
+            run = Run(launch, device.memory, check=True, tracing=False)
+        run.host_calls = runtime
+        device.ready[key] = run, version
+        if len(device.ready) > KEPT_RUNS:
+            device.ready.popitem(last=False)
+        return run
+
+    def _launch(
+        self, device: Device, module: LoadedModule, entry: str, request: LaunchRequest, index: int
+    ) -> Launch:
+        device.memory.use_variables(module.places)
+        text = module.text_of(entry)
+        return Launch(
+            ptx=text,
+            kernel=entry,
+            grid=request.grid,
+            block=request.block,
+            arguments=request.parameters,
+            shared_bytes=request.shared_bytes,
+            cluster=request.cluster,
+            source=self.shown,
+            parameters=self.about | {"launch": index, "order": self._order - 1, "compiled_for": target(text)},
+            name=module.shown[entry],
+            origin=self.origin,
+            cooperative=request.cooperative,
+        )
+
+    def _with_machine_code(self, module: LoadedModule, launch: Launch) -> Launch:
+        """The launch with what the assembler makes of its kernel."""
+        code = self.modules.machine_code(module, launch.kernel)
+        return replace(launch, registers=self._registers(module, launch), machine_code=code)
+
+    def _registers(self, module: LoadedModule, launch: Launch) -> int:
+        """Registers of a thread: as given, else as the assembler says."""
+        if self.wanted.registers is not None:
+            return self.wanted.registers
+        needs = self.modules.needs(module, launch.kernel)
+        if not isinstance(needs, str):
+            return needs.registers
+        self.note(f"{launch.name}: {DEFAULT_REGISTERS} registers per thread are assumed ({needs}); give --registers N")
+        return DEFAULT_REGISTERS
+
+    def note(self, line: str) -> None:
+        """Keep a line for the user, once."""
+        self.notes += [line] if line not in self.notes else []
+
+    def _array_names(self, module: LoadedModule, launch: Launch) -> list[tuple[int, str, int]]:
+        """Address, name and bytes of an element of each array that a launch's arguments and variables tell."""
+        function = launch.function
+        files = [path for name in launch.module.files.values() for path in launch.sources(name)]
+        names = parameter_names(kernel_name(launch.kernel), len(function.parameters), files)
+        found = _pointers(launch, function, names)
+        for one in parsed(launch.ptx, launch.source).variables.values():
+            if one.name in module.places:
+                found.append((module.places[one.name], variable_name(one.name), one.element_bytes))
+        return found
+
+
+def _pointers(launch: Launch, function: Function, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
+    """The words of a launch's parameters that may be addresses, with the parameter's name."""
+    data, found, at = parameter_bytes(launch, function), [], 0
+    for name, one in zip(names, function.parameters, strict=True):
+        at = -(-at // one.align) * one.align
+        for word in range(0, one.bytes - _POINTER + 1, _POINTER):
+            address = int.from_bytes(data[at + word : at + word + _POINTER], "little")
+            label = name if one.bytes == _POINTER or word == 0 else f"{name}+{word}"
+            found.append((address, label, 0))
+        at += one.bytes
+    return found
+
+
+def _extents(extents: tuple[int, int, int]) -> str:
+    x, y, z = extents
+    return f"{x}x{y}x{z}" if z > 1 else f"{x}x{y}" if y > 1 else str(x)
+
+
+def _shape(name: str, launch: Launch) -> tuple[Any, ...]:
+    return name, launch.grid, launch.block, launch.shared_bytes
+
+
+__all__ = ["DEFAULT_REGISTERS", "Counted", "Device", "Launches", "Ran", "Taken"]

@@ -1,0 +1,115 @@
+"""What a capture came to: the errors that end it, and the notes that go with its traces."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+
+from memsim.capture.launches import Launches
+from memsim.sources.capture.wanted import ALL
+from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
+
+
+def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_trace: bool) -> None:
+    """Refuse a run that did not give what was wanted.
+
+    Args:
+        stopped: memsim ended the program, as all was captured.
+        code: the program's exit code, negative for a signal.
+        needs_trace: whether it is an error that no launch was traced.
+
+    Raises:
+        InputError: a kernel failed, the program did, or the wanted launch never came.
+    """
+    shown = launches.shown
+    if launches.failures and not (launches.is_complete and not launches.wanted.heaviest):
+        raise launches.failures[0]
+    if launches.refused and not launches.traces:
+        raise InputError(shown, "code", f"cannot be run: {launches.refused[0]}")
+    if not stopped and code:
+        how = f"was ended by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
+        why = ""
+        if launches.spoilt:
+            spoilt = ", ".join(launches.spoilt)
+            why = f"; its data were wrong ({spoilt}: --snapshot-only); --stop ends it before it uses them"
+        raise InputError(shown, "run", f"{how}; no trace was kept{why}")
+    if not launches.traces and needs_trace:
+        raise nothing_captured(launches)
+
+
+def _signal(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def nothing_captured(launches: Launches) -> InputError:
+    """The error that says why no launch was captured."""
+    wanted, seen = launches.wanted, ", ".join(f"{one} ({n})" for one, n in launches.counts.items())
+    if not seen:
+        problem = "launched no kernel on memsim's CUDA libraries; give arguments after -- if it needs some"
+        return InputError(launches.shown, "run", problem)
+    if wanted.kernels and not launches.is_launched(wanted.kernels):
+        return InputError("--kernel", ", ".join(wanted.kernels), f"was never launched; launched were {seen}")
+    numbers = ", ".join(map(str, wanted.launches or ()))
+    return InputError("--launch", numbers, f"never came; launches, counted from 0: {seen}")
+
+
+def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list[str]:
+    """What the user should know of a capture that went well."""
+    notes = [*launches.notes, *(f"a later launch failed: {error}" for error in launches.failures[:1])]
+    notes += _of_launches(launches, traces) + _never_came(launches)
+    if launches.spoilt and not stopped:
+        spoilt = ", ".join(launches.spoilt)
+        notes.append(
+            f"{spoilt} (--snapshot-only): what the program printed or wrote after that is wrong; --stop ends it there"
+        )
+    return notes
+
+
+def _of_launches(launches: Launches, traces: Sequence[Trace]) -> list[str]:
+    """Kernels that were launched, where there was something to choose."""
+    if not traces:
+        return []
+    if launches.wanted.heaviest:
+        return _of_heaviest(launches)
+    captured = {one.kernel for one in traces}
+    others = {kernel: count for kernel, count in launches.counts.items() if kernel not in captured}
+    if not others or launches.wanted.kernels:
+        return []
+    seen = ", ".join(f"{kernel} ({count})" for kernel, count in others.items())
+    launch = traces[0].parameters["launch"]
+    return [f"captured {traces[0].kernel}, launch {launch}; launched too: {seen}; choose with --kernel"]
+
+
+def _of_heaviest(launches: Launches) -> list[str]:
+    if launches.counts.total() == 1:
+        return []
+    captured = {(one.counted.kernel, one.counted.index) for one in launches.traces}
+    best = max((one.counted.accesses for one in launches.traces), default=0)
+    lines = []
+    for kernel, one in launches.heaviest.items():
+        chosen = " (captured)" if (kernel, one.index) in captured else ""
+        lines.append(f"{one} of {launches.counts[kernel]} launches{chosen}")
+        mine = launches.best.get(kernel) if launches.every else None
+        least = mine.counted.accesses if mine else best
+        if one.accesses > least and launches.is_wanted_kernel(kernel):
+            lines.append(
+                f"{kernel}: launch {one.index} has more accesses than those before it; "
+                "choose it with --kernel and --launch"
+            )
+    return lines
+
+
+def _never_came(launches: Launches) -> list[str]:
+    """Kernels and launches that were asked for and that the program never made."""
+    wanted = launches.wanted
+    lines = [f"--kernel: {one} was never launched" for one in wanted.kernels if not launches.is_launched((one,))]
+    if wanted.launches is None or wanted.launches is ALL:
+        return lines
+    most = max((n for kernel, n in launches.counts.items() if launches.is_wanted_kernel(kernel)), default=0)
+    if late := ", ".join(str(number) for number in wanted.launches if number >= most):
+        lines.append(f"--launch: {late} never came")
+    return lines

@@ -1,0 +1,141 @@
+"""Start the user's program with memsim's CUDA libraries, and end it with all processes that it started."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+
+from memsim.capture.executables import Executable
+from memsim.support.errors import InputError
+
+SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
+_PARENT_DIED = 1  # PR_SET_PDEATHSIG of prctl(2)
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def environment(socket: Path, libraries: Path, executable: Executable | None, gpu: str) -> dict[str, str]:
+    """The variables with which a program finds memsim's libraries and, through them, this process.
+
+    Args:
+        socket: on which this process listens.
+        libraries: the folder with libcudart.so.12, libcudart.so.13, libcuda.so.1 and the stand-in libraries.
+        executable: the program, where it is an ELF file.
+        gpu: its name, for ``memsim nvcc`` in the program.
+    """
+    variables = dict(os.environ)
+    variables[SOCKET_VARIABLE] = str(socket)
+    variables["MEMSIM_GPU"] = gpu
+    variables["LD_LIBRARY_PATH"] = _joined(str(libraries), variables.get("LD_LIBRARY_PATH"))
+    preloaded = [str(libraries / "libmemsim_host_memory.so")]
+    if executable is not None and executable.has_old_rpath:  # it would find another CUDA runtime first
+        preloaded += [str(libraries / one) for one in executable.needed if (libraries / one).exists()]
+    variables["LD_PRELOAD"] = _joined(":".join(preloaded), variables.get("LD_PRELOAD"))
+    return variables
+
+
+def _joined(first: str, rest: str | None) -> str:
+    return f"{first}:{rest}" if rest else first
+
+
+class RunningProgram:
+    """A program while it runs. Its standard input, output and error are those of this process.
+
+    The program gets a process group of its own, so that it can be ended with everything that it started. On a terminal
+    that group is the foreground one: the program can read from the terminal, and Ctrl-C reaches it directly.
+
+    Args:
+        command: the program and its arguments.
+        variables: its environment.
+        shown: how messages name it.
+    """
+
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str], shown: str) -> None:
+        self._command, self._variables, self._shown = list(command), dict(variables), shown
+        self._terminal: int | None = None
+
+    def __enter__(self) -> RunningProgram:
+        sys.stdout.flush()
+        try:
+            self._process = subprocess.Popen(
+                self._command, env=self._variables, process_group=0, preexec_fn=_end_with_parent
+            )
+        except OSError as error:
+            problem = f"does not run ({error.strerror}); give an executable, CUDA C++ files or a Python file"
+            raise InputError(self._shown, "program", problem) from None
+        self._give_terminal()
+        self.pidfd = os.pidfd_open(self._process.pid)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.end()
+        os.close(self.pidfd)
+        self._take_terminal()
+
+    @property
+    def number(self) -> int:
+        """The system's, of the process."""
+        return self._process.pid
+
+    def fileno(self) -> int:
+        """A descriptor that becomes readable when the program ends, for ``select``."""
+        return self.pidfd
+
+    @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    def end(self) -> None:
+        """End the program and all processes of its group, now."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+
+    def check(self) -> int:
+        """Wait until the program ends; its exit code if that is 0.
+
+        Raises:
+            InputError: the program ended with another exit code, or by a signal.
+            KeyboardInterrupt: Ctrl-C ended it.
+        """
+        code = self._process.wait()
+        if code == -signal.SIGINT:
+            raise KeyboardInterrupt
+        if code < 0:
+            raise InputError(self._shown, "run", f"was ended by {signal.Signals(-code).name}; no trace was kept")
+        if code:
+            raise InputError(self._shown, "run", f"ended with exit code {code}; no trace was kept")
+        return code
+
+    def _give_terminal(self) -> None:
+        """Make the program's group the terminal's foreground group, as a shell does."""
+        if os.isatty(0):
+            with suppress(OSError):
+                self._terminal = os.tcgetpgrp(0)
+                if self._terminal != os.getpgrp():
+                    self._terminal = None  # in the background: the terminal is not ours to give
+                    return
+                os.tcsetpgrp(0, self._process.pid)
+
+    def _take_terminal(self) -> None:
+        if self._terminal is None:
+            return
+        before = signal.signal(signal.SIGTTOU, signal.SIG_IGN)  # a background group may not change this
+        try:
+            with suppress(OSError):
+                os.tcsetpgrp(0, self._terminal)
+        finally:
+            signal.signal(signal.SIGTTOU, before)
+
+
+def _end_with_parent() -> None:
+    """In the child: have the system end it when this process is killed."""
+    _libc.prctl(_PARENT_DIED, signal.SIGKILL, 0, 0, 0)

@@ -1,0 +1,54 @@
+"""What programs are told of the chosen GPU: the reply to the first message."""
+
+from __future__ import annotations
+
+from memsim.gpu.config import GPU
+
+# Memory of a board in GiB (its data sheet), by preset; others have the default.
+_MEMORY_GIB = {
+    "a100": 40, "a40": 48, "b200": 180, "gh200": 96, "h100": 80, "h200": 141, "l40": 48, "l40s": 48, "p100": 16,
+    "quadro-gv100": 32, "rtx-a6000": 48, "rtx2080ti": 11, "rtx3080": 10, "rtx4090": 24, "rtx5090": 32,
+    "tesla-k80": 12, "tesla-v100": 16, "tesla-c2050": 3, "tesla-c1060": 4, "gtx480": 1,
+}  # fmt: skip
+DEFAULT_GIB = 16
+# Most shared memory of a block, in KiB, by compute capability (CUDA C++ Programming Guide, technical specifications).
+_SHARED_KIB = {"7.0": 96, "7.2": 96, "7.5": 64, "8.0": 163, "8.6": 99, "8.7": 163, "8.9": 99, "9.0": 227, "10.0": 227,
+               "10.3": 227, "11.0": 227, "12.0": 99, "12.1": 99}  # fmt: skip
+_BUS_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16, "GDDR6X": 16,
+             "GDDR7": 8}  # fmt: skip  # of a channel
+_BLOCK_KIB, _RESERVED = 48, 1024
+LAUNCH_NS, COPY_NS = 2500, 1500  # where a preset does not state them
+COPY_GB_PER_S = 24.0
+
+
+def properties(gpu: GPU) -> str:
+    """Lines "name value" for the client."""
+    major, _, minor = gpu.compute_capability.partition(".")
+    host, sm = gpu.host, gpu.sm
+    block = _SHARED_KIB.get(gpu.compute_capability, _BLOCK_KIB) << 10
+    values: dict[str, object] = {
+        "name": f"memsim {gpu.name}",
+        "compute_capability_major": major,
+        "compute_capability_minor": minor,
+        "sms": sm.count,
+        "clock_khz": round(1000 * sm.clock_mhz),
+        "memory_clock_khz": round(1000 * gpu.dram.clock_mhz),
+        "memory_bus_bits": gpu.dram.channels * _BUS_BITS.get(gpu.dram.kind.upper().split()[0], 32),
+        "memory_bytes": _MEMORY_GIB.get(gpu.name, DEFAULT_GIB) << 30,
+        "l2_bytes": gpu.l2.size_bytes,
+        "shared_per_sm": sm.shared_bytes,
+        "shared_per_block": _BLOCK_KIB << 10,
+        "shared_per_block_optin": block,
+        "reserved_shared_per_block": _RESERVED if int(major) >= 8 else 0,
+        "registers_per_sm": sm.registers,
+        "registers_per_block": min(sm.registers, 1 << 16),
+        "max_threads_per_sm": sm.max_threads,
+        "max_threads_per_block": 1024,
+        "max_blocks_per_sm": sm.max_blocks,
+        "warp_size": sm.warp_size,
+        "launch_overhead_ns": round(1000 * host.launch_us) if host.launch_us else LAUNCH_NS,
+        "copy_latency_ns": round(1000 * host.copy_us) if host.copy_us else COPY_NS,
+        "copy_bytes_per_us_h2d": 1000 * (host.to_gpu_gb_per_s or COPY_GB_PER_S),
+        "copy_bytes_per_us_d2h": 1000 * (host.to_host_gb_per_s or COPY_GB_PER_S),
+    }
+    return "\n".join(f"{name} {value}" for name, value in values.items())

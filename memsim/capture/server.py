@@ -1,0 +1,252 @@
+"""The server: starts a program whose CUDA libraries are memsim's, answers their messages and keeps the traces.
+
+One connection belongs to one process. Everything runs in the caller's thread, one message after another, so a launch
+sees the memory as its process left it.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from memsim.capture import protocol
+from memsim.capture.conversation import Conversation
+from memsim.capture.launches import Launches
+from memsim.capture.modules import Modules
+from memsim.capture.outcome import check_outcome, notes_of
+from memsim.gpu.config import GPU
+from memsim.sources.capture.recorder import check_place, check_several
+from memsim.sources.capture.wanted import Wanted
+from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
+from memsim.sources.ptx import load_loops
+from memsim.sources.ptx.origin import Origin
+from memsim.sources.ptx.trace import Progress
+from memsim.support.errors import InputError
+from memsim.support.files import writing
+from memsim.support.scratch import HIDDEN, Scratch
+from memsim.trace.reader import Trace
+
+SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
+POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
+GRACE_SECONDS = 2.0  # between asking a program to end and killing it
+
+Clock = Callable[[Trace, bool], float]
+"""Milliseconds of a traced launch; the flag says that L2 was flushed and is full of dirty lines."""
+
+
+@dataclass(frozen=True)
+class Captured:
+    """The traces that one run of a program gave, and what there is to know about them.
+
+    Attributes:
+        traces: one of each captured launch, in the order of the launches.
+        launches: how often each kernel was launched, in the order of their first launches.
+        notes: what the user should know, a line each.
+        exit_code: of the program; None where memsim ended it.
+    """
+
+    traces: list[Trace]
+    launches: dict[str, int]
+    notes: list[str]
+    exit_code: int | None = 0
+
+    @property
+    def trace(self) -> Trace:
+        """The trace of the launch that was captured first, often the only one."""
+        return self.traces[0]
+
+
+def serve(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    gpu: GPU,
+    wanted: Wanted,
+    out: Path,
+    *,
+    shown: str = "",
+    origin: Origin = Origin(),
+    about: Mapping[str, Any] | None = None,
+    progress: Progress | None = None,
+    clock: Clock | None = None,
+    needs_trace: bool = True,
+    stdin: Any = None,
+) -> Captured:
+    """Run a program on memsim's CUDA libraries and write the memory traces of its wanted launches.
+
+    Args:
+        command: the program and its arguments; it runs in the current folder, and its output goes where memsim's goes.
+        environment: of the program: it must find memsim's libraries.
+        gpu: that programs are told of, and whose occupancy and L2 size choose the blocks to trace.
+        wanted: which launches and blocks.
+        out: the trace file, which ends with ``.h5``; or a folder, for one trace of each kernel.
+        shown: what traces and messages call the program; empty: the command's first word.
+        origin: where the sources lie whose lines traces may quote.
+        about: what else traces say that they were made from, JSON values.
+        progress: told the blocks done and all of a traced launch.
+        clock: times traced launches for programs that tune themselves.
+        needs_trace: whether it is an error that no launch was traced.
+        stdin: of the program, as for :class:`subprocess.Popen`.
+
+    Raises:
+        InputError: the program fails, a kernel cannot be run, the wanted launch never comes, or a file cannot be
+            written. No trace is left then.
+    """
+    check_place(out)
+    check_several(out, wanted)
+    with ExitStack() as stack:
+        with writing(out):
+            hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
+        modules = Modules(gpu)
+        stack.callback(modules.close)
+        launches = Launches(
+            gpu, wanted, modules, hidden, is_folder(out), shown or command[0], origin, dict(about or {}), progress
+        )
+        loading = threading.Thread(target=load_loops, daemon=True)  # while the program makes ready
+        loading.start()
+        server = stack.enter_context(Server(Conversation(gpu, modules, launches, clock, loading.join)))
+        stopped, code = server.run(command, environment, stdin)
+        check_outcome(launches, stopped, code, needs_trace)
+        traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
+    return Captured(traces, dict(launches.counts), notes_of(launches, traces, stopped), code)
+
+
+def _named(launches: Launches, folder: Path) -> list[Path]:
+    """The traces under the names that they have in a folder."""
+    found = []
+    for one in launches.traces:
+        path = folder / f"{launches.wanted.file_stem(_file_name(one.counted.kernel), one.counted.index)}{SUFFIX}"
+        os.replace(one.path, path)
+        found.append(path)
+    return found
+
+
+def _file_name(kernel: str) -> str:
+    """A kernel's name as part of a file's.
+
+    >>> _file_name("scale<float, 4>")
+    'scale_float_4'
+    """
+    return "_".join("".join(one if one.isalnum() or one in "_.-" else " " for one in kernel).split())
+
+
+@dataclass
+class Server:
+    """Listens for the processes of one program."""
+
+    conversation: Conversation
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    def __enter__(self) -> Server:
+        folder = Path(self._stack.enter_context(Scratch()))
+        self._path = folder / "gpu"
+        self._listening = self._stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
+        self._listening.bind(str(self._path))
+        self._listening.listen(64)
+        self._selector = self._stack.enter_context(selectors.DefaultSelector())
+        self._selector.register(self._listening, selectors.EVENT_READ)
+        self._stack.callback(self._close_all)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._stack.close()
+
+    def run(self, command: Sequence[str], environment: Mapping[str, str], stdin: Any = None) -> tuple[bool, int | None]:
+        """Run a program to its end, or until all that is wanted is captured.
+
+        Returns:
+            whether memsim ended it, and its exit code, negative for a signal; None where memsim ended it.
+
+        Raises:
+            InputError: it cannot be started.
+        """
+        sys.stdout.flush()
+        own = {**environment, SOCKET_VARIABLE: str(self._path)}
+        try:
+            process = subprocess.Popen(list(command), env=own, stdin=stdin)
+        except OSError as error:
+            raise InputError(command[0], "program", f"cannot be started ({error.strerror})") from error
+        try:
+            stopped = self._attend(process)
+        except BaseException:
+            _end(process)
+            raise
+        if stopped:
+            _end(process)
+        return stopped, None if stopped else process.wait()
+
+    def _attend(self, process: subprocess.Popen[bytes]) -> bool:
+        """Take messages until the program ends; whether it is to end because all is captured."""
+        ended = _descriptor_of(process)
+        if ended is not None:
+            self._selector.register(ended, selectors.EVENT_READ)
+        try:
+            while True:
+                ready = [key.fileobj for key, _ in self._selector.select(None if ended is not None else POLL_SECONDS)]
+                for one in ready:
+                    if one is self._listening:
+                        self._accept()
+                    elif one != ended and self._take(one):  # type: ignore[arg-type]
+                        return True
+                if not ready or ready == [ended]:
+                    if process.poll() is not None:
+                        return False
+        finally:
+            if ended is not None:
+                self._selector.unregister(ended)
+                os.close(ended)
+
+    def _accept(self) -> None:
+        connection, _ = self._listening.accept()
+        self._selector.register(connection, selectors.EVENT_READ)
+
+    def _take(self, connection: socket.socket) -> bool:
+        """Answer one message; whether the program is to end."""
+        try:
+            frame = protocol.receive(connection)
+            reply = self.conversation.answer(connection, frame)
+            if reply is not None:
+                protocol.send(connection, frame.kind, reply.payload, reply.status)
+        except protocol.Ended:
+            self._close(connection)
+        except protocol.ProtocolError as error:
+            self.conversation.launches.note(f"a process was disconnected: {error}")
+            self._close(connection)
+        return self.conversation.is_done
+
+    def _close(self, connection: socket.socket) -> None:
+        self._selector.unregister(connection)
+        self.conversation.forget(connection)
+        connection.close()
+
+    def _close_all(self) -> None:
+        for key in list(self._selector.get_map().values()):
+            if isinstance(key.fileobj, socket.socket) and key.fileobj is not self._listening:
+                self._close(key.fileobj)
+
+
+def _descriptor_of(process: subprocess.Popen[bytes]) -> int | None:
+    """A descriptor that becomes readable when a process ends."""
+    with suppress(OSError, AttributeError):
+        return os.pidfd_open(process.pid)
+    return None
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program, first kindly."""
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(GRACE_SECONDS)
+    if process.poll() is None:
+        process.kill()
+    process.wait()

@@ -1,0 +1,121 @@
+"""Runs all blocks of a launch once, and traces the snapshot's while they run, so that memory is as after a GPU's run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from memsim.gpu.config import GPU
+from memsim.sources import snapshot
+from memsim.sources.ptx.trace import Progress, Run, begin_trace, chunks, finish_trace
+from memsim.trace.reader import Trace
+
+
+@dataclass
+class Counts:
+    """What a launch has executed.
+
+    Attributes:
+        executed: micro-ops of warps.
+        accesses: of lanes to global memory.
+        sectors: of 32 bytes, as warps touch them.
+    """
+
+    executed: int = 0
+    accesses: int = 0
+    sectors: int = 0
+
+    def add(self, run: Run) -> None:
+        self.executed += run.executed
+        self.accesses += run.accesses
+        self.sectors += run.sectors
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A launch that has run.
+
+    Attributes:
+        trace: None where its accesses were too few after the first blocks.
+    """
+
+    trace: Trace | None
+    counts: Counts
+
+
+class _NotWorth(Exception):
+    """The first blocks access too little."""
+
+
+def run_and_trace(
+    traced: Run,
+    rest: Callable[[], Run],
+    out: Path,
+    gpu: GPU,
+    blocks: str | None = None,
+    *,
+    only_snapshot: bool = False,
+    is_worth: Callable[[int], bool] = lambda _: True,
+    progress: Progress | None = None,
+) -> Whole:
+    """Run all blocks of a launch in order; those of the snapshot are traced.
+
+    Args:
+        traced: computes all values and traces.
+        rest: gives what runs the other blocks.
+        out: the trace file.
+        gpu: whose occupancy and L2 size choose the snapshot.
+        blocks: as in :func:`memsim.sources.ptx.trace.trace_launch`.
+        only_snapshot: the other blocks do not run.
+        is_worth: from the accesses of the launch, guessed from its first blocks, to whether it is traced any further.
+        progress: told the blocks done and all.
+
+    Raises:
+        InputError: as there.
+    """
+    counts, n_blocks, team = Counts(), traced.launch.n_blocks, traced.device.team
+    shape = traced.shape(traced.launch.registers)
+    first = snapshot.given_blocks(blocks, shape, gpu).start // team * team if blocks is not None else 0
+    done = 0
+    if first and not only_snapshot:
+        _others(rest, range(first), counts)
+    trace = None
+    with _abandoned():
+        with begin_trace(traced, out, gpu) as writer:
+            for ids, chunk, total, at in chunks(traced, shape, gpu, blocks):
+                writer.append(ids, chunk)
+                done = int(ids[-1]) + 1
+                if done == first + team and not is_worth(_guess(traced, team, n_blocks)):
+                    raise _NotWorth
+                if progress:
+                    progress(at, total)
+            finish_trace(traced, writer, shape)
+        trace = Trace.open(out)
+    counts.add(traced)
+    if done < n_blocks and not only_snapshot:
+        _others(rest, range(done, n_blocks), counts)
+    return Whole(trace, counts)
+
+
+@contextmanager
+def _abandoned() -> Iterator[None]:
+    try:
+        yield
+    except _NotWorth:
+        pass
+
+
+def _guess(run: Run, blocks: int, n_blocks: int) -> int:
+    return run.accesses * n_blocks // blocks
+
+
+def _others(rest: Callable[[], Run], ids: range, counts: Counts) -> None:
+    run = rest()
+    run.executed = run.accesses = run.sectors = 0
+    run.all_blocks(ids)
+    counts.add(run)
+
+
+__all__ = ["Counts", "Whole", "run_and_trace"]
