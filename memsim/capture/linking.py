@@ -22,11 +22,8 @@ def link_folder(major: int) -> Path:
         return folder
     made = folder.with_name(f"{folder.name}.{os.getpid()}")
     made.mkdir(exist_ok=True)
-    for library in sorted(libraries.glob("lib*.so*")):
-        name, _, version = library.name.partition(".so.")
-        if name == "libcudart" and version != str(major):
-            continue
-        link = made / f"{name.removesuffix('.so')}.so"
+    for name, library in _chosen(libraries, major).items():
+        link = made / f"{name}.so"
         if not link.is_symlink():
             link.symlink_to(library)
     try:
@@ -36,3 +33,13 @@ def link_folder(major: int) -> Path:
             link.unlink()
         made.rmdir()
     return folder
+
+
+def _chosen(libraries: Path, major: int) -> dict[str, Path]:
+    """The library for each name: of two versions the newer with a toolkit 13, the older with a toolkit 12."""
+    versions: dict[str, dict[int, Path]] = {}
+    for library in libraries.glob("lib*.so.*"):
+        name, _, version = library.name.partition(".so.")
+        if version.isdigit():
+            versions.setdefault(name, {})[int(version)] = library
+    return {name: found[max(found) if major > 12 else min(found)] for name, found in versions.items()}
