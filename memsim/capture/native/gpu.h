@@ -151,7 +151,7 @@ MEMSIM_API Status create_mipmapped_array(Array description, unsigned levels, Mip
 MEMSIM_API Status destroy_mipmapped_array(MipmappedArray* array);
 
 // Texture and surface objects.
-struct TextureDescription {
+struct MEMSIM_API TextureDescription {
   bool surface = false;
   protocol::TextureResource resource = protocol::TextureResource::linear;
   uint64_t address = 0, width = 0, height = 0, depth = 0, row_bytes = 0, slice_bytes = 0;
@@ -168,7 +168,7 @@ MEMSIM_API Status destroy_texture(uint64_t id, bool surface);
 
 // -- operations: what streams execute and graphs collect ----------------------------------------------------------------
 
-struct CopySide {
+struct MEMSIM_API CopySide {
   Array* array = nullptr;           // else address
   uint64_t address = 0, pitch = 0, rows = 0;
   uint64_t row_width = 0;           // cudaPitchedPtr::xsize
@@ -283,7 +283,7 @@ MEMSIM_API uint64_t host_time_ns();
 struct Parameter {
   uint32_t offset, bytes;
 };
-struct Function {
+struct MEMSIM_API Function {
   Module* module = nullptr;
   uint32_t index = 0;
   std::string name;
@@ -304,7 +304,7 @@ struct Variable {
   uint32_t align = 0, space = 0;  // 0 global, 1 constant
   bool managed = false;
 };
-struct Module {
+struct MEMSIM_API Module {
   uint64_t id = 0;
   std::vector<std::unique_ptr<Function>> functions;
   std::vector<Variable> variables;

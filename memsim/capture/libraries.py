@@ -1,0 +1,183 @@
+"""Builds memsim's CUDA libraries from ``native/`` with g++, once per version of their sources.
+
+``libcuda.so.1`` holds the core and the driver API, ``libcudart.so.12`` and ``.13`` are thin layers on it, the stand-ins
+for closed libraries compute on the host, and ``libmemsim_host_memory.so`` is preloaded into Python. The files of a
+folder are compiled as one translation unit, so that the standard headers are parsed once.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from memsim.support.cache import cache_folder
+from memsim.support.errors import InputError
+
+NATIVE = Path(__file__).parent / "native"
+HOST_MEMORY = "libmemsim_host_memory.so"
+_COMPILE = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-Wall")
+# Programs bring their own libstdc++, often an older one than this machine's g++: the libraries carry theirs inside.
+_LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs", "-pthread")
+_CUDART = (12, 13)
+# Stand-ins: folder in native/libraries, and the SONAMEs of CUDA 12 and 13 that programs were linked with.
+_STAND_INS = {
+    "blas": ("libcublas.so.12", "libcublas.so.13"),
+    "blaslt": ("libcublasLt.so.12", "libcublasLt.so.13"),
+    "dnn": ("libcudnn.so.9",),
+    "fft": ("libcufft.so.11", "libcufft.so.12"),
+    "nccl": ("libnccl.so.2",),
+    "nvml": ("libnvidia-ml.so.1",),
+    "nvtx": ("libnvToolsExt.so.1",),
+    "rand": ("libcurand.so.10",),
+    "solver": ("libcusolver.so.11", "libcusolver.so.12"),
+    "sparse": ("libcusparse.so.12",),
+}
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One translation unit: its object's name, the files it includes, and macros."""
+
+    name: str
+    files: tuple[Path, ...]
+    macros: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Library:
+    """A shared library: its SONAME, the units it consists of, and linker options."""
+
+    soname: str
+    units: tuple[str, ...]
+    options: tuple[str, ...] = ()
+
+
+@cache
+def library_folder() -> Path:
+    """The folder with memsim's CUDA libraries, which are built if need be (some ten seconds, once).
+
+    Raises:
+        InputError: g++ is missing or fails.
+    """
+    folder = cache_folder("libraries") / _digest()
+    if folder.is_dir():
+        return folder
+    with _building(folder):
+        if not folder.is_dir():  # no other process has built it meanwhile
+            made = folder.with_name(f"{folder.name}.{os.getpid()}")
+            shutil.rmtree(made, ignore_errors=True)
+            made.mkdir()
+            try:
+                _build(made)
+                os.replace(made, folder)
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+def host_memory_library() -> Path:
+    """The library to preload into Python programs: their ``malloc`` allocates device memory."""
+    return library_folder() / HOST_MEMORY
+
+
+@contextmanager
+def _building(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder's build; the system takes it away from a process that is killed."""
+    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _digest() -> str:
+    """A digest of the sources and of how they are built."""
+    digest = hashlib.sha256(Path(__file__).read_bytes())
+    for path in sorted(path for path in NATIVE.rglob("*") if path.is_file()):
+        digest.update(str(path.relative_to(NATIVE)).encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:20]
+
+
+def _sources(folder: Path, *without: str) -> tuple[Path, ...]:
+    return tuple(path for path in sorted(folder.glob("*.cpp")) if path.name not in without)
+
+
+def _folder_units(name: str, folder: Path, *options: str) -> list[Unit]:
+    """A folder's files as one unit; the file of the functions that nobody implemented declares them differently."""
+    apart = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables", "library")]
+    units = [Unit(f"{name}_{path.stem}", (path,)) for path in apart if path.exists()]
+    return [Unit(name, _sources(folder, "version.cpp", *(path.name for path in apart)), options=options), *units]
+
+
+def _units() -> list[Unit]:
+    version, stand_ins = NATIVE / "runtime" / "version.cpp", NATIVE / "libraries"
+    units = [
+        *_folder_units("core", NATIVE / "core"),
+        *_folder_units("driver", NATIVE / "driver"),
+        *_folder_units("runtime", NATIVE / "runtime"),
+        *(Unit(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
+        Unit("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
+        *_folder_units("common", stand_ins / "common", "-O2"),
+        *(unit for name in _STAND_INS for unit in _folder_units(name, stand_ins / name)),
+    ]
+    return [unit for unit in units if unit.files and all(file.exists() for file in unit.files)]
+
+
+def _libraries(units: Sequence[Unit]) -> list[Library]:
+    def named(*parts: str) -> tuple[str, ...]:
+        of_parts = tuple(f"{part}_" for part in parts)
+        return tuple(unit.name for unit in units if f"{unit.name}_".startswith(of_parts))
+
+    core = ("-L.", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN")
+    libraries = [Library("libcuda.so.1", named("core", "driver"))]
+    for major in _CUDART:
+        versions = f"-Wl,--version-script=versions{major}"
+        libraries.append(Library(f"libcudart.so.{major}", named("runtime", f"version{major}"), (versions, *core)))
+    libraries.append(Library(HOST_MEMORY, named("host_memory")))
+    for name, sonames in _STAND_INS.items():
+        libraries += [Library(soname, named(name, "common")) for soname in sonames if named(name)]
+    return [library for library in libraries if library.units]
+
+
+def _build(folder: Path) -> None:
+    """Compile all units, the largest first, and link the libraries into a folder."""
+    if shutil.which("g++") is None:
+        raise InputError("g++", "compiler", "is missing; it builds memsim's CUDA libraries once: install g++")
+    units = _units()
+    size = {unit.name: sum(file.stat().st_size for file in unit.files) for unit in units}
+    with ThreadPoolExecutor(os.cpu_count()) as compilers:
+        list(compilers.map(lambda unit: _compile(unit, folder), sorted(units, key=lambda unit: -size[unit.name])))
+    for major in _CUDART:  # programs ask for symbols with the library's name as their version
+        text = f"libcudart.so.{major} {{ global: cuda*; __cuda*; local: *; }};\n"
+        (folder / f"versions{major}").write_text(text)
+    for library in _libraries(units):
+        objects = [f"{name}.o" for name in library.units]
+        options = [*_LINK, f"-Wl,-soname,{library.soname}", *objects, *library.options, "-ldl"]
+        _run(["g++", *options, "-o", library.soname], folder)
+    for leftover in (*folder.glob("*.o"), *folder.glob("versions*"), *folder.glob("*.cpp")):
+        leftover.unlink()
+
+
+def _compile(unit: Unit, folder: Path) -> None:
+    source = folder / f"{unit.name}.cpp"
+    source.write_text("".join(f'#include "{file}"\n' for file in unit.files))
+    macros = [f"-D{macro}" for macro in unit.macros]
+    import time, sys; t=time.time()
+    _run(["g++", *_COMPILE, *unit.options, *macros, "-c", source.name, "-o", f"{unit.name}.o"], folder)
+    print(unit.name, round(time.time()-t,1), file=sys.stderr)
+
+
+def _run(command: list[str], folder: Path) -> None:
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if " error: " in line or "undefined " in line]
+        lines = lines or done.stderr.splitlines() or ["no reason given"]
+        raise InputError("g++", command[-1], f"cannot build memsim's CUDA libraries: {lines[0]}")
