@@ -19,7 +19,7 @@ struct Context {
 
 namespace {
 
-std::mutex lock;
+std::mutex context_lock;
 std::set<Context*>& created() {
   static auto* contexts = new std::set<Context*>;
   return *contexts;
@@ -33,7 +33,7 @@ Context* primary_context() {
   static auto* primary = [] {
     auto* made = new Context{next_id++};
     made->primary = true;
-    std::lock_guard<std::mutex> hold(lock);
+    std::lock_guard<std::mutex> hold(context_lock);
     created().insert(made);
     return made;
   }();
@@ -41,7 +41,7 @@ Context* primary_context() {
 }
 bool is_context(const Context* context) {
   primary_context();
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(context_lock);
   return created().count(const_cast<Context*>(context)) != 0;
 }
 Context* current_context() { return stack.empty() ? nullptr : stack.back(); }
@@ -58,7 +58,7 @@ int create(Context** made, unsigned flags, int device) {
   MEMSIM_RETURN_IF(check_device(device));
   *made = new Context{next_id++, flags};
   {
-    std::lock_guard<std::mutex> hold(lock);
+    std::lock_guard<std::mutex> hold(context_lock);
     created().insert(*made);
   }
   stack.push_back(*made);
@@ -120,7 +120,7 @@ CU cuCtxCreate_v4(Context** made, void*, unsigned flags, int device) { return cr
 CU cuCtxDestroy_v2(Context* context) {
   MEMSIM_REQUIRE(is_context(context) && !context->primary, invalid_context);
   if (current_context() == context) stack.pop_back();
-  std::lock_guard<std::mutex> hold(lock);
+  std::lock_guard<std::mutex> hold(context_lock);
   created().erase(context);
   delete context;
   return status::success;

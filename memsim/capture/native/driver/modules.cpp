@@ -58,8 +58,22 @@ struct JitOptions {
   }
 };
 
+// A fat binary may be given by the wrapper that nvcc puts around it: magic number, version, address.
+const void* unwrapped(const void* image) {
+  constexpr uint32_t wrapper_magic = 0x466243B1;
+  struct Wrapper {
+    uint32_t magic, version;
+    const void* fat_binary;
+  } wrapper;
+  memcpy(&wrapper.magic, image, sizeof wrapper.magic);
+  if (wrapper.magic != wrapper_magic) return image;
+  memcpy(&wrapper, image, sizeof wrapper);
+  return wrapper.fat_binary;
+}
+
 int load(const void* image, size_t bytes, const JitOptions& options, Module** module) {
   MEMSIM_REQUIRE(module && image, invalid_value);
+  image = unwrapped(image);
   Status failed = load_module(image, bytes, options.text, module);
   options.report(failed ? load_failure() : std::string());
   return failed;
@@ -167,9 +181,7 @@ CU cuLibraryGetManaged(uint64_t* address, size_t* bytes, Module* library, const 
 
 namespace {
 
-// What cuLinkComplete returns: a magic number, then each image with its length. The server gets the images, linked.
-constexpr char linked_magic[8] = {'m', 'e', 'm', 's', 'i', 'm', 'L', 'K'};
-
+// cuLinkComplete returns the images, in the container that protocol.h describes, for cuModuleLoadData.
 struct LinkState {
   JitOptions options;
   std::vector<std::vector<char>> images;
@@ -215,13 +227,13 @@ CU cuLinkComplete(LinkState* state, void** image, size_t* bytes) {
   if (state->images.size() == 1) {
     state->linked = state->images.front();
   } else {
-    state->linked.assign(linked_magic, linked_magic + sizeof linked_magic);
-    auto append = [&](uint64_t number) {
+    state->linked.assign(protocol::linked_images, protocol::linked_images + 8);
+    auto append = [&](auto number) {
       state->linked.insert(state->linked.end(), reinterpret_cast<char*>(&number), reinterpret_cast<char*>(&number + 1));
     };
-    append(state->images.size());
+    append(uint32_t(state->images.size()));
     for (const auto& one : state->images) {
-      append(one.size());
+      append(uint64_t(one.size()));
       state->linked.insert(state->linked.end(), one.begin(), one.end());
     }
   }

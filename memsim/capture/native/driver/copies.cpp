@@ -1,0 +1,177 @@
+// Copies and fills (CUDA Driver API, "Memory Management").
+#include <cstring>
+
+#include "driver.h"
+
+namespace memsim::driver {
+namespace {
+
+enum MemoryType { on_host = 1, on_device = 2, in_array = 3, unified = 4 };
+
+template <class Side>
+CopySide side_of(const Side& side) {
+  CopySide to;
+  if (side.memory_type == in_array) to.array = side.array;
+  else to.address = side.memory_type == on_host ? reinterpret_cast<uint64_t>(side.host) : side.device;
+  to.pitch = side.pitch;
+  to.x_bytes = side.x_bytes;
+  to.y = side.y;
+  return to;
+}
+Direction direction_of(int from, int to) {
+  if (from == unified || to == unified) return Direction::automatic;
+  if (from == on_host) return to == on_host ? Direction::host_to_host : Direction::host_to_device;
+  return to == on_host ? Direction::device_to_host : Direction::device_to_device;
+}
+Copy linear(uint64_t to, uint64_t from, size_t bytes, Direction direction) {
+  Copy copy;
+  copy.source.address = from;
+  copy.source.pitch = bytes;
+  copy.destination.address = to;
+  copy.destination.pitch = bytes;
+  copy.width_bytes = bytes;
+  copy.direction = direction;
+  return copy;
+}
+Copy with_array(Copy copy, Array* to, size_t to_offset, Array* from, size_t from_offset) {
+  if (to) copy.destination = {}, copy.destination.array = to, copy.destination.x_bytes = to_offset;
+  if (from) copy.source = {}, copy.source.array = from, copy.source.x_bytes = from_offset;
+  return copy;
+}
+Copy copy_of_2d(const Copy2D& p) {
+  Copy copy;
+  copy.source = side_of(p.source);
+  copy.destination = side_of(p.destination);
+  copy.width_bytes = p.width_bytes;
+  copy.height = p.height;
+  copy.direction = direction_of(p.source.memory_type, p.destination.memory_type);
+  return copy;
+}
+
+int run(Copy copy) { return submit_and_wait(stream_of(nullptr), std::move(copy)); }
+int run(Copy copy, void* stream) {
+  Stream* found = stream_of(stream);
+  return found ? submit(found, std::move(copy)) : status::invalid_handle;
+}
+
+Fill fill_of(uint64_t address, size_t pitch, uint32_t value, uint32_t element_bytes, size_t width, size_t height) {
+  Fill fill;
+  fill.address = address;
+  fill.pitch = pitch;
+  fill.value = value;
+  fill.element_bytes = element_bytes;
+  fill.width = width;
+  fill.height = height;
+  return fill;
+}
+int run(Fill fill) { return submit(stream_of(nullptr), std::move(fill)); }
+int run(Fill fill, void* stream) {
+  Stream* found = stream_of(stream);
+  return found ? submit(found, std::move(fill)) : status::invalid_handle;
+}
+
+}  // namespace
+
+Copy copy_of(const Copy3D& p) {
+  Copy copy;
+  copy.source = side_of(p.source);
+  copy.source.z = p.source.z;
+  copy.source.rows = p.source.height;
+  copy.destination = side_of(p.destination);
+  copy.destination.z = p.destination.z;
+  copy.destination.rows = p.destination.height;
+  copy.width_bytes = p.width_bytes;
+  copy.height = p.height;
+  copy.depth = p.depth;
+  copy.direction = direction_of(p.source.memory_type, p.destination.memory_type);
+  return copy;
+}
+
+}  // namespace memsim::driver
+
+using namespace memsim;
+using namespace memsim::driver;
+
+CU cuMemcpy(uint64_t to, uint64_t from, size_t n) { return run(linear(to, from, n, Direction::automatic)); }
+CU cuMemcpyAsync(uint64_t to, uint64_t from, size_t n, void* s) {
+  return run(linear(to, from, n, Direction::automatic), s);
+}
+CU cuMemcpyHtoD_v2(uint64_t to, const void* from, size_t n) {
+  return run(linear(to, address_of(from), n, Direction::host_to_device));
+}
+CU cuMemcpyHtoDAsync_v2(uint64_t to, const void* from, size_t n, void* s) {
+  return run(linear(to, address_of(from), n, Direction::host_to_device), s);
+}
+CU cuMemcpyDtoH_v2(void* to, uint64_t from, size_t n) {
+  return run(linear(address_of(to), from, n, Direction::device_to_host));
+}
+CU cuMemcpyDtoHAsync_v2(void* to, uint64_t from, size_t n, void* s) {
+  return run(linear(address_of(to), from, n, Direction::device_to_host), s);
+}
+CU cuMemcpyDtoD_v2(uint64_t to, uint64_t from, size_t n) {
+  return run(linear(to, from, n, Direction::device_to_device));
+}
+CU cuMemcpyDtoDAsync_v2(uint64_t to, uint64_t from, size_t n, void* s) {
+  return run(linear(to, from, n, Direction::device_to_device), s);
+}
+CU cuMemcpyPeer(uint64_t to, void*, uint64_t from, void*, size_t n) {
+  return run(linear(to, from, n, Direction::device_to_device));
+}
+CU cuMemcpyPeerAsync(uint64_t to, void*, uint64_t from, void*, size_t n, void* s) {
+  return run(linear(to, from, n, Direction::device_to_device), s);
+}
+CU cuMemcpyDtoA_v2(Array* to, size_t offset, uint64_t from, size_t n) {
+  return run(with_array(linear(0, from, n, Direction::device_to_device), to, offset, nullptr, 0));
+}
+CU cuMemcpyAtoD_v2(uint64_t to, Array* from, size_t offset, size_t n) {
+  return run(with_array(linear(to, 0, n, Direction::device_to_device), nullptr, 0, from, offset));
+}
+CU cuMemcpyHtoA_v2(Array* to, size_t offset, const void* from, size_t n) {
+  return run(with_array(linear(0, address_of(from), n, Direction::host_to_device), to, offset, nullptr, 0));
+}
+CU cuMemcpyHtoAAsync_v2(Array* to, size_t offset, const void* from, size_t n, void* s) {
+  return run(with_array(linear(0, address_of(from), n, Direction::host_to_device), to, offset, nullptr, 0), s);
+}
+CU cuMemcpyAtoH_v2(void* to, Array* from, size_t offset, size_t n) {
+  return run(with_array(linear(address_of(to), 0, n, Direction::device_to_host), nullptr, 0, from, offset));
+}
+CU cuMemcpyAtoHAsync_v2(void* to, Array* from, size_t offset, size_t n, void* s) {
+  return run(with_array(linear(address_of(to), 0, n, Direction::device_to_host), nullptr, 0, from, offset), s);
+}
+CU cuMemcpyAtoA_v2(Array* to, size_t to_offset, Array* from, size_t from_offset, size_t n) {
+  return run(with_array(linear(0, 0, n, Direction::device_to_device), to, to_offset, from, from_offset));
+}
+CU cuMemcpy2D_v2(const Copy2D* copy) { return copy ? run(copy_of_2d(*copy)) : status::invalid_value; }
+CU cuMemcpy2DUnaligned_v2(const Copy2D* copy) { return cuMemcpy2D_v2(copy); }
+CU cuMemcpy2DAsync_v2(const Copy2D* copy, void* s) { return copy ? run(copy_of_2d(*copy), s) : status::invalid_value; }
+CU cuMemcpy3D_v2(const Copy3D* copy) { return copy ? run(copy_of(*copy)) : status::invalid_value; }
+CU cuMemcpy3DAsync_v2(const Copy3D* copy, void* s) { return copy ? run(copy_of(*copy), s) : status::invalid_value; }
+CU cuMemcpy3DPeer(const Copy3D* copy) { return cuMemcpy3D_v2(copy); }
+CU cuMemcpy3DPeerAsync(const Copy3D* copy, void* s) { return cuMemcpy3DAsync_v2(copy, s); }
+CU cuMemcpyBatchAsync_v2(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void*, size_t*, size_t, void* s) {
+  MEMSIM_REQUIRE(to && from && bytes, invalid_value);
+  for (size_t i = 0; i < n; ++i) MEMSIM_RETURN_IF(run(linear(to[i], from[i], bytes[i], Direction::automatic), s));
+  return status::success;
+}
+CU cuMemcpyBatchAsync(uint64_t* to, uint64_t* from, size_t* bytes, size_t n, void* attributes, size_t* indices,
+                      size_t m, size_t* failed, void* s) {
+  if (failed) *failed = SIZE_MAX;
+  return cuMemcpyBatchAsync_v2(to, from, bytes, n, attributes, indices, m, s);
+}
+
+#define FILLS(suffix, type, bytes)                                                                         \
+  CU cuMemsetD##suffix##_v2(uint64_t to, type value, size_t n) {                                           \
+    return run(fill_of(to, 0, value, bytes, n, 1));                                                        \
+  }                                                                                                        \
+  CU cuMemsetD##suffix##Async(uint64_t to, type value, size_t n, void* s) {                                \
+    return run(fill_of(to, 0, value, bytes, n, 1), s);                                                     \
+  }                                                                                                        \
+  CU cuMemsetD2D##suffix##_v2(uint64_t to, size_t pitch, type value, size_t width, size_t height) {        \
+    return run(fill_of(to, pitch, value, bytes, width, height));                                           \
+  }                                                                                                        \
+  CU cuMemsetD2D##suffix##Async(uint64_t to, size_t pitch, type value, size_t width, size_t height, void* s) { \
+    return run(fill_of(to, pitch, value, bytes, width, height), s);                                        \
+  }
+FILLS(8, unsigned char, 1)
+FILLS(16, unsigned short, 2)
+FILLS(32, unsigned, 4)
