@@ -15,7 +15,8 @@ def nvcc(ctx: typer.Context) -> None:
     memsim nvcc -O3 main.cu kernels.cu -o app && memsim capture -o app.h5 ./app
     make NVCC="memsim nvcc"
     cmake -B build -DCMAKE_CUDA_COMPILER=memsim-nvcc
-    PATH="$(memsim nvcc --memsim-folder):$PATH" make    (a Makefile that calls nvcc by its name)
+    make CUDA_PATH="$(memsim nvcc --memsim-toolkit)"
+    PATH="$(memsim nvcc --memsim-toolkit)/bin:$PATH" make
     """
     from memsim.capture.nvcc import main
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import stat
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -77,13 +78,23 @@ def test_no_compiler_is_one_line(bare, capsys):
     assert told.count("\n") == 1 and "pip install 'memsim[cuda]'" in told
 
 
-def test_wrapper_is_not_taken_for_the_compiler(bare, monkeypatch, capsys):
+def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, monkeypatch, capsys):
     monkeypatch.setenv("MEMSIM_CACHE", str(bare / "cache"))
-    assert nvcc.main(["--memsim-folder"]) == 0
-    folder = capsys.readouterr().out.strip()
-    assert os.access(Path(folder, "nvcc"), os.X_OK)
-    real = make_nvcc(bare / "bin")
-    monkeypatch.setenv("PATH", f"{folder}:{bare / 'bin'}")
+    libraries = bare / "libraries"
+    libraries.mkdir()
+    for name in ("libcudart.so.12", "libcudart.so.13", "libcuda.so.1", "libcublas.so.12", "libcublas.so.13"):
+        (libraries / name).touch()
+    module = SimpleNamespace(library_folder=lambda: libraries)
+    monkeypatch.setitem(sys.modules, "memsim.capture.libraries", module)
+    real = make_nvcc(bare / "toolkit" / "bin")
+    monkeypatch.setenv("PATH", f"{real.parent}:{os.environ['PATH']}")
+    assert nvcc.main(["--memsim-toolkit"]) == 0
+    folder = Path(capsys.readouterr().out.strip())
+    assert (folder / "lib64" / "libcudart.so").resolve() == libraries / "libcudart.so.13"
+    assert (folder / "lib64" / "libcublas.so").resolve() == libraries / "libcublas.so.13"
+    assert str(libraries / "libcudart.so.13") in (folder / "lib64" / "libcudart_static.a").read_text()
+    assert os.access(folder / "bin" / "nvcc", os.X_OK)
+    monkeypatch.setenv("PATH", f"{folder / 'bin'}:{real.parent}")
     assert compilers.find_compiler().path == real
 
 
