@@ -14,7 +14,8 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.gpu.config import GPU
-    from memsim.sources.capture import Captured, Wanted
+    from memsim.capture.server import Captured
+    from memsim.sources.capture.wanted import Wanted
     from memsim.sources.describe.workload import Workload
     from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.trace.reader import Trace
@@ -68,90 +69,71 @@ def capture(
     libraries: Sequence[str] = (),
     standard: str = "c++17",
     fast_math: bool = False,
-    target: str = "cpu",
-    by: str = "auto",
     snapshot_only: bool = False,
     stop: bool = False,
-    gaps: bool = False,
-    unroll: int = 1,
     keep: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
     """Run a program without a GPU, and record the memory trace of a kernel; see docs/capture.md.
 
-    A CUDA C++ program is built with probes. A Python program runs as it is: see docs/python_kernels.md.
+    The program finds a GPU of the type `gpu`: memsim is its CUDA runtime and driver, and runs its kernels' PTX on this
+    CPU.
 
     Args:
-        files: the program's CUDA C++ files; or one Python file.
+        files: an executable with the shared CUDA runtime and PTX; or the CUDA C++ files of a program, which are compiled
+            with nvcc; or one Python file.
         arguments: of the program.
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
         kernel: which, one or several (``"a,b"``); None: any.
         launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
-            None: the launch with the most accesses, with a folder that of each kernel; the first with `stop`,
-            `snapshot_only`, `by` PTX, on a GPU, and of a Python program.
+            None: the launch with the most accesses, with a folder that of each kernel; with `stop` or `snapshot_only`
+            the first.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
-        gpu: whose occupancy and L2 size choose the blocks to trace, and for which kernels are compiled; the trace fits
-            any GPU.
-        registers: of a thread; None: what nvcc reports for the GPU, where there is nvcc, else 32; the notes tell.
-        includes, definitions, libraries, standard: the compiler's ``-I``, ``-D``, ``-l`` and ``-std``.
-        fast_math: nvcc's ``--use_fast_math``, of what is traced by compiled code; a note tells where "auto" traces the
-            source.
-        target: ``"cpu"``, or ``"gpu"``: run on the GPU at hand.
-        by: what of a CUDA C++ kernel is traced: its ``"source"``; the ``"ptx"`` that nvcc makes of it; or, ``"auto"``,
-            PTX where it can be had and run, else the source: a note tells.
+        gpu: that the program finds and is compiled for, and whose occupancy and L2 size choose the blocks to trace; the
+            trace fits any GPU.
+        registers: per thread; None: what ptxas reports for the GPU.
+        includes, definitions, libraries, standard: nvcc's ``-I``, ``-D``, ``-l`` and ``-std``, for CUDA C++ files.
+        fast_math: nvcc's ``--use_fast_math``, for CUDA C++ files.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
         stop: end the program as soon as the trace is complete, that of the last kernel with a folder.
-        gaps: estimate the instructions between accesses.
-        unroll: iterations of a counted loop whose loads are issued together; nvcc 13 often makes it 4.
-        keep: a folder for the instrumented source and the build's log.
+        keep: a folder for the executable that nvcc makes, and its log.
         progress: told the blocks done, and all.
 
     Raises:
-        InputError: source that is not understood, a program that fails, a kernel that is not launched; one that is
-            launched nowhere in the source is refused before the program runs; `fast_math` of a Python program, or by
-            its source.
+        InputError: a file that does not compile, an executable without PTX, a program that fails, a kernel that is not
+            launched; compiler options without CUDA C++ files.
 
     ::
 
         captured = memsim.capture("app.cu", arguments=["1024"], out="app.h5")
         memsim.simulate(captured.trace, gpu="tesla-v100")
     """
-    from memsim.sources.capture import Sources, Wanted
-    from memsim.sources.capture import capture as run_captured
-    from memsim.sources.capture.wanted import chosen_kernels, chosen_launches
+    from memsim.capture.build import HOST_SUFFIXES, CUDA_SUFFIXES, Sources
+    from memsim.capture.session import capture_executable, capture_sources
+    from memsim.sources.capture.wanted import Wanted, chosen_kernels, chosen_launches
 
-    names = [files] if isinstance(files, str | Path) else files
-    which = chosen_kernels(kernel), chosen_launches(launch)
-    wanted = Wanted(*which, blocks, snapshot_only, registers, gaps, unroll, stop)
-    is_script = len(names) == 1 and Path(names[0]).suffix == ".py"
-    if fast_math:
-        _check_fast_math(names[0], is_script, by)
-    if is_script:
-        return _capture_script(Path(names[0]), arguments, Path(trace_file(out)), gpu, wanted, progress)
-    sources = Sources(
-        tuple(Path(one) for one in names),
-        tuple(Path(one) for one in includes),
-        tuple(definitions),
-        standard,
-        tuple(libraries),
-        gpu=target == "gpu",
-        fast_math=fast_math,
-    )
-    place = Path(keep) if keep is not None else None
-    if by != "source":
-        from memsim.sources.ptx.cpp import capture_best, capture_by_ptx
-
-        run, machine = capture_best if by == "auto" else capture_by_ptx, named_gpu(gpu)
-        return run(sources, arguments, Path(trace_file(out)), machine, wanted, keep=place, progress=progress)
-    return run_captured(sources, arguments, trace_file(out), named_gpu(gpu), wanted, keep=place, progress=progress)
-
-
-def _check_fast_math(program: str | Path, is_script: bool, by: str) -> None:
-    """Refuse what nvcc does not compile."""
-    if is_script:
-        raise InputError(program, "--use-fast-math", "is nvcc's; a Python program tells its kernels' compiler itself")
-    if by == "source":
-        raise InputError(program, "--use-fast-math", "is of compiled code; leave it out, or --by source")
+    names = [files] if isinstance(files, str | Path) else list(files)
+    wanted = Wanted(chosen_kernels(kernel), chosen_launches(launch), blocks, snapshot_only, registers, stop=stop)
+    first, place, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
+    if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
+        sources = Sources(
+            tuple(Path(one) for one in names),
+            tuple(Path(one) for one in includes),
+            tuple(definitions),
+            standard,
+            tuple(libraries),
+            fast_math,
+        )
+        kept = Path(keep) if keep is not None else None
+        return capture_sources(sources, arguments, place, machine, wanted, keep=kept, progress=progress)
+    given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
+    for option, value in given.items():
+        if value:
+            raise InputError(first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is")
+    rest = [*map(str, names[1:]), *arguments]
+    if first.suffix == ".py":
+        return _capture_script(first, rest, place, machine, wanted, progress)
+    return capture_executable(str(names[0]), rest, place, machine, wanted, progress)
 
 
 def _capture_script(

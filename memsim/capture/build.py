@@ -25,6 +25,7 @@ from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch, leaving_in
 
 CUDA_SUFFIXES = (".cu", ".cuh")
+HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
 LONGEST_UNUSED = 30 * 86400  # seconds that a built program is kept without being used
@@ -122,7 +123,7 @@ class _Command:
         """The command that links the program."""
         libraries = [f"-l{one}" for one in self.sources.libraries]
         rdc = [f"-rdc={'true' if linkable else 'false'}"]
-        place = ["-L", str(link_folder(self.compiler.version[0])), "-Xcompiler", "-pthread"]
+        place = ["-L", str(link_folder(self.compiler)), "-Xcompiler", "-pthread"]
         named = map(str, objects)
         return [str(self.compiler.path), *self.options, *rdc, *place, *named, "-o", str(made), *libraries]
 

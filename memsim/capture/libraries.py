@@ -24,6 +24,8 @@ from memsim.support.errors import InputError
 
 NATIVE = Path(__file__).parent / "native"
 HOST_MEMORY = "libmemsim_host_memory.so"
+# Programs in native/tools, and the names that they are found by: a package asks a program's name what it is.
+_TOOLS = {"ptxas": ("memsim-ptxas", "memsim-ptxas-blackwell")}
 _COMPILE = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exceptions", "-Wall")
 # Programs bring their own libstdc++, often an older one than this machine's g++: the libraries carry theirs inside.
 _LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs", "-pthread")
@@ -162,17 +164,24 @@ def _build(folder: Path) -> None:
         objects = [f"{name}.o" for name in library.units]
         options = [*_LINK, f"-Wl,-soname,{library.soname}", *objects, *library.options, "-ldl"]
         _run(["g++", *options, "-o", library.soname], folder)
+    _build_tools(folder)
     for leftover in (*folder.glob("*.o"), *folder.glob("versions*"), *folder.glob("*.cpp")):
         leftover.unlink()
+
+
+def _build_tools(folder: Path) -> None:
+    for name, (program, *others) in _TOOLS.items():
+        source = NATIVE / "tools" / f"{name}.cpp"
+        _run(["g++", "-std=c++17", "-O1", "-Wall", "-static-libstdc++", "-static-libgcc", str(source), "-o", program], folder)
+        for other in others:
+            (folder / other).symlink_to(program)
 
 
 def _compile(unit: Unit, folder: Path) -> None:
     source = folder / f"{unit.name}.cpp"
     source.write_text("".join(f'#include "{file}"\n' for file in unit.files))
     macros = [f"-D{macro}" for macro in unit.macros]
-    import time, sys; t=time.time()
     _run(["g++", *_COMPILE, *unit.options, *macros, "-c", source.name, "-o", f"{unit.name}.o"], folder)
-    print(unit.name, round(time.time()-t,1), file=sys.stderr)
 
 
 def _run(command: list[str], folder: Path) -> None:

@@ -1,38 +1,122 @@
-"""A folder in which linkers find memsim's libraries: ``-lcudart`` looks for ``libcudart.so``, without a version."""
+"""A folder in which linkers find memsim's libraries, and a CUDA toolkit made of it and of the real one."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from memsim.capture.compilers import WRAPPER_MARK, Compiler
 from memsim.support.cache import cache_folder
 
+_STATIC_RUNTIME = "libcudart_static.a"
+_ANSWER = re.compile(r'^#\$ (TOP|INCLUDES|LIBRARIES)=(.*)$', re.MULTILINE)
 
-def link_folder(major: int) -> Path:
-    """The folder with memsim's libraries under the names that linkers look for.
+
+def link_folder(compiler: Compiler) -> Path:
+    """The folder with memsim's libraries under the names that linkers look for, ``libcudart.so`` for ``-lcudart``.
+
+    ``libcudart_static.a`` is there as well: a linker script that names the shared runtime.
 
     Args:
-        major: version of the toolkit whose headers a program is compiled with: 13 takes ``libcudart.so.13``.
+        compiler: the toolkit whose headers a program is compiled with: version 13 takes ``libcudart.so.13``.
     """
     from memsim.capture.libraries import library_folder
 
-    libraries = Path(library_folder())
-    folder = cache_folder("link") / f"{libraries.name}-{major}"
+    libraries, major = Path(library_folder()), compiler.version[0]
+
+    def fill(folder: Path) -> None:
+        for name, library in _chosen(libraries, major).items():
+            (folder / f"{name}.so").symlink_to(library)
+            (folder / library.name).symlink_to(library)
+        runtime = folder / "libcudart.so"
+        if runtime.exists():
+            (folder / _STATIC_RUNTIME).write_text(f"INPUT({runtime.resolve()})\n")
+
+    return _made_once(cache_folder("link") / f"{libraries.name}-{major}", fill)
+
+
+def toolkit_folder(compiler: Compiler) -> Path:
+    """A CUDA toolkit for builds that look for one in a folder (``CUDA_PATH``): its nvcc is ``memsim nvcc``.
+
+    Its libraries are memsim's, and the real toolkit's where memsim has none; its headers are the real ones.
+    """
+    ours = link_folder(compiler)
+    answers = _answers(compiler)
+    state = repr((str(ours), str(compiler.path), sys.executable, sorted(answers.items())))
+
+    def fill(folder: Path) -> None:
+        top = Path(answers.get("TOP", compiler.path.parents[1]))
+        (folder / "bin").mkdir()
+        _link_all(top / "bin", folder / "bin", without="nvcc")
+        script = folder / "bin" / "nvcc"
+        script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m memsim.capture.nvcc "$@"\n')
+        script.chmod(0o755)
+        (folder / "bin" / WRAPPER_MARK).touch()
+        for named in _folders(answers.get("INCLUDES", ""), "-I"):
+            (folder / "include").symlink_to(named)
+            break
+        if (top / "nvvm").exists():
+            (folder / "nvvm").symlink_to(top / "nvvm")
+        (folder / "lib64").mkdir()
+        _link_all(ours, folder / "lib64")
+        for named in _folders(answers.get("LIBRARIES", ""), "-L"):
+            _link_all(named, folder / "lib64")
+        (folder / "lib").symlink_to("lib64")
+
+    return _made_once(cache_folder("toolkits") / hashlib.sha256(state.encode()).hexdigest()[:20], fill)
+
+
+def _made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
+    """A folder, filled if it is not there yet; of several processes one is first."""
     if folder.is_dir():
         return folder
     made = folder.with_name(f"{folder.name}.{os.getpid()}")
-    made.mkdir(exist_ok=True)
-    for library in sorted(libraries.glob("lib*.so*")):
-        name, _, version = library.name.partition(".so.")
-        if name == "libcudart" and version != str(major):
-            continue
-        link = made / f"{name.removesuffix('.so')}.so"
-        if not link.is_symlink():
-            link.symlink_to(library)
+    shutil.rmtree(made, ignore_errors=True)
+    made.mkdir()
     try:
+        fill(made)
         os.replace(made, folder)
-    except OSError:  # another process was first
-        for link in made.iterdir():
-            link.unlink()
-        made.rmdir()
+    except OSError:
+        if not folder.is_dir():
+            raise
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
     return folder
+
+
+def _chosen(libraries: Path, major: int) -> dict[str, Path]:
+    """The library for each name: of two versions the newer with a toolkit 13, the older with a toolkit 12."""
+    versions: dict[str, dict[int, Path]] = {}
+    for library in libraries.glob("lib*.so.*"):
+        name, _, version = library.name.partition(".so.")
+        if version.isdigit():
+            versions.setdefault(name, {})[int(version)] = library
+    return {name: found[max(found) if major > 12 else min(found)] for name, found in versions.items()}
+
+
+def _answers(compiler: Compiler) -> dict[str, str]:
+    """What nvcc says of its folders (``TOP``, ``INCLUDES``, ``LIBRARIES``)."""
+    command = [str(compiler.path), "--dryrun", "-E", "-x", "cu", os.devnull]
+    told = subprocess.run(command, capture_output=True, text=True, errors="replace").stderr
+    return {name: value.strip() for name, value in _ANSWER.findall(told)}
+
+
+def _folders(options: str, option: str) -> Iterator[Path]:
+    for one in shlex.split(options):
+        if one.startswith(option) and (path := Path(one.removeprefix(option))).is_dir():
+            yield path.resolve()
+
+
+def _link_all(source: Path, target: Path, without: str = "") -> None:
+    """Links to all that a folder has and the other has not."""
+    for one in sorted(source.iterdir()) if source.is_dir() else ():
+        link = target / one.name
+        if one.name != without and not link.is_symlink():
+            link.symlink_to(one.resolve())

@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from memsim.capture.compilers import WRAPPER_MARK, Compiler, find_compiler, nearest
-from memsim.capture.linking import link_folder
+from memsim.capture.compilers import Compiler, find_compiler, nearest
+from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
 from memsim.support.errors import InputError
@@ -18,7 +18,7 @@ from memsim.support.errors import InputError
 GPU_VARIABLE = "MEMSIM_GPU"
 """Environment variable with the name of a GPU: what ``memsim nvcc`` compiles for, whatever the build says."""
 
-FOLDER_OPTION = "--memsim-folder"
+TOOLKIT_OPTION = "--memsim-toolkit"
 BAD_INPUT = 2  # exit code
 
 
@@ -27,12 +27,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     Args:
         arguments: of the command line; None: those of this process. The one option of memsim's own,
-            ``--memsim-folder``, prints a folder to put first on PATH: its ``nvcc`` is this command.
+            ``--memsim-toolkit``, prints a folder for builds that look for a CUDA toolkit (``CUDA_PATH``), or whose
+            ``bin`` goes first on PATH: its ``nvcc`` is this command.
     """
     given = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        if given == [FOLDER_OPTION]:
-            print(wrapper_folder())
+        if given == [TOOLKIT_OPTION]:
+            print(toolkit_folder(find_compiler()))
             return 0
         command, environment = nvcc_command(given, os.environ)
     except InputError as error:
@@ -59,7 +60,7 @@ def nvcc_command(given: Sequence[str], environment: dict[str, str] | os._Environ
     options = [*before, *given, *after]
     rewritten = rewrite(options, choose, None)
     if rewritten.links:
-        rewritten = rewrite(options, choose, str(link_folder(compiler.version[0])))
+        rewritten = rewrite(options, choose, str(link_folder(compiler)))
     return [str(compiler.path), *rewritten.options], passed
 
 
@@ -88,22 +89,6 @@ def architecture_of(compute_capability: str) -> int:
     """
     major, minor = compute_capability.split(".")
     return 10 * int(major) + int(minor)
-
-
-def wrapper_folder() -> Path:
-    """A folder whose ``nvcc`` is ``memsim nvcc``, for builds that call nvcc by this name alone; made once."""
-    from memsim.support.cache import cache_folder
-
-    folder = cache_folder("nvcc")
-    script = folder / "nvcc"
-    text = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m memsim.capture.nvcc "$@"\n'
-    if not script.exists() or script.read_text() != text:
-        temporary = folder / f"nvcc.{os.getpid()}"
-        temporary.write_text(text)
-        temporary.chmod(0o755)
-        os.replace(temporary, script)
-    (folder / WRAPPER_MARK).touch()
-    return folder
 
 
 if __name__ == "__main__":

@@ -11,32 +11,33 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
+from typing import Any
 
-from memsim.capture.executables import Executable
+from memsim.capture.executables import read_executable
+from memsim.capture.libraries import HOST_MEMORY
+from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 
-SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 _PARENT_DIED = 1  # PR_SET_PDEATHSIG of prctl(2)
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
-def environment(socket: Path, libraries: Path, executable: Executable | None, gpu: str) -> dict[str, str]:
-    """The variables with which a program finds memsim's libraries and, through them, this process.
+def environment(libraries: Path, program: Path, gpu: GPU) -> dict[str, str]:
+    """The variables with which a program finds memsim's CUDA libraries, and ``memsim nvcc`` the GPU.
 
     Args:
-        socket: on which this process listens.
         libraries: the folder with libcudart.so.12, libcudart.so.13, libcuda.so.1 and the stand-in libraries.
-        executable: the program, where it is an ELF file.
-        gpu: its name, for ``memsim nvcc`` in the program.
+        program: the executable.
+        gpu: that the program finds.
     """
     variables = dict(os.environ)
-    variables[SOCKET_VARIABLE] = str(socket)
-    variables["MEMSIM_GPU"] = gpu
     variables["LD_LIBRARY_PATH"] = _joined(str(libraries), variables.get("LD_LIBRARY_PATH"))
-    preloaded = [str(libraries / "libmemsim_host_memory.so")]
+    preloaded = [str(libraries / HOST_MEMORY)] if (libraries / HOST_MEMORY).exists() else []
+    executable = read_executable(program)
     if executable is not None and executable.has_old_rpath:  # it would find another CUDA runtime first
         preloaded += [str(libraries / one) for one in executable.needed if (libraries / one).exists()]
-    variables["LD_PRELOAD"] = _joined(":".join(preloaded), variables.get("LD_PRELOAD"))
+    if preloaded:
+        variables["LD_PRELOAD"] = _joined(":".join(preloaded), variables.get("LD_PRELOAD"))
     return variables
 
 
@@ -54,40 +55,39 @@ class RunningProgram:
         command: the program and its arguments.
         variables: its environment.
         shown: how messages name it.
+        stdin: its standard input, as for :class:`subprocess.Popen`.
+
+    Attributes:
+        ended: a descriptor that becomes readable when the program ends, for ``select``; None where the system has none.
     """
 
-    def __init__(self, command: Sequence[str], variables: Mapping[str, str], shown: str) -> None:
+    def __init__(self, command: Sequence[str], variables: Mapping[str, str], shown: str, stdin: Any = None) -> None:
         self._command, self._variables, self._shown = list(command), dict(variables), shown
+        self._stdin = stdin
         self._terminal: int | None = None
+        self.ended: int | None = None
 
     def __enter__(self) -> RunningProgram:
         sys.stdout.flush()
         try:
             self._process = subprocess.Popen(
-                self._command, env=self._variables, process_group=0, preexec_fn=_end_with_parent
+                self._command, env=self._variables, stdin=self._stdin, process_group=0, preexec_fn=_end_with_parent
             )
         except OSError as error:
             problem = f"does not run ({error.strerror}); give an executable, CUDA C++ files or a Python file"
             raise InputError(self._shown, "program", problem) from None
         self._give_terminal()
-        self.pidfd = os.pidfd_open(self._process.pid)
+        with suppress(OSError, AttributeError):
+            self.ended = os.pidfd_open(self._process.pid)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.end()
-        os.close(self.pidfd)
+        if self.ended is not None:
+            os.close(self.ended)
         self._take_terminal()
-
-    @property
-    def number(self) -> int:
-        """The system's, of the process."""
-        return self._process.pid
-
-    def fileno(self) -> int:
-        """A descriptor that becomes readable when the program ends, for ``select``."""
-        return self.pidfd
 
     @property
     def has_ended(self) -> bool:
@@ -99,20 +99,15 @@ class RunningProgram:
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
 
-    def check(self) -> int:
-        """Wait until the program ends; its exit code if that is 0.
+    def exit_code(self) -> int:
+        """Wait until the program ends; its exit code, negative for a signal.
 
         Raises:
-            InputError: the program ended with another exit code, or by a signal.
             KeyboardInterrupt: Ctrl-C ended it.
         """
         code = self._process.wait()
         if code == -signal.SIGINT:
             raise KeyboardInterrupt
-        if code < 0:
-            raise InputError(self._shown, "run", f"was ended by {signal.Signals(-code).name}; no trace was kept")
-        if code:
-            raise InputError(self._shown, "run", f"ended with exit code {code}; no trace was kept")
         return code
 
     def _give_terminal(self) -> None:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +21,7 @@ from memsim.capture.conversation import Conversation
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import check_outcome, notes_of
+from memsim.capture.program import RunningProgram
 from memsim.gpu.config import GPU
 from memsim.sources.capture.recorder import check_place, check_several
 from memsim.sources.capture.wanted import Wanted
@@ -38,7 +36,6 @@ from memsim.trace.reader import Trace
 
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
-GRACE_SECONDS = 2.0  # between asking a program to end and killing it
 
 Clock = Callable[[Trace, bool], float]
 """Milliseconds of a traced launch; the flag says that L2 was flushed and is full of dirty lines."""
@@ -169,24 +166,14 @@ class Server:
         Raises:
             InputError: it cannot be started.
         """
-        sys.stdout.flush()
         own = {**environment, SOCKET_VARIABLE: str(self._path)}
-        try:
-            process = subprocess.Popen(list(command), env=own, stdin=stdin)
-        except OSError as error:
-            raise InputError(command[0], "program", f"cannot be started ({error.strerror})") from error
-        try:
-            stopped = self._attend(process)
-        except BaseException:
-            _end(process)
-            raise
-        if stopped:
-            _end(process)
-        return stopped, None if stopped else process.wait()
+        with RunningProgram(command, own, self.conversation.launches.shown, stdin) as program:
+            stopped = self._attend(program)
+            return stopped, None if stopped else program.exit_code()
 
-    def _attend(self, process: subprocess.Popen[bytes]) -> bool:
+    def _attend(self, program: RunningProgram) -> bool:
         """Take messages until the program ends; whether it is to end because all is captured."""
-        ended = _descriptor_of(process)
+        ended = program.ended
         if ended is not None:
             self._selector.register(ended, selectors.EVENT_READ)
         try:
@@ -198,12 +185,11 @@ class Server:
                     elif one != ended and self._take(one):  # type: ignore[arg-type]
                         return True
                 if not ready or ready == [ended]:
-                    if process.poll() is not None:
+                    if program.has_ended:
                         return False
         finally:
             if ended is not None:
                 self._selector.unregister(ended)
-                os.close(ended)
 
     def _accept(self) -> None:
         connection, _ = self._listening.accept()
@@ -232,21 +218,3 @@ class Server:
         for key in list(self._selector.get_map().values()):
             if isinstance(key.fileobj, socket.socket) and key.fileobj is not self._listening:
                 self._close(key.fileobj)
-
-
-def _descriptor_of(process: subprocess.Popen[bytes]) -> int | None:
-    """A descriptor that becomes readable when a process ends."""
-    with suppress(OSError, AttributeError):
-        return os.pidfd_open(process.pid)
-    return None
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program, first kindly."""
-    if process.poll() is None:
-        process.send_signal(signal.SIGTERM)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(GRACE_SECONDS)
-    if process.poll() is None:
-        process.kill()
-    process.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -15,94 +14,122 @@ from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
 HINT_SECONDS = 20  # after which a program is one that takes long
+SOURCE_SUFFIXES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 _HINT = "it has run for {} s; --stop ends it with the trace, --blocks 2x --snapshot-only let fewer blocks run"
-
-
-class Target(StrEnum):
-    """Where a captured program runs."""
-
-    cpu = "cpu"
-    gpu = "gpu"
-
-
-class By(StrEnum):
-    """What of a CUDA C++ kernel is traced."""
-
-    auto = "auto"
-    source = "source"
-    ptx = "ptx"
 
 
 class WithArguments(TyperCommand):
     """A command that runs another program: what stands after ``--`` is that program's."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if "--" in args:
-            place = args.index("--")
-            ctx.obj, args = args[place + 1 :], args[:place]
+        place = self.program_place(args)
+        if place is not None:
+            ctx.obj, args = args[place.stop :], args[: place.start]
         return list(super().parse_args(ctx, args))
+
+    def program_place(self, args: list[str]) -> range | None:
+        """What separates memsim's arguments from the program's: a ``--``, or nothing between two of them."""
+        return range(at := args.index("--"), at + 1) if "--" in args else None
+
+
+class RunsProgram(WithArguments):
+    """``memsim capture``: as with ``ncu``, what stands after a program's name is that program's, too.
+
+    This holds for executables and Python files if ``--out`` stands before them; else options of memsim's may follow.
+    """
+
+    def program_place(self, args: list[str]) -> range | None:
+        if "--" in args:
+            return super().program_place(args)
+        with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
+        given, at = False, 0
+        while at < len(args):
+            one = args[at]
+            if not one.startswith("-") or one == "-":
+                if Path(one).suffix not in SOURCE_SUFFIXES:
+                    return range(at + 1, at + 1) if given else None
+            else:
+                given = given or one.partition("=")[0] in ("--out", "-o") or one.startswith("-o")
+                at += one in with_value
+            at += 1
+        return None
 
 
 def capture(
     ctx: typer.Context,
     out: Annotated[
-        Path, typer.Option("--out", "-o", help="The trace to write, FILE.h5; or a folder, for one of every kernel.")
+        Path, typer.Option("--out", "-o", help="The trace to write, FILE.h5; or a folder, for one trace per kernel.")
     ],
     files: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="[PROGRAM...] [-- ARGS]", help="CUDA C++ files of one program, or a Python file."),
+        list[str] | None,
+        typer.Argument(
+            metavar="[PROGRAM] [ARGS]", help="An executable, the CUDA C++ files of a program, or a Python file."
+        ),
     ] = None,
-    ptx: Annotated[Path | None, typer.Option(help="In the place of a program: a file of PTX.")] = None,
+    ptx: Annotated[Path | None, typer.Option(help="A file of PTX, in the place of a program.")] = None,
     arguments: Annotated[
         Path | None, typer.Option(help="With --ptx: a Python file that sets grid, block and arguments.")
     ] = None,
     kernel: Annotated[
-        str | None, typer.Option(help="Which kernel, or several: a,b. Default: that with the most accesses.")
+        str | None,
+        typer.Option(help="The kernel to trace, or several: a,b. Default: the kernel with the most accesses."),
     ] = None,
     launch: Annotated[
-        str | None, typer.Option(help="Which launches of a kernel, from 0: 3, or 0,3,7, or all. Default: the largest.")
+        str | None,
+        typer.Option(help="The launches of a kernel to trace, from 0: 3, or 0,3,7, or all. Default: the largest."),
     ] = None,
     blocks: Annotated[
-        str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not by occupancy and L2.")
+        str | None,
+        typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all."),
     ] = None,
     whole: Whole = False,
     gpu: Annotated[
-        str, typer.Option(help="To compile for, and to fill with blocks.", autocompletion=gpu_names)
+        str, typer.Option(help="The GPU that the program finds, and is compiled for.", autocompletion=gpu_names)
     ] = DEFAULT_GPU,
-    registers: Annotated[int | None, typer.Option(min=1, help="Of a thread; else nvcc's for the GPU, else 32.")] = None,
-    include: Annotated[list[Path] | None, typer.Option("-I", help="A folder of include files.")] = None,
-    define: Annotated[list[str] | None, typer.Option("-D", help="Define a macro: NAME or NAME=VALUE.")] = None,
-    library: Annotated[list[str] | None, typer.Option("-l", help="Link a library.")] = None,
-    std: Annotated[str, typer.Option("--std", help="The C++ standard.")] = "c++17",
+    registers: Annotated[
+        int | None, typer.Option(min=1, help="Registers per thread. Default: what ptxas reports for the GPU.")
+    ] = None,
+    include: Annotated[
+        list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
+    ] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
+    ] = None,
+    library: Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")] = None,
+    std: Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")] = "c++17",
     fast_math: Annotated[
-        bool, typer.Option("--use-fast-math", help="As nvcc's, of what is traced by compiled code.")
+        bool, typer.Option("--use-fast-math", help="For CUDA C++ files: nvcc's option of this name.")
     ] = False,
-    target: Annotated[Target, typer.Option(help="Run on this CPU, or on the GPU at hand (needs nvcc).")] = Target.cpu,
-    by: Annotated[
-        By, typer.Option(help="Trace a CUDA C++ kernel's source, or nvcc's PTX of it; auto: PTX where there is nvcc.")
-    ] = By.auto,
     snapshot_only: Annotated[
-        bool, typer.Option("--snapshot-only", help="Run no other blocks of the launch; later launches see wrong data.")
+        bool,
+        typer.Option("--snapshot-only", help="Run only the traced blocks of a launch; later launches see wrong data."),
     ] = False,
     stop: Annotated[bool, typer.Option("--stop", help="End the program as soon as the trace is complete.")] = False,
-    gaps: Annotated[bool, typer.Option("--gaps", help="Estimate the instructions between accesses.")] = False,
-    unroll: Annotated[int, typer.Option(min=1, help="Iterations of a counted loop that go together; nvcc: 4.")] = 1,
-    keep: Annotated[Path | None, typer.Option(help="Keep the instrumented source and the build's log there.")] = None,
+    keep: Annotated[
+        Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")
+    ] = None,
     force: Force = False,
     quiet: QuietTables = False,
 ) -> None:
-    """Run a program, without a GPU, and store the memory trace of a kernel.
+    """Run a program without a GPU, and store the memory trace of a kernel.
 
-    The program runs whole, on real data; its output and exit code are its own. A Python program's kernels are those of
-    Triton, Numba-CUDA, Warp, CuTe DSL, CuPy, cuda.core and NVRTC (docs/python_kernels.md).
+    The program finds a GPU of the type --gpu: memsim is its CUDA runtime and driver, and runs its kernels' PTX on this
+    CPU. The program runs whole, on its own data; its output is its own.
+
+    There are three ways in. CUDA C++ files are compiled with nvcc. An executable must be linked with the shared CUDA
+    runtime and contain PTX: build it with `memsim nvcc` in the place of nvcc. A Python file runs as it is (Triton,
+    Numba-CUDA, CuPy, Warp, CuTe DSL, cuda.core).
 
     \b
     memsim capture app.cu -o app.h5
-    memsim capture app.cu -I inc -D N=512 -o app.h5 --kernel spmv --launch 2 -- matrix.mtx
-    memsim capture main.cu kernels.cu -o traces/
-    memsim capture app.cu -o traces/ --launch all
-    memsim capture script.py -o t.h5 --gpu h100 --kernel matmul
+    memsim capture main.cu kernels.cu -I inc -D N=512 -o app.h5 --kernel spmv --launch 2 -- matrix.mtx
+    memsim capture -o traces/ --launch all ./app matrix.mtx
+    memsim capture -o t.h5 --gpu h100 --kernel matmul script.py --size 4096
     memsim capture --ptx kernel.ptx --arguments launch.py -o t.h5
+
+    \b
+    make NVCC="memsim nvcc"
+    cmake -B build -DCMAKE_CUDA_COMPILER=memsim-nvcc
     """
     from memsim.api import capture as run_captured
     from memsim.api import capture_ptx
@@ -116,7 +143,7 @@ def capture(
 
     _check(files, ptx, arguments)
     if ptx is not None and fast_math:
-        raise InputError(ptx, "--use-fast-math", "is of CUDA C++; compile the PTX with it")
+        raise InputError(ptx, "--use-fast-math", "is for CUDA C++ files; compile the PTX with it")
     chosen = all_blocks(blocks, whole)
     with keeping_existing(force), bar("blocks", hidden=quiet) as advance, hint_after(HINT_SECONDS, hint):
         if ptx is not None and arguments is not None:
@@ -139,12 +166,8 @@ def capture(
                 libraries=library or [],
                 standard=std,
                 fast_math=fast_math,
-                target=target.value,
-                by=by.value,
                 snapshot_only=snapshot_only,
                 stop=stop,
-                gaps=gaps,
-                unroll=unroll,
                 keep=keep,
                 progress=advance,
             )
@@ -154,11 +177,10 @@ def capture(
         print_text(trace_text(recorded))
 
 
-def _check(files: list[Path] | None, ptx: Path | None, arguments: Path | None) -> None:
-    """Refuse what is no program, or two."""
+def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None) -> None:
+    """Refuse a command line without a program, or with two."""
     if bool(files) == (ptx is not None):
-        raise InputError(
-            "capture", "PROGRAM", "is missing or one too many; give CUDA C++ files, a Python file, or --ptx"
-        )
+        problem = "is missing or one too many; give an executable, CUDA C++ files, a Python file, or --ptx"
+        raise InputError("capture", "PROGRAM", problem)
     if (ptx is None) != (arguments is None):
         raise InputError("capture", "--arguments", "goes with --ptx; give both or none")

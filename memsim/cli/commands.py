@@ -15,12 +15,13 @@ from typer.core import TyperGroup
 from memsim import __version__
 from memsim.cli.calibrate import calibrate
 from memsim.cli.capacity import capacity
-from memsim.cli.capture import WithArguments, capture
+from memsim.cli.capture import RunsProgram, WithArguments, capture
 from memsim.cli.compare import compare
 from memsim.cli.estimate import estimate
 from memsim.cli.exchange import exports, imports
 from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
+from memsim.cli.nvcc import nvcc
 from memsim.cli.report import report
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
@@ -90,7 +91,8 @@ def _options(
 
 
 app.command()(trace)
-app.command(cls=WithArguments)(capture)
+app.command(cls=RunsProgram)(capture)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(nvcc)
 app.command(cls=WithArguments)(explore)
 app.add_typer(imports, name="import")
 app.add_typer(exports, name="export")

@@ -107,7 +107,9 @@ using namespace memsim::runtime;
 MEMSIM_CUDA void** __cudaRegisterFatBinary(void* wrapper) {
   const auto* given = static_cast<const Wrapper*>(wrapper);
   auto* binary = new FatBinary;
-  binary->images.emplace_back(given->image, 0);
+  if (given->version == 2 && given->prelinked)  // its own image is the device linker's: machine code, or empty
+    for (auto one = static_cast<const void* const*>(given->prelinked); *one; ++one) binary->images.emplace_back(*one, 0);
+  if (binary->images.empty()) binary->images.emplace_back(given->image, 0);
   return reinterpret_cast<void**>(binary);
 }
 

@@ -1,0 +1,109 @@
+"""Writes the list of Python programs: which files are taken of which repositories, and how each is run.
+
+    python -m experiments.python_programs.choosing CHECKOUTS > programs.csv
+
+CHECKOUTS holds the repositories as ``owner+name``. The rule is in README.md. It was fixed before any program was tried.
+"""
+
+import csv
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Candidates of one repository: files that match ``patterns`` and contain ``text``, less those that match ``without``."""
+
+    language: str
+    repository: str
+    patterns: tuple[str, ...]
+    count: int
+    how: str  # "script", "driver" or "pytest"
+    text: str = ""
+    without: str = ""  # a regular expression of paths
+    arguments: str = ""
+    gpu: str = ""
+
+    def files(self, checkouts: Path) -> list[str]:
+        """Chosen files, in the order of their paths, at equal distances."""
+        root = checkouts / self.repository.replace("/", "+")
+        found = {p for pattern in self.patterns for p in root.glob(pattern)}
+        names = sorted(str(p.relative_to(root)) for p in found if self.fits(p, str(p.relative_to(root))))
+        if len(names) < self.count:
+            raise SystemExit(f"{self.repository}: {len(names)} candidates, {self.count} wanted")
+        return [names[i * len(names) // self.count] for i in range(self.count)]
+
+    def fits(self, path: Path, name: str) -> bool:
+        """Whether a file is a candidate."""
+        if self.without and re.search(self.without, name):
+            return False
+        return not self.text or re.search(self.text, path.read_text(errors="replace")) is not None
+
+
+# Ascend and AMD back ends, several GPUs, and machine code of Hopper or Blackwell alone are not candidates.
+OTHER_HARDWARE = r"ascend|backends/|rocm|amd|hip|/cp/|h100|tma|blackwell|cute|cutile"
+POOLS = (
+    Pool("triton", "thunlp/TritonBench", ("data/TritonBench_G_v1/*.py",), 14, "script", r"triton\.jit"),
+    Pool("triton", "linkedin/Liger-Kernel", ("src/liger_kernel/ops/*.py",), 8, "driver", r"triton\.jit",
+         OTHER_HARDWARE + r"|utils|vocab_parallel"),
+    Pool("triton", "fla-org/flash-linear-attention", ("fla/ops/*/chunk*.py", "fla/ops/*/fused*.py", "fla/ops/*/parallel*.py"), 8,
+         "driver", r"@triton\.jit|^def (chunk|fused_recurrent|fused_chunk|parallel)_\w+\(", OTHER_HARDWARE + r"|_bwd|_intra|_inter|common"),
+    Pool("triton", "unslothai/unsloth", ("unsloth/kernels/*.py",), 3, "driver", r"triton\.jit", r"utils|fp8"),
+    Pool("triton", "pytorch-labs/applied-ai", ("kernels/triton/**/*.py", "tutorials/triton/**/*.py"), 3, "driver", r"triton\.jit",
+         OTHER_HARDWARE + r"|benchmark"),
+    Pool("triton", "FlagOpen/FlagGems", ("src/flag_gems/ops/*.py",), 5, "driver", r"triton\.jit", "flash|attention"),
+    Pool("triton", "BobMcDear/attorch", ("attorch/*_kernels.py",), 4, "driver", r"triton\.jit"),
+    Pool("triton", "state-spaces/mamba", ("mamba_ssm/ops/triton/*.py",), 3, "driver", r"triton\.jit", "softplus|k_activations"),
+    Pool("triton", "facebookresearch/xformers", ("xformers/ops/_triton/*.py",), 1, "driver", r"triton\.jit"),
+    Pool("triton", "Dao-AILab/flash-attention", ("flash_attn/ops/triton/*.py",), 3, "driver", r"triton\.jit", "k_activations"),
+    Pool("triton", "gpu-mode/lectures", ("lecture_0*/**/*.py",), 2, "script", r"triton\.jit", "util|lecture_018/kernels|output_triton_code"),
+    Pool("triton", "hkproj/triton-flash-attention", ("triton/*.py",), 1, "driver", r"triton\.jit"),
+    Pool("triton", "deepseek-ai/DeepSeek-V3", ("inference/kernel.py",), 1, "driver"),
+    Pool("triton", "apple/ml-cross-entropy", ("cut_cross_entropy/cce_lse_forward.py",), 1, "driver"),
+    Pool("triton", "shawntan/scattermoe", ("scattermoe/kernels/ops.py",), 1, "driver"),
+    Pool("triton", "harleyszhang/lite_llama", ("lite_llama/kernels/*.py",), 2, "driver", r"triton\.jit"),
+    Pool("cupy", "cupy/cupy", ("examples/**/*.py",), 7, "script", "", r"cutensor|cusparselt|callback|multi|peer|mpi|utils"),
+    Pool("cupy", "Eve-ning/glcm-cupy", ("tests/unit_tests/test_*.py",), 1, "pytest", "", "4d|na"),
+    Pool("cupy", "rapidsai/cusignal", ("python/cusignal/*/*.py",), 1, "driver", "RawModule|ElementwiseKernel|ReductionKernel", "test/|_cuda"),
+    Pool("cupy", "Beyiii/Perlin-noise-y-Marching-cubes", ("src/test.py",), 1, "script"),
+    Pool("numba", "NVIDIA/numba-cuda", ("numba_cuda/numba/cuda/tests/doc_examples/test_*.py",), 3, "pytest"),
+    Pool("numba", "numba/nvidia-cuda-tutorial", ("session-*/**/*.py",), 2, "script", r"numba import.*cuda", r"debug|emm_plugin|vectorize"),
+    Pool("numba", "ENCCS/hpda-python", ("content/exercise/*.py", "content/example/*.py"), 2, "script", r"numba import cuda|numba\.cuda",
+         r"sbatch|matmul_dtype\.py|matmul_sm\.py|matmul_kernel\.py|math_kernel"),
+    Pool("numba", "SkaAnn/PPDS-2020", ("cv*/*.py", "kody-prednasajuci/**/*.py"), 2, "script", r"numba import cuda(?![\s\S]*numpy\.float\b)"),
+    Pool("numba", "liltommy142/cuda-nms-numba", ("tests/test_*.py",), 1, "pytest"),
+    Pool("warp", "NVIDIA/warp", ("warp/examples/core/*.py", "warp/examples/tile/*.py", "warp/examples/optim/*.py", "warp/examples/fem/*.py"),
+         7, "script", "", r"opengl|mgpu|nvdb|cupy|utils|__init__", "--headless, fewest frames"),
+    Pool("warp", "zeshunzong/warp-mpm", ("run_sand.py",), 1, "script"),
+    Pool("warp", "google-deepmind/mujoco_warp", ("mujoco_warp/_src/forward.py",), 1, "driver"),
+    Pool("warp", "Autodesk/XLB", ("xlb/operator/collision/bgk.py",), 1, "driver"),
+    Pool("cute", "NVIDIA/cutlass", ("examples/python/CuTeDSL/cute*/ampere/**/*.py", "examples/python/CuTeDSL/dsl_tutorials/*.py"), 5, "script",
+         "cute.kernel", r"iket|programmatic|export|jax"),
+    Pool("cute", "currybab/cute-dsl-practice", ("cute-dsl/*.py",), 3, "script", "cute.kernel"),
+    Pool("cute", "jonahsamost/forge-cute-py", ("tests/test_*.py",), 1, "pytest"),
+    Pool("cute", "Dao-AILab/quack", ("quack/rmsnorm.py",), 1, "driver", gpu="h100"),
+)
+
+
+def commit(checkouts: Path, repository: str) -> str:
+    """The checked-out commit of a repository."""
+    root = checkouts / repository.replace("/", "+")
+    return subprocess.run(["git", "-C", str(root), "rev-parse", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+
+
+def main(checkouts: Path) -> None:
+    """Writes the CSV to standard output."""
+    out = csv.writer(sys.stdout, lineterminator="\n")
+    out.writerow(["language", "repository", "commit", "file", "how", "arguments", "gpu"])
+    for pool in POOLS:
+        if pool.count:
+            head = commit(checkouts, pool.repository)
+            for name in pool.files(checkouts):
+                out.writerow([pool.language, pool.repository, head, name, pool.how, pool.arguments, pool.gpu])
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""What a captured Python program gets: a layer under torch for the CPU, and timers that ask memsim. Imports nothing of memsim."""

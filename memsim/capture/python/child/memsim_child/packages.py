@@ -1,0 +1,21 @@
+"""What packages are told when they are imported, where an environment variable cannot say it before."""
+
+import glob
+import os
+
+
+def prepare_triton(spec):
+    """Name Triton's own ``ptxas`` to memsim's wrapper, which runs it and adds the PTX to its output."""
+    folder = os.path.join(os.path.dirname(spec.origin or ""), "backends", "nvidia", "bin")
+    for tool in glob.glob(os.path.join(folder, "ptxas*")):
+        name = os.path.basename(tool).upper().replace("-", "_")
+        os.environ.setdefault("MEMSIM_" + name, tool)
+
+
+def set_warp(config):
+    """Warp hands PTX to the driver, compiled for the captured GPU, with line numbers."""
+    from memsim_child import driver
+
+    config.cuda_output = "ptx"
+    config.ptx_target_arch = driver.attribute(75) * 10 + driver.attribute(76)
+    config.lineinfo = True

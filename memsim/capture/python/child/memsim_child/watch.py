@@ -1,0 +1,105 @@
+"""Calls a function when a module is imported, before or after its code runs."""
+
+import importlib.machinery
+import sys
+
+
+def _torch_c(module):
+    from memsim_child import torch_c
+
+    torch_c.complete(module)
+
+
+def _torch_device(spec):
+    from memsim_child import torch_c
+
+    torch_c.load(spec)
+
+
+def _torch_version(module):
+    from memsim_child import torch_c
+
+    torch_c.set_version(module)
+
+
+def _triton_testing(module):
+    from memsim_child import timing
+
+    timing.take_triton(module)
+
+
+def _inductor_benchmarking(module):
+    from memsim_child import timing
+
+    timing.take_inductor(module)
+
+
+def _triton(spec):
+    from memsim_child import packages
+
+    packages.prepare_triton(spec)
+
+
+def _warp_build(module):
+    from memsim_child import packages
+
+    packages.set_warp(module)
+
+
+BEFORE = {"triton": _triton, "torch._C": _torch_device}
+AFTER = {
+    "torch._C": _torch_c,
+    "torch.version": _torch_version,
+    "triton.testing": _triton_testing,
+    "torch._inductor.runtime.benchmarking": _inductor_benchmarking,
+    "warp.config": _warp_build,
+}
+
+
+class _Watcher:
+    """A finder in front of the others that adds a call to the loaders of watched modules."""
+
+    def __init__(self):
+        self._asked = set()
+
+    def find_spec(self, name, path=None, target=None):
+        if (name not in AFTER and name not in BEFORE) or name in self._asked:
+            return None
+        self._asked.add(name)
+        try:
+            spec = self._other(name, path, target)
+        finally:
+            self._asked.discard(name)
+        if spec is None or spec.loader is None:
+            return spec
+        if name in BEFORE:
+            BEFORE[name](spec)
+        if name in AFTER:
+            _call_after(spec.loader, AFTER[name])
+        return spec
+
+    @staticmethod
+    def _other(name, path, target):
+        for finder in sys.meta_path:
+            if not isinstance(finder, _Watcher) and hasattr(finder, "find_spec"):
+                spec = finder.find_spec(name, path, target)
+                if spec is not None:
+                    return spec
+        return None
+
+
+def _call_after(loader, function):
+    """Let a loader call ``function(module)`` once the module has run."""
+    run = loader.exec_module
+
+    def exec_module(module):
+        run(module)
+        function(module)
+
+    loader.exec_module = exec_module
+
+
+def start():
+    """Begin to watch."""
+    assert importlib.machinery  # kept imported: loaders need it at exit
+    sys.meta_path.insert(0, _Watcher())

@@ -1,0 +1,69 @@
+"""What a Python program finds in its environment so that unpatched packages load memsim's CUDA libraries.
+
+Every variable is documented by its package, and stands here with the reason for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from memsim.gpu.config import GPU
+from memsim.support.cache import cache_folder
+
+CHILD = Path(__file__).parent / "child"  # sitecustomize.py, which Python runs at its start
+
+
+def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Path, gpu: GPU) -> dict[str, str]:
+    """The variables that a Python program needs besides those of any program.
+
+    Args:
+        variables: of the environment so far; what the user set stays, except where a package would pass memsim by.
+        libraries: the folder with libcuda.so.1 and the ``ptxas`` wrapper.
+        scratch: a folder of this run, which is deleted after it.
+        gpu: that packages compile for.
+    """
+    found = dict(variables)
+    found["PYTHONPATH"] = _joined(str(CHILD), found.get("PYTHONPATH"))
+    # torch's device is compiled once for each torch.
+    found["MEMSIM_CHILD_CACHE"] = str(cache_folder("python"))
+    found.update(_triton(libraries, scratch))
+    found.update(_numba())
+    found.update(_cupy(scratch))
+    found.update(_others(scratch))
+    return found
+
+
+def _joined(first: str, rest: str | None) -> str:
+    return f"{first}:{rest}" if rest else first
+
+
+def _triton(libraries: Path, scratch: Path) -> dict[str, str]:
+    """Triton: its driver links with libcuda, and hands over the machine code that ``ptxas`` makes."""
+    return {
+        "TRITON_LIBCUDA_PATH": str(libraries),  # it asks ldconfig otherwise, which does not know memsim's folder
+        "TRITON_PTXAS_PATH": str(libraries / "memsim-ptxas"),  # adds the PTX to the machine code
+        "TRITON_PTXAS_BLACKWELL_PATH": str(libraries / "memsim-ptxas-blackwell"),
+        # Kernels in the user's cache lack the PTX, and timings found here must not stay.
+        "TRITON_CACHE_DIR": str(scratch / "triton"),
+        "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
+    }
+
+
+def _numba() -> dict[str, str]:
+    """Numba-CUDA: PTX goes to the driver's own linker, and lines are kept."""
+    return {
+        "NUMBA_CUDA_ENABLE_PYNVJITLINK": "0",  # nvJitLink makes machine code alone
+        "NUMBA_CUDA_USE_NVIDIA_BINDING": "0",
+        "NUMBA_CUDA_DEFAULT_PTX_CC": "",
+    }
+
+
+def _cupy(scratch: Path) -> dict[str, str]:
+    """CuPy: NVRTC makes PTX instead of machine code."""
+    return {"CUPY_COMPILE_WITH_PTX": "1", "CUPY_CACHE_DIR": str(scratch / "cupy")}
+
+
+def _others(scratch: Path) -> dict[str, str]:
+    """Warp and CuTe DSL: a cache of this run, and PTX kept."""
+    return {"WARP_CACHE_PATH": str(scratch / "warp"), "CUTE_DSL_CACHE_DIR": str(scratch / "cute")}

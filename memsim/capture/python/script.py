@@ -1,0 +1,81 @@
+"""Runs a Python program, unpatched, as a child of the server: ``memsim capture script.py``."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from memsim.capture.libraries import library_folder
+from memsim.capture.program import environment
+from memsim.capture.python.environment import python_variables
+from memsim.capture.server import Captured, Clock, serve
+from memsim.gpu.config import GPU
+from memsim.sources.capture.wanted import Wanted
+from memsim.sources.ptx.trace import Progress
+from memsim.support.errors import InputError
+from memsim.support.scratch import Scratch
+
+LARGEST_BYTES = 8 << 20  # a Python file beyond this is none
+
+
+def capture_script(
+    script: Path,
+    arguments: Sequence[str],
+    out: Path,
+    gpu: GPU,
+    wanted: Wanted,
+    progress: Progress | None = None,
+    clock: Clock | None = None,
+    needs_trace: bool = True,
+) -> Captured:
+    """Run a Python program with the Python that runs memsim, and trace what it launches.
+
+    Args:
+        script, arguments: as the user would run them.
+        out, gpu, wanted, progress, clock, needs_trace: as for :func:`memsim.capture.server.serve`.
+
+    Raises:
+        InputError: the file cannot be read, the program fails, a kernel cannot be run, or the wanted launch never comes.
+    """
+    _check(script)
+    with Scratch() as folder:
+        variables = script_variables(script, gpu, Path(folder))
+        command = [_python(), str(script), *arguments]
+        about = {"program": script.name, "arguments": list(arguments)}
+        return serve(
+            command,
+            variables,
+            gpu,
+            wanted,
+            out,
+            shown=str(script),
+            about=about,
+            progress=progress,
+            clock=clock,
+            needs_trace=needs_trace,
+        )
+
+
+def script_variables(script: Path, gpu: GPU, scratch: Path) -> Mapping[str, str]:
+    """The environment of a Python program; the server adds its socket."""
+    libraries = library_folder()
+    return python_variables(environment(libraries, script, gpu), libraries, scratch, gpu)
+
+
+def _python() -> str:
+    """The Python that runs the program: MEMSIM_PYTHON, or the one that runs memsim."""
+    return os.environ.get("MEMSIM_PYTHON") or sys.executable
+
+
+def _check(script: Path) -> None:
+    """Refuse what is no Python file before anything starts.
+
+    Raises:
+        InputError: it is missing, a folder, too large or no Python.
+    """
+    if not script.is_file():
+        raise InputError(script, "file", "does not exist" if not script.exists() else "is no file")
+    if script.stat().st_size > LARGEST_BYTES:
+        raise InputError(script, "file", f"has more than {LARGEST_BYTES >> 20} MiB, so it is no Python program")

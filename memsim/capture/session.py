@@ -1,0 +1,87 @@
+"""One capture from start to end: find or build the program, run it on memsim's CUDA libraries, keep its traces."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+
+from memsim.capture.build import Sources, build
+from memsim.capture.executables import check_program, find_program
+from memsim.capture.libraries import library_folder
+from memsim.capture.program import environment
+from memsim.capture.server import Captured, serve
+from memsim.gpu.config import GPU
+from memsim.sources.capture.recorder import check_place, check_several
+from memsim.sources.capture.wanted import Wanted
+from memsim.sources.ptx.origin import Origin, beside
+from memsim.sources.ptx.trace import Progress
+
+
+def capture_sources(
+    sources: Sources,
+    arguments: Sequence[str],
+    out: Path,
+    gpu: GPU,
+    wanted: Wanted,
+    *,
+    keep: Path | None = None,
+    progress: Progress | None = None,
+) -> Captured:
+    """Compile CUDA C++ files with nvcc, run the program, and write the memory traces of its wanted launches.
+
+    Args:
+        sources: the program's files and nvcc's options.
+        arguments: of the program.
+        out: the trace file, which ends with ``.h5``; or a folder, for one trace of each kernel.
+        gpu: that the program finds; its architecture is compiled for, and its occupancy and L2 size choose the blocks.
+        wanted: which launches and blocks.
+        keep: a folder for the executable and nvcc's log.
+        progress: told the blocks done and all.
+
+    Raises:
+        InputError: the program does not compile, fails, or never makes the wanted launch. No trace is left then.
+    """
+    check_place(out)
+    check_several(out, wanted)
+    program = build(sources, gpu, keep)
+    shown = str(sources.files[0])
+    return _run([str(program), *arguments], arguments, shown, out, gpu, wanted, beside(*sources.files), progress)
+
+
+def capture_executable(
+    name: str,
+    arguments: Sequence[str],
+    out: Path,
+    gpu: GPU,
+    wanted: Wanted,
+    progress: Progress | None = None,
+) -> Captured:
+    """Run an executable and write the memory traces of its wanted launches.
+
+    Args:
+        name: the executable, as a shell finds it; it must link the shared CUDA runtime and contain PTX. A script that
+            starts such programs is taken as well.
+        arguments, out, gpu, wanted, progress: as for :func:`capture_sources`.
+
+    Raises:
+        InputError: as there; or the executable has the static CUDA runtime or no PTX.
+    """
+    check_place(out)
+    check_several(out, wanted)
+    program = find_program(name)
+    check_program(program, name)
+    folder = program.resolve().parent
+    origin = Origin((Path.cwd(), folder, folder.parent))
+    return _run([str(program), *arguments], arguments, name, out, gpu, wanted, origin, progress)
+
+
+def _run(
+    command: Sequence[str], arguments: Sequence[str], shown: str, out: Path, gpu: GPU, wanted: Wanted, origin: Origin,
+    progress: Progress | None,
+) -> Captured:  # fmt: skip
+    about = {"arguments": shlex.join(arguments)} if arguments else {}
+    variables = environment(library_folder(), Path(command[0]), gpu)
+    return serve(
+        command, variables, gpu, wanted, out, shown=shown, origin=origin, about=about, progress=progress
+    )
