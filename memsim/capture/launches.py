@@ -20,6 +20,7 @@ from memsim.capture.estimates import launch_nanoseconds
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
+from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
 from memsim.sources.capture.ptxas import kernel_name
 from memsim.sources.capture.resources import DEFAULT_REGISTERS
@@ -41,6 +42,14 @@ _POINTER = 8
 
 
 @dataclass
+class Benchmarked:
+    """A benchmark under way: whether L2 was flushed before it, and the milliseconds of its launches."""
+
+    flushed: bool
+    milliseconds: list[float] = field(default_factory=list)
+
+
+@dataclass
 class Device:
     """What the server keeps of one process.
 
@@ -48,14 +57,16 @@ class Device:
         memory: its allocations.
         modules: that it has loaded, by handle.
         heap: of device-side malloc.
-        benchmark: milliseconds of the launches of the benchmark under way; None: there is none.
+        benchmark: what a tuner times at the moment; None: nothing.
+        benchmarks: how many there were.
         ready: kernels that have run, by kernel and extents, the latest last.
     """
 
     memory: ProcessMemory
     modules: dict[int, LoadedModule] = field(default_factory=dict)
     heap: Heap = field(default_factory=Heap)
-    benchmark: list[float] | None = None
+    benchmark: Benchmarked | None = None
+    benchmarks: int = 0
     ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
 
 
@@ -175,6 +186,31 @@ class Launches:
             self._count(name, index, launch, counts)
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         return Ran(spent, self.printed)
+
+    def time(self, device: Device, request: LaunchRequest, timer: Timer) -> Ran:
+        """Time a launch of the benchmark under way: some of its blocks run, traced.
+
+        Raises:
+            InputError: the PTX is not understood, or the kernel does what it must not.
+        """
+        assert device.benchmark is not None
+        module = device.modules[request.module]
+        entry = module.kernels[request.function]
+        launch = self._launch(device, module, entry, request, 0)
+        runtime = DeviceRuntime(device.heap)
+
+        def trace(blocks: str, name: str) -> Path:
+            path = self.folder / f"{name}{SUFFIX}"
+            coded = self._with_machine_code(module, launch)
+            run = Run(coded, device.memory, check=True, tracing=True, host_calls=runtime)
+            run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True)
+            return path
+
+        same = launch.ptx, entry, launch.grid, launch.block, launch.cluster, launch.shared_bytes, request.parameters
+        benchmark = device.benchmark
+        spent = timer.time(module.shown[entry], device.benchmarks, benchmark.flushed, same, trace)
+        benchmark.milliseconds.append(spent)
+        return Ran(round(spent * 1e6), b"".join(runtime.text))
 
     # -- what is wanted
 
@@ -343,4 +379,4 @@ def _shape(name: str, launch: Launch) -> tuple[Any, ...]:
     return name, launch.grid, launch.block, launch.shared_bytes
 
 
-__all__ = ["DEFAULT_REGISTERS", "Counted", "Device", "Launches", "Ran", "Taken"]
+__all__ = ["DEFAULT_REGISTERS", "Benchmarked", "Counted", "Device", "Launches", "Ran", "Taken"]

@@ -29,6 +29,7 @@ class Kind(IntEnum):
     benchmark = 7
     unsupported = 8
     note = 9
+    assembled = 10
 
 
 WITHOUT_REPLY = (Kind.allocations, Kind.unsupported, Kind.note)

@@ -40,6 +40,8 @@ enum Kind : uint32_t {
                         // reply to end: f64 milliseconds, u32 launches
   unsupported = 8,      // str name of an API function that nobody implemented
   note = 9,             // str, a line for the user
+  assembled = 10,       // u64 module, u32 function; what the assembler says of it, asked when a program wants to know
+                        // reply: u32 registers, static_shared, local_bytes, const_bytes
 };
 
 constexpr uint32_t launch_cooperative = 1;
