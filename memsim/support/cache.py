@@ -1,9 +1,11 @@
-"""The folder for what memsim makes once and keeps: built libraries, compiled programs."""
+"""The folder for what memsim makes once and keeps: built libraries, compiled programs and loops."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 from memsim.support.errors import InputError
@@ -34,6 +36,20 @@ def cache_folder(kind: str) -> Path:
         if os.access(folder, os.W_OK):
             return folder
     raise InputError(VARIABLE, "folder", f"cannot be written ({folder}); set it to a writable folder")
+
+
+def keep_newest(folder: Path, count: int) -> None:
+    """Remove all but the most recently changed entries of a folder; another process may remove the same ones."""
+
+    def changed(path: Path) -> float:
+        try:
+            return path.stat().st_mtime
+        except OSError:
+            return 0.0
+
+    with suppress(FileNotFoundError):
+        for old in sorted(folder.iterdir(), key=changed, reverse=True)[count:]:
+            shutil.rmtree(old, ignore_errors=True)
 
 
 def _places() -> list[Path]:

@@ -18,7 +18,8 @@ from typing import Any
 from numba import config
 from numba.core.caching import CompileResultCacheImpl, _CacheLocator
 
-from memsim.support.cache_folder import cache_folder, keep_newest
+from memsim.support.cache import cache_folder, keep_newest
+from memsim.support.errors import InputError
 
 PACKAGE = Path(__file__).parents[1]
 MOST_FOLDERS = 24  # of all rooms and trees together; one takes up to 20 MB
@@ -67,10 +68,10 @@ class _ByDigest(_CacheLocator):
         path = Path(py_file)
         if not path.is_relative_to(PACKAGE) or path.relative_to(PACKAGE).parts[0] not in BAKED_IN:
             return None
-        located = cls(py_func, path.relative_to(PACKAGE))
         try:
+            located = cls(py_func, path.relative_to(PACKAGE))
             located.ensure_cache_path()
-        except OSError:  # the folder cannot be written
+        except (OSError, InputError):  # no folder can be written
             return None
         return located
 
