@@ -137,12 +137,16 @@ def capture(
 
 
 def _capture_script(
-    script: Path, arguments: Sequence[str], out: Path, gpu: GPU | str | Path, wanted: Wanted,
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
-    from memsim.sources.ptx.launchers.script import capture_script
+    from memsim.capture.python.script import capture_script
+    from memsim.capture.timer import Timer
 
-    return capture_script(SCRIPT_CHILD, script, arguments, out, named_gpu(gpu), wanted, progress)
+    def clock(trace: Trace, flushed: bool) -> float:
+        return simulate(trace, gpu, trials=TUNING_TRIALS).kernel_time.mean
+
+    return capture_script(script, arguments, out, gpu, wanted, progress, Timer(clock))
 
 
 def capture_ptx(
