@@ -11,6 +11,7 @@ from pathlib import Path
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 
+KEPT_PTX = "MEMSIM_KEPT_PTX"  # a folder with the PTX of machine code that programs load
 CHILD = Path(__file__).parent / "child"  # sitecustomize.py, which Python runs at its start
 
 
@@ -55,5 +56,14 @@ def _cupy(scratch: Path) -> dict[str, str]:
 
 
 def _others(scratch: Path) -> dict[str, str]:
-    """Warp and CuTe DSL: a cache of this run, and PTX kept."""
-    return {"WARP_CACHE_PATH": str(scratch / "warp"), "CUTE_DSL_CACHE_DIR": str(scratch / "cute")}
+    """Warp and CuTe DSL: a cache of this run; CuTe DSL loads machine code, and keeps its PTX in a folder besides."""
+    kept = scratch / "cute"
+    kept.mkdir(exist_ok=True)
+    return {
+        "WARP_CACHE_PATH": str(scratch / "warp"),
+        "CUTE_DSL_CACHE_DIR": str(scratch / "cute-cache"),
+        "CUTE_DSL_KEEP": "ptx",
+        "CUTE_DSL_DUMP_DIR": str(kept),
+        "CUTE_DSL_LINEINFO": "1",
+        KEPT_PTX: str(kept),
+    }

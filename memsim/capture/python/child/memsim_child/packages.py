@@ -22,6 +22,17 @@ def set_warp(config):
     config.lineinfo = True
 
 
+def prepare_cute(spec):
+    """CuTe DSL's runtime library, which its environment variable CUTE_DSL_LIBS names, has NVIDIA's runtime inside."""
+    from memsim_child import static_runtime
+
+    folders = [os.path.dirname(os.path.dirname(os.path.dirname(spec.origin or "")))]
+    for path in glob.glob(os.path.join(folders[0], "*", "lib", "libcute_dsl_runtime.so")):
+        if "/cu13/" in path:
+            static_runtime.SHIMS_RUNTIME = 13
+        static_runtime.redirect_shims(path)
+
+
 def prepare_linking():
     """Let cuda.core and Numba-CUDA link with the driver, which keeps PTX.
 

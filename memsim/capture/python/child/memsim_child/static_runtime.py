@@ -7,11 +7,13 @@ libcudart.so. Kernels that a module registered before, when it was loaded, stay 
 
 import ctypes
 import mmap
+import os
 import struct
 
 _JUMP = b"\xff\x25\x00\x00\x00\x00"  # jmp [rip + 0], the address follows
 _FUNCTION = 2  # STT_FUNC
-_SYMTAB = 2  # sh_type
+_SYMBOLS = (2, 11)  # sh_type: all symbols, those for other libraries
+SHIMS_RUNTIME = 12  # CuTe DSL's
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -26,8 +28,27 @@ def redirect(path):
     runtime = ctypes.CDLL("libcudart.so.%d" % _major(first + functions["cudaRuntimeGetVersion"][0]))
     for name, (offset, size) in functions.items():
         target = getattr(runtime, name, None)
-        if target is not None and size >= len(_JUMP) + 8:
-            _write(first + offset, _JUMP + struct.pack("<Q", ctypes.cast(target, ctypes.c_void_p).value))
+        if target is not None:
+            _jump(first + offset, size, target)
+
+
+def redirect_shims(path):
+    """Lead functions ``_cudaX`` and ``_cuX`` of a library, which call CUDA's of the same name, to memsim's."""
+    library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    with open(path, "rb") as file:
+        functions = _functions(file.read())
+    first = _load_address(os.path.realpath(library._name))
+    runtime, driver = ctypes.CDLL("libcudart.so.%d" % SHIMS_RUNTIME), ctypes.CDLL("libcuda.so.1")
+    for name, (offset, size) in functions.items():
+        if name.startswith("_cu") and name[1:2].islower():
+            target = getattr(runtime, name[1:], None) or getattr(driver, name[1:], None)
+            if target is not None:
+                _jump(first + offset, size, target)
+
+
+def _jump(address, size, target):
+    if size >= len(_JUMP) + 8:
+        _write(address, _JUMP + struct.pack("<Q", ctypes.cast(target, ctypes.c_void_p).value))
 
 
 def _is_runtime(name):
@@ -48,7 +69,7 @@ def _functions(elf):
     headers = [struct.unpack_from("<IIQQQQII", elf, table + k * size) for k in range(count)]
     found = {}
     for _, kind, _, _, offset, length, link, _ in headers:
-        if kind != _SYMTAB:
+        if kind not in _SYMBOLS:
             continue
         names = headers[link][4]
         for at in range(offset, offset + length, 24):

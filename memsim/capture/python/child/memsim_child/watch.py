@@ -46,6 +46,12 @@ def _cuda(spec):
     packages.prepare_linking()
 
 
+def _cute(spec):
+    from memsim_child import packages
+
+    packages.prepare_cute(spec)
+
+
 def _cupy_runtime(module):
     from memsim_child import static_runtime
 
@@ -64,6 +70,7 @@ BEFORE = {
     "cuda.pathfinder": _cuda,
     "cuda.bindings": _cuda,
     "numba_cuda": _cuda,
+    "cutlass": _cute,
 }
 AFTER = {
     "torch._C": _torch_c,
