@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 
-KEPT_PTX = "MEMSIM_KEPT_PTX"  # a folder with the PTX of machine code that programs load
 CHILD = Path(__file__).parent / "child"  # sitecustomize.py, which Python runs at its start
 
 
