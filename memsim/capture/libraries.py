@@ -38,6 +38,7 @@ _STAND_INS = {
     "blaslt": ("libcublasLt.so.12", "libcublasLt.so.13"),
     "dnn": ("libcudnn.so.9",),
     "fft": ("libcufft.so.11", "libcufft.so.12"),
+    "jitlink": ("libnvJitLink.so.12", "libnvJitLink.so.13"),
     "nccl": ("libnccl.so.2",),
     "nvml": ("libnvidia-ml.so.1",),
     "nvtx": ("libnvToolsExt.so.1",),
