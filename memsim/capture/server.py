@@ -37,6 +37,7 @@ from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
+GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
 
 
@@ -168,6 +169,8 @@ class Server:
         own = {**environment, SOCKET_VARIABLE: str(self._path)}
         with RunningProgram(command, own, self.conversation.launches.shown, stdin) as program:
             stopped = self._attend(program)
+            if stopped:
+                program.wait(GRACE_SECONDS)  # it writes what it has buffered
             return stopped, None if stopped else program.exit_code()
 
     def _attend(self, program: RunningProgram) -> bool:
@@ -199,7 +202,9 @@ class Server:
         try:
             frame = protocol.receive(connection)
             reply = self.conversation.answer(connection, frame)
-            if reply is not None:
+            if self.conversation.is_done:
+                protocol.send(connection, frame.kind, status=protocol.STOP)
+            elif reply is not None:
                 protocol.send(connection, frame.kind, reply.payload, reply.status)
         except protocol.Ended:
             self._close(connection)
