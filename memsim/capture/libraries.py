@@ -45,6 +45,8 @@ _STAND_INS = {
     "sparse": ("libcusparse.so.12",),
 }
 
+_ALONE = ("jitlink",)  # stand-ins without functions
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -146,7 +148,8 @@ def _libraries(units: Sequence[Unit]) -> list[Library]:
         libraries.append(Library(f"libcudart.so.{major}", named("runtime", f"version{major}"), (versions, *core)))
     libraries.append(Library(HOST_MEMORY, named("host_memory")))
     for name, sonames in _STAND_INS.items():
-        libraries += [Library(soname, named(name, "common")) for soname in sonames if named(name)]
+        parts = (name,) if name in _ALONE else (name, "common")
+        libraries += [Library(soname, named(*parts)) for soname in sonames if named(name)]
     return [library for library in libraries if library.units]
 
 
