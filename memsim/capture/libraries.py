@@ -47,6 +47,8 @@ _STAND_INS = {
     "sparse": ("libcusparse.so.12",),
 }
 
+_ALONE = ("jitlink",)  # stand-ins without functions
+
 
 @dataclass(frozen=True)
 class Unit:
@@ -153,7 +155,8 @@ def _libraries(units: Sequence[Unit]) -> list[Library]:
     libraries.append(Library(HOST_MEMORY, named("host_memory")))
     for name, sonames in _STAND_INS.items():
         exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
-        libraries += [Library(soname, named(name, "common"), exported=exported) for soname in sonames if named(name)]
+        parts = (name,) if name in _ALONE else (name, "common")
+        libraries += [Library(soname, named(*parts), exported=exported) for soname in sonames if named(name)]
     return [library for library in libraries if library.units]
 
 
