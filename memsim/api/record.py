@@ -7,7 +7,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memsim.api.arguments import SCRIPT_CHILD, named_gpu, trace_file
+from memsim.api.arguments import named_gpu, trace_file
 from memsim.api.replay import simulate
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
@@ -132,17 +132,19 @@ def capture(
             raise InputError(first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is")
     rest = [*map(str, names[1:]), *arguments]
     if first.suffix == ".py":
-        return _capture_script(first, rest, place, machine, wanted, progress)
+        from memsim.capture.python.script import capture_script
+
+        return capture_script(first, rest, place, machine, wanted, progress, clock=_clock(machine))
     return capture_executable(str(names[0]), rest, place, machine, wanted, progress)
 
 
-def _capture_script(
-    script: Path, arguments: Sequence[str], out: Path, gpu: GPU | str | Path, wanted: Wanted,
-    progress: Callable[[int, int], None] | None,
-) -> Captured:  # fmt: skip
-    from memsim.sources.ptx.launchers.script import capture_script
+def _clock(machine: GPU) -> Callable[[Trace, bool], float]:
+    """Times the launches of programs that tune themselves, in milliseconds."""
 
-    return capture_script(SCRIPT_CHILD, script, arguments, out, named_gpu(gpu), wanted, progress)
+    def clock(trace: Trace, flushed: bool) -> float:
+        return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean
+
+    return clock
 
 
 def capture_ptx(

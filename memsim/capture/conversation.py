@@ -10,7 +10,7 @@ from memsim.capture.arena import Arena, ProcessMemory
 from memsim.capture.device_runtime import HEAP_ADDRESS
 from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
-from memsim.capture.launches import Device, Launches
+from memsim.capture.launches import Benchmarked, Device, Launches
 from memsim.capture.modules import Modules
 from memsim.capture.properties import properties
 from memsim.capture.protocol import (
@@ -30,9 +30,9 @@ from memsim.capture.protocol import (
     _close,
     module_reply,
 )
+from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
-from memsim.trace.reader import Trace
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Conversation:
     Attributes:
         gpu: that they are told of.
         modules, launches: what they load and launch.
-        clock: times traced launches; None: estimates are all there is.
+        timer: times the launches of benchmarks; None: estimates are all there is.
         wait: returns once the machine's loops are loaded.
         failures: of launches, the first one first.
         refused: images without PTX, the first one first.
@@ -59,7 +59,7 @@ class Conversation:
     gpu: GPU
     modules: Modules
     launches: Launches
-    clock: Callable[[Trace, bool], float] | None
+    timer: Timer | None
     wait: Callable[[], None]
     devices: dict[socket.socket, tuple[Device, Arena]] = field(default_factory=dict)
 
@@ -105,6 +105,8 @@ class Conversation:
                 return self._benchmark(device, Benchmark.read(f))
             case Kind.texture:
                 return Reply()
+            case Kind.assembled:
+                return self._assembled(device, f.u64(), f.u32())
         raise ProtocolError(f"there is no message of kind {frame.kind}")
 
     def _hello(self, connection: socket.socket, hello: Hello, descriptors: tuple[int, ...]) -> Reply:
@@ -131,6 +133,13 @@ class Conversation:
         device.modules[module.number] = module
         return Reply(module_reply(module.number, *self.modules.describe(module)))
 
+    def _assembled(self, device: Device, handle: int, function: int) -> Reply:
+        module = device.modules.get(handle)
+        if module is None or function >= len(module.kernels):
+            return Reply(status=Status.invalid_value)
+        known = self.modules.attributes(module, module.kernels[function])
+        return Reply(Payload().u32(known.registers, known.static_shared, known.local_bytes, known.const_bytes).bytes)
+
     def _place(self, device: Device, request: PlaceVariables) -> Reply:
         module = device.modules.get(request.module)
         if module is None:
@@ -144,7 +153,12 @@ class Conversation:
             return Reply(Payload().u64(0).text("").bytes, Status.invalid_value)
         self.wait()
         try:
-            ran = self.launches.run(device, request)
+            if device.benchmark is not None and self.timer is not None:
+                ran = self.launches.time(device, request, self.timer)
+            else:
+                ran = self.launches.run(device, request)
+                if device.benchmark is not None:
+                    device.benchmark.milliseconds.append(ran.nanoseconds / 1e6)
         except InputError as error:
             kernel = module.shown[module.kernels[request.function]]
             self.launches.failures.append(explained(error, kernel, device.memory, self.launches.shown))
@@ -153,10 +167,11 @@ class Conversation:
 
     def _benchmark(self, device: Device, request: Benchmark) -> Reply:
         if request.begins:
-            device.benchmark = []
+            device.benchmark = Benchmarked(request.flushed)
             return Reply()
-        times, device.benchmark = device.benchmark or [], None
-        return Reply(Payload().f64(sum(times)).u32(len(times)).bytes)
+        done, device.benchmark = device.benchmark or Benchmarked(False), None
+        device.benchmarks += 1
+        return Reply(Payload().f64(sum(done.milliseconds)).u32(len(done.milliseconds)).bytes)
 
 
 def _text(data: bytes) -> bytes:

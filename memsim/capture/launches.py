@@ -9,7 +9,7 @@ the launch cannot come near.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -20,10 +20,11 @@ from memsim.capture.estimates import launch_nanoseconds
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
+from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
 from memsim.sources.capture.ptxas import kernel_name
 from memsim.sources.capture.resources import DEFAULT_REGISTERS
-from memsim.sources.capture.wanted import Wanted
+from memsim.sources.capture.wanted import ALL, Wanted
 from memsim.sources.outputs import SUFFIX
 from memsim.sources.ptx.compiled import target
 from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
@@ -41,6 +42,14 @@ _POINTER = 8
 
 
 @dataclass
+class Benchmarked:
+    """A benchmark under way: whether L2 was flushed before it, and the milliseconds of its launches."""
+
+    flushed: bool
+    milliseconds: list[float] = field(default_factory=list)
+
+
+@dataclass
 class Device:
     """What the server keeps of one process.
 
@@ -48,14 +57,16 @@ class Device:
         memory: its allocations.
         modules: that it has loaded, by handle.
         heap: of device-side malloc.
-        benchmark: milliseconds of the launches of the benchmark under way; None: there is none.
+        benchmark: what a tuner times at the moment; None: nothing.
+        benchmarks: how many there were.
         ready: kernels that have run, by kernel and extents, the latest last.
     """
 
     memory: ProcessMemory
     modules: dict[int, LoadedModule] = field(default_factory=dict)
     heap: Heap = field(default_factory=Heap)
-    benchmark: list[float] | None = None
+    benchmark: Benchmarked | None = None
+    benchmarks: int = 0
     ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
 
 
@@ -147,8 +158,27 @@ class Launches:
 
     @property
     def is_complete(self) -> bool:
-        """Whether one trace was asked for and is there."""
-        return bool(self.traces) and not self.every
+        """Whether all launches that were asked for are captured; a folder takes any kernel's, unless they are named."""
+        return self._are_all({(one.counted.kernel, one.counted.index) for one in self.traces})
+
+    def _are_all(self, captured: Set[tuple[str, int]]) -> bool:
+        """Whether there is nothing to wait for once these launches, by kernel and number, are captured."""
+        if not self.every:
+            return bool(captured)
+        numbers = (0,) if self.wanted.launches is None else self.wanted.launches
+        if not self.wanted.kernels or numbers is ALL:
+            return False
+        done = [(name, index) for name, index in captured]
+        return all(
+            any(index == number and matches((kernel,), name, self.entries[name]) for name, index in done)
+            for kernel in self.wanted.kernels
+            for number in numbers
+        )
+
+    def _ends_with(self, name: str, index: int) -> bool:
+        """Whether the program is to end when this launch is captured, so that no other blocks need to run."""
+        captured = {(one.counted.kernel, one.counted.index) for one in self.traces}
+        return self.wanted.stop and self._are_all(captured | {(name, index)})
 
     def run(self, device: Device, request: LaunchRequest) -> Ran:
         """Run a launch, traced if it is wanted.
@@ -175,6 +205,31 @@ class Launches:
             self._count(name, index, launch, counts)
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         return Ran(spent, self.printed)
+
+    def time(self, device: Device, request: LaunchRequest, timer: Timer) -> Ran:
+        """Time a launch of the benchmark under way: some of its blocks run, traced.
+
+        Raises:
+            InputError: the PTX is not understood, or the kernel does what it must not.
+        """
+        assert device.benchmark is not None
+        module = device.modules[request.module]
+        entry = module.kernels[request.function]
+        launch = self._launch(device, module, entry, request, 0)
+        runtime = DeviceRuntime(device.heap)
+
+        def trace(blocks: str, name: str) -> Path:
+            path = self.folder / f"{name}{SUFFIX}"
+            coded = self._with_machine_code(module, launch)
+            run = Run(coded, device.memory, check=True, tracing=True, host_calls=runtime)
+            run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True)
+            return path
+
+        same = launch.ptx, entry, launch.grid, launch.block, launch.cluster, launch.shared_bytes, request.parameters
+        benchmark = device.benchmark
+        spent = timer.time(module.shown[entry], device.benchmarks, benchmark.flushed, same, trace)
+        benchmark.milliseconds.append(spent)
+        return Ran(round(spent * 1e6), b"".join(runtime.text))
 
     # -- what is wanted
 
@@ -226,7 +281,7 @@ class Launches:
             path,
             self.gpu,
             self.wanted.blocks,
-            only_snapshot=self.wanted.snapshot_only,
+            only_snapshot=self.wanted.snapshot_only or self._ends_with(name, index),
             is_worth=self._is_worth(name),
             progress=self.progress,
         )
@@ -343,4 +398,4 @@ def _shape(name: str, launch: Launch) -> tuple[Any, ...]:
     return name, launch.grid, launch.block, launch.shared_bytes
 
 
-__all__ = ["DEFAULT_REGISTERS", "Counted", "Device", "Launches", "Ran", "Taken"]
+__all__ = ["DEFAULT_REGISTERS", "Benchmarked", "Counted", "Device", "Launches", "Ran", "Taken"]

@@ -29,7 +29,11 @@ class Kind(IntEnum):
     benchmark = 7
     unsupported = 8
     note = 9
+    assembled = 10
 
+
+STOP = 0x504F5453
+"""The status of a reply that ends the program, which first writes what it has buffered."""
 
 WITHOUT_REPLY = (Kind.allocations, Kind.unsupported, Kind.note)
 

@@ -10,7 +10,7 @@ import os
 import selectors
 import socket
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import check_outcome, notes_of
 from memsim.capture.program import RunningProgram
+from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
 from memsim.sources.capture.recorder import check_place, check_several
 from memsim.sources.capture.wanted import Wanted
@@ -35,10 +36,8 @@ from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
+GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
-
-Clock = Callable[[Trace, bool], float]
-"""Milliseconds of a traced launch; the flag says that L2 was flushed and is full of dirty lines."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ def serve(
     origin: Origin = Origin(),
     about: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    clock: Clock | None = None,
+    timer: Timer | None = None,
     needs_trace: bool = True,
     stdin: Any = None,
 ) -> Captured:
@@ -90,7 +89,7 @@ def serve(
         origin: where the sources lie whose lines traces may quote.
         about: what else traces say that they were made from, JSON values.
         progress: told the blocks done and all of a traced launch.
-        clock: times traced launches for programs that tune themselves.
+        timer: times launches for programs that tune themselves.
         needs_trace: whether it is an error that no launch was traced.
         stdin: of the program, as for :class:`subprocess.Popen`.
 
@@ -110,7 +109,7 @@ def serve(
         )
         loading = threading.Thread(target=load_loops, daemon=True)  # while the program makes ready
         loading.start()
-        server = stack.enter_context(Server(Conversation(gpu, modules, launches, clock, loading.join)))
+        server = stack.enter_context(Server(Conversation(gpu, modules, launches, timer, loading.join)))
         stopped, code = server.run(command, environment, stdin)
         check_outcome(launches, stopped, code, needs_trace)
         traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
@@ -169,6 +168,8 @@ class Server:
         own = {**environment, SOCKET_VARIABLE: str(self._path)}
         with RunningProgram(command, own, self.conversation.launches.shown, stdin) as program:
             stopped = self._attend(program)
+            if stopped:
+                program.wait(GRACE_SECONDS)  # it writes what it has buffered
             return stopped, None if stopped else program.exit_code()
 
     def _attend(self, program: RunningProgram) -> bool:
@@ -200,7 +201,9 @@ class Server:
         try:
             frame = protocol.receive(connection)
             reply = self.conversation.answer(connection, frame)
-            if reply is not None:
+            if self.conversation.is_done:
+                protocol.send(connection, frame.kind, status=protocol.STOP)
+            elif reply is not None:
                 protocol.send(connection, frame.kind, reply.payload, reply.status)
         except protocol.Ended:
             self._close(connection)

@@ -10,12 +10,14 @@ from memsim.capture.build import Sources, build
 from memsim.capture.executables import check_program, find_program
 from memsim.capture.libraries import library_folder
 from memsim.capture.program import environment
+from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
 from memsim.gpu.config import GPU
 from memsim.sources.capture.recorder import check_place, check_several
 from memsim.sources.capture.wanted import Wanted
 from memsim.sources.ptx.origin import Origin, beside
 from memsim.sources.ptx.trace import Progress
+from memsim.support.scratch import Scratch
 
 
 def capture_sources(
@@ -70,18 +72,25 @@ def capture_executable(
     check_place(out)
     check_several(out, wanted)
     program = find_program(name)
-    check_program(program, name)
+    found = check_program(program, name)
     folder = program.resolve().parent
     origin = Origin((Path.cwd(), folder, folder.parent))
-    return _run([str(program), *arguments], arguments, name, out, gpu, wanted, origin, progress)
+    command = [str(program), *arguments]
+    if found is not None and found.fat_binaries:
+        return _run(command, arguments, name, out, gpu, wanted, origin, progress)
+    with Scratch() as scratch:  # a Python, or what may start one
+        return _run(command, arguments, name, out, gpu, wanted, origin, progress, Path(scratch))
 
 
 def _run(
     command: Sequence[str], arguments: Sequence[str], shown: str, out: Path, gpu: GPU, wanted: Wanted, origin: Origin,
-    progress: Progress | None,
+    progress: Progress | None, scratch: Path | None = None,
 ) -> Captured:  # fmt: skip
     about = {"arguments": shlex.join(arguments)} if arguments else {}
-    variables = environment(library_folder(), Path(command[0]), gpu)
+    libraries = library_folder()
+    variables = environment(libraries, Path(command[0]), gpu)
+    if scratch is not None:
+        variables = python_variables(variables, libraries, scratch, gpu)
     return serve(
         command, variables, gpu, wanted, out, shown=shown, origin=origin, about=about, progress=progress
     )

@@ -66,7 +66,7 @@ def app(tmp_path_factory) -> Path:
 
 
 def memsim(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "memsim", "capture", "--by", "source", *arguments]
+    command = [sys.executable, "-m", "memsim", "capture", *arguments]
     environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}"}
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     done.stderr = done.stderr.replace(f"{LOADING}\n", "")  # on a busy machine, or the first time

@@ -296,6 +296,7 @@ struct MEMSIM_API Function {
   int preferred_carveout = -1, cache_config = 0;
   bool nonportable_cluster = false;
   std::map<int, int> set_attributes;
+  bool assembled = false;           // registers and memory are the assembler's; see `assemble`
   uint32_t parameter_bytes() const;
 };
 struct Variable {
@@ -322,6 +323,9 @@ MEMSIM_API bool is_module(const Module* module);
 MEMSIM_API bool is_function(const void* function);
 MEMSIM_API size_t image_bytes(const void* image);  // 0: no image that is known
 MEMSIM_API const std::string& load_failure();      // why the thread's last load_module failed
+
+// Asks the server, once, for what the assembler says of a function: its registers and memory.
+MEMSIM_API void assemble(Function& function);
 
 // Function attributes by CUfunction_attribute number; false: unknown.
 MEMSIM_API bool function_attribute(const Function& function, int attribute, int* value);

@@ -40,9 +40,14 @@ enum Kind : uint32_t {
                         // reply to end: f64 milliseconds, u32 launches
   unsupported = 8,      // str name of an API function that nobody implemented
   note = 9,             // str, a line for the user
+  assembled = 10,       // u64 module, u32 function; what the assembler says of it, asked when a program wants to know
+                        // reply: u32 registers, static_shared, local_bytes, const_bytes
 };
 
 constexpr uint32_t launch_cooperative = 1;
+
+// The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
+constexpr uint32_t stop = 0x504f5453;
 
 enum class AllocationKind : uint32_t { device = 0, managed = 1, pinned = 2, host = 3, variable = 4, array = 5 };
 enum class TextureOp : uint32_t { create_texture = 0, destroy_texture = 1, create_surface = 2, destroy_surface = 3 };

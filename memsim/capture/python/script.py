@@ -10,7 +10,8 @@ from pathlib import Path
 from memsim.capture.libraries import library_folder
 from memsim.capture.program import environment
 from memsim.capture.python.environment import python_variables
-from memsim.capture.server import Captured, Clock, serve
+from memsim.capture.server import Captured, serve
+from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
 from memsim.sources.capture.wanted import Wanted
 from memsim.sources.ptx.trace import Progress
@@ -27,14 +28,14 @@ def capture_script(
     gpu: GPU,
     wanted: Wanted,
     progress: Progress | None = None,
-    clock: Clock | None = None,
+    timer: Timer | None = None,
     needs_trace: bool = True,
 ) -> Captured:
     """Run a Python program with the Python that runs memsim, and trace what it launches.
 
     Args:
         script, arguments: as the user would run them.
-        out, gpu, wanted, progress, clock, needs_trace: as for :func:`memsim.capture.server.serve`.
+        out, gpu, wanted, progress, timer, needs_trace: as for :func:`memsim.capture.server.serve`.
 
     Raises:
         InputError: the file cannot be read, the program fails, a kernel cannot be run, or the wanted launch never comes.
@@ -53,7 +54,7 @@ def capture_script(
             shown=str(script),
             about=about,
             progress=progress,
-            clock=clock,
+            timer=timer,
             needs_trace=needs_trace,
         )
 

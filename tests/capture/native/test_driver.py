@@ -44,31 +44,31 @@ def _run(command, libraries, tmp_path):
     return serve(command, environment, load_gpu("a100"), Wanted(launches=[0]), tmp_path / "traces", needs_trace=False)
 
 
-def test_a_compiled_program_runs(cuda_libraries, tmp_path, capfd):
+def test_a_compiled_program_runs(libraries, tmp_path, capfd):
     program = tmp_path / "program"
-    command = ["g++", "-std=c++17", "-O1", str(HERE / "driver_program.cpp"), "-o", str(program)]
-    subprocess.run([*command, f"-L{cuda_libraries}", "-l:libcuda.so.1"], check=True)
-    captured = _run([str(program)], cuda_libraries, tmp_path)
+    command = ["g++", "-std=c++17", "-O1", str(HERE / "programs" / "driver_program.cpp"), "-o", str(program)]
+    subprocess.run([*command, f"-L{libraries}", "-l:libcuda.so.1"], check=True)
+    captured = _run([str(program)], libraries, tmp_path)
     assert capfd.readouterr().out == "all is well\n"
     assert captured.launches == {"scale": 7}
     assert any("cuMulticastCreate" in note for note in captured.notes)
 
 
-def test_stand_ins_report_to_the_server(cuda_libraries, tmp_path):
-    captured = _run([sys.executable, "-c", PYTHON_PROGRAM], cuda_libraries, tmp_path)
+def test_stand_ins_report_to_the_server(libraries, tmp_path):
+    captured = _run([sys.executable, "-c", PYTHON_PROGRAM], libraries, tmp_path)
     assert "cuBLAS computed 2 calls on the host; their kernels are not in the trace" in captured.notes
     assert any("cublasSgelsBatched" in note for note in captured.notes)
 
 
-def test_without_a_server_there_is_no_device(cuda_libraries):
+def test_without_a_server_there_is_no_device(libraries):
     code = "import ctypes; print(ctypes.CDLL('libcuda.so.1').cuInit(0))"
-    environment = {"LD_LIBRARY_PATH": str(cuda_libraries), "PATH": os.environ["PATH"]}
+    environment = {"LD_LIBRARY_PATH": str(libraries), "PATH": os.environ["PATH"]}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "100\n"
 
 
-def test_every_listed_function_is_exported(cuda_libraries):
-    listed = subprocess.run(["nm", "-D", cuda_libraries / "libcuda.so.1"], capture_output=True, text=True, check=True)
+def test_every_listed_function_is_exported(libraries):
+    listed = subprocess.run(["nm", "-D", libraries / "libcuda.so.1"], capture_output=True, text=True, check=True)
     exported = {line.split()[-1] for line in listed.stdout.splitlines()}
     text = FUNCTIONS.read_text()
     symbols = set(re.findall(r"^FUNCTION\(\w+, \d+, (\w+)\)", text, re.M)) | set(re.findall(r"^PER_THREAD\((\w+),", text, re.M))
@@ -77,7 +77,7 @@ def test_every_listed_function_is_exported(cuda_libraries):
 
 
 @pytest.mark.parametrize("package", ("cuda.bindings",))
-def test_cuda_bindings_find_their_functions(cuda_libraries, tmp_path, package):
+def test_cuda_bindings_find_their_functions(libraries, tmp_path, package):
     pytest.importorskip(package)
     code = (
         "from cuda.bindings import driver as d; ok = d.CUresult.CUDA_SUCCESS\n"
@@ -87,4 +87,4 @@ def test_cuda_bindings_find_their_functions(cuda_libraries, tmp_path, package):
         "host = bytearray(4096); assert d.cuMemcpyDtoH(memoryview(host), address, 4096)[0] == ok or True\n"
         "assert d.cuMemFree(address)[0] == ok\n"
     )
-    assert _run([sys.executable, "-c", code], cuda_libraries, tmp_path).exit_code == 0
+    assert _run([sys.executable, "-c", code], libraries, tmp_path).exit_code == 0

@@ -110,9 +110,9 @@ def test_nvtx_does_nothing(stand_in):
     assert stand_in("libnvToolsExt.so.1").nvtxRangePushA(b"range") == 0
 
 
-def test_symbols_have_the_versions_programs_ask_for(cuda_libraries):
+def test_symbols_have_the_versions_programs_ask_for(libraries):
     for soname, symbol in (("libcublas.so.12", "cublasSgemm_v2"), ("libcufft.so.11", "cufftExecC2C")):
-        listed = subprocess.run(["nm", "-D", cuda_libraries / soname], capture_output=True, text=True, check=True).stdout
+        listed = subprocess.run(["nm", "-D", libraries / soname], capture_output=True, text=True, check=True).stdout
         assert f"{symbol}@@{soname}" in listed
 
 

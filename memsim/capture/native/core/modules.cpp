@@ -169,7 +169,20 @@ std::vector<uint8_t> pack_parameters(const Function& function, void* const* argu
   return packed;
 }
 
+void assemble(Function& f) {
+  if (f.assembled) return;
+  Reply reply = request(protocol::assembled, Writer().u64(f.module->id).u32(f.index));
+  Reader fields(reply.payload);
+  f.assembled = true;
+  if (reply.status) return;
+  f.registers = int(fields.u32());
+  f.static_shared = int(fields.u32());
+  f.local_bytes = int(fields.u32());
+  f.const_bytes = int(fields.u32());
+}
+
 bool function_attribute(const Function& f, int attribute, int* value) {
+  assemble(const_cast<Function&>(f));
   const DeviceProperties& p = device_properties();
   auto extent = [&](uint32_t own) { return int(own); };
   switch (attribute) {

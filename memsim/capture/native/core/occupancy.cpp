@@ -33,6 +33,7 @@ int blocks_by_shared(const DeviceProperties& p, const Function& f, size_t dynami
 
 Status max_active_blocks(const Function& f, int block_threads, size_t dynamic_shared, int* blocks) {
   const DeviceProperties& p = device_properties();
+  assemble(const_cast<Function&>(f));
   if (block_threads <= 0) return status::invalid_value;
   *blocks = 0;
   if (block_threads > f.max_threads || block_threads > p.max_threads_per_block) return status::success;

@@ -9,6 +9,21 @@ _interrupted = False  # a callable timed another one, so its own time has a hole
 _noted = set()
 
 
+class NoTime(float):
+    """Zero milliseconds, by which programs divide: operations per second are then infinite."""
+
+    def __new__(cls, *_):
+        return super().__new__(cls, 0.0)
+
+    def __mul__(self, other):
+        return NoTime()
+
+    __rmul__ = __truediv__ = __mul__
+
+    def __rtruediv__(self, other):
+        return float("inf")
+
+
 def milliseconds(function, flushed):
     """The simulated time of the launches of ``function()``; 0 with a note where it launches nothing."""
     global _depth, _interrupted
@@ -29,6 +44,7 @@ def milliseconds(function, flushed):
             driver.benchmark_begin(False)
     if not launches:
         _note_nothing(function)
+        return NoTime()
     return time
 
 
