@@ -22,17 +22,16 @@ from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
 from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
-from memsim.sources.capture.ptxas import kernel_name
-from memsim.sources.capture.resources import DEFAULT_REGISTERS
-from memsim.sources.capture.wanted import ALL, Wanted
 from memsim.sources.outputs import SUFFIX
 from memsim.sources.ptx.compiled import target
 from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function
 from memsim.sources.ptx.origin import Origin
+from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS, kernel_name
 from memsim.sources.ptx.trace import Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
+from memsim.sources.wanted import ALL, Wanted
 from memsim.support.errors import InputError
 
 KEPT_RUNS = 64  # kernels that stay ready for their next launch, of one process

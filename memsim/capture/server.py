@@ -24,13 +24,11 @@ from memsim.capture.outcome import check_outcome, notes_of
 from memsim.capture.program import RunningProgram
 from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
-from memsim.sources.capture.recorder import check_place, check_several
-from memsim.sources.capture.wanted import Wanted
-from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
+from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
 from memsim.sources.ptx import load_loops
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.trace import Progress
-from memsim.support.errors import InputError
+from memsim.sources.wanted import Wanted
 from memsim.support.files import writing
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
