@@ -51,6 +51,5 @@ def captured(benchmark: str, version: str, n: int, gpu: str, downloaded: Path | 
         kernel=program.slow if version == "slow" else program.fast,
         blocks="all",
         gpu=gpu,
-        by="auto",  # compiled code, where there is nvcc
         stop=True,
     ).trace

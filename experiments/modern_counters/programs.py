@@ -75,6 +75,5 @@ def captured(name: str, downloaded: Path) -> memsim.Trace:
         blocks="all" if case.whole else None,
         includes=[downloaded / folder for folder in program.includes],
         gpu=case.gpu,
-        by="auto",  # compiled code, where there is nvcc
         stop=True,
     ).trace

@@ -60,7 +60,6 @@ def captured(kernel: int, k: int, folder: Path) -> memsim.Trace:
             blocks=WAVE,
             includes=[folder / FOLDER / "src"],
             gpu=GPU,
-            by="auto",  # compiled code, where there is nvcc
             snapshot_only=True,
             stop=True,
         ).trace

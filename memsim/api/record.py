@@ -13,9 +13,8 @@ from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.gpu.config import GPU
     from memsim.capture.server import Captured
-    from memsim.sources.capture.wanted import Wanted
+    from memsim.gpu.config import GPU
     from memsim.sources.describe.workload import Workload
     from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.trace.reader import Trace
@@ -108,9 +107,9 @@ def capture(
         captured = memsim.capture("app.cu", arguments=["1024"], out="app.h5")
         memsim.simulate(captured.trace, gpu="tesla-v100")
     """
-    from memsim.capture.build import HOST_SUFFIXES, CUDA_SUFFIXES, Sources
+    from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_executable, capture_sources
-    from memsim.sources.capture.wanted import Wanted, chosen_kernels, chosen_launches
+    from memsim.sources.wanted import Wanted, chosen_kernels, chosen_launches
 
     names = [files] if isinstance(files, str | Path) else list(files)
     wanted = Wanted(chosen_kernels(kernel), chosen_launches(launch), blocks, snapshot_only, registers, stop=stop)
@@ -171,9 +170,10 @@ def capture_ptx(
     Raises:
         InputError: PTX that is not understood, a Python file that fails, an access outside all arrays.
     """
-    from memsim.sources.capture import Captured, Wanted
+    from memsim.capture.server import Captured
     from memsim.sources.ptx.launchers.capturing import Capturing, Enough
     from memsim.sources.ptx.launchers.ptx_file import launch_file
+    from memsim.sources.wanted import Wanted
 
     wanted = Wanted(blocks=blocks, registers=registers, stop=True)
     capturing = Capturing(named_gpu(gpu), Path(trace_file(out)), wanted, progress)
@@ -221,11 +221,10 @@ def capturing(
             kernel[grid](x, y, n)
         memsim.simulate(captured.trace, gpu="h100")
     """
-    from memsim.sources.capture import Wanted
-    from memsim.sources.capture.wanted import chosen_kernels, chosen_launches
     from memsim.sources.ptx.launchers.capturing import Capturing, Enough
     from memsim.sources.ptx.launchers.installed import caught
     from memsim.sources.ptx.launchers.timing import Timing
+    from memsim.sources.wanted import Wanted, chosen_kernels, chosen_launches
 
     which, machine = (chosen_kernels(kernel), chosen_launches(launch)), named_gpu(gpu)
     wanted = Wanted(*which, blocks, snapshot_only, registers, stop=stop)

@@ -9,7 +9,7 @@ the launch cannot come near.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -22,17 +22,16 @@ from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
 from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
-from memsim.sources.capture.ptxas import kernel_name
-from memsim.sources.capture.resources import DEFAULT_REGISTERS
-from memsim.sources.capture.wanted import Wanted
 from memsim.sources.outputs import SUFFIX
 from memsim.sources.ptx.compiled import target
 from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function
 from memsim.sources.ptx.origin import Origin
+from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS, kernel_name
 from memsim.sources.ptx.trace import Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
+from memsim.sources.wanted import ALL, Wanted
 from memsim.support.errors import InputError
 
 KEPT_RUNS = 64  # kernels that stay ready for their next launch, of one process
@@ -158,8 +157,27 @@ class Launches:
 
     @property
     def is_complete(self) -> bool:
-        """Whether one trace was asked for and is there."""
-        return bool(self.traces) and not self.every
+        """Whether all launches that were asked for are captured; a folder takes any kernel's, unless they are named."""
+        return self._are_all({(one.counted.kernel, one.counted.index) for one in self.traces})
+
+    def _are_all(self, captured: Set[tuple[str, int]]) -> bool:
+        """Whether there is nothing to wait for once these launches, by kernel and number, are captured."""
+        if not self.every:
+            return bool(captured)
+        numbers = (0,) if self.wanted.launches is None else self.wanted.launches
+        if not self.wanted.kernels or numbers is ALL:
+            return False
+        done = [(name, index) for name, index in captured]
+        return all(
+            any(index == number and matches((kernel,), name, self.entries[name]) for name, index in done)
+            for kernel in self.wanted.kernels
+            for number in numbers
+        )
+
+    def _ends_with(self, name: str, index: int) -> bool:
+        """Whether the program is to end when this launch is captured, so that no other blocks need to run."""
+        captured = {(one.counted.kernel, one.counted.index) for one in self.traces}
+        return self.wanted.stop and self._are_all(captured | {(name, index)})
 
     def run(self, device: Device, request: LaunchRequest) -> Ran:
         """Run a launch, traced if it is wanted.
@@ -262,7 +280,7 @@ class Launches:
             path,
             self.gpu,
             self.wanted.blocks,
-            only_snapshot=self.wanted.snapshot_only,
+            only_snapshot=self.wanted.snapshot_only or self._ends_with(name, index),
             is_worth=self._is_worth(name),
             progress=self.progress,
         )

@@ -17,11 +17,11 @@ from memsim.capture.names import shown_names
 from memsim.capture.outline import Outline, outline
 from memsim.capture.protocol import FunctionInfo, VariableInfo
 from memsim.gpu.config import GPU
-from memsim.sources.capture.ptxas import Needs, architecture
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.launch import places
 from memsim.sources.ptx.module import Function, Module, Variable
+from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
 from memsim.support.errors import InputError
 

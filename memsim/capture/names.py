@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 
-from memsim.sources.capture.ptxas import kernel_name
 from memsim.sources.ptx.mangled import demangled
+from memsim.sources.ptx.ptxas import kernel_name
 
 _LAST_WORD = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$")
 MOST_SOURCE = 1 << 22  # bytes of a source file that is searched

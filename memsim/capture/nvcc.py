@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from memsim.capture.compilers import Compiler, find_compiler, nearest
 from memsim.capture.linking import link_folder, toolkit_folder

@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 
 from memsim.capture.launches import Launches
-from memsim.sources.capture.wanted import ALL
+from memsim.sources.wanted import ALL
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 

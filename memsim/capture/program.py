@@ -93,6 +93,11 @@ class RunningProgram:
     def has_ended(self) -> bool:
         return self._process.poll() is not None
 
+    def wait(self, seconds: float) -> None:
+        """Wait until the program ends, at most some seconds."""
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(seconds)
+
     def end(self) -> None:
         """End the program and all processes of its group, now."""
         with suppress(ProcessLookupError, PermissionError):

@@ -32,6 +32,9 @@ class Kind(IntEnum):
     assembled = 10
 
 
+STOP = 0x504F5453
+"""The status of a reply that ends the program, which first writes what it has buffered."""
+
 WITHOUT_REPLY = (Kind.allocations, Kind.unsupported, Kind.note)
 
 

@@ -24,18 +24,17 @@ from memsim.capture.outcome import check_outcome, notes_of
 from memsim.capture.program import RunningProgram
 from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
-from memsim.sources.capture.recorder import check_place, check_several
-from memsim.sources.capture.wanted import Wanted
-from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
+from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
 from memsim.sources.ptx import load_loops
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.trace import Progress
-from memsim.support.errors import InputError
+from memsim.sources.wanted import Wanted
 from memsim.support.files import writing
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
+GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
 
 
@@ -167,6 +166,8 @@ class Server:
         own = {**environment, SOCKET_VARIABLE: str(self._path)}
         with RunningProgram(command, own, self.conversation.launches.shown, stdin) as program:
             stopped = self._attend(program)
+            if stopped:
+                program.wait(GRACE_SECONDS)  # it writes what it has buffered
             return stopped, None if stopped else program.exit_code()
 
     def _attend(self, program: RunningProgram) -> bool:
@@ -198,7 +199,9 @@ class Server:
         try:
             frame = protocol.receive(connection)
             reply = self.conversation.answer(connection, frame)
-            if reply is not None:
+            if self.conversation.is_done:
+                protocol.send(connection, frame.kind, status=protocol.STOP)
+            elif reply is not None:
                 protocol.send(connection, frame.kind, reply.payload, reply.status)
         except protocol.Ended:
             self._close(connection)

@@ -13,10 +13,10 @@ from memsim.capture.program import environment
 from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
 from memsim.gpu.config import GPU
-from memsim.sources.capture.recorder import check_place, check_several
-from memsim.sources.capture.wanted import Wanted
+from memsim.sources.outputs import check_place, check_several
 from memsim.sources.ptx.origin import Origin, beside
 from memsim.sources.ptx.trace import Progress
+from memsim.sources.wanted import Wanted
 from memsim.support.scratch import Scratch
 
 

@@ -21,8 +21,7 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 PREFIXES = ("workload.", "capture.")
-_OF_SOURCE = {"unroll", "gaps"}
-_CAPTURE_FIELDS = ("launch", "unroll", "registers", "gaps", "blocks", "kernel")
+_CAPTURE_FIELDS = ("launch", "registers", "blocks", "kernel")
 
 
 @dataclass(frozen=True)
@@ -33,8 +32,6 @@ class TraceWanted:
         label: of the kernel.
         kernel: where it comes from.
         parameters: values of ``workload.*``, complete for described kernels.
-        by_source: whether a program's source is traced even where its compiled code could be: what a point of the study
-            changes is of the source alone, and all points are to be traced one way.
         gpu: whose size chooses the blocks that are traced; the point's own changes do not, so that points share traces.
     """
 
@@ -42,12 +39,11 @@ class TraceWanted:
     kernel: Kernel
     parameters: Mapping[str, Any]
     gpu: str
-    by_source: bool = False
 
     @property
     def key(self) -> str:
         """Names it among the traces of a study."""
-        said = [self.label, self.kernel.model_dump(mode="json"), sorted(self.parameters.items()), self.by_source]
+        said = [self.label, self.kernel.model_dump(mode="json"), sorted(self.parameters.items())]
         if self.kernel.trace is None:
             said.append(self.gpu)
         return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:16]
@@ -79,7 +75,7 @@ def wanted(label: str, kernel: Kernel, fields: Mapping[str, Any], gpu: str, wher
             raise InputError(where, f"workload.{error.field}", error.problem) from None
     else:
         _check_substituted(label, kernel, given, where)
-    return TraceWanted(label, kernel, given, gpu, by_source=bool(_OF_SOURCE & captured.keys()))
+    return TraceWanted(label, kernel, given, gpu)
 
 
 def recorded(one: TraceWanted, path: Path) -> Trace:
@@ -105,9 +101,9 @@ def recorded(one: TraceWanted, path: Path) -> Trace:
 
 
 def _captured(one: TraceWanted, path: Path) -> Trace:
-    from memsim.sources.capture import Sources, Wanted, capture
-    from memsim.sources.capture.wanted import chosen_kernels
-    from memsim.sources.ptx.cpp import capture_best
+    from memsim.capture.build import Sources
+    from memsim.capture.session import capture_sources
+    from memsim.sources.wanted import Wanted, chosen_kernels
 
     kernel = one.kernel
     sources = Sources(
@@ -116,21 +112,10 @@ def _captured(one: TraceWanted, path: Path) -> Trace:
         tuple(substituted(text, one.parameters) for text in kernel.definitions),
         "c++17",
         tuple(kernel.libraries),
-        gpu=False,
     )
-    which = Wanted(
-        chosen_kernels(kernel.kernel),
-        (kernel.launch,),
-        kernel.blocks,
-        False,
-        kernel.registers,
-        kernel.gaps,
-        kernel.unroll,
-        False,
-    )
+    which = Wanted(chosen_kernels(kernel.kernel), (kernel.launch,), kernel.blocks, False, kernel.registers)
     arguments = [substituted(text, one.parameters) for text in kernel.arguments]
-    traced = capture if one.by_source else capture_best
-    return traced(sources, arguments, path, _machine(one.gpu), which).trace
+    return capture_sources(sources, arguments, path, _machine(one.gpu), which).trace
 
 
 def _workload(given: str | Workload) -> Workload:

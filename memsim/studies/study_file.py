@@ -41,8 +41,6 @@ class Kernel(_Data):
     libraries: list[str] = Field([], description="the compiler's -l")
     launch: int = Field(0, ge=0, description="which launch of the kernel")
     registers: int | None = Field(None, ge=1, le=255, description="of a thread")
-    unroll: int = Field(1, ge=1, le=64, description="iterations whose loads are issued together")
-    gaps: bool = Field(False, description="estimate the instructions between accesses")
 
     @field_serializer("workload")
     def _named(self, workload: str | Workload | None) -> str | None:

@@ -295,7 +295,7 @@ def test_the_program_reads_the_walk_s_addresses_in_order(tmp_path):
     commands = tmp_path / "commands.txt"
     commands.write_text(f"properties\nwalk 1 2 {len(order)} 8192\n{rows}")
     trace = memsim.capture(
-        SOURCE, arguments=[str(commands)], kernel="walk", gpu="a100", out=tmp_path / "t.h5", by="source"
+        SOURCE, arguments=[str(commands)], kernel="walk", gpu="a100", out=tmp_path / "t.h5"
     ).trace
     (memory,) = (array for array in trace.arrays if array.bytes == 8192)
     read = [
@@ -316,7 +316,7 @@ def test_the_program_s_streams_go_round_their_ring(tmp_path, kind):
     commands = tmp_path / "commands.txt"
     commands.write_text(f"properties\nstream {kind} {blocks} {WARPS} {accesses} {units} 32 4\n")
     trace = memsim.capture(
-        SOURCE, arguments=[str(commands)], kernel="stream", gpu="a100", out=tmp_path / "t.h5", by="source"
+        SOURCE, arguments=[str(commands)], kernel="stream", gpu="a100", out=tmp_path / "t.h5"
     ).trace
     (memory,) = (array for array in trace.arrays if array.bytes == units * 32)
     kinds = {op.kind for op in trace.ops if trace.arrays[op.array] == memory}

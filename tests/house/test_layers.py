@@ -12,7 +12,7 @@ from places import ROOT
 PACKAGE = ROOT / "memsim"
 # In the order in which each may use those before it; modules directly in memsim/ are rooms of one file.
 ROOMS = (
-    "support", "gpu", "trace", "sources", "hierarchy", "calibration", "profile", "montecarlo", "analysis", "measured",
+    "support", "gpu", "trace", "sources", "capture", "hierarchy", "calibration", "profile", "montecarlo", "analysis", "measured",
     "models", "host", "exploration", "studies", "why", "report", "interactive", "api", "cli", "__main__",
 )  # fmt: skip
 FILES = sorted(PACKAGE.rglob("*.py"))

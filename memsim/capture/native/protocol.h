@@ -46,6 +46,9 @@ enum Kind : uint32_t {
 
 constexpr uint32_t launch_cooperative = 1;
 
+// The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
+constexpr uint32_t stop = 0x504f5453;
+
 enum class AllocationKind : uint32_t { device = 0, managed = 1, pinned = 2, host = 3, variable = 4, array = 5 };
 enum class TextureOp : uint32_t { create_texture = 0, destroy_texture = 1, create_surface = 2, destroy_surface = 3 };
 enum class TextureResource : uint32_t { array = 0, mipmapped_array = 1, linear = 2, pitch2d = 3 };

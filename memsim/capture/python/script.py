@@ -13,8 +13,8 @@ from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
 from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
-from memsim.sources.capture.wanted import Wanted
 from memsim.sources.ptx.trace import Progress
+from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 

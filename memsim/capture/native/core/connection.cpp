@@ -80,6 +80,10 @@ void disconnect() {
 bool read_reply(Reply& reply) {
   Header header{};
   if (!read_all(state().socket, &header, sizeof header)) return false;
+  if (header.status == protocol::stop) {
+    fflush(nullptr);
+    _exit(0);
+  }
   reply.status = Status(header.status);
   reply.payload.resize(header.bytes);
   return read_all(state().socket, reply.payload.data(), header.bytes);

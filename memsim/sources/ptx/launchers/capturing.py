@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture.resources import DEFAULT_REGISTERS
-from memsim.sources.capture.wanted import Wanted
 from memsim.sources.outputs import SUFFIX, is_folder
 from memsim.sources.ptx import Launch, Memory, execute, trace_launch
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
@@ -18,6 +16,8 @@ from memsim.sources.ptx.launchers.arrays import DeviceArrays, is_array
 from memsim.sources.ptx.launchers.caught import Caught, Code, extents, user_line
 from memsim.sources.ptx.launchers.needed import NOT_CAUGHT
 from memsim.sources.ptx.launchers.timing import Timing, Tried, Tuned
+from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS
+from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
 from memsim.support.files import writing
 from memsim.support.scratch import Scratch

@@ -20,11 +20,11 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import most_shared_bytes
-from memsim.sources.capture.ptxas import architecture, kernel_name
 from memsim.sources.ptx.launch import parsed
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries
 from memsim.sources.ptx.launchers.host_memory import host_bytes, parameters_at
+from memsim.sources.ptx.ptxas import architecture, kernel_name
 from memsim.support.errors import InputError
 
 _USER = "numba.cuda"  # has a launcher of its own, and needs the real ones

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code
 from memsim.sources.ptx.launchers.nothing import Nothing
 from memsim.sources.ptx.launchers.strings import StringModule, plain
+from memsim.sources.ptx.ptxas import architecture
 
 
 def stand_in(capturing: Capturing, name: str) -> ModuleType:

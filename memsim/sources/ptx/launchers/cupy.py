@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.device_array import DeviceArray
 from memsim.sources.ptx.launchers.nothing import Nothing
 from memsim.sources.ptx.launchers.strings import StringModule, plain
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 _NOT_HERE = ("ElementwiseKernel", "ReductionKernel", "fuse")

@@ -11,8 +11,8 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
+from memsim.sources.ptx.ptxas import architecture
 
 _OWN_LAUNCHERS = ("use_static_triton_launcher", "use_static_cuda_launcher")  # torch's, that ask CUDA itself; by version
 

@@ -14,7 +14,6 @@ from unittest.mock import patch
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.arrays import is_tensor
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries
@@ -22,6 +21,7 @@ from memsim.sources.ptx.launchers.device_array import DeviceArray
 from memsim.sources.ptx.launchers.needed import is_installed, needed
 from memsim.sources.ptx.launchers.nothing import Nothing
 from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 OLDEST = 75  # that the compiler of CUDA 13 knows

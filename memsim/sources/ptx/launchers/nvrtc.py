@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture.ptxas import architecture
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 _LIBRARIES = (  # of NVIDIA's wheels, and a toolkit's

@@ -13,55 +13,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.sources.capture import Captured
-from memsim.sources.capture.recorder import Progress, check_place, check_several
-from memsim.sources.capture.wanted import ALL, Wanted
-from memsim.sources.outputs import SUFFIX, is_folder, moved_trace
+from memsim.sources.outputs import SUFFIX
+from memsim.sources.ptx.trace import Progress
 from memsim.support.errors import InputError
-from memsim.support.files import writing
-from memsim.support.scratch import HIDDEN, Scratch
-from memsim.trace.reader import Trace
-
-
-def capture_script(
-    child: Sequence[str],
-    script: Path,
-    arguments: Sequence[str],
-    out: Path,
-    gpu: GPU,
-    wanted: Wanted,
-    progress: Progress | None = None,
-) -> Captured:
-    """Run a Python program and write the trace of one of its launches, or of each kernel.
-
-    Args:
-        child: the command that runs a script with its launches caught.
-        script: the program, as its user would run it.
-        arguments: of its command line.
-        out: the trace file, or a folder.
-        gpu: as of :func:`memsim.api.capture`.
-        wanted: which launch and blocks.
-        progress: told the blocks done and all.
-
-    Raises:
-        InputError: the program fails, or launches nothing that is wanted. Nothing is left behind.
-    """
-    check_script(script)
-    check_place(out)
-    check_several(out, wanted)
-    with writing(out):
-        hidden = Scratch(out.absolute().parent, HIDDEN)
-    with hidden as folder:
-        made = Path(folder, out.name if is_folder(out) else f"trace{SUFFIX}")
-        about = _about(script, arguments, made, gpu)
-        done = _run([*child, json.dumps(about | {"wanted": _plain(wanted)})], script, progress)
-        traces = [Trace.open(moved_trace(Path(path), out)) for path in done["traces"]]
-    return Captured(traces, done["launches"], done["notes"])
 
 
 def tune_script(
@@ -116,11 +75,6 @@ def check_script(script: Path) -> None:
 def _about(script: Path, arguments: Sequence[str], out: Path, gpu: GPU) -> dict[str, Any]:
     """What the program's process is told; the GPU whole, as no file need have it."""
     return {"script": str(script), "arguments": list(arguments), "out": str(out), "gpu": gpu.model_dump_json()}
-
-
-def _plain(wanted: Wanted) -> dict[str, Any]:
-    """As JSON has it."""
-    return asdict(wanted) | {"launches": "all" if wanted.launches is ALL else wanted.launches}
 
 
 def _run(command: list[str], script: Path, progress: Progress | None) -> dict[str, Any]:

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.capture.ptxas import kernel_name
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries, user_line
 from memsim.sources.ptx.launchers.nvrtc import compile_string
 from memsim.sources.ptx.origin import Origin, beside
+from memsim.sources.ptx.ptxas import kernel_name
 from memsim.support.errors import InputError
 
 _UNKNOWN = "kernel.cu"  # the file of a string that stands in no file as it is

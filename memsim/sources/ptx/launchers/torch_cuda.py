@@ -16,9 +16,9 @@ from unittest.mock import patch
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import most_shared_bytes
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.nothing import Nothing
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 _MARK = "_memsim_device"  # of a storage that stands for one on the GPU

@@ -18,13 +18,13 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import most_shared_bytes
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code
 from memsim.sources.ptx.launchers.needed import needed
 from memsim.sources.ptx.launchers.tensors import HostTensor
 from memsim.sources.ptx.launchers.triton_tuner import tuners_caught
 from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.ptxas import architecture
 from memsim.sources.ptx.tensor_map import tensor_map
 from memsim.support.errors import InputError
 

@@ -26,7 +26,6 @@ from memsim.sources.ptx.machine.log import (
     GLOBAL,
     LOCAL,
     MASKED_FLAG,
-    SHARED,
     UNNUMBERED,
     WAITED,
     array_at,

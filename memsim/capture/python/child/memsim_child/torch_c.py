@@ -13,7 +13,6 @@ import tempfile
 
 from memsim_child import driver
 
-
 _device = []  # the library, once it is loaded
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.cute.host import HostCalls
 from memsim.sources.ptx.launchers.cute.tensors import on_device
 from memsim.sources.ptx.launchers.needed import check_version
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.scratch import Scratch
 
 KNOWN = "4.8"  # whose names are used here

@@ -16,13 +16,13 @@ from ctypes import c_void_p as ptr
 from typing import Any
 
 from memsim.gpu.occupancy import most_shared_bytes
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launch import parsed
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.caught import Code, entries
 from memsim.sources.ptx.launchers.cute.names import author_of
 from memsim.sources.ptx.launchers.host_memory import name_arrays, parameters_at
 from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 _DONE, _FAILED = 0, 999  # of cudaError_t

@@ -13,10 +13,10 @@ from typing import Any
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import most_shared_bytes
-from memsim.sources.capture.ptxas import architecture
 from memsim.sources.ptx.launchers.capturing import Capturing
 from memsim.sources.ptx.launchers.warp.launching import Launching
 from memsim.sources.ptx.launchers.warp.memory import DeviceMemory
+from memsim.sources.ptx.ptxas import architecture
 from memsim.support.errors import InputError
 
 OLDEST = 75  # that Warp's compiler knows

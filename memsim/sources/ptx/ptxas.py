@@ -17,6 +17,9 @@ _WARPS = {20: 48, 21: 48, 75: 32, 86: 48, 87: 48, 88: 48, 89: 48, 110: 48, 120: 
 _FIRST, _LENGTH = re.compile(r"_Z[NL]*(\d+)"), re.compile(r"L?(\d+)")
 
 
+DEFAULT_REGISTERS = 32  # per thread, where no assembler reports them
+
+
 @dataclass(frozen=True)
 class Needs:
     """What a kernel needs: registers of a thread, static shared memory of a block, and who says so."""

@@ -23,9 +23,6 @@ class Wanted:
             2012 asks for.
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
         registers: of a thread; None: as nvcc reports for the GPU, where there is nvcc.
-        gaps: estimate the instructions between accesses.
-        unroll: iterations that the compiler puts before a back-edge of a loop that it can count, where the source does
-            not say.
         stop: end the program as soon as the trace, or each launched kernel's, is complete, whatever would come later.
         exact: kernel and number of each launch that is wanted, where that is known, in the place of the first two.
     """
@@ -35,8 +32,6 @@ class Wanted:
     blocks: str | None = None
     snapshot_only: bool = False
     registers: int | None = None
-    gaps: bool = False
-    unroll: int = 1
     stop: bool = False
     exact: frozenset[tuple[str, int]] | None = None
 

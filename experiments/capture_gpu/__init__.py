@@ -1,1 +1,0 @@
-"""Study: do a capture on the host and one on a GPU see the same accesses?"""

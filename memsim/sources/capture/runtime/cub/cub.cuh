@@ -1,5 +1,0 @@
-#include "../memsim/cub_block.h"
-#include "../memsim/cub_device.h"
-#include "../memsim/cub_moves.h"
-#include "../memsim/cub_sort.h"
-#include "../memsim/cub_warp.h"

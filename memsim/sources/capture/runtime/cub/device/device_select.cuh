@@ -1,1 +1,0 @@
-#include "../../memsim/cub_device.h"

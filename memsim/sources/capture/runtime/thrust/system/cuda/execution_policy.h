@@ -1,1 +1,0 @@
-#include <thrust/execution_policy.h>
