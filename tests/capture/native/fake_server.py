@@ -176,7 +176,7 @@ def _function(match: re.Match[str]) -> FunctionInfo:
 def _variable(match: re.Match[str]) -> tuple[VariableInfo, bytes]:
     space, managed, align, bits, name, count, initial = match.groups()
     size = _BYTES[bits] * int(count or 1)
-    values = [int(one, 0) for one in re.findall(r"-?\w+", initial or "")]
+    values = [int(one, 0) for one in re.findall(r"(?<!\w)-?(?:0x)?\d+(?!\w)", initial or "")]
     data = b"".join((value % (1 << int(bits))).to_bytes(_BYTES[bits], "little") for value in values)
     return VariableInfo(name, size, int(align), int(space == "const"), bool(managed)), data
 
