@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -28,6 +29,7 @@ from memsim.sources.ptx.text import parse
 from memsim.support.errors import InputError
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
+_FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
 MOST_AHEAD = 4  # kernels of a module that are assembled before they are launched
 UNKNOWN_REGISTERS = 0  # in the reply to LOAD_MODULE: the client asks when the program does
 
@@ -84,6 +86,15 @@ class LoadedModule:
             room[offset : offset + 8] = np.array([value], np.uint64).view(np.uint8)
 
 
+def _with_short_paths(text: str, folder: str) -> str:
+    """A PTX text that names the source files in a folder as seen from there, so that traces fit any machine.
+
+    >>> _with_short_paths('.file 1 "/home/me/app/inc/a.cuh"', "/home/me/app/")
+    '.file 1 "inc/a.cuh"'
+    """
+    return _FILE.sub(lambda one: one[0].replace(folder, "", 1) if one[1].startswith(folder) else one[0], text)
+
+
 def function_address(number: int) -> int:
     """What a pointer to a device function holds: memsim's choice, which no memory has."""
     return (1 << 58) + 16 * (number + 1)
@@ -113,7 +124,7 @@ class Modules:
         """
         self._count += 1
         texts = self._texts(image)
-        found, skeleton = _parsed(linked(texts))
+        found, skeleton = _parsed(_with_short_paths(linked(texts), os.path.join(os.getcwd(), "")))
         variables = [
             one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern
         ]
