@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from memsim.capture.compilers import Compiler, find_compiler
+from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
 from memsim.capture.nvcc import architecture_of
 from memsim.gpu.config import GPU
@@ -123,7 +124,7 @@ class _Command:
         """The command that links the program."""
         libraries = [f"-l{one}" for one in self.sources.libraries]
         rdc = [f"-rdc={'true' if linkable else 'false'}"]
-        place = ["-L", str(link_folder(self.compiler)), "-Xcompiler", "-pthread"]
+        place = ["-L", str(link_folder(self.compiler, needs_stand_ins(libraries))), "-Xcompiler", "-pthread"]
         named = map(str, objects)
         return [str(self.compiler.path), *self.options, *rdc, *place, *named, "-o", str(made), *libraries]
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,6 +50,8 @@ _STAND_INS = {
     "sparse": ("libcusparse.so.12",),
 }
 
+# How options and file names begin that name a library.
+_LINKED = re.compile(r"^(-l|--library=|lib)")
 _ALONE = ("jitlink",)  # stand-ins without functions
 
 
@@ -77,13 +80,39 @@ class Library:
 
 
 @cache
-def library_folder() -> Path:
-    """The folder with memsim's CUDA libraries, which are built if need be (some ten seconds, once).
+def library_folder(stand_ins: bool = False) -> Path:
+    """The folder with memsim's CUDA libraries, which are built if need be (once).
+
+    Args:
+        stand_ins: with those for closed libraries, which few programs need and which take longer to build.
 
     Raises:
         InputError: g++ is missing or fails.
     """
-    folder = cache_folder("libraries") / _digest()
+    if not stand_ins:
+        return _built_once(cache_folder("libraries") / _digest(), _build_core)
+    core = library_folder()
+
+    def build(folder: Path) -> None:
+        for file in core.iterdir():
+            (folder / file.name).symlink_to(file)
+        _build_stand_ins(folder)
+
+    return _built_once(core.with_name(f"{core.name}-all"), build)
+
+
+def needs_stand_ins(names: Iterable[str]) -> bool:
+    """Whether linker options or names of shared libraries ask for a stand-in.
+
+    >>> needs_stand_ins(["-lcublas"]), needs_stand_ins(["libcufft.so.12"]), needs_stand_ins(["-lm", "libcudart.so.13"])
+    (True, True, False)
+    """
+    ours = {soname.partition(".so")[0].removeprefix("lib") for sonames in _STAND_INS.values() for soname in sonames}
+    return any(_LINKED.sub("", Path(name).name).partition(".")[0] in ours for name in names)
+
+
+def _built_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """A folder of libraries, built if it is not there yet; of several processes one builds it."""
     if folder.is_dir():
         return folder
     with _building(folder):
@@ -92,7 +121,7 @@ def library_folder() -> Path:
             shutil.rmtree(made, ignore_errors=True)
             made.mkdir()
             try:
-                _build(made)
+                build(made)
                 os.replace(made, folder)
             finally:
                 shutil.rmtree(made, ignore_errors=True)
@@ -131,50 +160,64 @@ def _folder_units(name: str, folder: Path, *options: str) -> list[Unit]:
     return [Unit(name, _sources(folder, "version.cpp", *(path.name for path in apart)), options=options), *units]
 
 
-def _units() -> list[Unit]:
-    version, stand_ins = NATIVE / "runtime" / "version.cpp", NATIVE / "libraries"
-    units = [
+def _core_units() -> list[Unit]:
+    version = NATIVE / "runtime" / "version.cpp"
+    return [
         *_folder_units("core", NATIVE / "core"),
-        *_folder_units("driver", NATIVE / "driver"),
-        *_folder_units("runtime", NATIVE / "runtime"),
+        *_folder_units("driver", NATIVE / "driver", "-O0"),
+        *_folder_units("runtime", NATIVE / "runtime", "-O0"),
         *(Unit(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
         Unit("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
-        *_folder_units("common", stand_ins / "common", "-O2", *_ARITHMETIC),
-        *(unit for name in _STAND_INS for unit in _folder_units(name, stand_ins / name, "-O0", *_ARITHMETIC)),
     ]
-    return [unit for unit in units if unit.files and all(file.exists() for file in unit.files)]
 
 
-def _libraries(units: Sequence[Unit]) -> list[Library]:
-    def named(*parts: str) -> tuple[str, ...]:
-        of_parts = tuple(f"{part}_" for part in parts)
-        return tuple(unit.name for unit in units if f"{unit.name}_".startswith(of_parts))
+def _stand_in_units() -> list[Unit]:
+    folder = NATIVE / "libraries"
+    return [
+        *_folder_units("common", folder / "common", "-O2", *_ARITHMETIC),
+        *(unit for name in _STAND_INS for unit in _folder_units(name, folder / name, "-O0", *_ARITHMETIC)),
+    ]
 
-    core = ("-L.", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN")
-    libraries = [Library("libcuda.so.1", named("core", "driver"))]
+
+def _named(units: Sequence[Unit], *parts: str) -> tuple[str, ...]:
+    """The units of some parts: a part's name, or that and what follows it."""
+    return tuple(unit.name for unit in units if f"{unit.name}_".startswith(tuple(f"{part}_" for part in parts)))
+
+
+def _build_core(folder: Path) -> None:
+    units = _core_units()
+    link = ("-L.", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN")
+    libraries = [Library("libcuda.so.1", _named(units, "core", "driver"))]
     for major in _CUDART:
-        libraries.append(Library(f"libcudart.so.{major}", named("runtime", f"version{major}"), core, "cuda*; __cuda*"))
-    libraries.append(Library(HOST_MEMORY, named("host_memory")))
+        parts = _named(units, "runtime", f"version{major}")
+        libraries.append(Library(f"libcudart.so.{major}", parts, link, "cuda*; __cuda*"))
+    libraries.append(Library(HOST_MEMORY, _named(units, "host_memory")))
+    _build(folder, units, libraries)
+    _build_tools(folder)
+
+
+def _build_stand_ins(folder: Path) -> None:
+    units = _stand_in_units()
+    libraries = []
     for name, sonames in _STAND_INS.items():
         exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
-        parts = (name,) if name in _ALONE else (name, "common")
-        libraries += [Library(soname, named(*parts), exported=exported) for soname in sonames if named(name)]
-    return [library for library in libraries if library.units]
+        parts = _named(units, name) if name in _ALONE else _named(units, name, "common")
+        libraries += [Library(soname, parts, exported=exported) for soname in sonames]
+        (folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])  # that `-lcublas` finds
+    _build(folder, units, libraries)
 
 
-def _build(folder: Path) -> None:
-    """Compile all units, the largest first, and link the libraries into a folder."""
+def _build(folder: Path, units: Sequence[Unit], libraries: Sequence[Library]) -> None:
+    """Compile units, the largest first, and link libraries into a folder."""
     if shutil.which("g++") is None:
         raise InputError("g++", "compiler", "is missing; it builds memsim's CUDA libraries once: install g++")
-    units = _units()
     size = {unit.name: sum(file.stat().st_size for file in unit.files) for unit in units}
     with ThreadPoolExecutor(os.cpu_count()) as compilers:
         list(compilers.map(lambda unit: _compile(unit, folder), sorted(units, key=lambda unit: -size[unit.name])))
-    for library in _libraries(units):
-        _link(library, folder)
-    for sonames in _STAND_INS.values():  # the names that `-lcublas` finds
-        (folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])
-    _build_tools(folder)
+        list(compilers.map(lambda library: _link(library, folder), [one for one in libraries if not one.options]))
+    for library in libraries:  # those that need another one of them
+        if library.options:
+            _link(library, folder)
     for leftover in (*folder.glob("*.o"), *folder.glob("versions*"), *folder.glob("*.cpp")):
         leftover.unlink()
 

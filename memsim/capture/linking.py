@@ -19,17 +19,18 @@ _STATIC_RUNTIME = "libcudart_static.a"
 _ANSWER = re.compile(r'^#\$ (TOP|INCLUDES|LIBRARIES)=(.*)$', re.MULTILINE)
 
 
-def link_folder(compiler: Compiler) -> Path:
+def link_folder(compiler: Compiler, stand_ins: bool = False) -> Path:
     """The folder with memsim's libraries under the names that linkers look for, ``libcudart.so`` for ``-lcudart``.
 
     ``libcudart_static.a`` is there as well: a linker script that names the shared runtime.
 
     Args:
         compiler: the toolkit whose headers a program is compiled with: version 13 takes ``libcudart.so.13``.
+        stand_ins: with those for closed libraries.
     """
     from memsim.capture.libraries import library_folder
 
-    libraries, major = Path(library_folder()), compiler.version[0]
+    libraries, major = library_folder(stand_ins), compiler.version[0]
 
     def fill(folder: Path) -> None:
         for name, library in _chosen(libraries, major).items():
@@ -47,7 +48,7 @@ def toolkit_folder(compiler: Compiler) -> Path:
 
     Its libraries are memsim's, and the real toolkit's where memsim has none; its headers are the real ones.
     """
-    ours = link_folder(compiler)
+    ours = link_folder(compiler, stand_ins=True)
     answers = _answers(compiler)
     state = repr((str(ours), str(compiler.path), sys.executable, sorted(answers.items())))
 

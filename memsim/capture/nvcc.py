@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from memsim.capture.compilers import Compiler, find_compiler, nearest
+from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder, toolkit_folder
 from memsim.capture.nvcc_options import highest, number, rewrite
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE
@@ -59,7 +60,7 @@ def nvcc_command(given: Sequence[str], environment: dict[str, str] | os._Environ
     options = [*before, *given, *after]
     rewritten = rewrite(options, choose, None)
     if rewritten.links:
-        rewritten = rewrite(options, choose, str(link_folder(compiler)))
+        rewritten = rewrite(options, choose, str(link_folder(compiler, needs_stand_ins(options))))
     return [str(compiler.path), *rewritten.options], passed
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from memsim.capture.build import Sources, build
-from memsim.capture.executables import check_program, find_program
-from memsim.capture.libraries import library_folder
+from memsim.capture.executables import check_program, find_program, read_executable
+from memsim.capture.libraries import library_folder, needs_stand_ins
 from memsim.capture.program import environment
 from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
@@ -87,7 +87,8 @@ def _run(
     progress: Progress | None, scratch: Path | None = None,
 ) -> Captured:  # fmt: skip
     about = {"arguments": shlex.join(arguments)} if arguments else {}
-    libraries = library_folder()
+    needed = read_executable(Path(command[0]))
+    libraries = library_folder(stand_ins=scratch is not None or needed is None or needs_stand_ins(needed.needed))
     variables = environment(libraries, Path(command[0]), gpu)
     if scratch is not None:
         variables = python_variables(variables, libraries, scratch, gpu)

@@ -61,7 +61,7 @@ def capture_script(
 
 def script_variables(script: Path, gpu: GPU, scratch: Path) -> Mapping[str, str]:
     """The environment of a Python program; the server adds its socket."""
-    libraries = library_folder()
+    libraries = library_folder(stand_ins=True)
     return python_variables(environment(libraries, script, gpu), libraries, scratch, gpu)
 
 
