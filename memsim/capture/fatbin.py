@@ -201,15 +201,6 @@ def section(elf: bytes, name: str) -> bytes | None:
     return None
 
 
-def section_names(elf: bytes) -> list[str]:
-    """Names of the sections of a 64-bit ELF file; none where it is no ELF file.
-
-    Raises:
-        ImageError: the file is cut.
-    """
-    return [name for name, _, _ in _sections(elf)] if elf[:4] == b"\x7fELF" else []
-
-
 def _sections(elf: bytes) -> list[tuple[str, int, int]]:
     """Name, offset and bytes of each section."""
     try:

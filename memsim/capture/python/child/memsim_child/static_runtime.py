@@ -47,7 +47,9 @@ def redirect_shims(path):
 
 
 def _jump(address, size, target):
-    if size >= len(_JUMP) + 8:
+    """Overwrite a function by a jump; compilers pad functions to 16 bytes."""
+    room = -(-size // 16) * 16 if address % 16 == 0 else size
+    if room >= len(_JUMP) + 8:
         _write(address, _JUMP + struct.pack("<Q", ctypes.cast(target, ctypes.c_void_p).value))
 
 
