@@ -461,7 +461,7 @@ def _():
     experts, order = torch.randint(0, 4, (128,), device="cuda").sort()
     out = module.scatter2scatter(x, w, experts, order, 2)
     expected = torch.zeros(128, 64)
-    for e, i in zip(experts.tolist(), order.tolist()):
+    for e, i in zip(experts.tolist(), order.tolist(), strict=True):
         expected[i] = x[i // 2].cpu() @ w[e].cpu()
     close(out, expected)
 

@@ -109,8 +109,7 @@ def read_executable(program: Path) -> Executable | None:
 
 
 def _entries(dynamic: bytes) -> Iterator[tuple[int, int]]:
-    for tag, value in _DYNAMIC.iter_unpack(dynamic[: len(dynamic) // 16 * 16]):
-        yield tag, value
+    yield from _DYNAMIC.iter_unpack(dynamic[: len(dynamic) // 16 * 16])
 
 
 def _string(strings: bytes, at: int) -> str:

@@ -27,7 +27,7 @@ from memsim.sources.ptx.compiled import target
 from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function
-from memsim.sources.ptx.origin import Origin
+from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS, kernel_name
 from memsim.sources.ptx.trace import Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
@@ -135,7 +135,7 @@ class Launches:
     folder: Path
     every: bool
     shown: str
-    origin: Origin = Origin()
+    origin: Origin = NOWHERE
     about: dict[str, Any] = field(default_factory=dict)
     progress: Progress | None = None
     counts: Counter[str] = field(default_factory=Counter)

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 # Options of nvcc 13.0 whose value may stand in an argument of its own. Only their names matter: the value after one of
@@ -86,7 +87,7 @@ def rewrite(given: Sequence[str], choose: Callable[[Sequence[str]], str], librar
         elif one in _LIBRARY:
             kept += [one, _shared(next(pairs, ""))]
         elif one in _WITH_VALUE:
-            kept += [one, *([value] if (value := next(pairs, None)) is not None else [])]
+            kept += [one, *islice(pairs, 1)]
         elif one not in _DROPPED and one not in _LINE_NUMBERS:
             kept.append(_shared(one))
     chosen = choose(architectures)

@@ -130,7 +130,7 @@ def _with_linkage(text: str, at: int) -> int:
 
 def _function(text: str, at: int) -> Item:
     name = _FUNCTION_NAME.match(text, at)
-    start, stop, depth = _with_linkage(text, at), len(text), 0
+    start, stop = _with_linkage(text, at), len(text)
     names = (name[1],) if name else ("",)
     entry = text.startswith(".entry", at)
     for token in _ITEM.finditer(text, at):

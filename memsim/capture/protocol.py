@@ -116,6 +116,9 @@ class Fields:
         return self.take(self.u32()).decode("utf-8", "replace")
 
 
+_Bytes = bytes  # within Payload that name is a property's
+
+
 @dataclass
 class Payload:
     """Collects the fields of a payload."""
@@ -140,7 +143,7 @@ class Payload:
         self.data += struct.pack("<d", value)
         return self
 
-    def raw(self, data: bytes) -> Payload:
+    def raw(self, data: _Bytes) -> Payload:
         self.data += data
         return self
 

@@ -27,7 +27,7 @@ from memsim.capture.timer import Timer
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
 from memsim.sources.ptx import load_loops
-from memsim.sources.ptx.origin import Origin
+from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.wanted import Wanted
 from memsim.support.files import writing
@@ -69,7 +69,7 @@ def serve(
     out: Path,
     *,
     shown: str = "",
-    origin: Origin = Origin(),
+    origin: Origin = NOWHERE,
     about: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     timer: Timer | None = None,
@@ -184,9 +184,8 @@ class Server:
                         self._accept()
                     elif one != ended and self._take(one):  # type: ignore[arg-type]
                         return True
-                if not ready or ready == [ended]:
-                    if program.has_ended:
-                        return False
+                if ready in ([], [ended]) and program.has_ended:
+                    return False
         finally:
             if ended is not None:
                 self._selector.unregister(ended)

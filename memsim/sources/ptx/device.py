@@ -115,7 +115,8 @@ class Device:
         own = np.array([*rows, (HIGHEST, -1, 0, -1, -1, 0)], np.int64).T
         known = table.starts, table.stops, table.hosts, table.spaces, table.arrays, table.shifts
         starts, stops, hosts, spaces, numbers, shifts = (np.concatenate(pair) for pair in zip(known, own, strict=True))
-        self.shared_row, self.local_row = self.shared_row + len(table.starts), self.local_row + len(table.starts)
+        self.shared_row += len(table.starts)
+        self.local_row += len(table.starts)
         later = min(int((table.arrays == UNNUMBERED).sum()), max(64, MOST_COUNTED // len(self._program.code)))
         columns = {
             "starts": starts, "stops": stops, "hosts": hosts, "shifts": shifts, "parts": parts,
@@ -137,12 +138,12 @@ class Device:
         for name, first, nbytes, element in self.layout.shared:
             parts.append((first, len(arrays)))
             arrays.append(ArrayInfo(name, Space.shared, first, nbytes, element))
-        self.shared_row = len(rows)
+        self.shared_row: int = len(rows)
         for rank in range(self.team + 1 if prod(self.launch.cluster) > 1 else 1):
             start = SHARED_WINDOW + (rank << RANK_SHIFT)
             host = self._shared.ctypes.data + max(rank - 1, 0) * self._shared.shape[1]
             add(start, self.layout.shared_bytes, host, Space.shared, 0, start)
-        self.local_row = len(rows)
+        self.local_row: int = len(rows)
         local = len(arrays) if self.layout.local_bytes else -1
         if self.layout.local_bytes:
             arrays.append(ArrayInfo("local", Space.local, 0, self.layout.local_bytes, 4))

@@ -43,6 +43,10 @@ class Origin:
         return as_it_was and any(real.is_relative_to(folder.resolve()) for folder in self.folders)
 
 
+NOWHERE = Origin()
+"""Of PTX whose source is not known."""
+
+
 def beside(*files: str | Path, compiled: float = math.inf) -> Origin:
     """The origin of a program of these files; what they include lies in their folders."""
     return Origin(tuple(dict.fromkeys(Path(file).absolute().parent for file in files)), compiled)

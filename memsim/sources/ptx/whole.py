@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,10 +101,8 @@ def run_and_trace(
 
 @contextmanager
 def _abandoned() -> Iterator[None]:
-    try:
+    with suppress(_NotWorth):
         yield
-    except _NotWorth:
-        pass
 
 
 def _guess(run: Run, blocks: int, n_blocks: int) -> int:

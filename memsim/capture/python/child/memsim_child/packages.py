@@ -1,5 +1,6 @@
 """What packages are told when they are imported, where an environment variable cannot say it before."""
 
+import contextlib
 import ctypes
 import glob
 import os
@@ -39,7 +40,5 @@ def prepare_linking():
     They take a libnvJitLink that is loaded already, and memsim's has no functions.
     """
     for name in ("libnvJitLink.so.13", "libnvJitLink.so.12"):
-        try:
+        with contextlib.suppress(OSError):
             ctypes.CDLL(name)
-        except OSError:
-            pass
