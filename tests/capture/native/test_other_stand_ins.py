@@ -122,3 +122,16 @@ def test_missing_functions_say_not_supported(stand_in):
         ("libcudnn.so.9", "cudnnRNNForward", 3000), ("libcufft.so.12", "cufftXtExecDescriptor", 16),
     ):  # fmt: skip
         assert stand_in(soname)[function]() == status
+
+
+@pytest.mark.parametrize(("m", "n", "job"), [(8, 5, "S"), (8, 5, "A"), (6, 6, "A")])
+def test_cusolver_singular_values(stand_in, m, n, job):
+    solver, info, a = stand_in("libcusolver.so.12"), np.ones(1, np.int32), _fortran((m, n))
+    columns = m if job == "A" else n
+    s, u, vt = np.zeros(n), np.zeros((m, columns), order="F"), np.zeros((n, n), order="F")
+    jobs = (ctypes.c_char(job.encode()),) * 2
+    assert solver.cusolverDnDgesvd(None, *jobs, m, n, _pointer(a.copy("F")), m, _pointer(s), _pointer(u), m, _pointer(vt),
+                                   n, None, 0, None, _pointer(info)) == 0  # fmt: skip
+    np.testing.assert_allclose(s, scipy.linalg.svdvals(a))
+    np.testing.assert_allclose((u[:, :n] * s) @ vt, a, atol=1e-12)
+    np.testing.assert_allclose(u.T @ u, np.eye(columns), atol=1e-12)
