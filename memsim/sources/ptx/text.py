@@ -179,6 +179,9 @@ class _Parser:
                 vector = int(token.text[2:])
             elif token.text == ".ptr":
                 self._skip_pointee()
+            elif token.text == ".attribute":
+                while self._next().text != ")":
+                    pass
             elif token.text in (".unified", ".managed", *_SPACES):
                 pass
             elif _TYPE.match(token.text):
