@@ -33,6 +33,7 @@ from memsim.support.files import writing
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
+LONGEST_MESSAGE_SECONDS = 60.0  # from the begin of a message to its end
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
@@ -192,6 +193,7 @@ class Server:
 
     def _accept(self) -> None:
         connection, _ = self._listening.accept()
+        connection.settimeout(LONGEST_MESSAGE_SECONDS)
         self._selector.register(connection, selectors.EVENT_READ)
 
     def _take(self, connection: socket.socket) -> bool:

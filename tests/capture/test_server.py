@@ -44,7 +44,7 @@ def test_notes_of_a_program_are_kept_once(tmp_path):
 @pytest.mark.parametrize(
     "script",
     [
-        'server.sendall(b"abc")',
+        'server.sendall(b"abc"); server.shutdown(socket.SHUT_WR)',
         "server.sendall(frame(99))",
         "hello(version=7)",
         "hello(size=1 << 50)",
