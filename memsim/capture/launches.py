@@ -277,7 +277,9 @@ class Launches:
         """Run a launch and keep its trace, if it is the best so far where that is wanted."""
         path = self.folder / f"{self._order}{SUFFIX}"
         device.memory.name_arrays(self._array_names(module, launch))
-        traced = Run(self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime)
+        traced = Run(
+            self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime
+        )
         done = run_and_trace(
             traced,
             lambda: self._ready(device, launch, runtime),
@@ -315,7 +317,15 @@ class Launches:
 
     def _ready(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Run:
         """A kernel ready to run: that of an earlier launch with the same extents, where there is one."""
-        key = launch.ptx, launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared_bytes, launch.cooperative
+        key = (
+            launch.ptx,
+            launch.kernel,
+            launch.grid,
+            launch.block,
+            launch.cluster,
+            launch.shared_bytes,
+            launch.cooperative,
+        )
         version = device.memory.version
         if (found := device.ready.pop(key, None)) is not None:
             run, before = found
@@ -328,9 +338,7 @@ class Launches:
             device.ready.popitem(last=False)
         return run
 
-    def _launch(
-        self, device: Device, module: LoadedModule, entry: str, request: LaunchRequest, index: int
-    ) -> Launch:
+    def _launch(self, device: Device, module: LoadedModule, entry: str, request: LaunchRequest, index: int) -> Launch:
         device.memory.use_variables(module.places)
         text = module.text_of(entry)
         return Launch(

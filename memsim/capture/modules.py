@@ -104,9 +104,7 @@ class Modules:
         self._count += 1
         texts = ptx_of(image, architecture(self.gpu))
         found, skeleton = _parsed(linked(texts))
-        variables = [
-            one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern
-        ]
+        variables = [one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern]
         kernels = found.kernels
         module = LoadedModule(self._count, found, skeleton, kernels, variables, shown_names(kernels))
         for kernel in kernels[:MOST_AHEAD]:
@@ -185,4 +183,3 @@ def _parsed(text: str) -> tuple[Outline, Module]:
 
 def _is_managed(module: LoadedModule, start: int, stop: int) -> bool:
     return ".managed" in module.outline.text[start:stop]
-
