@@ -30,6 +30,10 @@ _COMPILE = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exception
 # Programs bring their own libstdc++, often an older one than this machine's g++: the libraries carry theirs inside.
 _LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs", "-pthread")
 _CUDART = (12, 13)
+_KEPT_OBJECTS = 4  # of each unit: checkouts side by side share the cache
+# Stand-ins are compiled without optimization, which takes a third of the time; what costs time in them is in `common`.
+# They compute the same bits on every host: nothing is fused, and complex products are four real ones.
+_ARITHMETIC = ("-ffp-contract=off", "-fcx-limited-range")
 # Stand-ins: folder in native/libraries, and the SONAMEs of CUDA 12 and 13 that programs were linked with.
 _STAND_INS = {
     "blas": ("libcublas.so.12", "libcublas.so.13"),
@@ -57,11 +61,16 @@ class Unit:
 
 @dataclass(frozen=True)
 class Library:
-    """A shared library: its SONAME, the units it consists of, and linker options."""
+    """A shared library: its SONAME, the units it consists of, and linker options.
+
+    Programs ask for the symbols of NVIDIA's libraries with the SONAME as their version; ``exported`` lists, in the
+    linker's words, those that get it. Empty: symbols without a version.
+    """
 
     soname: str
     units: tuple[str, ...]
     options: tuple[str, ...] = ()
+    exported: str = ""
 
 
 @cache
@@ -127,8 +136,8 @@ def _units() -> list[Unit]:
         *_folder_units("runtime", NATIVE / "runtime"),
         *(Unit(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
         Unit("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
-        *_folder_units("common", stand_ins / "common", "-O2"),
-        *(unit for name in _STAND_INS for unit in _folder_units(name, stand_ins / name)),
+        *_folder_units("common", stand_ins / "common", "-O2", *_ARITHMETIC),
+        *(unit for name in _STAND_INS for unit in _folder_units(name, stand_ins / name, "-O0", *_ARITHMETIC)),
     ]
     return [unit for unit in units if unit.files and all(file.exists() for file in unit.files)]
 
@@ -141,11 +150,11 @@ def _libraries(units: Sequence[Unit]) -> list[Library]:
     core = ("-L.", "-l:libcuda.so.1", "-Wl,-rpath,$ORIGIN")
     libraries = [Library("libcuda.so.1", named("core", "driver"))]
     for major in _CUDART:
-        versions = f"-Wl,--version-script=versions{major}"
-        libraries.append(Library(f"libcudart.so.{major}", named("runtime", f"version{major}"), (versions, *core)))
+        libraries.append(Library(f"libcudart.so.{major}", named("runtime", f"version{major}"), core, "cuda*; __cuda*"))
     libraries.append(Library(HOST_MEMORY, named("host_memory")))
     for name, sonames in _STAND_INS.items():
-        libraries += [Library(soname, named(name, "common")) for soname in sonames if named(name)]
+        exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
+        libraries += [Library(soname, named(name, "common"), exported=exported) for soname in sonames if named(name)]
     return [library for library in libraries if library.units]
 
 
@@ -157,16 +166,23 @@ def _build(folder: Path) -> None:
     size = {unit.name: sum(file.stat().st_size for file in unit.files) for unit in units}
     with ThreadPoolExecutor(os.cpu_count()) as compilers:
         list(compilers.map(lambda unit: _compile(unit, folder), sorted(units, key=lambda unit: -size[unit.name])))
-    for major in _CUDART:  # programs ask for symbols with the library's name as their version
-        text = f"libcudart.so.{major} {{ global: cuda*; __cuda*; local: *; }};\n"
-        (folder / f"versions{major}").write_text(text)
     for library in _libraries(units):
-        objects = [f"{name}.o" for name in library.units]
-        options = [*_LINK, f"-Wl,-soname,{library.soname}", *objects, *library.options, "-ldl"]
-        _run(["g++", *options, "-o", library.soname], folder)
+        _link(library, folder)
+    for sonames in _STAND_INS.values():  # the names that `-lcublas` finds
+        (folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])
     _build_tools(folder)
     for leftover in (*folder.glob("*.o"), *folder.glob("versions*"), *folder.glob("*.cpp")):
         leftover.unlink()
+
+
+def _link(library: Library, folder: Path) -> None:
+    options = [*_LINK, f"-Wl,-soname,{library.soname}", *(f"{name}.o" for name in library.units), *library.options, "-ldl"]
+    if library.exported:
+        versions = folder / f"versions.{library.soname}"
+        local = "" if library.exported == "*" else " local: *;"
+        versions.write_text(f"{library.soname} {{ global: {library.exported};{local} }};\n")
+        options.append(f"-Wl,--version-script={versions.name}")
+    _run(["g++", *options, "-o", library.soname], folder)
 
 
 def _build_tools(folder: Path) -> None:
@@ -178,10 +194,37 @@ def _build_tools(folder: Path) -> None:
 
 
 def _compile(unit: Unit, folder: Path) -> None:
-    source = folder / f"{unit.name}.cpp"
-    source.write_text("".join(f'#include "{file}"\n' for file in unit.files))
-    macros = [f"-D{macro}" for macro in unit.macros]
-    _run(["g++", *_COMPILE, *unit.options, *macros, "-c", source.name, "-o", f"{unit.name}.o"], folder)
+    """Compile a unit, or take the object that was compiled from the same text before."""
+    options = [*_COMPILE, *unit.options, *(f"-D{macro}" for macro in unit.macros)]
+    kept = cache_folder("objects") / f"{unit.name}-{_unit_digest(unit, options)}.o"
+    made = folder / f"{unit.name}.o"
+    if not kept.exists():
+        source = folder / f"{unit.name}.cpp"
+        source.write_text("".join(f'#include "{file}"\n' for file in unit.files))
+        _run(["g++", *options, "-c", source.name, "-o", made.name], folder)
+        copied = kept.with_name(f"{kept.name}.{os.getpid()}")
+        shutil.copyfile(made, copied)
+        os.replace(copied, kept)
+        _remove_older(kept, unit.name)
+    shutil.copyfile(kept, made)
+
+
+def _unit_digest(unit: Unit, options: Sequence[str]) -> str:
+    """A digest of what a unit is compiled from: its folder's files, and the headers that all share."""
+    shared = (NATIVE, NATIVE / "core", NATIVE / "libraries" / "common", NATIVE / "libraries" / "names")
+    paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".def")]
+    paths += [path for folder in {file.parent for file in unit.files} for path in folder.iterdir() if path.is_file()]
+    digest = hashlib.sha256("\0".join(options).encode())
+    for path in sorted(paths):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:20]
+
+
+def _remove_older(kept: Path, name: str) -> None:
+    """Keep a unit's newest objects only."""
+    objects = sorted(kept.parent.glob(f"{name}-*.o"), key=lambda path: path.stat().st_mtime)
+    for old in objects[:-_KEPT_OBJECTS]:
+        old.unlink(missing_ok=True)
 
 
 def _run(command: list[str], folder: Path) -> None:

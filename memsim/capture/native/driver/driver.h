@@ -38,6 +38,12 @@ T* as(void* handle) {
 }
 inline uint64_t address_of(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
+// The core tells invalid launch dimensions apart, which the driver API calls an invalid value.
+inline int driver_status(Status result) {
+  constexpr Status invalid_configuration = 9;  // cudaErrorInvalidConfiguration
+  return result == invalid_configuration ? status::invalid_value : result;
+}
+
 // CUmemLocation.
 struct Location {
   int type, id;  // type: 0 none, 1 device, 2 host, 3 host NUMA node, 4 the thread's NUMA node

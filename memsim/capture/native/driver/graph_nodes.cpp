@@ -147,7 +147,7 @@ int replace(GraphNode* node, Operation operation) {
     const auto& was = std::get<Launch>(node->operation);
     now->cluster = was.cluster, now->cooperative = was.cooperative, now->priority = was.priority, now->where = was.where;
   }
-  MEMSIM_RETURN_IF(check(operation));
+  MEMSIM_RETURN_IF(driver_status(check(operation)));
   node->operation = std::move(operation);
   return status::success;
 }
@@ -162,7 +162,7 @@ int set_in_exec(GraphExec* exec, GraphNode* node, Operation operation) {
 int add(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, Operation operation,
         const EdgeData* edges = nullptr) {
   MEMSIM_REQUIRE(node, invalid_value);
-  return add_node(graph, from, n, std::move(operation), node, edges);
+  return driver_status(add_node(graph, from, n, std::move(operation), node, edges));
 }
 int add_copy(GraphNode** node, Graph* graph, GraphNode* const* from, size_t n, const Copy3D* p,
              const EdgeData* edges = nullptr) {

@@ -68,7 +68,7 @@ CU cuLaunchKernelEx(const LaunchConfiguration* configuration, Function* function
   MEMSIM_RETURN_IF(make_launch(function, configuration->grid, configuration->block, configuration->shared_bytes,
                                arguments, extra, &launch));
   for (unsigned i = 0; i < configuration->attribute_count; ++i) apply_attribute(launch, configuration->attributes[i]);
-  return submit(stream, std::move(launch));
+  return driver_status(submit(stream, std::move(launch)));
 }
 CU cuLaunchKernel(Function* function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                   unsigned block_y, unsigned block_z, unsigned shared_bytes, void* stream, void** arguments,

@@ -18,6 +18,12 @@ inline void* pointer_to(uint64_t address) { return reinterpret_cast<void*>(addre
 inline Extent3 extent(const Dim3& size) { return {size.x, size.y, size.z}; }
 inline Dim3 dim3(const Extent3& size) { return {size.x, size.y, size.z}; }
 
+// There is one device, number 0.
+inline Error check_device(int device) {
+  if (!has_device()) return error_no_device;
+  return device == 0 ? success : error_invalid_device;
+}
+
 // registration.cpp: the function of a kernel's host stub, or of a cudaKernel_t / cudaFunction_t; loads its module.
 Error resolve_function(const void* symbol, Function** function);
 // The variable of a host symbol.
@@ -30,8 +36,5 @@ std::string call_site(const void* return_address);
 // copies.cpp
 Error make_copy(const Memcpy3D& given, Copy* copy);
 Memcpy3D unmake_copy(const Copy& copy);
-
-// graphs.cpp
-GraphNode* const* nodes_of(void* const* handles);
 
 }  // namespace memsim::runtime

@@ -15,11 +15,6 @@ constexpr unsigned known_device_flags = 0x1f;
 constexpr char pci_bus_id[] = "0000:01:00.0";
 int cache_config = 0, shared_config = 0;
 
-Error check_device(int device) {
-  if (!has_device()) return error_no_device;
-  return device == 0 ? success : error_invalid_device;
-}
-
 }  // namespace
 
 }  // namespace memsim::runtime

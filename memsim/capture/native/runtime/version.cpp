@@ -1,8 +1,10 @@
 // What differs between libcudart.so.12 and .13: compiled twice, with MEMSIM_CUDART 12 and 13.
 
+#include <algorithm>
 #include <cstring>
 
-#include "common.h"
+#include "graph_nodes.h"
+#include "managed.h"
 
 #ifndef MEMSIM_CUDART
 #error "MEMSIM_CUDART is 12 or 13"

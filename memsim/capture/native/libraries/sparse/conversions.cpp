@@ -16,41 +16,28 @@ int count_nonzero(const DenseMatrix& a, SparseMatrix* b) {
     Elements<Complex64> from{a.values, a.value_type};
     int64_t n = 0;
     int64_t lines = b->format == CSC ? a.columns : a.rows, length = b->format == CSC ? a.rows : a.columns;
-    visit_index_type(b->offset_type, [&](auto tag) {
-        using O = typename decltype(tag)::type;
-        O* offsets = b->format == COO ? nullptr : static_cast<O*>(b->offsets);
-        for (int64_t line = 0; line < lines; ++line) {
-            if (offsets) offsets[line] = O(n + b->base);
-            for (int64_t k = 0; k < length; ++k)
-                n += from.get(b->format == CSC ? a.index(k, line) : a.index(line, k)) != 0.0;
-        }
-        if (offsets) offsets[lines] = O(n + b->base);
-    });
+    for (int64_t line = 0; line < lines; ++line) {
+        if (b->format != COO) write_index(b->offsets, b->offset_type, line, n + b->base);
+        for (int64_t k = 0; k < length; ++k) n += from.get(b->format == CSC ? a.index(k, line) : a.index(line, k)) != 0.0;
+    }
+    if (b->format != COO) write_index(b->offsets, b->offset_type, lines, n + b->base);
     return b->entries = n, SUCCESS;
 }
 int write_nonzero(const DenseMatrix& a, SparseMatrix* b) {
     Elements<Complex64> from{a.values, a.value_type}, to{b->values, b->value_type};
     int64_t at = 0, lines = b->format == CSC ? a.columns : a.rows, length = b->format == CSC ? a.rows : a.columns;
-    visit_index_type(b->index_type, [&](auto tag) {
-        using I = typename decltype(tag)::type;
-        I* indices = static_cast<I*>(b->indices);
-        for (int64_t line = 0; line < lines; ++line)
-            for (int64_t k = 0; k < length; ++k) {
-                Complex64 value = from.get(b->format == CSC ? a.index(k, line) : a.index(line, k));
-                if (value == 0.0) continue;
-                if (b->format == COO) static_cast<I*>(b->offsets)[at] = I(line + b->base);
-                indices[at] = I(k + b->base);
-                to.set(at++, value);
-            }
-    });
+    for (int64_t line = 0; line < lines; ++line)
+        for (int64_t k = 0; k < length; ++k) {
+            Complex64 value = from.get(b->format == CSC ? a.index(k, line) : a.index(line, k));
+            if (value == 0.0) continue;
+            if (b->format == COO) write_index(b->offsets, b->index_type, at, line + b->base);
+            write_index(b->indices, b->index_type, at, k + b->base);
+            to.set(at++, value);
+        }
     return count_call(), SUCCESS;
 }
-template <class Visit>
-void for_entries(const SparseVector& v, Visit&& visit) {
-    visit_index_type(v.index_type, [&](auto tag) {
-        auto* indices = static_cast<const typename decltype(tag)::type*>(v.indices);
-        for (int64_t k = 0; k < v.entries; ++k) visit(int64_t(indices[k]) - v.base, k);
-    });
+std::vector<int64_t> indices_of(const SparseVector& v) {
+    return read_indices(v.indices, v.index_type, v.base, v.entries);
 }
 
 // cusparseMatDescr_t, as descriptors.cpp makes it.
@@ -93,7 +80,7 @@ MEMSIM_EXPORT int cusparseSparseToDense(void*, const SparseMatrix* a, DenseMatri
     Elements<Complex64> from{a->values, a->value_type}, to{b->values, b->value_type};
     for (int64_t i = 0; i < b->rows; ++i)
         for (int64_t j = 0; j < b->columns; ++j) to.set(b->index(i, j), 0);
-    for_entries(*a, [&](int64_t i, int64_t j, int64_t k) { to.set(b->index(i, j), from.get(k)); });
+    for (const Entry& one : entries_of(*a)) to.set(b->index(one.row, one.column), from.get(one.place));
     return count_call(), SUCCESS;
 }
 MEMSIM_EXPORT int cusparseDenseToSparse_bufferSize(void*, DenseMatrix*, SparseMatrix*, int, size_t* bytes) {
@@ -107,7 +94,7 @@ MEMSIM_EXPORT int cusparseDenseToSparse_convert(void*, const DenseMatrix* a, Spa
     if (b->format != BLOCKED_ELL) return write_nonzero(*a, b);
     // The blocks are given; their elements are copied.
     Elements<Complex64> from{a->values, a->value_type}, to{b->values, b->value_type};
-    for_entries(*b, [&](int64_t i, int64_t j, int64_t k) { to.set(k, from.get(a->index(i, j))); });
+    for (const Entry& one : entries_of(*b)) to.set(one.place, from.get(a->index(one.row, one.column)));
     return count_call(), SUCCESS;
 }
 
@@ -118,10 +105,11 @@ MEMSIM_EXPORT int cusparseSpVV(void*, int operation, const SparseVector* x, cons
                                int compute, void*) {
     Elements<Complex64> left{x->values, x->value_type}, right{y->values, y->value_type}, to{result, compute};
     Complex64 sum = 0;
-    for_entries(*x, [&](int64_t i, int64_t k) {
+    std::vector<int64_t> places = indices_of(*x);
+    for (int64_t k = 0; k < x->entries; ++k) {
         Complex64 value = left.get(k);
-        sum += (operation == CONJUGATED ? std::conj(value) : value) * right.get(i);
-    });
+        sum += (operation == CONJUGATED ? std::conj(value) : value) * right.get(places[size_t(k)]);
+    }
     return to.set(0, sum), count_call(), SUCCESS;
 }
 MEMSIM_EXPORT int cusparseAxpby(void*, const void* alpha, const SparseVector* x, const void* beta, DenseVector* y) {
@@ -129,17 +117,20 @@ MEMSIM_EXPORT int cusparseAxpby(void*, const void* alpha, const SparseVector* x,
     int type = y->value_type == R_16F || y->value_type == R_16BF ? int(R_32F) : y->value_type;
     Complex64 factor = scalar_of<Complex64>(alpha, type), keep = scalar_of<Complex64>(beta, type);
     for (int64_t i = 0; i < y->size; ++i) to.set(i, keep * to.get(i));
-    for_entries(*x, [&](int64_t i, int64_t k) { to.set(i, to.get(i) + factor * from.get(k)); });
+    std::vector<int64_t> places = indices_of(*x);
+    for (int64_t k = 0; k < x->entries; ++k) to.set(places[size_t(k)], to.get(places[size_t(k)]) + factor * from.get(k));
     return count_call(), SUCCESS;
 }
 MEMSIM_EXPORT int cusparseGather(void*, const DenseVector* y, SparseVector* x) {
     Elements<Complex64> from{y->values, y->value_type}, to{x->values, x->value_type};
-    for_entries(*x, [&](int64_t i, int64_t k) { to.set(k, from.get(i)); });
+    std::vector<int64_t> places = indices_of(*x);
+    for (int64_t k = 0; k < x->entries; ++k) to.set(k, from.get(places[size_t(k)]));
     return count_call(), SUCCESS;
 }
 MEMSIM_EXPORT int cusparseScatter(void*, const SparseVector* x, DenseVector* y) {
     Elements<Complex64> from{x->values, x->value_type}, to{y->values, y->value_type};
-    for_entries(*x, [&](int64_t i, int64_t k) { to.set(i, from.get(k)); });
+    std::vector<int64_t> places = indices_of(*x);
+    for (int64_t k = 0; k < x->entries; ++k) to.set(places[size_t(k)], from.get(k));
     return count_call(), SUCCESS;
 }
 

@@ -18,6 +18,51 @@ SparseMatrix SparseMatrix::in_batch(int i) const {
 
 namespace {
 
+void add_ell_entries(const SparseMatrix& m, std::vector<Entry>& to) {
+    int64_t size = m.block_rows, blocks = m.ell_columns / size;
+    std::vector<int64_t> columns = read_indices(m.indices, m.index_type, m.base, m.rows / size * blocks);
+    for (int64_t i = 0; i < m.rows; ++i)
+        for (int64_t b = 0; b < blocks; ++b) {
+            int64_t column = columns[size_t(i / size * blocks + b)];
+            for (int64_t j = 0; column >= 0 && j < size; ++j)  // negative: a block that is not there
+                to.push_back({i, column * size + j, i * m.ell_columns + b * size + j});
+        }
+}
+// Compressed rows, columns, or rows of blocks.
+void add_compressed_entries(const SparseMatrix& m, std::vector<Entry>& to) {
+    int64_t lines = m.format == CSC ? m.columns : m.rows / m.block_rows, area = m.block_rows * m.block_columns;
+    std::vector<int64_t> offsets = read_indices(m.offsets, m.offset_type, m.base, lines + 1);
+    std::vector<int64_t> indices = read_indices(m.indices, m.index_type, m.base, offsets[size_t(lines)]);
+    for (int64_t line = 0; line < lines; ++line)
+        for (int64_t k = offsets[size_t(line)]; k < offsets[size_t(line) + 1]; ++k)
+            for (int64_t e = 0; e < area; ++e) {
+                bool by_rows = m.block_order == BY_ROWS;
+                int64_t i = by_rows ? e / m.block_columns : e % m.block_rows;
+                int64_t j = by_rows ? e % m.block_columns : e / m.block_rows, other = indices[size_t(k)];
+                if (m.format == CSC) to.push_back({other, line, k});
+                else to.push_back({line * m.block_rows + i, other * m.block_columns + j, k * area + e});
+            }
+}
+
+}  // namespace
+
+std::vector<Entry> entries_of(const SparseMatrix& m) {
+    std::vector<Entry> entries;
+    entries.reserve(size_t(m.entries));
+    if (m.format == BLOCKED_ELL) {
+        add_ell_entries(m, entries);
+    } else if (m.format == COO) {
+        std::vector<int64_t> rows = read_indices(m.offsets, m.index_type, m.base, m.entries);
+        std::vector<int64_t> columns = read_indices(m.indices, m.index_type, m.base, m.entries);
+        for (int64_t k = 0; k < m.entries; ++k) entries.push_back({rows[size_t(k)], columns[size_t(k)], k});
+    } else {
+        add_compressed_entries(m, entries);
+    }
+    return entries;
+}
+
+namespace {
+
 struct Handle {
     void* stream = nullptr;
     int pointer_mode = 0;

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include <vector>
+
 #include "../common/data_types.h"
 #include "../common/report.h"
 
@@ -47,50 +49,23 @@ struct DenseMatrix {
     int64_t index(int64_t i, int64_t j) const { return order == BY_ROWS ? i * leading + j : j * leading + i; }
 };
 
-template <class Visit>
-void visit_index_type(int type, Visit&& visit) {
-    if (type == INDEX_64) visit(Tag<int64_t>{});
-    else visit(Tag<int32_t>{});
+// An array of 32-bit or 64-bit indices, counted from 0.
+inline std::vector<int64_t> read_indices(const void* data, int type, int base, int64_t n) {
+    std::vector<int64_t> all(static_cast<size_t>(n));
+    for (int64_t i = 0; i < n; ++i)
+        all[size_t(i)] = (type == INDEX_64 ? static_cast<const int64_t*>(data)[i] : static_cast<const int32_t*>(data)[i]) - base;
+    return all;
+}
+inline void write_index(void* data, int type, int64_t i, int64_t value) {
+    if (type == INDEX_64) static_cast<int64_t*>(data)[i] = value;
+    else static_cast<int32_t*>(data)[i] = int32_t(value);
 }
 
-// Calls visit(row, column, position in the values) for each stored entry, in the order of storage.
-template <class Visit>
-void for_entries(const SparseMatrix& m, Visit&& visit) {
-    visit_index_type(m.offset_type, [&](auto offset_tag) {
-        visit_index_type(m.index_type, [&](auto index_tag) {
-            auto* offsets = static_cast<const typename decltype(offset_tag)::type*>(m.offsets);
-            auto* indices = static_cast<const typename decltype(index_tag)::type*>(m.indices);
-            if (m.format == COO) {
-                for (int64_t k = 0; k < m.entries; ++k) visit(int64_t(offsets[k]) - m.base, int64_t(indices[k]) - m.base, k);
-                return;
-            }
-            if (m.format == BLOCKED_ELL) {
-                int64_t size = m.block_rows, blocks = m.ell_columns / size;
-                for (int64_t i = 0; i < m.rows; ++i)
-                    for (int64_t b = 0; b < blocks; ++b) {
-                        int64_t column = int64_t(indices[i / size * blocks + b]) - m.base;
-                        for (int64_t j = 0; column >= 0 && j < size; ++j)
-                            visit(i, column * size + j, i * m.ell_columns + b * size + j);
-                    }
-                return;
-            }
-            int64_t lines = m.format == CSC ? m.columns : m.rows / m.block_rows;
-            int64_t area = m.block_rows * m.block_columns;
-            for (int64_t line = 0; line < lines; ++line)
-                for (int64_t k = offsets[line] - m.base; k < offsets[line + 1] - m.base; ++k) {
-                    int64_t other = int64_t(indices[k]) - m.base;
-                    if (m.format == CSC) visit(other, line, k);
-                    else if (area == 1) visit(line, other, k);
-                    else
-                        for (int64_t e = 0; e < area; ++e) {
-                            int64_t i = m.block_order == BY_ROWS ? e / m.block_columns : e % m.block_rows;
-                            int64_t j = m.block_order == BY_ROWS ? e % m.block_columns : e / m.block_rows;
-                            visit(line * m.block_rows + i, other * m.block_columns + j, k * area + e);
-                        }
-                }
-        });
-    });
-}
+// A stored entry: where it is in the matrix, and where in the array of values.
+struct Entry {
+    int64_t row, column, place;
+};
+std::vector<Entry> entries_of(const SparseMatrix& matrix);  // in the order of storage
 
 // Sums are taken in double precision.
 template <class T> struct WideOf { using type = double; };

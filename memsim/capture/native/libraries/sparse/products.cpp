@@ -14,18 +14,6 @@ template <class W>
 W applied(W value, int operation) {
     return operation == CONJUGATED ? conjugate(value) : value;
 }
-// Calls visit(row, column, value) for the entries of op(A), as W.
-template <class W, class Visit>
-bool for_values(const SparseMatrix& m, int operation, Visit&& visit) {
-    return visit_type(m.value_type, [&](auto tag) {
-        auto* values = static_cast<const typename decltype(tag)::type*>(m.values);
-        for_entries(m, [&](int64_t i, int64_t j, int64_t k) {
-            W value = applied(convert<W>(values[k]), operation);
-            if (operation == AS_IS) visit(i, j, value);
-            else visit(j, i, value);
-        });
-    });
-}
 template <class W>
 std::vector<W> read_vector(const void* data, int type, int64_t n) {
     std::vector<W> all(static_cast<size_t>(n));
@@ -34,6 +22,18 @@ std::vector<W> read_vector(const void* data, int type, int64_t n) {
         for (int64_t i = 0; i < n; ++i) all[size_t(i)] = convert<W>(values[i]);
     });
     return all;
+}
+// Calls visit(row, column, value) for the entries of op(A), as W. False: a type that is not known here.
+template <class W, class Visit>
+bool for_values(const SparseMatrix& m, int operation, Visit&& visit) {
+    if (!bytes_of(m.value_type)) return false;
+    std::vector<W> values = read_vector<W>(m.values, m.value_type, m.entries);
+    for (const Entry& entry : entries_of(m)) {
+        W value = applied(values[size_t(entry.place)], operation);
+        if (operation == AS_IS) visit(entry.row, entry.column, value);
+        else visit(entry.column, entry.row, value);
+    }
+    return true;
 }
 
 // -- triangular solves: rows of op(A) in the order in which their unknowns become known -----------------------------------
@@ -166,13 +166,13 @@ MEMSIM_EXPORT int cusparseSDDMM(void*, int a_op, int b_op, const void* alpha, co
         W factor = scalar_of<W>(alpha, compute), keep = scalar_of<W>(beta, compute);
         Elements<W> left{a->values, a->value_type}, right{b->values, b->value_type}, out{c->values, c->value_type};
         int64_t k = a_op ? a->rows : a->columns;
-        for_entries(*c, [&](int64_t i, int64_t j, int64_t place) {
+        for (const Entry& entry : entries_of(*c)) {
             W sum{};
             for (int64_t l = 0; l < k; ++l)
-                sum += applied(left.get(a_op ? a->index(l, i) : a->index(i, l)), a_op) *
-                       applied(right.get(b_op ? b->index(j, l) : b->index(l, j)), b_op);
-            out.set(place, factor * sum + (keep != W(0) ? keep * out.get(place) : W(0)));
-        });
+                sum += applied(left.get(a_op ? a->index(l, entry.row) : a->index(entry.row, l)), a_op) *
+                       applied(right.get(b_op ? b->index(entry.column, l) : b->index(l, entry.column)), b_op);
+            out.set(entry.place, factor * sum + (keep != W(0) ? keep * out.get(entry.place) : W(0)));
+        }
         return count_call(), SUCCESS;
     });
 }
@@ -246,24 +246,16 @@ MEMSIM_EXPORT int cusparseSpGEMM_copy(void*, int, int, const void*, SparseMatrix
                                       SparseMatrix* c, int compute, int, Gemm* gemm) {
     Elements<Complex64> values{c->values, c->value_type};
     Complex64 keep = scalar_of<Complex64>(beta, compute);
-    visit_index_type(c->offset_type, [&](auto offset_tag) {
-        visit_index_type(c->index_type, [&](auto index_tag) {
-            using O = typename decltype(offset_tag)::type;
-            using I = typename decltype(index_tag)::type;
-            O* offsets = static_cast<O*>(c->offsets);
-            I* indices = static_cast<I*>(c->indices);
-            int64_t at = 0;
-            for (size_t i = 0; i < gemm->rows.size(); ++i) {
-                offsets[i] = O(at + c->base);
-                for (const auto& [j, value] : gemm->rows[i]) {
-                    indices[at] = I(j + c->base);
-                    values.set(at, value + (keep != 0.0 ? keep * values.get(at) : 0.0));
-                    ++at;
-                }
-            }
-            offsets[gemm->rows.size()] = O(at + c->base);
-        });
-    });
+    int64_t at = 0;
+    for (size_t i = 0; i < gemm->rows.size(); ++i) {
+        write_index(c->offsets, c->offset_type, int64_t(i), at + c->base);
+        for (const auto& [j, value] : gemm->rows[i]) {
+            write_index(c->indices, c->index_type, at, j + c->base);
+            values.set(at, value + (keep != 0.0 ? keep * values.get(at) : 0.0));
+            ++at;
+        }
+    }
+    write_index(c->offsets, c->offset_type, int64_t(gemm->rows.size()), at + c->base);
     return SUCCESS;
 }
 

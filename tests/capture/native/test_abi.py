@@ -1,0 +1,54 @@
+"""The binary interface: structures as in NVIDIA's headers, and every name that NVIDIA's libraries export."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from memsim.capture.libraries import NATIVE
+
+PROGRAMS = Path(__file__).parent / "programs"
+
+
+def _wheel_folders() -> list[Path]:
+    """Folders with a runtime of NVIDIA's wheels: nvidia/cuda_runtime of CUDA 12, nvidia/cu13."""
+    spec = importlib.util.find_spec("nvidia")
+    places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
+    return [folder for place in places for folder in place.glob("*") if (folder / "include/cuda_runtime_api.h").exists()]
+
+
+def _toolkit() -> tuple[str, Path]:
+    """The compiler, and the folder of its toolkit."""
+    compilers = pytest.importorskip("memsim.capture.compilers")
+    nvcc = str(compilers.find_compiler().path)
+    told = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True)
+    top = [line.partition("TOP=")[2].strip() for line in told.stderr.splitlines() if "TOP=" in line]
+    return nvcc, Path(top[0])
+
+
+def test_structures_have_the_layout_of_the_headers():
+    nvcc, toolkit = _toolkit()
+    for folder in {toolkit, *_wheel_folders()}:
+        includes = [f"-I{folder}/include", f"-I{NATIVE}"]
+        only_check = ["-c", "-o", "/dev/null", "-Xcompiler", "-fsyntax-only,-w"]
+        command = [nvcc, "-std=c++17", "-x", "c++", *only_check, *includes, str(PROGRAMS / "abi.cpp")]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{folder}: {done.stderr[:2000]}"
+
+
+def _exported(library: Path) -> set[str]:
+    lines = subprocess.run(["nm", "-D", "--defined-only", str(library)], capture_output=True, text=True, check=True)
+    names = {line.split()[-1].partition("@")[0] for line in lines.stdout.splitlines()}
+    return {name for name in names if name.startswith(("cuda", "__cuda"))}
+
+
+@pytest.mark.parametrize("major", [12, 13])
+def test_every_name_of_the_real_library_is_there(libraries, major):
+    real = [path for folder in (*_wheel_folders(), _toolkit()[1]) for path in folder.glob(f"lib*/libcudart.so.{major}")]
+    ours = _exported(libraries / f"libcudart.so.{major}")
+    assert {"cudaMalloc", "__cudaRegisterFatBinary", "cudaMemcpyAsync_ptsz"} <= ours
+    for library in real:
+        assert _exported(library) <= ours
