@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 from memsim.capture.arena import ProcessMemory
-from memsim.capture.fatbin import ptx_of
+from memsim.capture.fatbin import OnlyMachineCode, ptx_of
+from memsim.capture.kept_ptx import kept_ptx
 from memsim.capture.link import linked
 from memsim.capture.names import shown_names
 from memsim.capture.outline import Outline, outline
@@ -103,10 +105,12 @@ class Modules:
 
     Args:
         gpu: that the PTX is chosen and assembled for.
+        kept: a folder with PTX of images that have machine code only; None: there is none.
     """
 
-    def __init__(self, gpu: GPU) -> None:
+    def __init__(self, gpu: GPU, kept: Path | None = None) -> None:
         self.gpu = gpu
+        self.kept = kept
         self._thread = ThreadPoolExecutor(1, "memsim-assembler")
         self._assembling: dict[tuple[str, str], Future[object]] = {}
         self._count = 0
@@ -119,7 +123,7 @@ class Modules:
             InputError: the PTX is not understood.
         """
         self._count += 1
-        texts = ptx_of(image, architecture(self.gpu))
+        texts = self._texts(image)
         found, skeleton = _parsed(_with_short_paths(linked(texts), os.path.join(os.getcwd(), "")))
         variables = [
             one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern
@@ -129,6 +133,16 @@ class Modules:
         for kernel in kernels[:MOST_AHEAD]:
             self._assemble(module, kernel)
         return module
+
+    def _texts(self, image: bytes) -> list[str]:
+        """The PTX of an image, which may lie in a file beside it."""
+        try:
+            return ptx_of(image, architecture(self.gpu))
+        except OnlyMachineCode:
+            text = kept_ptx(image, self.kept) if self.kept else None
+            if text is None:
+                raise
+            return [text]
 
     def describe(self, module: LoadedModule) -> tuple[list[FunctionInfo], list[VariableInfo]]:
         """What the client is told of a module; registers are not known yet."""

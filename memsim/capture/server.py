@@ -18,6 +18,7 @@ from typing import Any
 
 from memsim.capture import protocol
 from memsim.capture.conversation import Conversation
+from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import check_outcome, notes_of
@@ -100,7 +101,7 @@ def serve(
     with ExitStack() as stack:
         with writing(out):
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
-        modules = Modules(gpu)
+        modules = Modules(gpu, Path(environment[KEPT_PTX]) if KEPT_PTX in environment else None)
         stack.callback(modules.close)
         launches = Launches(
             gpu, wanted, modules, hidden, is_folder(out), shown or command[0], origin, dict(about or {}), progress
