@@ -197,15 +197,23 @@ def section(elf: bytes, name: str) -> bytes | None:
     Raises:
         ImageError: the file is cut.
     """
+    for found, offset, length in _sections(elf):
+        if found == name:
+            return elf[offset : offset + length]
+    return None
+
+
+def _sections(elf: bytes) -> list[tuple[str, int, int]]:
+    """Name, offset and bytes of each section."""
     try:
         (table,) = struct.unpack_from("<Q", elf, 0x28)
         size, count, names = struct.unpack_from("<HHH", elf, 0x3A)
         headers = [struct.unpack_from("<IIQQQQ", elf, table + k * size) for k in range(count)]
         strings = headers[names][4] if headers else 0
+        found = []
         for first, _, _, _, offset, length in headers:
             end = elf.index(b"\0", strings + first)
-            if elf[strings + first : end] == name.encode():
-                return elf[offset : offset + length]
+            found.append((elf[strings + first : end].decode("latin-1"), offset, length))
     except (struct.error, IndexError, ValueError):
         raise ImageError("a cubin is cut") from None
-    return None
+    return found

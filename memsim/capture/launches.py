@@ -126,6 +126,7 @@ class Launches:
         taken: traces of the wanted launches, by group: the kernel, or "" for the program.
         notes: for the user.
         spoilt: launches of which not all blocks ran.
+        without_blocks: why launches that may have been wanted were left out.
         failures: of kernels, the first one first.
         refused: why images could not be loaded.
         printed: by the latest launch, also by one that failed.
@@ -147,6 +148,7 @@ class Launches:
     taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spoilt: list[str] = field(default_factory=list)
+    without_blocks: list[InputError] = field(default_factory=list)
     failures: list[InputError] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     printed: bytes = b""
@@ -198,7 +200,7 @@ class Launches:
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         try:
-            if self._is_wanted(name, entry, index, launch):
+            if self._is_wanted(name, entry, index, launch) and self._has_blocks(launch):
                 counts = self._traced(device, module, launch, runtime, name, index)
             else:
                 counts = self._executed(device, launch, runtime)
@@ -253,6 +255,20 @@ class Launches:
         best = self.best.get(self._group(name))
         accesses, times = self._steady.get(_shape(name, launch), (0, 0))
         return best is None or times < STEADY or accesses > best.counted.accesses
+
+    def _has_blocks(self, launch: Launch) -> bool:
+        """Whether a launch has the blocks of ``--blocks``; where launches are compared, those without are left out."""
+        try:
+            if self.wanted.blocks is not None and self.wanted.heaviest:
+                first, _, last = self.wanted.blocks.partition(":")
+                if last and int(first) >= launch.n_blocks:
+                    self.without_blocks.append(
+                        InputError("--blocks", self.wanted.blocks, f"names no blocks of {launch.name}; its grid has {launch.n_blocks}")
+                    )
+                    return False
+        except ValueError:
+            pass  # the snapshot's own message
+        return True
 
     def _group(self, name: str) -> str:
         return name if self.every else ""

@@ -18,6 +18,7 @@ from typing import Any
 
 from memsim.capture import protocol
 from memsim.capture.conversation import Conversation
+from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import check_outcome, notes_of
@@ -69,7 +70,7 @@ def serve(
     out: Path,
     *,
     shown: str = "",
-    origin: Origin = Origin(),
+    origin: Origin | None = None,
     about: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     timer: Timer | None = None,
@@ -101,10 +102,10 @@ def serve(
     with ExitStack() as stack:
         with writing(out):
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
-        modules = Modules(gpu)
+        modules = Modules(gpu, Path(environment[KEPT_PTX]) if KEPT_PTX in environment else None)
         stack.callback(modules.close)
         launches = Launches(
-            gpu, wanted, modules, hidden, is_folder(out), shown or command[0], origin, dict(about or {}), progress
+            gpu, wanted, modules, hidden, is_folder(out), shown or command[0], origin or Origin(), dict(about or {}), progress
         )
         loading = threading.Thread(target=load_loops, daemon=True)  # while the program makes ready
         loading.start()
@@ -184,9 +185,8 @@ class Server:
                         self._accept()
                     elif one != ended and self._take(one):  # type: ignore[arg-type]
                         return True
-                if not ready or ready == [ended]:
-                    if program.has_ended:
-                        return False
+                if ready in ([], [ended]) and program.has_ended:
+                    return False
         finally:
             if ended is not None:
                 self._selector.unregister(ended)

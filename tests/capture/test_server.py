@@ -50,7 +50,8 @@ def test_notes_of_a_program_are_kept_once(tmp_path):
         "hello(size=1 << 50)",
         "hello(); server.recv(1 << 16); server.sendall(frame(2, bytes(7)))",
         "hello(); server.recv(1 << 16); server.sendall(struct.pack('<IIQ', 2, 0, 1 << 60))",
-        "hello(); server.recv(1 << 16); server.sendall(frame(4, struct.pack('<II5QI', 0, 1, 0, 1 << 40, 1, 1 << 30, 0, 0)))",
+        "hello(); server.recv(1 << 16); one = struct.pack('<II5Q', 0, 1, 0, 1 << 40, 1, 1 << 30, 0);"
+        "server.sendall(frame(4, one + bytes(4)))",
     ],
 )
 def test_messages_without_sense_end_the_connection(tmp_path, script):

@@ -12,7 +12,7 @@ import pytest
 
 from memsim.capture.server import serve
 from memsim.gpu.presets import load_gpu
-from memsim.sources.capture.wanted import Wanted
+from memsim.sources.wanted import Wanted
 
 HERE = Path(__file__).parent
 FUNCTIONS = HERE.parents[2] / "memsim" / "capture" / "native" / "driver" / "functions.def"

@@ -105,6 +105,28 @@ struct GpuAllocator final : c10::Allocator {
 
 GpuAllocator allocator;
 
+// Torch's CPU kernels allocate their results here while they compute for the GPU: results are device memory.
+thread_local int computing_for_gpu = 0;
+
+struct CpuAllocator final : c10::Allocator {
+  c10::Allocator* own = nullptr;  // torch's
+  c10::DataPtr allocate(size_t bytes) override {
+    if (!computing_for_gpu || !bytes) return own->allocate(bytes);
+    c10::DataPtr block = allocator.allocate(bytes);
+    void *data = block.get(), *context = block.release_context();
+    return {data, context, &free_block, Device(DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+};
+
+CpuAllocator cpu_allocator;
+
+struct ComputingForGpu {
+  ComputingForGpu() { ++computing_for_gpu; }
+  ~ComputingForGpu() { --computing_for_gpu; }
+};
+
 // -- the same memory seen from both devices -----------------------------------------------------------------------------
 
 void drop_storage(void* context) { delete static_cast<Storage*>(context); }
@@ -146,6 +168,7 @@ class Call {
     for (size_t i = 0; i < n; ++i) to_cpu(torch::jit::peek(*stack, i, n));
     {
       at::AutoDispatchBelowADInplaceOrView below;
+      ComputingForGpu computing;
       op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
     }
     for (auto& pair : tensors_) update(pair.first, pair.second);
@@ -419,7 +442,11 @@ REGISTER_CUDA_HOOKS(CUDAHooks);
 extern "C" {
 __attribute__((visibility("default"))) int64_t memsim_torch_stream() { return current_stream; }
 __attribute__((visibility("default"))) void memsim_torch_set_stream(int64_t id) { current_stream = id; }
-__attribute__((visibility("default"))) void memsim_torch_start() { c10::SetAllocator(DeviceType::CUDA, &allocator, 1); }
+__attribute__((visibility("default"))) void memsim_torch_start() {
+  cpu_allocator.own = c10::GetAllocator(DeviceType::CPU);
+  c10::SetAllocator(DeviceType::CPU, &cpu_allocator, 255);
+  c10::SetAllocator(DeviceType::CUDA, &allocator, 255);
+}
 __attribute__((visibility("default"))) void memsim_torch_capture(int on) { capturing = on; }
 // Bytes allocated now and at most, and allocations made.
 __attribute__((visibility("default"))) void memsim_torch_memory(int64_t* values) {
