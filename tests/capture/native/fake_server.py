@@ -30,7 +30,9 @@ KERNEL_NS = 10_000
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)([^{]*)\{", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.[a-z](\d+)\s+(?:\.ptr[^\w]*[\w.\s]*?)?\w+(?:\[(\d+)\])?")
-_VARIABLE = re.compile(r"\.(global|const)\s+(?:\.attribute\((\.managed)\)\s+)?\.align\s+(\d+)\s+\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?(?:\s*=\s*([^;]+))?;")
+_VARIABLE = re.compile(
+    r"\.(global|const)\s+(?:\.attribute\((\.managed)\)\s+)?\.align\s+(\d+)\s+\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?(?:\s*=\s*([^;]+))?;"
+)
 _BOUNDS = re.compile(r"\.maxntid\s+(\d+)")
 
 

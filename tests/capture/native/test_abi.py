@@ -17,7 +17,9 @@ def _wheel_folders() -> list[Path]:
     """Folders with a runtime of NVIDIA's wheels: nvidia/cuda_runtime of CUDA 12, nvidia/cu13."""
     spec = importlib.util.find_spec("nvidia")
     places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
-    return [folder for place in places for folder in place.glob("*") if (folder / "include/cuda_runtime_api.h").exists()]
+    return [
+        folder for place in places for folder in place.glob("*") if (folder / "include/cuda_runtime_api.h").exists()
+    ]
 
 
 def _toolkit() -> tuple[str, Path]:
