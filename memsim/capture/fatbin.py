@@ -89,7 +89,9 @@ def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
         units.setdefault(one.unit, []).append(one)
     taken: list[PtxText] = []
     for alternatives in units.values():
-        best = _best([one.architecture * 4 + "fa".find(one.suffix or "?") + 1 for one in alternatives], alternatives, gpu)
+        best = _best(
+            [one.architecture * 4 + "fa".find(one.suffix or "?") + 1 for one in alternatives], alternatives, gpu
+        )
         taken += [one for one in alternatives if (one.architecture, one.suffix) == (best.architecture, best.suffix)]
     return taken
 
@@ -128,7 +130,7 @@ def _texts(image: bytes) -> list[PtxText]:
     if image[:4] == b"\x7fELF":
         return _of_cubin(image)
     text = image.rstrip(b"\0")
-    if b".version" in text[:1 << 16] and b".target" in text[: 1 << 16]:
+    if b".version" in text[: 1 << 16] and b".target" in text[: 1 << 16]:
         return [_ptx(text, "")]
     raise ImageError("the image is neither a fat binary nor PTX nor a cubin")
 

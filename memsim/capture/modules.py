@@ -23,7 +23,7 @@ from memsim.gpu.config import GPU
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.launch import places
-from memsim.sources.ptx.module import Function, Module, Variable
+from memsim.sources.ptx.module import Function, Module, Variable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
 from memsim.support.errors import InputError
@@ -75,12 +75,11 @@ class LoadedModule:
         memory.add_constants(self.places[one.name] for one in self.variables if one.space == "const")
 
     def _write_addresses(self, variable: Variable, room: np.ndarray) -> None:
-        functions = list(self.outline.functions)
         for offset, name, added in variable.addresses:
             if name in self.places:
                 value = self.places[name] + added
             elif name in self.outline.functions:
-                value = function_address(functions.index(name))
+                value = function_address(name)
             else:
                 continue
             room[offset : offset + 8] = np.array([value], np.uint64).view(np.uint8)
@@ -93,11 +92,6 @@ def _with_short_paths(text: str, folder: str) -> str:
     '.file 1 "inc/a.cuh"'
     """
     return _FILE.sub(lambda one: one[0].replace(folder, "", 1) if one[1].startswith(folder) else one[0], text)
-
-
-def function_address(number: int) -> int:
-    """What a pointer to a device function holds: memsim's choice, which no memory has."""
-    return (1 << 58) + 16 * (number + 1)
 
 
 class Modules:
@@ -216,6 +210,3 @@ def _parsed(text: str) -> tuple[Outline, Module]:
 
 def _is_managed(module: LoadedModule, start: int, stop: int) -> bool:
     return ".managed" in module.outline.text[start:stop]
-
-
-__all__ = ["InputError", "LoadedModule", "Modules", "function_address"]

@@ -350,7 +350,7 @@ def send(connection: socket.socket, kind: int, payload: bytes = b"", status: int
     """
     try:
         connection.sendall(_HEADER.pack(kind, status, len(payload)) + payload)
-    except (BrokenPipeError, ConnectionResetError) as error:
+    except (BrokenPipeError, ConnectionResetError, TimeoutError) as error:
         raise Ended from error
 
 
@@ -377,7 +377,7 @@ def _exactly(connection: socket.socket, n: int) -> bytes:
     while rest:
         try:
             got = connection.recv_into(rest)
-        except ConnectionResetError as error:
+        except (ConnectionResetError, TimeoutError) as error:
             raise ProtocolError("a message is cut") from error
         if not got:
             raise ProtocolError("a message is cut")
