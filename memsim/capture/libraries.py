@@ -174,7 +174,13 @@ def _build(folder: Path) -> None:
 
 
 def _link(library: Library, folder: Path) -> None:
-    options = [*_LINK, f"-Wl,-soname,{library.soname}", *(f"{name}.o" for name in library.units), *library.options, "-ldl"]
+    options = [
+        *_LINK,
+        f"-Wl,-soname,{library.soname}",
+        *(f"{name}.o" for name in library.units),
+        *library.options,
+        "-ldl",
+    ]
     if library.exported:
         versions = folder / f"versions.{library.soname}"
         local = "" if library.exported == "*" else " local: *;"
@@ -186,7 +192,10 @@ def _link(library: Library, folder: Path) -> None:
 def _build_tools(folder: Path) -> None:
     for name, (program, *others) in _TOOLS.items():
         source = NATIVE / "tools" / f"{name}.cpp"
-        _run(["g++", "-std=c++17", "-O1", "-Wall", "-static-libstdc++", "-static-libgcc", str(source), "-o", program], folder)
+        _run(
+            ["g++", "-std=c++17", "-O1", "-Wall", "-static-libstdc++", "-static-libgcc", str(source), "-o", program],
+            folder,
+        )
         for other in others:
             (folder / other).symlink_to(program)
 
