@@ -12,4 +12,4 @@ class FirstTest:
         del items[1:]
 
 
-sys.exit(pytest.main([sys.argv[1], "-q", "-p", "no:cacheprovider"], plugins=[FirstTest()]))
+sys.exit(pytest.main([sys.argv[1], "-q", "-p", "no:cacheprovider", "--import-mode=importlib"], plugins=[FirstTest()]))

@@ -13,6 +13,7 @@ import struct
 _JUMP = b"\xff\x25\x00\x00\x00\x00"  # jmp [rip + 0], the address follows
 _FUNCTION = 2  # STT_FUNC
 _SYMBOLS = (2, 11)  # sh_type: all symbols, those for other libraries
+_OTHER_NAMES = {"_cudaLaunchKernelEx": "_cudaLaunchKernelExC"}  # the first is a template of a header
 SHIMS_RUNTIME = 12  # CuTe DSL's
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -41,9 +42,17 @@ def redirect_shims(path):
     runtime, driver = ctypes.CDLL("libcudart.so.%d" % SHIMS_RUNTIME), ctypes.CDLL("libcuda.so.1")
     for name, (offset, size) in functions.items():
         if name.startswith("_cu") and name[1:2].islower():
+            name = _OTHER_NAMES.get(name, name)
             target = getattr(runtime, name[1:], None) or getattr(driver, name[1:], None)
             if target is not None:
+                _jump(_behind(first + offset), 16, target)  # the library calls what is behind by itself, too
                 _jump(first + offset, size, target)
+
+
+def _behind(address):
+    """Where a function that is a single jump leads; itself, if it is not."""
+    code = ctypes.string_at(address, 5)
+    return address + 5 + struct.unpack("<i", code[1:])[0] if code[:1] == b"\xe9" else address
 
 
 def _jump(address, size, target):
