@@ -130,7 +130,9 @@ def capture(
     given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
     for option, value in given.items():
         if value:
-            raise InputError(first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is")
+            raise InputError(
+                first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is"
+            )
     rest = [*map(str, names[1:]), *arguments]
     if first.suffix == ".py":
         return _capture_script(first, rest, place, machine, wanted, progress)
