@@ -30,7 +30,9 @@ _COMPILE = ("-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", "-fno-exception
 # Programs bring their own libstdc++, often an older one than this machine's g++: the libraries carry theirs inside.
 _LINK = ("-shared", "-static-libstdc++", "-static-libgcc", "-Wl,--exclude-libs,ALL", "-Wl,-z,defs", "-pthread")
 _CUDART = (12, 13)
-# Stand-ins compute the same bits on every host: nothing is fused, and complex products are four real ones.
+_KEPT_OBJECTS = 4  # of each unit: checkouts side by side share the cache
+# Stand-ins are compiled without optimization, which takes a third of the time; what costs time in them is in `common`.
+# They compute the same bits on every host: nothing is fused, and complex products are four real ones.
 _ARITHMETIC = ("-ffp-contract=off", "-fcx-limited-range")
 # Stand-ins: folder in native/libraries, and the SONAMEs of CUDA 12 and 13 that programs were linked with.
 _STAND_INS = {
@@ -135,7 +137,7 @@ def _units() -> list[Unit]:
         *(Unit(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
         Unit("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
         *_folder_units("common", stand_ins / "common", "-O2", *_ARITHMETIC),
-        *(unit for name in _STAND_INS for unit in _folder_units(name, stand_ins / name, *_ARITHMETIC)),
+        *(unit for name in _STAND_INS for unit in _folder_units(name, stand_ins / name, "-O0", *_ARITHMETIC)),
     ]
     return [unit for unit in units if unit.files and all(file.exists() for file in unit.files)]
 
@@ -201,10 +203,37 @@ def _build_tools(folder: Path) -> None:
 
 
 def _compile(unit: Unit, folder: Path) -> None:
-    source = folder / f"{unit.name}.cpp"
-    source.write_text("".join(f'#include "{file}"\n' for file in unit.files))
-    macros = [f"-D{macro}" for macro in unit.macros]
-    _run(["g++", *_COMPILE, *unit.options, *macros, "-c", source.name, "-o", f"{unit.name}.o"], folder)
+    """Compile a unit, or take the object that was compiled from the same text before."""
+    options = [*_COMPILE, *unit.options, *(f"-D{macro}" for macro in unit.macros)]
+    kept = cache_folder("objects") / f"{unit.name}-{_unit_digest(unit, options)}.o"
+    made = folder / f"{unit.name}.o"
+    if not kept.exists():
+        source = folder / f"{unit.name}.cpp"
+        source.write_text("".join(f'#include "{file}"\n' for file in unit.files))
+        _run(["g++", *options, "-c", source.name, "-o", made.name], folder)
+        copied = kept.with_name(f"{kept.name}.{os.getpid()}")
+        shutil.copyfile(made, copied)
+        os.replace(copied, kept)
+        _remove_older(kept, unit.name)
+    shutil.copyfile(kept, made)
+
+
+def _unit_digest(unit: Unit, options: Sequence[str]) -> str:
+    """A digest of what a unit is compiled from: its folder's files, and the headers that all share."""
+    shared = (NATIVE, NATIVE / "core", NATIVE / "libraries" / "common", NATIVE / "libraries" / "names")
+    paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".def")]
+    paths += [path for folder in {file.parent for file in unit.files} for path in folder.iterdir() if path.is_file()]
+    digest = hashlib.sha256("\0".join(options).encode())
+    for path in sorted(paths):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:20]
+
+
+def _remove_older(kept: Path, name: str) -> None:
+    """Keep a unit's newest objects only."""
+    objects = sorted(kept.parent.glob(f"{name}-*.o"), key=lambda path: path.stat().st_mtime)
+    for old in objects[:-_KEPT_OBJECTS]:
+        old.unlink(missing_ok=True)
 
 
 def _run(command: list[str], folder: Path) -> None:

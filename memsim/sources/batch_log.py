@@ -40,9 +40,9 @@ class BatchLog:
         first_instruction, first_address = np.zeros((2, n_warps + 1), np.int64)
         count_rows(rows, first_instruction, first_address)
         columns = {name: np.empty(n_rows, dtype) for name, dtype in INSTRUCTION_COLUMNS.items()}
-        sort_rows(rows, first_instruction, tuple(columns.values()))
+        sort_rows(rows, first_instruction.copy(), tuple(columns.values()))
         addresses = np.empty(n_addresses, ADDRESS_DTYPE)
-        sort_addresses(rows, self.addresses, first_address, addresses)
+        sort_addresses(rows, self.addresses, first_address.copy(), addresses)
         warps = range(first_warp, first_warp + n_warps)
         return Chunk(warps, first_instruction, first_address, addresses=addresses, **columns)
 

@@ -6,7 +6,6 @@ The state of each warp is i8 [n_warps, STATE]: columns SEQUENCE to SPARE, then t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from memsim.sources.waits import FIRST, WAIT_STATE, take_waits, wait_for_none
 from memsim.support.compiled import loop
@@ -163,11 +162,14 @@ def count_rows(rows, first_instruction, first_address):
         first_address[w] += first_address[w - 1]
 
 
-@njit(cache=True)
-def sort_rows(rows, first_instruction, columns):
-    """Copy the log's rows to columns, those of INSTRUCTION_COLUMNS, warp after warp, each in the order of execution."""
+@loop
+def sort_rows(rows, target, columns):
+    """Copy the log's rows to columns, those of INSTRUCTION_COLUMNS, warp after warp, each in the order of execution.
+
+    Args:
+        target: where each warp's first row goes; counted up.
+    """
     op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase = columns
-    target = first_instruction.copy()
     for i in range(len(rows)):
         row = rows[i]
         to = target[row["warp"]]
@@ -186,10 +188,13 @@ def sort_rows(rows, first_instruction, columns):
         phase[to] = row["phase"]
 
 
-@njit(cache=True)
-def sort_addresses(rows, addresses, first_address, sorted_addresses):
-    """Copy the addresses from the order of execution to warp after warp."""
-    target = first_address.copy()
+@loop
+def sort_addresses(rows, addresses, target, sorted_addresses):
+    """Copy the addresses from the order of execution to warp after warp.
+
+    Args:
+        target: where each warp's first address goes; counted up.
+    """
     source = 0
     for i in range(len(rows)):
         row = rows[i]

@@ -179,6 +179,8 @@ class _Parser:
                 vector = int(token.text[2:])
             elif token.text == ".ptr":
                 self._skip_pointee()
+            elif token.text == ".attribute":
+                self._skip_parentheses()
             elif token.text in (".unified", ".managed", *_SPACES):
                 pass
             elif _TYPE.match(token.text):
@@ -204,6 +206,13 @@ class _Parser:
             extern,
             kind,
         )
+
+    def _skip_parentheses(self) -> None:
+        """``.attribute(.managed)``, ``.attribute(.unified(1, 2))``: where the variable lies is the caller's matter."""
+        self._expect("(")
+        depth = 1
+        while depth:
+            depth += {"(": 1, ")": -1}.get(self._next().text, 0)
 
     def _skip_pointee(self) -> None:
         """``.ptr .global .align 16``: the space and the alignment of what a parameter points to, not its own."""

@@ -144,8 +144,10 @@ class Run:
 
 
 def load_loops() -> None:
-    """Run a kernel that does nothing, which compiles the machine's loop or reads it from Numba's cache."""
-    execute(Launch(_NOTHING, "nothing", (1, 1, 1), (32, 1, 1), []), Memory())
+    """Run a kernel that does nothing, which compiles the loops of a trace or reads them from Numba's cache."""
+    run = Run(Launch(_NOTHING, "nothing", (1, 1, 1), (32, 1, 1), []), Memory(), check=True, tracing=True)
+    run.blocks(np.arange(1))
+    run.chunk(1, 0)
 
 
 def execute(launch: Launch, memory: Memory, progress: Progress | None = None) -> None:

@@ -30,7 +30,9 @@ KERNEL_NS = 10_000
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)([^{]*)\{", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.[a-z](\d+)\s+(?:\.ptr[^\w]*[\w.\s]*?)?\w+(?:\[(\d+)\])?")
-_VARIABLE = re.compile(r"\.(global|const)\s+(?:\.attribute\((\.managed)\)\s+)?\.align\s+(\d+)\s+\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?(?:\s*=\s*([^;]+))?;")
+_VARIABLE = re.compile(
+    r"\.(global|const)\s+(?:\.attribute\((\.managed)\)\s+)?\.align\s+(\d+)\s+\.[a-z](\d+)\s+(\w+)(?:\[(\d+)\])?(?:\s*=\s*([^;]+))?;"
+)
 _BOUNDS = re.compile(r"\.maxntid\s+(\d+)")
 
 
@@ -176,7 +178,7 @@ def _function(match: re.Match[str]) -> FunctionInfo:
 def _variable(match: re.Match[str]) -> tuple[VariableInfo, bytes]:
     space, managed, align, bits, name, count, initial = match.groups()
     size = _BYTES[bits] * int(count or 1)
-    values = [int(one, 0) for one in re.findall(r"-?\w+", initial or "")]
+    values = [int(one, 0) for one in re.findall(r"(?<!\w)-?(?:0x)?\d+(?!\w)", initial or "")]
     data = b"".join((value % (1 << int(bits))).to_bytes(_BYTES[bits], "little") for value in values)
     return VariableInfo(name, size, int(align), int(space == "const"), bool(managed)), data
 

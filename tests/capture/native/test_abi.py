@@ -17,21 +17,26 @@ def _wheel_folders() -> list[Path]:
     """Folders with a runtime of NVIDIA's wheels: nvidia/cuda_runtime of CUDA 12, nvidia/cu13."""
     spec = importlib.util.find_spec("nvidia")
     places = [Path(place) for place in (spec.submodule_search_locations if spec else None) or ()]
-    return [folder for place in places for folder in place.glob("*") if (folder / "include/cuda_runtime_api.h").exists()]
+    return [
+        folder for place in places for folder in place.glob("*") if (folder / "include/cuda_runtime_api.h").exists()
+    ]
 
 
-def _compilers_folder() -> Path:
+def _toolkit() -> tuple[str, Path]:
+    """The compiler, and the folder of its toolkit."""
     compilers = pytest.importorskip("memsim.capture.compilers")
-    path = compilers.find_compiler().path.resolve()
-    found = [place for place in path.parents if (place / "include" / "crt" / "host_config.h").exists()]
-    return found[0] if found else path.parent.parent
+    nvcc = str(compilers.find_compiler().path)
+    told = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True)
+    top = [line.partition("TOP=")[2].strip() for line in told.stderr.splitlines() if "TOP=" in line]
+    return nvcc, Path(top[0])
 
 
 def test_structures_have_the_layout_of_the_headers():
-    toolkit = _compilers_folder()
+    nvcc, toolkit = _toolkit()
     for folder in {toolkit, *_wheel_folders()}:
-        includes = [f"-I{folder}/include", f"-I{toolkit}/include", f"-I{NATIVE}"]
-        command = ["g++", "-std=c++17", "-fsyntax-only", "-w", *includes, str(PROGRAMS / "abi.cpp")]
+        includes = [f"-I{folder}/include", f"-I{NATIVE}"]
+        only_check = ["-c", "-o", "/dev/null", "-Xcompiler", "-fsyntax-only,-w"]
+        command = [nvcc, "-std=c++17", "-x", "c++", *only_check, *includes, str(PROGRAMS / "abi.cpp")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{folder}: {done.stderr[:2000]}"
 
@@ -44,7 +49,7 @@ def _exported(library: Path) -> set[str]:
 
 @pytest.mark.parametrize("major", [12, 13])
 def test_every_name_of_the_real_library_is_there(libraries, major):
-    real = [path for folder in (*_wheel_folders(), _compilers_folder()) for path in folder.glob(f"lib*/libcudart.so.{major}")]
+    real = [path for folder in (*_wheel_folders(), _toolkit()[1]) for path in folder.glob(f"lib*/libcudart.so.{major}")]
     ours = _exported(libraries / f"libcudart.so.{major}")
     assert {"cudaMalloc", "__cudaRegisterFatBinary", "cudaMemcpyAsync_ptsz"} <= ours
     for library in real:

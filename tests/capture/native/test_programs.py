@@ -22,6 +22,18 @@ def test_program_finds_what_cuda_documents(compile_program, run, server, name):
         assert [op for _, op in server.textures] == [0, 1, 2, 3]
 
 
+def test_relocatable_device_code_is_one_module(compile_program, run, server):
+    program = compile_program("linked_main.cu", "linked_other.cu", options=("-rdc=true",))
+    done = run(program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert server.loads == 1
+
+
+def test_default_stream_per_thread_and_fork(compile_program, run):
+    done = run(compile_program("own_stream.cu", options=("--default-stream", "per-thread")))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_program_without_server_finds_no_device(compile_program, run, server):
     server.path.unlink()
     done = run(compile_program("faults.cu"))

@@ -18,6 +18,7 @@ thread_local int thread_mode = global_mode;
 
 uint64_t this_thread() { return uint64_t(syscall(SYS_gettid)); }
 
+// The capture itself is never freed: events that were recorded in it still name it.
 void end(State& s, Capture* capture) {
   for (Stream* stream : capture->streams) {
     stream->capture = nullptr;

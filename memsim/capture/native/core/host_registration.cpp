@@ -96,7 +96,9 @@ Status register_host(uint64_t address, uint64_t bytes, uint32_t flags) {
   s.offsets[address] = address;
   s.added.insert(address);
   if (in_arena) return status::success;  // a preloaded malloc's block
-  if (Status failed = move_pages(s, address / page_bytes * page_bytes, (address + bytes + page_bytes - 1) / page_bytes * page_bytes)) {
+  uint64_t first = address / page_bytes * page_bytes;
+  uint64_t last = (address + bytes + page_bytes - 1) / page_bytes * page_bytes;
+  if (Status failed = move_pages(s, first, last)) {
     s.allocations.erase(address);
     s.added.erase(address);
     s.offsets.erase(address);

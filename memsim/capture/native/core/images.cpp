@@ -26,7 +26,8 @@ size_t elf_bytes(const void* image) {
   size_t end = std::max<size_t>(header->e_shoff + size_t(header->e_shnum) * header->e_shentsize,
                                 header->e_phoff + size_t(header->e_phnum) * header->e_phentsize);
   for (int i = 0; i < header->e_shnum; ++i) {
-    const auto* section = reinterpret_cast<const Elf64_Shdr*>(first + header->e_shoff + size_t(i) * header->e_shentsize);
+    const uint8_t* place = first + header->e_shoff + size_t(i) * header->e_shentsize;
+    const auto* section = reinterpret_cast<const Elf64_Shdr*>(place);
     if (section->sh_type != SHT_NOBITS) end = std::max<size_t>(end, section->sh_offset + section->sh_size);
   }
   return end;

@@ -184,7 +184,6 @@ void assemble(Function& f) {
 bool function_attribute(const Function& f, int attribute, int* value) {
   assemble(const_cast<Function&>(f));
   const DeviceProperties& p = device_properties();
-  auto extent = [&](uint32_t own) { return int(own); };
   switch (attribute) {
     case 0: *value = f.max_threads; return true;
     case 1: *value = f.static_shared; return true;
@@ -196,9 +195,9 @@ bool function_attribute(const Function& f, int attribute, int* value) {
     case 7: *value = 0; return true;
     case 8: *value = f.max_dynamic_shared ? f.max_dynamic_shared : p.shared_per_block - f.static_shared; return true;
     case 9: *value = f.preferred_carveout; return true;
-    case 11: *value = extent(f.cluster.x); return true;
-    case 12: *value = extent(f.cluster.y); return true;
-    case 13: *value = extent(f.cluster.z); return true;
+    case 11: *value = int(f.cluster.x); return true;
+    case 12: *value = int(f.cluster.y); return true;
+    case 13: *value = int(f.cluster.z); return true;
     case 14: *value = f.nonportable_cluster; return true;
     case 10:
     case 15: {

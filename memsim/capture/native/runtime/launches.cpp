@@ -49,7 +49,8 @@ std::string call_site(const void* return_address) {
   Dl_info info;
   if (!return_address || !dladdr(return_address, &info) || !info.dli_fname) return {};
   char offset[32];
-  snprintf(offset, sizeof offset, "+0x%lx", static_cast<unsigned long>(address_of(return_address) - address_of(info.dli_fbase)));
+  uint64_t inside = address_of(return_address) - address_of(info.dli_fbase);
+  snprintf(offset, sizeof offset, "+0x%lx", static_cast<unsigned long>(inside));
   return info.dli_fname + std::string(offset);
 }
 

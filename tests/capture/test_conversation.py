@@ -1,0 +1,179 @@
+"""What a process is answered: memory after launches, traces, printed text and errors."""
+
+from __future__ import annotations
+
+import struct
+
+import numpy as np
+import pytest
+from gpu_process import GpuProcess
+
+from memsim.capture.outcome import check_outcome
+from memsim.sources.wanted import Wanted
+from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
+
+HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
+# y[i] = x[i] + counter, and counter grows by one for every thread.
+COPY = HEAD + """
+.visible .global .align 4 .u32 counter = 7;
+.visible .global .align 8 .u64 pointer = counter;
+.visible .entry copy(.param .u32 n, .param .u64 .ptr .global .align 1 x, .param .u64 y)
+{
+ .reg .b32 %r<9>; .reg .b64 %d<9>; .reg .pred %p;
+ mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x;
+ mad.lo.s32 %r4, %r1, %r2, %r3;
+ ld.param.u32 %r5, [n];
+ setp.ge.u32 %p, %r4, %r5;
+ @%p bra END;
+ ld.param.u64 %d1, [x]; ld.param.u64 %d2, [y];
+ mul.wide.u32 %d3, %r4, 4;
+ add.s64 %d4, %d1, %d3;
+ add.s64 %d5, %d2, %d3;
+ ld.global.u32 %r6, [%d4];
+ ld.global.u32 %r7, [counter];
+ add.s32 %r6, %r6, 1;
+ st.global.u32 [%d5], %r6;
+ atom.global.add.u32 %r8, [counter], 1;
+END:
+ ret;
+}
+"""
+PRINT = HEAD + """
+.extern .func (.param .b32 result) vprintf (.param .b64 form, .param .b64 arguments);
+.extern .func (.param .b64 result) malloc (.param .b64 bytes);
+.extern .func free (.param .b64 place);
+.extern .func __assertfail (.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);
+.global .align 1 .b8 form[8] = {116, 32, 37, 100, 10, 0};
+.global .align 1 .b8 text[8] = {120, 32, 62, 32, 48, 0};
+.visible .entry print()
+{
+ .local .align 8 .b8 room[8];
+ .reg .b32 %r<4>; .reg .b64 %d<5>;
+ mov.u32 %r1, %tid.x;
+ mov.u64 %d1, room; cvta.local.u64 %d2, %d1;
+ st.local.u32 [%d1], %r1;
+ mov.u64 %d3, form; cvta.global.u64 %d4, %d3;
+ { .param .b64 p0; .param .b64 p1; .param .b32 r;
+ st.param.b64 [p0], %d4; st.param.b64 [p1], %d2;
+ call.uni (r), vprintf, (p0, p1);
+ ld.param.b32 %r2, [r]; }
+ ret;
+}
+.visible .entry heap(.param .u64 out)
+{
+ .reg .b32 %r<4>; .reg .b64 %d<9>;
+ mov.u32 %r1, %tid.x;
+ { .param .b64 p0; .param .b64 r;
+ st.param.b64 [p0], 64;
+ call.uni (r), malloc, (p0);
+ ld.param.b64 %d1, [r]; }
+ st.u32 [%d1], %r1; ld.u32 %r2, [%d1];
+ ld.param.u64 %d2, [out]; mul.wide.u32 %d3, %r1, 4; add.s64 %d4, %d2, %d3;
+ st.global.u32 [%d4], %r2;
+ { .param .b64 p0;
+ st.param.b64 [p0], %d1;
+ call.uni free, (p0); }
+ ret;
+}
+.visible .entry check()
+{
+ .reg .b64 %d<3>;
+ mov.u64 %d1, text; cvta.global.u64 %d2, %d1;
+ { .param .b64 a; .param .b64 b; .param .b32 c; .param .b64 d; .param .b64 e;
+ st.param.b64 [a], %d2; st.param.b64 [b], %d2; st.param.b32 [c], 12; st.param.b64 [d], %d2; st.param.b64 [e], 1;
+ call.uni __assertfail, (a, b, c, d, e); }
+ ret;
+}
+"""
+
+
+def copying(n: int, x: int, y: int) -> bytes:
+    return struct.pack("<i4xQQ", n, x, y)
+
+
+def test_a_traced_launch_leaves_memory_as_a_gpu_would(tmp_path):
+    process = GpuProcess(tmp_path)
+    x, y = process.allocate(np.arange(100, dtype=np.int32), "x"), process.allocate(np.zeros(100, np.int32), "y")
+    process.load(COPY)
+    assert process.launch("copy", copying(100, x, y), grid=4).status == 0
+    assert (process.read(y, 100) == np.arange(1, 101)).all()
+    assert process.read(process.variables["counter"], 1)[0] == 107
+    assert process.read(process.variables["pointer"], 1, np.uint64)[0] == process.variables["counter"]
+
+
+def traced(folder, **options) -> Trace:
+    folder.mkdir()
+    process = GpuProcess(folder, **options)
+    x, y = process.allocate(np.arange(100, dtype=np.int32)), process.allocate(np.zeros(100, np.int32))
+    process.load(COPY)
+    process.launch("copy", copying(100, x, y), grid=4)
+    return Trace.open(process.launches.traces[0].path)
+
+
+def test_traces_do_not_depend_on_where_memory_lies(tmp_path):
+    first = traced(tmp_path / "a")
+    second = traced(tmp_path / "b", base=3 << 41, offset=4096)
+    assert first.digest == second.digest
+    assert [one.name for one in first.arrays] == ["argument1", "argument2", "counter"]
+    assert [one.base for one in first.arrays][:2] == [1 << 28, (1 << 28) + 512]
+
+
+def test_the_launch_with_most_accesses_is_traced_in_one_run(tmp_path):
+    process = GpuProcess(tmp_path)
+    x, y = process.allocate(np.zeros(256, np.int32)), process.allocate(np.zeros(256, np.int32))
+    process.load(COPY)
+    for n in (32, 256, 64, 64, 64):
+        assert process.launch("copy", copying(n, x, y), grid=8).status == 0
+    assert [one.counted.index for one in process.launches.traces] == [1]
+    assert process.read(process.variables["counter"], 1)[0] == 7 + 32 + 256 + 3 * 64
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_chosen_launch_is_traced(tmp_path):
+    process = GpuProcess(tmp_path, Wanted(launches=(2,), registers=32))
+    x, y = process.allocate(np.zeros(64, np.int32)), process.allocate(np.zeros(64, np.int32))
+    process.load(COPY)
+    for _ in range(4):
+        process.launch("copy", copying(64, x, y), grid=2)
+    assert [one.counted.index for one in process.launches.traces] == [2]
+
+
+def test_an_access_out_of_bounds_is_error_700_with_its_thread(tmp_path):
+    process = GpuProcess(tmp_path)
+    x, y = process.allocate(np.zeros(40, np.int32), "x"), process.allocate(np.zeros(64, np.int32), "y")
+    process.load(COPY)
+    assert process.launch("copy", copying(64, x, y), grid=2).status == 700
+    with pytest.raises(InputError) as told:
+        check_outcome(process.launches, False, 1, True)
+    assert "kernel copy: read of 4 bytes" in str(told.value)
+    assert "thread (8,0,0) of block (1,0,0)" in str(told.value)
+    assert "0 bytes after the allocation x of 160 bytes" in str(told.value)
+
+
+def test_kernels_print_in_the_order_of_threads(tmp_path):
+    process = GpuProcess(tmp_path)
+    process.load(PRINT)
+    reply = process.launch("print", b"", grid=1, block=3)
+    assert process.printed(reply) == b"t 0\nt 1\nt 2\n"
+
+
+def test_kernels_allocate_from_a_heap(tmp_path):
+    process = GpuProcess(tmp_path)
+    process.load(PRINT)
+    out = process.allocate(np.zeros(8, np.int32))
+    assert process.launch("heap", struct.pack("<Q", out), block=8).status == 0
+    assert (process.read(out, 8) == np.arange(8)).all()
+
+
+def test_a_failed_assertion_is_error_710_with_cudas_message(tmp_path):
+    process = GpuProcess(tmp_path)
+    process.load(PRINT)
+    assert process.launch("check", b"", block=1).status == 710
+    told = str(process.launches.failures[0])
+    assert "x > 0:12: x > 0: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed" in told
+
+
+def test_ptx_that_is_damaged_is_refused_with_a_reason(tmp_path):
+    reply = GpuProcess(tmp_path).load(HEAD + ".visible .entry k( { ret; }")
+    assert reply.status == 218 and b"PTX" in reply.payload
