@@ -6,6 +6,7 @@ A frame is u32 kind, u32 status, u64 payload bytes, then the payload; all intege
 from __future__ import annotations
 
 import array
+import builtins
 import socket
 import struct
 from collections.abc import Iterable, Sequence
@@ -140,7 +141,7 @@ class Payload:
         self.data += struct.pack("<d", value)
         return self
 
-    def raw(self, data: bytes) -> Payload:
+    def raw(self, data: builtins.bytes) -> Payload:
         self.data += data
         return self
 
