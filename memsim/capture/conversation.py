@@ -85,9 +85,11 @@ class Conversation:
             return self._hello(connection, Hello.read(f), frame.descriptors)
         _close(frame.descriptors)
         if frame.kind == Kind.unsupported:
-            return self.launches.note(f"the program called {f.text()}, which memsim does not have")
+            self.launches.note(f"the program called {f.text()}, which memsim does not have")
+            return None
         if frame.kind == Kind.note:
-            return self.launches.note(f.text())
+            self.launches.note(f.text())
+            return None
         if connection not in self.devices:
             raise ProtocolError("the first message of a process must be hello")
         device, _ = self.devices[connection]
@@ -98,7 +100,8 @@ class Conversation:
                 return self._place(device, PlaceVariables.read(f))
             case Kind.allocations:
                 changes = Allocations.read(f)
-                return device.memory.update(changes.removed, changes.added)
+                device.memory.update(changes.removed, changes.added)
+                return None
             case Kind.launch:
                 return self._launch(device, LaunchRequest.read(f))
             case Kind.benchmark:
