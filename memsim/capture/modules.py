@@ -119,9 +119,7 @@ class Modules:
         self._count += 1
         texts = self._texts(image)
         found, skeleton = _parsed(_with_short_paths(linked(texts), os.path.join(os.getcwd(), "")))
-        variables = [
-            one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern
-        ]
+        variables = [one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern]
         kernels = found.kernels
         module = LoadedModule(self._count, found, skeleton, kernels, variables, shown_names(kernels))
         for kernel in kernels[:MOST_AHEAD]:

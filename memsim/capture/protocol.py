@@ -6,6 +6,7 @@ A frame is u32 kind, u32 status, u64 payload bytes, then the payload; all intege
 from __future__ import annotations
 
 import array
+import builtins
 import socket
 import struct
 from collections.abc import Iterable, Sequence
@@ -116,9 +117,6 @@ class Fields:
         return self.take(self.u32()).decode("utf-8", "replace")
 
 
-_Bytes = bytes  # within Payload that name is a property's
-
-
 @dataclass
 class Payload:
     """Collects the fields of a payload."""
@@ -143,7 +141,7 @@ class Payload:
         self.data += struct.pack("<d", value)
         return self
 
-    def raw(self, data: _Bytes) -> Payload:
+    def raw(self, data: builtins.bytes) -> Payload:
         self.data += data
         return self
 

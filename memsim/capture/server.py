@@ -105,7 +105,15 @@ def serve(
         modules = Modules(gpu, Path(environment[KEPT_PTX]) if KEPT_PTX in environment else None)
         stack.callback(modules.close)
         launches = Launches(
-            gpu, wanted, modules, hidden, is_folder(out), shown or command[0], origin, dict(about or {}), progress
+            gpu,
+            wanted,
+            modules,
+            hidden,
+            is_folder(out),
+            shown or command[0],
+            origin,
+            dict(about or {}),
+            progress,
         )
         loading = threading.Thread(target=load_loops, daemon=True)  # while the program makes ready
         loading.start()
