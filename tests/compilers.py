@@ -6,10 +6,23 @@ from pathlib import Path
 
 import pytest
 
+from memsim.capture.compilers import find_compiler
 from memsim.sources.ptx.compiled.tools import places_of
+from memsim.support.errors import InputError
 
 needs_gxx = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed: nothing can be captured")
 needs_nvcc = pytest.mark.skipif(shutil.which("nvcc") is None, reason="nvcc is not installed")
+
+
+def _captures() -> bool:
+    try:
+        find_compiler()
+    except InputError:
+        return False
+    return shutil.which("g++") is not None
+
+
+needs_capture = pytest.mark.skipif(not _captures(), reason="nvcc (toolkit or wheels) or g++ is not installed")
 
 
 def assembled(text: str, architecture: str, folder: Path) -> Path:

@@ -12,8 +12,7 @@ import memsim
 from experiments.bench.one_core import Clock, Spent, on_one_core
 from experiments.bench.table import Row
 from experiments.bench.workload import Prepared
-from memsim.sources.capture import build, session
-from memsim.sources.capture.merge import Merger
+from memsim.capture import session
 from memsim.support.library import folder
 from memsim.trace.info import count
 from memsim.trace.writer import TraceWriter
@@ -31,16 +30,14 @@ class Capture:
         lanes: accesses recorded.
         peak: most memory of this process by its end, in MiB.
         whole: its time; the others are parts of that.
-        build, parse: of the program; parsing is part of building.
-        merge, write: of its log.
+        build: of the program, by nvcc; next to nothing where it is in the cache.
+        write: of the trace.
     """
 
     lanes: int
     peak: float
     whole: Spent
     build: Spent
-    parse: Spent
-    merge: Spent
     write: Spent
 
     @property
@@ -64,7 +61,7 @@ def _memory(blocks: int, peak: float) -> list[Row]:
     fewer = blocks // FEWER
     before = on_one_core(_captures, SAXPY, (fewer,), 1)[0].peak
     how = (
-        f"VmHWM of {STATUS} over a capture of {blocks} blocks: interpreter, libclang and compiled loops included; "
+        f"VmHWM of {STATUS} over a capture of {blocks} blocks: interpreter and compiled loops included; "
         f"{before:.0f} MiB for {fewer} blocks"
     )
     return [
@@ -81,13 +78,12 @@ def _speed(name: str, done: list[Capture]) -> Row:
     best = min(done, key=lambda one: one.run.wall)
     run = min((one.run for one in done), key=lambda run: run.cpu)
     least = min(done, key=lambda one: one.run.cpu)
-    other = run.own - least.merge.own - least.write.own
-    parts = {"program": run.programs, "merge": least.merge.own, "writing": least.write.own, "pipe and other": other}
+    parts = {"program": run.programs, "writing": least.write.own, "kernels and other": run.own - least.write.own}
     how = (
         f"best of {len(done)} captures of {best.lanes / 1e6:.2f} M on one core, wall, from the program's start to the "
         f"closed file; {best.lanes / 1e6 / run.cpu:.1f} by CPU time: "
-        f"{', '.join(f'{what} {100 * part / run.cpu:.0f} %' for what, part in parts.items())}; before that parse "
-        f"{min(one.parse.wall for one in done):.2f} s, g++ {min((one.build - one.parse).wall for one in done):.2f} s"
+        f"{', '.join(f'{what} {100 * part / run.cpu:.0f} %' for what, part in parts.items())}; before that "
+        f"nvcc {min(one.build.wall for one in done):.2f} s"
     )
     rate = best.lanes / best.run.wall / 1e6
     return Row(f"lane accesses captured a second, {name}", rate, "M/s", 20, None, how, best.lanes)
@@ -99,17 +95,16 @@ def _captures(program: Path, arguments: tuple[int, ...], repeats: int) -> list[C
 
 def _capture(program: Path, arguments: tuple[int, ...]) -> Capture:
     with TemporaryDirectory(prefix="memsim-bench-") as out, ExitStack() as stack:
-        building, parsing = Clock().on(stack, session, "build"), Clock().on(stack, build, "instrument")
-        merging, writing = Clock().on(stack, Merger, "blocks"), Clock().on(stack, TraceWriter, "append", "finish")
+        building = Clock().on(stack, session, "build")
+        writing = Clock().on(stack, TraceWriter, "append", "finish")
         with Clock() as whole:
-            # Registers given, or nvcc would be asked for them where it is.
             texts = [str(argument) for argument in arguments]
             captured = memsim.capture(
-                program, arguments=texts, out=Path(out) / "program.h5", blocks="all", registers=32, by="source"
+                program, arguments=texts, out=Path(out) / "program.h5", blocks="all", registers=32
             )
         peak = _peak() if STATUS.exists() else 0.0  # before the trace is read
         held = count(captured.trace.chunks(), len(captured.trace.ops))
-        spent = (clock.spent for clock in (whole, building, parsing, merging, writing))
+        spent = (clock.spent for clock in (whole, building, writing))
         return Capture(int(held.lane_accesses.sum()), peak, *spent)
 
 

@@ -17,7 +17,6 @@ if __name__ == "__main__":
     parser.add_argument(
         "--again", default="", help="results to try again (refused,time); programs not tried always are"
     )
-    parser.add_argument("--by", default="auto", help="what is traced, as of memsim capture")
     parser.add_argument("--only", default="", help="programs whose repository or file has this in its name")
     parser.add_argument("--checks", action="store_true", help="run captured programs to their ends too")
     given = parser.parse_args()
@@ -28,7 +27,7 @@ if __name__ == "__main__":
         if given.only not in f"{one.repository}/{one.main}":
             continue
         if program not in known or known[program].result in again:
-            known[program] = tried(one, given.checkouts, given.limit, given.by)
+            known[program] = tried(one, given.checkouts, given.limit)
         if given.checks and known[program].result == "captured" and not known[program].check:
             known[program] = checked(one, known[program], given.checkouts, given.limit)
         write((known[key] for key in order if key in known), given.out)

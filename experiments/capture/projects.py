@@ -67,7 +67,14 @@ NAMED = (
     ("owensgroup/SlabHash", ".", "cmake", "mixed", "concurrent_map", ""),
     ("LLNL/Quicksilver", "src", "make", "rdc files", "qs", "-n 1000"),
     ("eyalroz/cuda-api-wrappers", "examples", "cmake", "mixed groups", "vectorAdd", ""),
-    ("ComputationalRadiationPhysics/cuda_memtest", ".", "cmake", "mixed", "cuda_memtest", "--num_passes 1 --num_iterations 1"),
+    (
+        "ComputationalRadiationPhysics/cuda_memtest",
+        ".",
+        "cmake",
+        "mixed",
+        "cuda_memtest",
+        "--num_passes 1 --num_iterations 1",
+    ),
     ("harrism/hemi", "examples/blackscholes_hemiarray", "make", "mixed", "", ""),
     ("akrivx/cuda-matmul-lab", ".", "cmake", "files mixed", "", ""),
     ("jdcfd/cuda-examples", "Cpp", "cmake", "rdc files groups", "dot_example", ""),
@@ -88,7 +95,14 @@ NAMED = (
     ("moderngpu/moderngpu", "tests", "cmake", "thrust", "test_mergesort", ""),
     ("eyalroz/cuda-api-wrappers", "examples", "cmake", "mixed", "simpleStreams", ""),
     ("harrism/hemi", "examples/nbody_vec4", "make", "mixed", "", ""),
-    ("yuhc/gpu-rodinia", "cuda/streamcluster", "make", "files mixed", "sc_gpu", "10 20 256 4096 4096 1000 none output.txt 1"),
+    (
+        "yuhc/gpu-rodinia",
+        "cuda/streamcluster",
+        "make",
+        "files mixed",
+        "sc_gpu",
+        "10 20 256 4096 4096 1000 none output.txt 1",
+    ),
     ("yuhc/gpu-rodinia", "cuda/lud", "make", "mixed files", "cuda/lud_cuda", "-s 256 -v"),
 )
 
@@ -153,7 +167,12 @@ def _features(folder: Path, kind: str) -> str:
     everything = "\n".join(texts.values())
     if "__global__" not in everything and "thrust/" not in everything:
         return ""
-    if not re.search(r"\bmain\s*\(", everything) or _OUTSIDE.search(everything) or _INPUT.search(everything) or _REMOVED.search(everything):
+    if (
+        not re.search(r"\bmain\s*\(", everything)
+        or _OUTSIDE.search(everything)
+        or _INPUT.search(everything)
+        or _REMOVED.search(everything)
+    ):
         return ""
     cuda = [one for one in files if one.suffix == ".cu"]
     host = [one for one in files if one.suffix in (".cpp", ".cc", ".cxx", ".c")]

@@ -16,7 +16,6 @@ from tempfile import TemporaryDirectory
 from experiments.capture.programs import Program
 
 _PATIENCE = 6  # of wall clock, in limits: the machine may have other work
-_COMPILED = "traced by its compiled code"
 _UNKNOWN = "which is not known here"  # a function of a library
 _RAN = re.compile(r"^memsim: .*\brun (ended|failed|was ended)", re.MULTILINE)
 _FAILED = re.compile(r"fail|mismatch|incorrect|wrong|not match|do not agree|not ok\b|error:", re.IGNORECASE)
@@ -35,7 +34,7 @@ class Tried:
         arguments: as in the list.
         needs: as in the list.
         result: ``captured``, ``refused``, or ``time``.
-        by: what was traced, ``ptx`` or ``source``; "" of no trace.
+        by: what was traced: ``ptx``, or, of rows from before memsim ran PTX alone, ``source``; "" of no trace.
         seconds: of a processor that it took, with ``--stop``.
         told: memsim's line, if it was refused.
         check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
@@ -76,24 +75,23 @@ def write(rows: Iterable[Tried], table: Path) -> None:
         out.writerows([getattr(row, name) for name in names] for row in rows)
 
 
-def tried(program: Program, checkouts: Path, limit: float, by: str) -> Tried:
+def tried(program: Program, checkouts: Path, limit: float) -> Tried:
     """Capture a program, unchanged, up to the end of its trace.
 
     Args:
         program: of the list.
         checkouts: folder with each repository as ``owner+name``, at the list's commit.
         limit: seconds of a processor for each of its processes.
-        by: what is traced, as ``memsim capture --by``.
     """
     begin = _cpu_seconds()
-    done = _run(program, checkouts, limit, ["--stop", "--by", by, "--registers", "32"])
+    done = _run(program, checkouts, limit, ["--stop"])
     row = Tried(program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}")
     if done is None:
         return row
     lines = [line for line in done.stderr.splitlines() if line.startswith("memsim: ")]
     row = replace(row, seconds=f"{_cpu_seconds() - begin:.0f}")
     if done.returncode == 0:
-        return replace(row, result="captured", by="ptx" if _COMPILED in done.stderr else "source")
+        return replace(row, result="captured", by="ptx")
     if _out_of_time(done):
         return row
     told = lines[-1] if lines else done.stderr[-200:]
@@ -101,8 +99,8 @@ def tried(program: Program, checkouts: Path, limit: float, by: str) -> Tried:
 
 
 def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:
-    """Run a program that was captured to its end, with probes, and keep what it says of its results."""
-    done = _run(program, checkouts, limit, ["--by", "source", "--registers", "32"])
+    """Run a program that was captured to its end, and keep what it says of its results."""
+    done = _run(program, checkouts, limit, [])
     if done is None or _out_of_time(done):
         return replace(row, check="time")
     if done.returncode and (_UNKNOWN in done.stderr or not _RAN.search(done.stderr)):

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from memsim.capture.server import Captured
     from memsim.gpu.config import GPU
     from memsim.sources.describe.workload import Workload
+    from memsim.sources.wanted import Wanted
     from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.trace.reader import Trace
 
@@ -128,22 +129,26 @@ def capture(
     given = {"-I": includes, "-D": definitions, "-l": libraries, "--use-fast-math": fast_math, "--keep": keep}
     for option, value in given.items():
         if value:
-            raise InputError(first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is")
+            raise InputError(
+                first, option, "is for CUDA C++ files, which memsim compiles; this program is run as it is"
+            )
     rest = [*map(str, names[1:]), *arguments]
     if first.suffix == ".py":
-        from memsim.capture.python.script import capture_script
-
-        return capture_script(first, rest, place, machine, wanted, progress, clock=_clock(machine))
+        return _capture_script(first, rest, place, machine, wanted, progress)
     return capture_executable(str(names[0]), rest, place, machine, wanted, progress)
 
 
-def _clock(machine: GPU) -> Callable[[Trace, bool], float]:
-    """Times the launches of programs that tune themselves, in milliseconds."""
+def _capture_script(
+    script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted,
+    progress: Callable[[int, int], None] | None,
+) -> Captured:  # fmt: skip
+    from memsim.capture.python.script import capture_script
+    from memsim.capture.timer import Timer
 
     def clock(trace: Trace, flushed: bool) -> float:
-        return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean
+        return simulate(trace, gpu, trials=TUNING_TRIALS).kernel_time.mean
 
-    return clock
+    return capture_script(script, arguments, out, gpu, wanted, progress, Timer(clock))
 
 
 def capture_ptx(

@@ -129,13 +129,15 @@ class ProcessMemory(Memory):
         columns = self._columns
         arrays = np.full(columns.shape[1], UNNUMBERED, np.int64)
         shifts = np.zeros(columns.shape[1], np.int64)
-        infos, place = [], FIRST_ADDRESS
+        infos: list[ArrayInfo] = []
+        place = FIRST_ADDRESS
         for one in sorted((self._live[address] for address in self._named), key=lambda one: one.sequence):
             row = bisect_right(self._starts, one.address) - 1
             arrays[row], shifts[row] = len(infos), one.address - place
             infos.append(self._info(one, place))
             place += -(-max(one.bytes, 1) // ALIGNMENT) * ALIGNMENT
-        return RegionTable(*columns, arrays, shifts, infos, place)
+        starts, stops, hosts, spaces = columns
+        return RegionTable(starts, stops, hosts, spaces, arrays, shifts, infos, place)
 
     def info(self, row: int, address: int) -> ArrayInfo:
         return self._info(self._order[row], address)

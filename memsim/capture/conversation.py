@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memsim.capture.arena import Arena, ProcessMemory
-from memsim.capture.device_runtime import HEAP_ADDRESS
+from memsim.capture.device_runtime import HEAP_ADDRESS, WORKSPACE_ADDRESS
 from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
 from memsim.capture.launches import Benchmarked, Device, Launches
@@ -117,6 +117,7 @@ class Conversation:
         arena = Arena(descriptors[0], hello.bytes)
         device = Device(ProcessMemory(arena))
         device.memory.add_own(HEAP_ADDRESS, device.heap.bytes, "device heap")
+        device.memory.add_own(WORKSPACE_ADDRESS, device.workspace, "grid workspace")
         self.devices[connection] = device, arena
         return Reply(Payload().text(properties(self.gpu)).bytes)
 

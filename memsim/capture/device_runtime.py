@@ -16,6 +16,7 @@ from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, LIST, X
 from memsim.trace.schema import Space
 
 HEAP_ADDRESS, HEAP_BYTES = 1 << 56, 1 << 26  # where no process has memory
+WORKSPACE_ADDRESS = HEAP_ADDRESS + (1 << 40)  # what cooperative groups keep of a grid
 _ALIGNMENT = 16
 LONGEST_TEXT = 1 << 16  # bytes of one string
 

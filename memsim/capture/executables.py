@@ -85,7 +85,9 @@ def check_program(program: Path, shown: str) -> Executable | None:
     if not versions:
         raise InputError(shown, "program", f"links the static CUDA runtime, which memsim cannot replace; {FLAGS}")
     if versions[0] not in SUPPORTED_RUNTIMES:
-        problem = f"links the CUDA runtime {versions[0]}; memsim replaces 12 and 13, so build it with one of these toolkits"
+        problem = (
+            f"links the CUDA runtime {versions[0]}; memsim replaces 12 and 13, so build it with one of these toolkits"
+        )
         raise InputError(shown, "program", problem)
     if not any(_has_ptx(one) for one in found.fat_binaries):
         raise InputError(shown, "program", f"has machine code only, no PTX; {FLAGS}")

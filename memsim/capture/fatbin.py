@@ -89,7 +89,9 @@ def chosen(found: Sequence[PtxText], gpu: int) -> list[PtxText]:
         units.setdefault(one.unit, []).append(one)
     taken: list[PtxText] = []
     for alternatives in units.values():
-        best = _best([one.architecture * 4 + "fa".find(one.suffix or "?") + 1 for one in alternatives], alternatives, gpu)
+        best = _best(
+            [one.architecture * 4 + "fa".find(one.suffix or "?") + 1 for one in alternatives], alternatives, gpu
+        )
         taken += [one for one in alternatives if (one.architecture, one.suffix) == (best.architecture, best.suffix)]
     return taken
 
@@ -128,7 +130,7 @@ def _texts(image: bytes) -> list[PtxText]:
     if image[:4] == b"\x7fELF":
         return _of_cubin(image)
     text = image.rstrip(b"\0")
-    if b".version" in text[:1 << 16] and b".target" in text[: 1 << 16]:
+    if b".version" in text[: 1 << 16] and b".target" in text[: 1 << 16]:
         return [_ptx(text, "")]
     raise ImageError("the image is neither a fat binary nor PTX nor a cubin")
 
@@ -195,15 +197,23 @@ def section(elf: bytes, name: str) -> bytes | None:
     Raises:
         ImageError: the file is cut.
     """
+    for found, offset, length in _sections(elf):
+        if found == name:
+            return elf[offset : offset + length]
+    return None
+
+
+def _sections(elf: bytes) -> list[tuple[str, int, int]]:
+    """Name, offset and bytes of each section."""
     try:
         (table,) = struct.unpack_from("<Q", elf, 0x28)
         size, count, names = struct.unpack_from("<HHH", elf, 0x3A)
         headers = [struct.unpack_from("<IIQQQQ", elf, table + k * size) for k in range(count)]
         strings = headers[names][4] if headers else 0
+        found = []
         for first, _, _, _, offset, length in headers:
             end = elf.index(b"\0", strings + first)
-            if elf[strings + first : end] == name.encode():
-                return elf[offset : offset + length]
+            found.append((elf[strings + first : end].decode("latin-1"), offset, length))
     except (struct.error, IndexError, ValueError):
         raise ImageError("a cubin is cut") from None
-    return None
+    return found

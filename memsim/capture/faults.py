@@ -33,7 +33,11 @@ def explained(error: InputError, kernel: str, memory: ProcessMemory, program: st
     """The error with kernel, source line, block, thread and the nearest allocation, where they are known."""
     fault = error.fault if isinstance(error, KernelFailure) else None
     if fault is None:
-        return error if isinstance(error, AssertFailed) else InputError(program, f"kernel {kernel}", f"cannot run: {error}")
+        return (
+            error
+            if isinstance(error, AssertFailed)
+            else InputError(program, f"kernel {kernel}", f"cannot run: {error}")
+        )
     place = fault.instruction.position
     where = f"{place.file}:{place.line}" if place.line else program
     by = f"by thread {_index(fault.thread)} of block {_index(fault.block)}"

@@ -134,4 +134,8 @@ def _hexadecimal(size: float, precision: int | None) -> str:
         mantissa, exponent_value = mantissa * 2, exponent_value - 1
     scaled = round(mantissa * 16**precision)
     digits = f"{scaled:x}".rjust(precision + 1, "0")
-    return f"0x{digits[:-precision]}.{digits[-precision:]}p{exponent_value:+d}" if precision else f"0x{digits}p{exponent_value:+d}"
+    return (
+        f"0x{digits[:-precision]}.{digits[-precision:]}p{exponent_value:+d}"
+        if precision
+        else f"0x{digits}p{exponent_value:+d}"
+    )

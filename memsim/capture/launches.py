@@ -14,8 +14,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from memsim.capture.arena import ProcessMemory
-from memsim.capture.device_runtime import DeviceRuntime, Heap
+from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime, Heap
 from memsim.capture.estimates import launch_nanoseconds
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches, parameter_names
@@ -26,7 +28,7 @@ from memsim.sources.outputs import SUFFIX
 from memsim.sources.ptx.compiled import target
 from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
-from memsim.sources.ptx.module import Function
+from memsim.sources.ptx.module import Function, Variable
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS, kernel_name
 from memsim.sources.ptx.trace import Progress, Run
@@ -56,6 +58,7 @@ class Device:
         memory: its allocations.
         modules: that it has loaded, by handle.
         heap: of device-side malloc.
+        workspace: u32 bytes and u32 barrier of cooperative groups' grids.
         benchmark: what a tuner times at the moment; None: nothing.
         benchmarks: how many there were.
         ready: kernels that have run, by kernel and extents, the latest last.
@@ -64,6 +67,7 @@ class Device:
     memory: ProcessMemory
     modules: dict[int, LoadedModule] = field(default_factory=dict)
     heap: Heap = field(default_factory=Heap)
+    workspace: np.ndarray = field(default_factory=lambda: np.zeros(64, np.uint8))
     benchmark: Benchmarked | None = None
     benchmarks: int = 0
     ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
@@ -122,6 +126,7 @@ class Launches:
         taken: traces of the wanted launches, by group: the kernel, or "" for the program.
         notes: for the user.
         spoilt: launches of which not all blocks ran.
+        without_blocks: why launches that may have been wanted were left out.
         failures: of kernels, the first one first.
         refused: why images could not be loaded.
         printed: by the latest launch, also by one that failed.
@@ -143,6 +148,7 @@ class Launches:
     taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spoilt: list[str] = field(default_factory=list)
+    without_blocks: list[InputError] = field(default_factory=list)
     failures: list[InputError] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     printed: bytes = b""
@@ -194,7 +200,7 @@ class Launches:
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         try:
-            if self._is_wanted(name, entry, index, launch):
+            if self._is_wanted(name, entry, index, launch) and self._has_blocks(launch):
                 counts = self._traced(device, module, launch, runtime, name, index)
             else:
                 counts = self._executed(device, launch, runtime)
@@ -250,6 +256,20 @@ class Launches:
         accesses, times = self._steady.get(_shape(name, launch), (0, 0))
         return best is None or times < STEADY or accesses > best.counted.accesses
 
+    def _has_blocks(self, launch: Launch) -> bool:
+        """Whether a launch has the blocks of ``--blocks``; where launches are compared, those without are left out."""
+        try:
+            if self.wanted.blocks is not None and self.wanted.heaviest:
+                first, _, last = self.wanted.blocks.partition(":")
+                if last and int(first) >= launch.n_blocks:
+                    self.without_blocks.append(
+                        InputError("--blocks", self.wanted.blocks, f"names no blocks of {launch.name}; its grid has {launch.n_blocks}")
+                    )
+                    return False
+        except ValueError:
+            pass  # the snapshot's own message
+        return True
+
     def _group(self, name: str) -> str:
         return name if self.every else ""
 
@@ -273,7 +293,9 @@ class Launches:
         """Run a launch and keep its trace, if it is the best so far where that is wanted."""
         path = self.folder / f"{self._order}{SUFFIX}"
         device.memory.name_arrays(self._array_names(module, launch))
-        traced = Run(self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime)
+        traced = Run(
+            self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime
+        )
         done = run_and_trace(
             traced,
             lambda: self._ready(device, launch, runtime),
@@ -311,7 +333,15 @@ class Launches:
 
     def _ready(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Run:
         """A kernel ready to run: that of an earlier launch with the same extents, where there is one."""
-        key = launch.ptx, launch.kernel, launch.grid, launch.block, launch.cluster, launch.shared_bytes, launch.cooperative
+        key = (
+            launch.ptx,
+            launch.kernel,
+            launch.grid,
+            launch.block,
+            launch.cluster,
+            launch.shared_bytes,
+            launch.cooperative,
+        )
         version = device.memory.version
         if (found := device.ready.pop(key, None)) is not None:
             run, before = found
@@ -324,9 +354,7 @@ class Launches:
             device.ready.popitem(last=False)
         return run
 
-    def _launch(
-        self, device: Device, module: LoadedModule, entry: str, request: LaunchRequest, index: int
-    ) -> Launch:
+    def _launch(self, device: Device, module: LoadedModule, entry: str, request: LaunchRequest, index: int) -> Launch:
         device.memory.use_variables(module.places)
         text = module.text_of(entry)
         return Launch(
@@ -342,6 +370,7 @@ class Launches:
             name=module.shown[entry],
             origin=self.origin,
             cooperative=request.cooperative,
+            workspace=WORKSPACE_ADDRESS if request.cooperative else 0,
         )
 
     def _with_machine_code(self, module: LoadedModule, launch: Launch) -> Launch:
@@ -371,7 +400,7 @@ class Launches:
         found = _pointers(launch, function, names)
         for one in parsed(launch.ptx, launch.source).variables.values():
             if one.name in module.places:
-                found.append((module.places[one.name], variable_name(one.name), one.element_bytes))
+                found.append((module.places[one.name], variable_name(one.name), _element_bytes(one)))
         return found
 
 
@@ -386,6 +415,11 @@ def _pointers(launch: Launch, function: Function, names: tuple[str, ...]) -> lis
             found.append((address, label, 0))
         at += one.bytes
     return found
+
+
+def _element_bytes(variable: Variable) -> int:
+    """Bytes of a variable's element; 0 where the compiler declares bytes, whatever lies in them."""
+    return variable.element_bytes if variable.element_bytes > 1 else 0
 
 
 def _extents(extents: tuple[int, int, int]) -> str:

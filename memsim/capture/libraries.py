@@ -40,6 +40,7 @@ _STAND_INS = {
     "blaslt": ("libcublasLt.so.12", "libcublasLt.so.13"),
     "dnn": ("libcudnn.so.9",),
     "fft": ("libcufft.so.11", "libcufft.so.12"),
+    "jitlink": ("libnvJitLink.so.12", "libnvJitLink.so.13"),
     "nccl": ("libnccl.so.2",),
     "nvml": ("libnvidia-ml.so.1",),
     "nvtx": ("libnvToolsExt.so.1",),
@@ -47,6 +48,8 @@ _STAND_INS = {
     "solver": ("libcusolver.so.11", "libcusolver.so.12"),
     "sparse": ("libcusparse.so.12",),
 }
+
+_ALONE = ("jitlink",)  # stand-ins without functions
 
 
 @dataclass(frozen=True)
@@ -154,7 +157,8 @@ def _libraries(units: Sequence[Unit]) -> list[Library]:
     libraries.append(Library(HOST_MEMORY, named("host_memory")))
     for name, sonames in _STAND_INS.items():
         exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
-        libraries += [Library(soname, named(name, "common"), exported=exported) for soname in sonames if named(name)]
+        parts = (name,) if name in _ALONE else (name, "common")
+        libraries += [Library(soname, named(*parts), exported=exported) for soname in sonames if named(*parts)]
     return [library for library in libraries if library.units]
 
 

@@ -16,7 +16,7 @@ from memsim.capture.compilers import WRAPPER_MARK, Compiler
 from memsim.support.cache import cache_folder
 
 _STATIC_RUNTIME = "libcudart_static.a"
-_ANSWER = re.compile(r'^#\$ (TOP|INCLUDES|LIBRARIES)=(.*)$', re.MULTILINE)
+_ANSWER = re.compile(r"^#\$ (TOP|INCLUDES|LIBRARIES)=(.*)$", re.MULTILINE)
 
 
 def link_folder(compiler: Compiler) -> Path:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 
 from memsim.capture.arena import ProcessMemory
-from memsim.capture.fatbin import ptx_of
+from memsim.capture.fatbin import OnlyMachineCode, ptx_of
+from memsim.capture.kept_ptx import kept_ptx
 from memsim.capture.link import linked
 from memsim.capture.names import shown_names
 from memsim.capture.outline import Outline, outline
@@ -20,12 +23,13 @@ from memsim.gpu.config import GPU
 from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.launch import places
-from memsim.sources.ptx.module import Function, Module, Variable
+from memsim.sources.ptx.module import Function, Module, Variable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
 from memsim.support.errors import InputError
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
+_FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
 MOST_AHEAD = 4  # kernels of a module that are assembled before they are launched
 UNKNOWN_REGISTERS = 0  # in the reply to LOAD_MODULE: the client asks when the program does
 
@@ -71,20 +75,23 @@ class LoadedModule:
         memory.add_constants(self.places[one.name] for one in self.variables if one.space == "const")
 
     def _write_addresses(self, variable: Variable, room: np.ndarray) -> None:
-        functions = list(self.outline.functions)
         for offset, name, added in variable.addresses:
             if name in self.places:
                 value = self.places[name] + added
             elif name in self.outline.functions:
-                value = function_address(functions.index(name))
+                value = function_address(name)
             else:
                 continue
             room[offset : offset + 8] = np.array([value], np.uint64).view(np.uint8)
 
 
-def function_address(number: int) -> int:
-    """What a pointer to a device function holds: memsim's choice, which no memory has."""
-    return (1 << 58) + 16 * (number + 1)
+def _with_short_paths(text: str, folder: str) -> str:
+    """A PTX text that names the source files in a folder as seen from there, so that traces fit any machine.
+
+    >>> _with_short_paths('.file 1 "/home/me/app/inc/a.cuh"', "/home/me/app/")
+    '.file 1 "inc/a.cuh"'
+    """
+    return _FILE.sub(lambda one: one[0].replace(folder, "", 1) if one[1].startswith(folder) else one[0], text)
 
 
 class Modules:
@@ -92,10 +99,12 @@ class Modules:
 
     Args:
         gpu: that the PTX is chosen and assembled for.
+        kept: a folder with PTX of images that have machine code only; None: there is none.
     """
 
-    def __init__(self, gpu: GPU) -> None:
+    def __init__(self, gpu: GPU, kept: Path | None = None) -> None:
         self.gpu = gpu
+        self.kept = kept
         self._thread = ThreadPoolExecutor(1, "memsim-assembler")
         self._assembling: dict[tuple[str, str], Future[object]] = {}
         self._count = 0
@@ -108,16 +117,24 @@ class Modules:
             InputError: the PTX is not understood.
         """
         self._count += 1
-        texts = ptx_of(image, architecture(self.gpu))
-        found, skeleton = _parsed(linked(texts))
-        variables = [
-            one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern
-        ]
+        texts = self._texts(image)
+        found, skeleton = _parsed(_with_short_paths(linked(texts), os.path.join(os.getcwd(), "")))
+        variables = [one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern]
         kernels = found.kernels
         module = LoadedModule(self._count, found, skeleton, kernels, variables, shown_names(kernels))
         for kernel in kernels[:MOST_AHEAD]:
             self._assemble(module, kernel)
         return module
+
+    def _texts(self, image: bytes) -> list[str]:
+        """The PTX of an image, which may lie in a file beside it."""
+        try:
+            return ptx_of(image, architecture(self.gpu))
+        except OnlyMachineCode:
+            text = kept_ptx(image, self.kept) if self.kept else None
+            if text is None:
+                raise
+            return [text]
 
     def describe(self, module: LoadedModule) -> tuple[list[FunctionInfo], list[VariableInfo]]:
         """What the client is told of a module; registers are not known yet."""
@@ -191,6 +208,3 @@ def _parsed(text: str) -> tuple[Outline, Module]:
 
 def _is_managed(module: LoadedModule, start: int, stop: int) -> bool:
     return ".managed" in module.outline.text[start:stop]
-
-
-__all__ = ["InputError", "LoadedModule", "Modules", "function_address"]

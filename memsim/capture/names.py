@@ -118,6 +118,7 @@ def matches(wanted: Sequence[str], shown: str, entry: str) -> bool:
     >>> matches(["scale"], "scale<float>", "_Z5scaleIfEvPT_"), matches(["scale<double>"], "scale<float>", "_Z5scaleIfEvPT_")
     (True, False)
     """
+
     def plain(name: str) -> str:
         return name.replace(" ", "")
 

@@ -41,7 +41,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return subprocess.run(command, env=environment).returncode
 
 
-def nvcc_command(given: Sequence[str], environment: dict[str, str] | os._Environ[str]) -> tuple[list[str], dict[str, str]]:
+def nvcc_command(
+    given: Sequence[str], environment: dict[str, str] | os._Environ[str]
+) -> tuple[list[str], dict[str, str]]:
     """The command line and the environment of the real nvcc.
 
     Args:

@@ -34,6 +34,8 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
             spoilt = ", ".join(launches.spoilt)
             why = f"; its data were wrong ({spoilt}: --snapshot-only); --stop ends it before it uses them"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")
+    if not launches.traces and launches.without_blocks:
+        raise launches.without_blocks[0]
     if not launches.traces and needs_trace:
         raise nothing_captured(launches)
 
@@ -109,7 +111,16 @@ def _never_came(launches: Launches) -> list[str]:
     lines = [f"--kernel: {one} was never launched" for one in wanted.kernels if not launches.is_launched((one,))]
     if wanted.launches is None or wanted.launches is ALL:
         return lines
-    most = max((n for kernel, n in launches.counts.items() if launches.is_wanted_kernel(kernel)), default=0)
-    if late := ", ".join(str(number) for number in wanted.launches if number >= most):
-        lines.append(f"--launch: {late} never came")
+    if not wanted.kernels:
+        most = max(launches.counts.values(), default=0)
+        return [*lines, *_late(wanted.launches, most, "")]
+    for kernel, count in launches.counts.items():
+        if launches.is_wanted_kernel(kernel):
+            lines += _late(wanted.launches, count, f" of {kernel}")
     return lines
+
+
+def _late(numbers: Sequence[int], count: int, of: str) -> list[str]:
+    """The launches that were asked for beyond those that came."""
+    late = ", ".join(str(number) for number in numbers if number >= count)
+    return [f"--launch: {late}{of} never came"] if late else []

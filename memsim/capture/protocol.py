@@ -6,6 +6,7 @@ A frame is u32 kind, u32 status, u64 payload bytes, then the payload; all intege
 from __future__ import annotations
 
 import array
+import builtins
 import socket
 import struct
 from collections.abc import Iterable, Sequence
@@ -140,7 +141,7 @@ class Payload:
         self.data += struct.pack("<d", value)
         return self
 
-    def raw(self, data: bytes) -> Payload:
+    def raw(self, data: builtins.bytes) -> Payload:
         self.data += data
         return self
 
@@ -350,7 +351,7 @@ def send(connection: socket.socket, kind: int, payload: bytes = b"", status: int
     """
     try:
         connection.sendall(_HEADER.pack(kind, status, len(payload)) + payload)
-    except (BrokenPipeError, ConnectionResetError) as error:
+    except (BrokenPipeError, ConnectionResetError, TimeoutError) as error:
         raise Ended from error
 
 
@@ -377,7 +378,7 @@ def _exactly(connection: socket.socket, n: int) -> bytes:
     while rest:
         try:
             got = connection.recv_into(rest)
-        except ConnectionResetError as error:
+        except (ConnectionResetError, TimeoutError) as error:
             raise ProtocolError("a message is cut") from error
         if not got:
             raise ProtocolError("a message is cut")

@@ -18,6 +18,7 @@ from typing import Any
 
 from memsim.capture import protocol
 from memsim.capture.conversation import Conversation
+from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import check_outcome, notes_of
@@ -33,6 +34,7 @@ from memsim.support.files import writing
 from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
+LONGEST_MESSAGE_SECONDS = 60.0  # from the begin of a message to its end
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
@@ -68,7 +70,7 @@ def serve(
     out: Path,
     *,
     shown: str = "",
-    origin: Origin = Origin(),
+    origin: Origin | None = None,
     about: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     timer: Timer | None = None,
@@ -100,10 +102,18 @@ def serve(
     with ExitStack() as stack:
         with writing(out):
             hidden = Path(stack.enter_context(Scratch(out.absolute().parent, HIDDEN)))
-        modules = Modules(gpu)
+        modules = Modules(gpu, Path(environment[KEPT_PTX]) if KEPT_PTX in environment else None)
         stack.callback(modules.close)
         launches = Launches(
-            gpu, wanted, modules, hidden, is_folder(out), shown or command[0], origin, dict(about or {}), progress
+            gpu,
+            wanted,
+            modules,
+            hidden,
+            is_folder(out),
+            shown or command[0],
+            origin or Origin(),
+            dict(about or {}),
+            progress,
         )
         loading = threading.Thread(target=load_loops, daemon=True)  # while the program makes ready
         loading.start()
@@ -183,15 +193,15 @@ class Server:
                         self._accept()
                     elif one != ended and self._take(one):  # type: ignore[arg-type]
                         return True
-                if not ready or ready == [ended]:
-                    if program.has_ended:
-                        return False
+                if ready in ([], [ended]) and program.has_ended:
+                    return False
         finally:
             if ended is not None:
                 self._selector.unregister(ended)
 
     def _accept(self) -> None:
         connection, _ = self._listening.accept()
+        connection.settimeout(LONGEST_MESSAGE_SECONDS)
         self._selector.register(connection, selectors.EVENT_READ)
 
     def _take(self, connection: socket.socket) -> bool:

@@ -91,6 +91,4 @@ def _run(
     variables = environment(libraries, Path(command[0]), gpu)
     if scratch is not None:
         variables = python_variables(variables, libraries, scratch, gpu)
-    return serve(
-        command, variables, gpu, wanted, out, shown=shown, origin=origin, about=about, progress=progress
-    )
+    return serve(command, variables, gpu, wanted, out, shown=shown, origin=origin, about=about, progress=progress)

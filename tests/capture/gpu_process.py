@@ -74,7 +74,9 @@ class GpuProcess:
         self.ask(Kind.place_variables, Payload().u64(number).u32(len(places)).u64(*places))
         return reply
 
-    def launch(self, kernel: str, parameters: bytes, grid: int = 1, block: int = 32, cooperative: bool = False) -> Reply:
+    def launch(
+        self, kernel: str, parameters: bytes, grid: int = 1, block: int = 32, cooperative: bool = False
+    ) -> Reply:
         module, function = self.functions[kernel]
         p = Payload().u64(module).u32(function, grid, 1, 1, block, 1, 1, 1, 1, 1, 0, int(cooperative)).u64(0).text("")
         reply = self.ask(Kind.launch, p.u32(len(parameters)).raw(parameters))

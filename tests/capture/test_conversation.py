@@ -15,7 +15,9 @@ from memsim.trace.reader import Trace
 
 HEAD = ".version 8.0\n.target sm_80\n.address_size 64\n"
 # y[i] = x[i] + counter, and counter grows by one for every thread.
-COPY = HEAD + """
+COPY = (
+    HEAD
+    + """
 .visible .global .align 4 .u32 counter = 7;
 .visible .global .align 8 .u64 pointer = counter;
 .visible .entry copy(.param .u32 n, .param .u64 .ptr .global .align 1 x, .param .u64 y)
@@ -39,7 +41,10 @@ END:
  ret;
 }
 """
-PRINT = HEAD + """
+)
+PRINT = (
+    HEAD
+    + """
 .extern .func (.param .b32 result) vprintf (.param .b64 form, .param .b64 arguments);
 .extern .func (.param .b64 result) malloc (.param .b64 bytes);
 .extern .func free (.param .b64 place);
@@ -86,6 +91,7 @@ PRINT = HEAD + """
  ret;
 }
 """
+)
 
 
 def copying(n: int, x: int, y: int) -> bytes:

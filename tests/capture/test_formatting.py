@@ -33,13 +33,17 @@ def by_c(form: bytes, *arguments) -> bytes:
 
 
 @pytest.mark.parametrize("value", INTEGERS)
-@pytest.mark.parametrize("form", [b"%d", b"%5d|", b"%-7d|", b"%+.3d", b"%08d", b"%x", b"%#X", b"%#o", b"%u", b"%hhd", b"% d", b"%.0d"])
+@pytest.mark.parametrize(
+    "form", [b"%d", b"%5d|", b"%-7d|", b"%+.3d", b"%08d", b"%x", b"%#X", b"%#o", b"%u", b"%hhd", b"% d", b"%.0d"]
+)
 def test_integers_are_as_in_c(form, value):
     assert formatted(form, Bytes(struct.pack("<i", value)), 0) == (by_c(form, ctypes.c_int(value)), 1)
 
 
 @pytest.mark.parametrize("value", NUMBERS)
-@pytest.mark.parametrize("form", [b"%f", b"%.3e", b"%g", b"%G", b"%010.2f", b"%-12.1f|", b"%+g", b"%a", b"%#.0f", b"%.0f"])
+@pytest.mark.parametrize(
+    "form", [b"%f", b"%.3e", b"%g", b"%G", b"%010.2f", b"%-12.1f|", b"%+g", b"%a", b"%#.0f", b"%.0f"]
+)
 def test_numbers_are_as_in_c(form, value):
     assert formatted(form, Bytes(struct.pack("<d", value)), 0)[0] == by_c(form, ctypes.c_double(value))
 

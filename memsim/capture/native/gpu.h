@@ -427,3 +427,6 @@ MEMSIM_API Status free_in_stream(uint64_t address, Stream* stream);
 
 // For Python (memsim/capture/python): begins (0) or ends (1) what a tuner times; see protocol.h, benchmark.
 extern "C" MEMSIM_API int memsim_benchmark(unsigned op, unsigned flags, double* milliseconds, unsigned* launches);
+
+// For libcudart: a thread without a context uses the device's primary one, which cuCtxGetCurrent then returns.
+extern "C" MEMSIM_API void memsim_use_primary_context();

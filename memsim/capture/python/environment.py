@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 
@@ -28,7 +29,6 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     # torch's device is compiled once for each torch.
     found["MEMSIM_CHILD_CACHE"] = str(cache_folder("python"))
     found.update(_triton(libraries, scratch))
-    found.update(_numba())
     found.update(_cupy(scratch))
     found.update(_others(scratch))
     return found
@@ -50,20 +50,20 @@ def _triton(libraries: Path, scratch: Path) -> dict[str, str]:
     }
 
 
-def _numba() -> dict[str, str]:
-    """Numba-CUDA: PTX goes to the driver's own linker, and lines are kept."""
-    return {
-        "NUMBA_CUDA_ENABLE_PYNVJITLINK": "0",  # nvJitLink makes machine code alone
-        "NUMBA_CUDA_USE_NVIDIA_BINDING": "0",
-        "NUMBA_CUDA_DEFAULT_PTX_CC": "",
-    }
-
-
 def _cupy(scratch: Path) -> dict[str, str]:
-    """CuPy: NVRTC makes PTX instead of machine code."""
-    return {"CUPY_COMPILE_WITH_PTX": "1", "CUPY_CACHE_DIR": str(scratch / "cupy")}
+    """CuPy: NVRTC makes PTX instead of machine code, and its own kernels are taken instead of CUB's machine code."""
+    return {"CUPY_COMPILE_WITH_PTX": "1", "CUPY_CACHE_DIR": str(scratch / "cupy"), "CUPY_ACCELERATORS": ""}
 
 
 def _others(scratch: Path) -> dict[str, str]:
-    """Warp and CuTe DSL: a cache of this run, and PTX kept."""
-    return {"WARP_CACHE_PATH": str(scratch / "warp"), "CUTE_DSL_CACHE_DIR": str(scratch / "cute")}
+    """Warp and CuTe DSL: a cache of this run; CuTe DSL loads machine code, and keeps its PTX in a folder besides."""
+    kept = scratch / "cute"
+    kept.mkdir(exist_ok=True)
+    return {
+        "WARP_CACHE_PATH": str(scratch / "warp"),
+        "CUTE_DSL_CACHE_DIR": str(scratch / "cute-cache"),
+        "CUTE_DSL_KEEP": "ptx",
+        "CUTE_DSL_DUMP_DIR": str(kept),
+        "CUTE_DSL_LINEINFO": "1",
+        KEPT_PTX: str(kept),
+    }

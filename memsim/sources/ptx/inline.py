@@ -20,6 +20,7 @@ from memsim.sources.ptx.module import (
     Register,
     Symbol,
     Vector,
+    function_address,
 )
 from memsim.support.errors import InputError
 
@@ -167,6 +168,9 @@ class _Inliner:
             operands = operands[1:]
         target = operands.pop(0)
         arguments = operands[0] if operands and isinstance(operands[0], Vector) else Vector(())
+        if isinstance(target, Register):
+            self._indirect(one, target, (results, arguments), names, depth)
+            return
         callee = self._module.functions.get(getattr(target, "name", ""))
         if callee is None or callee.declared_only:
             self._external(one, getattr(target, "name", "?"), results, arguments, names)
@@ -188,6 +192,36 @@ class _Inliner:
             self.whole.body.append(skip)
         self.add(callee, inner, depth + 1)
 
+    def _indirect(
+        self, one: Instruction, target: Register, passed: tuple[Vector, Vector], names: _Names, depth: int
+    ) -> None:
+        """A call through a pointer: each function whose address is taken is called by the lanes that mean it."""
+        if one.guard is not None:
+            raise self._error(one, "calls through a pointer under a predicate, which memsim does not know")
+        results, arguments = passed
+        pointer = self._renamed(target, names, set())
+        for name in self._pointed_to():
+            callee = self._module.functions[name]
+            if len(callee.results) != len(results.parts) or len(callee.parameters) != len(arguments.parts):
+                continue
+            self._copies += 1
+            meant = Register(f"meant^{self._copies}")
+            self.whole.registers[meant.name] = "pred"
+            compared = (meant, pointer, Immediate(function_address(name)))
+            self.whole.body.append(replace(one, parts=("setp", "eq", "s64"), operands=compared))
+            call = (results, Symbol(name), arguments) if results.parts else (Symbol(name), arguments)
+            self._call(replace(one, operands=call, guard=meant), names, depth)
+
+    def _pointed_to(self) -> list[str]:
+        """The functions whose addresses are taken, in code or by variables."""
+        taken = {name for one in self._module.variables.values() for _, name, _ in one.addresses}
+        for function in self._module.functions.values():
+            for one in function.body:
+                if isinstance(one, Instruction) and one.name != "call":
+                    taken |= {operand.name for operand in one.operands if isinstance(operand, Symbol)}
+        known = self._module.functions
+        return [name for name, one in known.items() if name in taken and not one.entry and not one.declared_only]
+
     def _external(self, one: Instruction, name: str, results: Vector, arguments: Vector, names: _Names) -> None:
         """A function of CUDA's device runtime (CUDA C++ Programming Guide, "Formatted Output" and after it)."""
         if name in _ENDING:
@@ -202,6 +236,8 @@ class _Inliner:
             guard = self._renamed(one.guard, names, set()) if one.guard is not None else None
             operands = (Register(result), Immediate(number), *map(Register, given))
             self.whole.body.append(replace(one, parts=("hostcall",), operands=operands, guard=guard))  # type: ignore[arg-type]
+        elif name.startswith(("cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCGGetIntrinsicHandle")):
+            raise self._error(one, "launches kernels from the device (dynamic parallelism), which memsim does not run")
         else:
             raise self._error(one, f"calls {name}, which is not in the text")
 

@@ -10,7 +10,16 @@ import numpy as np
 from memsim.sources.ptx.launch import MOST_SHARED, Launch, parameter_bytes, places
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.memory import Memory
-from memsim.sources.ptx.module import Address, Function, Instruction, Operand, Symbol, Variable, Vector
+from memsim.sources.ptx.module import (
+    Address,
+    Function,
+    Instruction,
+    Operand,
+    Symbol,
+    Variable,
+    Vector,
+    function_address,
+)
 from memsim.support.errors import InputError
 
 MOST_LOCAL = 1 << 19  # bytes of a thread, on every GPU (CUDA C++ Programming Guide, technical specifications)
@@ -44,6 +53,7 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
     names = [one.name for one in function.parameters]
     symbols = dict(zip(names, places(function.parameters), strict=True))
     variables = [*_used(launch.module.variables, function), *function.variables.values()]
+    symbols |= {name: function_address(name) for name, one in launch.module.functions.items() if not one.entry}
     shared, shared_bytes = _shared(launch, variables, symbols)
     local_bytes = 0
     for one in variables:

@@ -137,7 +137,8 @@ class Memory:
         infos = [
             ArrayInfo(one.name, _SPACES[one.space], one.address, one.bytes, one.element_bytes) for one in self.regions
         ]
-        return RegionTable(*columns, infos)
+        starts, stops, hosts, spaces, arrays, shifts = columns
+        return RegionTable(starts, stops, hosts, spaces, arrays, shifts, infos)
 
     def info(self, row: int, address: int) -> ArrayInfo:
         """What the trace calls a region that got its number while the kernel ran.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from zlib import crc32
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,3 +170,8 @@ class Module:
     variables: dict[str, Variable] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
     stamps: dict[str, Stamp] = field(default_factory=dict)
+
+
+def function_address(name: str) -> int:
+    """What a pointer to a device function holds: memsim's choice, where no memory lies."""
+    return (1 << 58) + 16 * crc32(name.encode())

@@ -209,7 +209,13 @@ def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
     issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
     ops = static_ops(ready.device, ready.program)
-    writer.finish(shape, ops, _with_elements(ready, ready.device.arrays), issue, source_text.of_compiled(ops, ready.launch.sources))
+    writer.finish(
+        shape,
+        ops,
+        _with_elements(ready, ready.device.arrays),
+        issue,
+        source_text.of_compiled(ops, ready.launch.sources),
+    )
 
 
 def _with_elements(ready: Run, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:

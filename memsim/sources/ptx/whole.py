@@ -1,9 +1,9 @@
-"""Runs all blocks of a launch once, and traces the snapshot's while they run, so that memory is as after a GPU's run."""
+"""Runs all blocks of a launch once and traces the snapshot's while they run: memory is as after a GPU's run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -82,7 +82,7 @@ def run_and_trace(
     if first and not only_snapshot:
         _others(rest, range(first), counts)
     trace = None
-    with _abandoned():
+    with suppress(_NotWorth):
         with begin_trace(traced, out, gpu) as writer:
             for ids, chunk, total, at in chunks(traced, shape, gpu, blocks):
                 writer.append(ids, chunk)
@@ -97,14 +97,6 @@ def run_and_trace(
     if done < n_blocks and not only_snapshot:
         _others(rest, range(done, n_blocks), counts)
     return Whole(trace, counts)
-
-
-@contextmanager
-def _abandoned() -> Iterator[None]:
-    try:
-        yield
-    except _NotWorth:
-        pass
 
 
 def _guess(run: Run, blocks: int, n_blocks: int) -> int:

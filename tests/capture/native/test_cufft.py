@@ -30,7 +30,9 @@ def _plan(cufft, shape, kind, batch=1):
 def _random(shape, dtype):
     rng = np.random.default_rng(0)
     values = rng.standard_normal(shape)
-    return (values + 1j * rng.standard_normal(shape) if np.issubdtype(dtype, np.complexfloating) else values).astype(dtype)
+    return (values + 1j * rng.standard_normal(shape) if np.issubdtype(dtype, np.complexfloating) else values).astype(
+        dtype
+    )
 
 
 @pytest.mark.parametrize("n", (1, 2, 7, 16, 30, 97, 121, 360, 1009, 1024))

@@ -27,7 +27,10 @@ def test_cusolver_factors_and_solves(stand_in):
     a, b = _fortran((9, 9)), _fortran((9, 2), 1)
     factors, x, pivots = a.copy("F"), b.copy("F"), np.zeros(9, np.int32)
     assert solver.cusolverDnDgetrf(None, 9, 9, _pointer(factors), 9, None, _pointer(pivots), _pointer(info)) == 0
-    assert solver.cusolverDnDgetrs(None, 0, 9, 2, _pointer(factors), 9, _pointer(pivots), _pointer(x), 9, _pointer(info)) == 0
+    assert (
+        solver.cusolverDnDgetrs(None, 0, 9, 2, _pointer(factors), 9, _pointer(pivots), _pointer(x), 9, _pointer(info))
+        == 0
+    )
     np.testing.assert_allclose(a @ x, b)
     positive = np.asfortranarray(a @ a.T + np.eye(9))
     factors, x = positive.copy("F"), b.copy("F")
@@ -37,7 +40,10 @@ def test_cusolver_factors_and_solves(stand_in):
     np.testing.assert_allclose(positive @ x, b)
     values = np.zeros(9)
     symmetric = positive.copy("F")
-    assert solver.cusolverDnDsyevd(None, 1, UPPER, 9, _pointer(symmetric), 9, _pointer(values), None, 0, _pointer(info)) == 0
+    assert (
+        solver.cusolverDnDsyevd(None, 1, UPPER, 9, _pointer(symmetric), 9, _pointer(values), None, 0, _pointer(info))
+        == 0
+    )
     np.testing.assert_allclose(positive @ symmetric, symmetric * values)
     assert np.all(np.diff(values) >= 0) and info[0] == 0
 
@@ -76,8 +82,8 @@ def test_cudnn_convolution(cudnn):
     cudnn.cudnnGetConvolution2dForwardOutputDim(convolution, x_descriptor, w_descriptor, *map(ctypes.byref, sizes))
     y = np.zeros([size.value for size in sizes], np.float32)
     one, zero = ctypes.byref(ctypes.c_float(1)), ctypes.byref(ctypes.c_float(0))
-    assert cudnn.cudnnConvolutionForward(None, one, x_descriptor, _pointer(x), w_descriptor, _pointer(w), convolution, 0,
-                                         None, ctypes.c_size_t(0), zero, _tensor(cudnn, y.shape), _pointer(y)) == 0  # fmt: skip
+    operands = (x_descriptor, _pointer(x), w_descriptor, _pointer(w), convolution, 0, None, ctypes.c_size_t(0))
+    assert cudnn.cudnnConvolutionForward(None, one, *operands, zero, _tensor(cudnn, y.shape), _pointer(y)) == 0
     padded = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)))
     expected = [[sum(scipy.signal.correlate2d(padded[n, c], w[k, c], "valid") for c in range(3))[::2, ::2]
                  for k in range(4)] for n in range(2)]  # fmt: skip
@@ -93,7 +99,9 @@ def test_cudnn_softmax_and_activation(cudnn):
     activation = ctypes.c_void_p()
     assert cudnn.cudnnCreateActivationDescriptor(ctypes.byref(activation)) == 0
     assert cudnn.cudnnSetActivationDescriptor(activation, 1, 0, ctypes.c_double(0)) == 0
-    assert cudnn.cudnnActivationForward(None, activation, one, descriptor, _pointer(x), zero, descriptor, _pointer(y)) == 0
+    assert (
+        cudnn.cudnnActivationForward(None, activation, one, descriptor, _pointer(x), zero, descriptor, _pointer(y)) == 0
+    )
     np.testing.assert_array_equal(y, np.maximum(x, 0))
 
 
@@ -122,3 +130,17 @@ def test_missing_functions_say_not_supported(stand_in):
         ("libcudnn.so.9", "cudnnRNNForward", 3000), ("libcufft.so.12", "cufftXtExecDescriptor", 16),
     ):  # fmt: skip
         assert stand_in(soname)[function]() == status
+
+
+@pytest.mark.parametrize(("m", "n", "job"), [(8, 5, "S"), (8, 5, "A"), (6, 6, "A")])
+def test_cusolver_singular_values(stand_in, m, n, job):
+    solver, info, a = stand_in("libcusolver.so.12"), np.ones(1, np.int32), _fortran((m, n))
+    columns = m if job == "A" else n
+    s, u, vt = np.zeros(n), np.zeros((m, columns), order="F"), np.zeros((n, n), order="F")
+    jobs = (ctypes.c_char(job.encode()),) * 2
+    given = a.copy("F")
+    results = (_pointer(s), _pointer(u), m, _pointer(vt), n, None, 0, None, _pointer(info))
+    assert solver.cusolverDnDgesvd(None, *jobs, m, n, _pointer(given), m, *results) == 0
+    np.testing.assert_allclose(s, scipy.linalg.svdvals(a))
+    np.testing.assert_allclose((u[:, :n] * s) @ vt, a, atol=1e-12)
+    np.testing.assert_allclose(u.T @ u, np.eye(columns), atol=1e-12)

@@ -26,6 +26,7 @@ const ErrorText* find_text(Error number) {
 }  // namespace
 
 Error done(Status result) {
+  if (result == success) memsim_use_primary_context();
   if (result != success && result != error_not_ready) last_error = result;
   return result;
 }

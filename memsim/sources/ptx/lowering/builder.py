@@ -22,7 +22,9 @@ TRUE = 0  # the predicate that always holds
 SPECIALS = ("%ctaid.x", "%ctaid.y", "%ctaid.z", "%cluster_ctarank")  # rows that change with the block
 
 # Where the driver tells cooperative groups that the grid's workspace lies.
-_HINTS = dict.fromkeys(("%envreg1", "%envreg2"), ": it is for barriers of the whole grid, which --by source runs")
+_HINTS = dict.fromkeys(
+    ("%envreg1", "%envreg2"), ": it is for barriers of the whole grid; launch the kernel by cudaLaunchCooperativeKernel"
+)
 
 
 def signed64(value: int) -> int:

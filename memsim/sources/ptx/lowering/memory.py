@@ -63,6 +63,8 @@ def _load(b: Builder, one: Instruction, values: bool) -> None:
     bits = access.VALUES * values | access.SIGNED * is_signed(kind) | _logged(space)
     if space != "param":
         bits |= access.WAITED
+    if one.has("acquire") or one.has("volatile") and space == "global":
+        bits |= access.POLLS
     b.emit(
         Micro.load, a=base, x=added, y=bits, mask=width // 8, shift=64 - width, c=mask_of(full), list=b.listed(rows),
         count=len(rows),

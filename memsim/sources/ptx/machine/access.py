@@ -12,8 +12,10 @@ from memsim.sources.ptx.machine.codes import (
     LIST,
     MASK,
     OP,
+    REPEATED,
     SHARED_WINDOW,
     SHIFT,
+    STATUS,
     A,
     C,
     Micro,
@@ -50,6 +52,7 @@ OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
     int(Stop.outside), int(Stop.too_many_ops), int(Stop.misaligned), int(Stop.done), int(Stop.spinning)
 )  # fmt: skip
 YIELDED, STORE = int(Status.yielded), int(Micro.store)
+POLLS = 1024  # a load that looks for what other warps do: when it is repeated, they get their turn
 CARRIED = SHARED_WINDOW + (1 << 32)
 ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin
 # Bits of Y.
@@ -206,6 +209,10 @@ def access(m, w, pc, active):
                 _store(m, w, region, count, values, element, k * element)
             else:
                 _load(m, w, region, count, values, element, k * element, row[SHIFT], row[C], flags)
+    if flags & POLLS:
+        if record[REPEATED] == pc:
+            record[STATUS] = YIELDED
+        record[REPEATED] = pc
     if m.grid[TRACING] and not stores and flags & WAITED:
         for k in range(n_elements):
             m.pending[w, m.lists[row[LIST] + k]] = record[BROUGHT]

@@ -178,7 +178,7 @@ DENSE(Z, Complex64, un)
     MEMSIM_EXPORT int cusolverDn##S##syevd_bufferSize(Handle*, int, int, int, const T*, int, const T*, int* n) {       \
         return *n = work_elements, SUCCESS;                                                                            \
     }                                                                                                                  \
-    MEMSIM_EXPORT int cusolverDn##S##syevd(Handle*, int vectors, int fill, int n, T* a, int lda, T* values, T*, int,   \
+    MEMSIM_EXPORT int cusolverDn##S##syevd(void*, int vectors, int fill, int n, T* a, int lda, T* values, T*, int,   \
                                            int* info) {                                                                \
         return finish(info, eigen(vectors != 0, fill == UPPER, n, a, lda, values));                                    \
     }

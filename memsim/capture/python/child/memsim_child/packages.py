@@ -1,5 +1,6 @@
 """What packages are told when they are imported, where an environment variable cannot say it before."""
 
+import ctypes
 import glob
 import os
 
@@ -19,3 +20,26 @@ def set_warp(config):
     config.cuda_output = "ptx"
     config.ptx_target_arch = driver.attribute(75) * 10 + driver.attribute(76)
     config.lineinfo = True
+
+
+def prepare_cute(spec):
+    """CuTe DSL's runtime library, which its environment variable CUTE_DSL_LIBS names, has NVIDIA's runtime inside."""
+    from memsim_child import static_runtime
+
+    folders = [os.path.dirname(os.path.dirname(os.path.dirname(spec.origin or "")))]
+    for path in glob.glob(os.path.join(folders[0], "*", "lib", "libcute_dsl_runtime.so")):
+        if "/cu13/" in path:
+            static_runtime.SHIMS_RUNTIME = 13
+        static_runtime.redirect_shims(path)
+
+
+def prepare_linking():
+    """Let cuda.core and Numba-CUDA link with the driver, which keeps PTX.
+
+    They take a libnvJitLink that is loaded already, and memsim's has no functions.
+    """
+    for name in ("libnvJitLink.so.13", "libnvJitLink.so.12"):
+        try:
+            ctypes.CDLL(name)
+        except OSError:
+            pass

@@ -76,34 +76,74 @@ void use_device() {
 
 std::atomic<int64_t> allocated{0}, peak{0}, allocations{0};
 
-struct Block {
-  unsigned long long address;
-  size_t bytes;
-};
+std::mutex blocks_mutex;
+std::unordered_map<void*, size_t> blocks;  // bytes by address
 
-void free_block(void* context) {
-  auto* block = static_cast<Block*>(context);
-  allocated -= block->bytes;
-  reinterpret_cast<int (*)(unsigned long long)>(driver_function("cuMemFree_v2"))(block->address);
-  delete block;
+// Frees a block of the GPU's; false: it is none.
+bool free_if_known(void* data) {
+  {
+    std::lock_guard<std::mutex> guard(blocks_mutex);
+    auto found = blocks.find(data);
+    if (found == blocks.end()) return false;
+    allocated -= found->second;
+    blocks.erase(found);
+  }
+  reinterpret_cast<int (*)(unsigned long long)>(driver_function("cuMemFree_v2"))(reinterpret_cast<uintptr_t>(data));
+  return true;
+}
+
+void free_block(void* data) { free_if_known(data); }
+
+void* new_block(size_t bytes) {
+  use_device();
+  unsigned long long address = 0;
+  driver("cuMemAlloc_v2", &address, bytes);
+  auto* data = reinterpret_cast<void*>(address);
+  std::lock_guard<std::mutex> guard(blocks_mutex);
+  blocks[data] = bytes;
+  const int64_t now = allocated += bytes;
+  if (now > peak) peak = now;
+  ++allocations;
+  return data;
 }
 
 struct GpuAllocator final : c10::Allocator {
   c10::DataPtr allocate(size_t bytes) override {
     if (!bytes) return {nullptr, nullptr, &c10::detail::deleteNothing, gpu};
-    use_device();
-    auto* block = new Block{0, bytes};
-    driver("cuMemAlloc_v2", &block->address, bytes);
-    int64_t now = allocated += bytes;
-    if (now > peak) peak = now;
-    ++allocations;
-    return {reinterpret_cast<void*>(block->address), block, &free_block, gpu};
+    void* data = new_block(bytes);
+    return {data, data, &free_block, gpu};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return nullptr; }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
   void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
 };
 
 GpuAllocator allocator;
+
+// Torch's CPU kernels allocate their results here while they compute for the GPU: results are device memory.
+thread_local int computing_for_gpu = 0;
+
+c10::Allocator* torch_allocator = nullptr;
+
+void free_on_cpu(void* data) {
+  if (!free_if_known(data)) torch_allocator->raw_deleter()(data);
+}
+
+struct CpuAllocator final : c10::Allocator {
+  c10::DataPtr allocate(size_t bytes) override {
+    if (!computing_for_gpu || !bytes) return torch_allocator->allocate(bytes);
+    void* data = new_block(bytes);
+    return {data, data, &free_on_cpu, Device(DeviceType::CPU)};
+  }
+  c10::DeleterFnPtr raw_deleter() const override { return &free_on_cpu; }
+  void copy_data(void* to, const void* from, std::size_t bytes) const override { default_copy_data(to, from, bytes); }
+};
+
+CpuAllocator cpu_allocator;
+
+struct ComputingForGpu {
+  ComputingForGpu() { ++computing_for_gpu; }
+  ~ComputingForGpu() { --computing_for_gpu; }
+};
 
 // -- the same memory seen from both devices -----------------------------------------------------------------------------
 
@@ -146,6 +186,7 @@ class Call {
     for (size_t i = 0; i < n; ++i) to_cpu(torch::jit::peek(*stack, i, n));
     {
       at::AutoDispatchBelowADInplaceOrView below;
+      ComputingForGpu computing;
       op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
     }
     for (auto& pair : tensors_) update(pair.first, pair.second);
@@ -419,7 +460,11 @@ REGISTER_CUDA_HOOKS(CUDAHooks);
 extern "C" {
 __attribute__((visibility("default"))) int64_t memsim_torch_stream() { return current_stream; }
 __attribute__((visibility("default"))) void memsim_torch_set_stream(int64_t id) { current_stream = id; }
-__attribute__((visibility("default"))) void memsim_torch_start() { c10::SetAllocator(DeviceType::CUDA, &allocator, 1); }
+__attribute__((visibility("default"))) void memsim_torch_start() {
+  torch_allocator = c10::GetAllocator(DeviceType::CPU);
+  c10::SetAllocator(DeviceType::CPU, &cpu_allocator, 255);
+  c10::SetAllocator(DeviceType::CUDA, &allocator, 255);
+}
 __attribute__((visibility("default"))) void memsim_torch_capture(int on) { capturing = on; }
 // Bytes allocated now and at most, and allocations made.
 __attribute__((visibility("default"))) void memsim_torch_memory(int64_t* values) {

@@ -40,19 +40,49 @@ def _triton(spec):
     packages.prepare_triton(spec)
 
 
+def _cuda(spec):
+    from memsim_child import packages
+
+    packages.prepare_linking()
+
+
+def _cute(spec):
+    from memsim_child import packages
+
+    packages.prepare_cute(spec)
+
+
+def _cupy_runtime(module):
+    from memsim_child import static_runtime
+
+    static_runtime.redirect(module.__file__)
+
+
 def _warp_build(module):
     from memsim_child import packages
 
     packages.set_warp(module)
 
 
-BEFORE = {"triton": _triton, "torch._C": _torch_device}
+BEFORE = {
+    "triton": _triton,
+    "torch._C": _torch_device,
+    "cuda.pathfinder": _cuda,
+    "cuda.bindings": _cuda,
+    "numba_cuda": _cuda,
+    "cutlass": _cute,
+}
 AFTER = {
     "torch._C": _torch_c,
     "torch.version": _torch_version,
     "triton.testing": _triton_testing,
     "torch._inductor.runtime.benchmarking": _inductor_benchmarking,
     "warp.config": _warp_build,
+    "cupy_backends.cuda.api.runtime": _cupy_runtime,
+    "cupy.cuda.cub": _cupy_runtime,
+    "cupy.cuda.thrust": _cupy_runtime,
+    "cupy.random._generator_api": _cupy_runtime,
+    "cupy.cuda.jitify": _cupy_runtime,
 }
 
 

@@ -1,0 +1,3 @@
+from experiments.python_programs.trying import main
+
+main()

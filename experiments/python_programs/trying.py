@@ -1,0 +1,96 @@
+"""Captures the programs of the list and writes what came of each.
+
+    python -m experiments.python_programs CHECKOUTS PYTHONS [--only TEXT] [--limit SECONDS] [--out FILE]
+
+PYTHONS holds a virtual environment for each language by its name: triton, cupy, numba, warp, cute (links will do).
+"""
+
+import argparse
+import csv
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+HERE = Path(__file__).parent
+COLUMNS = ["language", "repository", "file", "result", "seconds", "told"]
+
+
+def command_of(entry: dict[str, str], checkouts: Path) -> tuple[list[str], Path]:
+    """The Python file, its arguments, and the folder to run in."""
+    root = checkouts / entry["repository"].replace("/", "+")
+    file = root / entry["file"]
+    if entry["how"] == "driver":
+        drivers = HERE / ("drivers.py" if entry["language"] == "triton" else "package_drivers.py")
+        return [str(drivers), str(checkouts), entry["repository"], entry["file"]], root
+    if entry["how"] == "pytest":
+        return [str(HERE / "run_test.py"), str(file)], root
+    return [str(file), *entry["arguments"].split()], file.parent
+
+
+def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float) -> dict[str, str]:
+    """Capture one program."""
+    command, folder = command_of(entry, checkouts)
+    made = Path(tempfile.mkdtemp())
+    environment = os.environ | {
+        "MEMSIM_PYTHON": str((pythons / entry["language"]).resolve() / "bin" / "python"),
+        "PYTHONPATH": f"{HERE.parents[1]}",
+        "MPLBACKEND": "Agg",
+    }
+    gpu = entry["gpu"] or "rtx4090"
+    full = [sys.executable, "-m", "memsim", "capture", "-q", "-o", str(made / "t.h5"), "--gpu", gpu, *command]
+    began = time.monotonic()
+    process = subprocess.Popen(full, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                               text=True, errors="replace", start_new_session=True)  # fmt: skip
+    try:
+        said, _ = process.communicate(timeout=limit)
+        result = "captured" if process.returncode == 0 and (made / "t.h5").exists() else "failed"
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)
+        said, _ = process.communicate()
+        result = "time"
+    shutil.rmtree(made, ignore_errors=True)
+    told = "" if result == "captured" else why(said)
+    log = os.environ.get("LOGS")
+    if log:
+        (Path(log) / (entry["repository"].replace("/", "+") + "+" + Path(entry["file"]).stem + ".log")).write_text(said)
+    return {**entry, "result": result, "seconds": str(round(time.monotonic() - began)), "told": told}
+
+
+def why(said: str) -> str:
+    """The last lines that say what went wrong: memsim's and Python's."""
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    errors = [line for line in lines if re.match(r"\w*(\.\w+)*(Error|Exception|error)\b", line) or "memsim: " in line or "CUDA" in line]
+    return " | ".join(dict.fromkeys((errors or lines)[-2:]))[:300]
+
+
+def main() -> None:
+    """Entry point."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("checkouts", type=Path)
+    parser.add_argument("pythons", type=Path)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--limit", type=float, default=300)
+    parser.add_argument("--list", type=Path, default=HERE / "programs.csv")
+    parser.add_argument("--out", type=Path, default=HERE / "scoreboard.csv")
+    given = parser.parse_args()
+    entries = list(csv.DictReader(given.list.open()))
+    known = {(r["repository"], r["file"]): r for r in csv.DictReader(given.out.open())} if given.out.exists() else {}
+    for entry in entries:
+        key = entry["repository"], entry["file"]
+        if re.search(given.only, f"{entry['language']} {' '.join(key)}"):
+            known[key] = try_one(entry, given.checkouts.resolve(), given.pythons.resolve(), given.limit)
+            print(known[key]["result"], *key, known[key]["seconds"], known[key]["told"], flush=True)
+            with given.out.open("w", newline="") as file:
+                out = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
+                out.writeheader()
+                out.writerows(known[e["repository"], e["file"]] for e in entries if (e["repository"], e["file"]) in known)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""Leads calls of a statically linked CUDA runtime to memsim's libcudart.
+
+Some extension modules (CuPy's) have NVIDIA's runtime inside, which asks the driver for undocumented functions. They keep
+the names of its functions in their symbol tables. Each such function gets a jump to the function of the same name in
+libcudart.so. Kernels that a module registered before, when it was loaded, stay unknown.
+"""
+
+import ctypes
+import mmap
+import os
+import struct
+
+_JUMP = b"\xff\x25\x00\x00\x00\x00"  # jmp [rip + 0], the address follows
+_FUNCTION = 2  # STT_FUNC
+_SYMBOLS = (2, 11)  # sh_type: all symbols, those for other libraries
+_OTHER_NAMES = {"_cudaLaunchKernelEx": "_cudaLaunchKernelExC"}  # the first is a template of a header
+SHIMS_RUNTIME = 12  # CuTe DSL's
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def redirect(path):
+    """Lead the runtime of a loaded library to memsim's; a library without one stays as it is."""
+    with open(path, "rb") as file:
+        elf = file.read()
+    functions = {name: place for name, place in _functions(elf).items() if _is_runtime(name)}
+    if "cudaRuntimeGetVersion" not in functions:
+        return
+    first = _load_address(path)
+    runtime = ctypes.CDLL("libcudart.so.%d" % _major(first + functions["cudaRuntimeGetVersion"][0]))
+    for name, (offset, size) in functions.items():
+        target = getattr(runtime, name, None)
+        if target is not None:
+            _jump(first + offset, size, target)
+
+
+def redirect_shims(path):
+    """Lead functions ``_cudaX`` and ``_cuX`` of a library, which call CUDA's of the same name, to memsim's."""
+    library = ctypes.CDLL(path, mode=ctypes.RTLD_GLOBAL)
+    with open(path, "rb") as file:
+        functions = _functions(file.read())
+    first = _load_address(os.path.realpath(library._name))
+    runtime, driver = ctypes.CDLL("libcudart.so.%d" % SHIMS_RUNTIME), ctypes.CDLL("libcuda.so.1")
+    for name, (offset, size) in functions.items():
+        if name.startswith("_cu") and name[1:2].islower():
+            name = _OTHER_NAMES.get(name, name)
+            target = getattr(runtime, name[1:], None) or getattr(driver, name[1:], None)
+            if target is not None:
+                _jump(_behind(first + offset), 16, target)  # the library calls what is behind by itself, too
+                _jump(first + offset, size, target)
+
+
+def _behind(address):
+    """Where a function that is a single jump leads; itself, if it is not."""
+    code = ctypes.string_at(address, 5)
+    return address + 5 + struct.unpack("<i", code[1:])[0] if code[:1] == b"\xe9" else address
+
+
+def _jump(address, size, target):
+    """Overwrite a function by a jump; compilers pad functions to 16 bytes."""
+    room = -(-size // 16) * 16 if address % 16 == 0 else size
+    if room >= len(_JUMP) + 8:
+        _write(address, _JUMP + struct.pack("<Q", ctypes.cast(target, ctypes.c_void_p).value))
+
+
+def _is_runtime(name):
+    return name.startswith("cuda") and name[4:5].isupper()
+
+
+def _major(address):
+    """The version of the runtime that is inside, which it tells without a driver."""
+    version = ctypes.c_int()
+    ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_int))(address)(ctypes.byref(version))
+    return version.value // 1000 or 12
+
+
+def _functions(elf):
+    """Offset and size by name of the functions in a 64-bit ELF file's symbol table."""
+    (table,) = struct.unpack_from("<Q", elf, 0x28)
+    size, count = struct.unpack_from("<HH", elf, 0x3A)
+    headers = [struct.unpack_from("<IIQQQQII", elf, table + k * size) for k in range(count)]
+    found = {}
+    for _, kind, _, _, offset, length, link, _ in headers:
+        if kind not in _SYMBOLS:
+            continue
+        names = headers[link][4]
+        for at in range(offset, offset + length, 24):
+            name, info, _, section, value, extent = struct.unpack_from("<IBBHQQ", elf, at)
+            if info & 15 == _FUNCTION and section:
+                text = elf[names + name : elf.index(b"\0", names + name)].decode("latin-1")
+                found[text] = value, extent
+    return found
+
+
+def _load_address(path):
+    """Where a library lies in memory."""
+    with open("/proc/self/maps") as maps:
+        for line in maps:
+            if line.rstrip("\n").endswith(path):
+                return int(line.split("-")[0], 16)
+    raise OSError("%s is not loaded" % path)
+
+
+def _write(address, code):
+    """Overwrite machine code."""
+    page = mmap.PAGESIZE
+    begin = address // page * page
+    length = address + len(code) - begin
+    everything = mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC
+    if _libc.mprotect(ctypes.c_void_p(begin), ctypes.c_size_t(length), everything):
+        raise OSError(ctypes.get_errno(), "mprotect")
+    ctypes.memmove(address, code, len(code))
+    _libc.mprotect(ctypes.c_void_p(begin), ctypes.c_size_t(length), mmap.PROT_READ | mmap.PROT_EXEC)

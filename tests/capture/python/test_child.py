@@ -1,0 +1,86 @@
+"""What a captured Python program gets."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from memsim.capture.fatbin import section
+from memsim.capture.libraries import NATIVE
+from memsim.capture.python.environment import CHILD
+
+PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"
+
+
+def _run(code: str, folder: Path, **variables: str) -> str:
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{folder}", **variables}
+    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def test_hidden_sitecustomize_still_runs(tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text("print('mine')")
+    assert _run("", tmp_path) == "mine\n"
+
+
+def test_child_imports_nothing_of_memsim(tmp_path: Path) -> None:
+    code = "import sys; print([m for m in sys.modules if m.split('.')[0] in ('memsim', 'numpy')])"
+    assert _run(code, tmp_path, MEMSIM_GPU_SOCKET="none") == "[]\n"
+
+
+def test_loaders_call_after_the_module_ran(tmp_path: Path) -> None:
+    (tmp_path / "watched.py").write_text("value = 1")
+    code = "from memsim_child import watch; watch.AFTER['watched'] = lambda m: setattr(m, 'value', m.value + 1); import watched"
+    assert _run(f"{code}; print(watched.value)", tmp_path, MEMSIM_GPU_SOCKET="none") == "2\n"
+
+
+def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
+    code = "from memsim_child.timing import NoTime; t = NoTime(); print(t == 0, 1 / (t * 1e-3))"
+    assert _run(code, tmp_path) == "True inf\n"
+
+
+def test_ptxas_wrapper_adds_the_ptx(tmp_path: Path) -> None:
+    wrapper, real = tmp_path / "memsim-ptxas", tmp_path / "ptxas"
+    subprocess.run(["g++", "-std=c++17", str(NATIVE / "tools" / "ptxas.cpp"), "-o", str(wrapper)], check=True)
+    object_file = tmp_path / "empty.o"
+    subprocess.run(["g++", "-x", "c++", "-c", "/dev/null", "-o", str(object_file)], check=True)
+    real.write_text(f'#!/bin/sh\nfor last; do :; done\ncp {object_file} "$last"\n')
+    real.chmod(0o755)
+    (tmp_path / "k.ptx").write_text(PTX)
+    command = [str(wrapper), "-v", str(tmp_path / "k.ptx"), "-o", str(tmp_path / "k.cubin")]
+    subprocess.run(command, env={"MEMSIM_PTXAS": str(real), "PATH": "/usr/bin:/bin"}, check=True)
+    assert section((tmp_path / "k.cubin").read_bytes(), ".memsim_ptx") == PTX.encode()
+
+
+def test_ptxas_wrapper_passes_failures_on(tmp_path: Path) -> None:
+    wrapper, real = tmp_path / "memsim-ptxas", tmp_path / "ptxas"
+    subprocess.run(["g++", "-std=c++17", str(NATIVE / "tools" / "ptxas.cpp"), "-o", str(wrapper)], check=True)
+    real.write_text("#!/bin/sh\nexit 3\n")
+    real.chmod(0o755)
+    done = subprocess.run([str(wrapper), "k.ptx", "-o", "k.cubin"], env={"MEMSIM_PTXAS": str(real)}, check=False)
+    assert done.returncode == 3
+
+
+def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
+    pytest.importorskip("triton", reason="Triton is not installed")
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    if torch.version.cuda:
+        pytest.skip("this torch is built for CUDA")
+    from memsim.api import capture
+
+    script = tmp_path / "add.py"
+    script.write_text(
+        "import torch, triton, triton.language as tl\n"
+        "@triton.jit\n"
+        "def add(x, n, y, BLOCK: tl.constexpr):\n"
+        "    o = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)\n"
+        "    tl.store(y + o, tl.load(x + o, mask=o < n) + 1, mask=o < n)\n"
+        "x = torch.rand(1000, device='cuda')\n"
+        "y = torch.empty_like(x)\n"
+        "add[(1,)](x, 1000, y, BLOCK=1024)\n"
+        "assert y.is_cuda and torch.equal(y, x + 1)\n"
+    )
+    captured = capture(script, out=tmp_path / "t.h5")
+    assert captured.launches == {"add": 1}
