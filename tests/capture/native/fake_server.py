@@ -27,6 +27,7 @@ PROPERTIES = {
     "copy_latency_ns": 1000, "copy_bytes_per_us_h2d": 10000, "copy_bytes_per_us_d2h": 10000,
 }  # fmt: skip
 KERNEL_NS = 10_000
+REGISTERS, STATIC_SHARED = 32, 256  # of every kernel
 _BYTES = {"8": 1, "16": 2, "32": 4, "64": 8}
 _ENTRY = re.compile(r"\.entry\s+(\w+)\s*\(([^)]*)\)([^{]*)\{", re.DOTALL)
 _PARAMETER = re.compile(r"\.param\s+(?:\.align\s+(\d+)\s+)?\.[a-z](\d+)\s+(?:\.ptr[^\w]*[\w.\s]*?)?\w+(?:\[(\d+)\])?")
@@ -79,9 +80,14 @@ class _Conversation:
         self._base = 0
 
     def run(self) -> None:
+        with self._connection:  # closed at an error as well, so that the program does not wait for a reply
+            self._answer()
+
+    def _answer(self) -> None:
         answers: dict[int, Callable[[Fields], tuple[int, bytes] | None]] = {
             Kind.load_module: self._load, Kind.place_variables: self._place, Kind.allocations: self._allocations,
             Kind.launch: self._launch, Kind.texture: self._texture, Kind.benchmark: self._benchmark,
+            Kind.assembled: lambda f: (0, Payload().u32(REGISTERS, STATIC_SHARED, 0, 0).bytes),
             Kind.unsupported: lambda f: self._server.unsupported.append(f.text()),
             Kind.note: lambda f: self._server.notes.append(f.text()),
         }  # fmt: skip
@@ -170,7 +176,8 @@ def _function(match: re.Match[str]) -> FunctionInfo:
         at += size
     bounds = _BOUNDS.search(match[3])
     return FunctionInfo(
-        match[1], registers=32, static_shared=256, max_threads=int(bounds[1]) if bounds else 1024, ptx_version=90,
+        match[1], registers=REGISTERS, static_shared=STATIC_SHARED, 
+        max_threads=int(bounds[1]) if bounds else 1024, ptx_version=90,
         binary_version=90, parameters=parameters,
     )  # fmt: skip
 
