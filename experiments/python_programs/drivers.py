@@ -74,7 +74,11 @@ def _():
 
 @driver(LIGER, "src/liger_kernel/ops/fused_add_rms_norm.py")
 def _():
-    back(*liger("fused_add_rms_norm", "LigerFusedAddRMSNormFunction").apply(gpu(2, 16, 128), gpu(2, 16, 128), gpu(128), 1e-6))
+    back(
+        *liger("fused_add_rms_norm", "LigerFusedAddRMSNormFunction").apply(
+            gpu(2, 16, 128), gpu(2, 16, 128), gpu(128), 1e-6
+        )
+    )
 
 
 @driver(LIGER, "src/liger_kernel/ops/geglu.py")

@@ -65,7 +65,11 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float)
 def why(said: str) -> str:
     """The last lines that say what went wrong: memsim's and Python's."""
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    errors = [line for line in lines if re.match(r"\w*(\.\w+)*(Error|Exception|error)\b", line) or "memsim: " in line or "CUDA" in line]
+    errors = [
+        line
+        for line in lines
+        if re.match(r"\w*(\.\w+)*(Error|Exception|error)\b", line) or "memsim: " in line or "CUDA" in line
+    ]
     return " | ".join(dict.fromkeys((errors or lines)[-2:]))[:300]
 
 
@@ -89,7 +93,9 @@ def main() -> None:
             with given.out.open("w", newline="") as file:
                 out = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")
                 out.writeheader()
-                out.writerows(known[e["repository"], e["file"]] for e in entries if (e["repository"], e["file"]) in known)
+                out.writerows(
+                    known[e["repository"], e["file"]] for e in entries if (e["repository"], e["file"]) in known
+                )
 
 
 if __name__ == "__main__":

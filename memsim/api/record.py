@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from memsim.capture.server import Captured
     from memsim.gpu.config import GPU
     from memsim.sources.describe.workload import Workload
-    from memsim.sources.wanted import Wanted
     from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.sources.wanted import Wanted
     from memsim.trace.reader import Trace

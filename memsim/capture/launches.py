@@ -263,7 +263,11 @@ class Launches:
                 first, _, last = self.wanted.blocks.partition(":")
                 if last and int(first) >= launch.n_blocks:
                     self.without_blocks.append(
-                        InputError("--blocks", self.wanted.blocks, f"names no blocks of {launch.name}; its grid has {launch.n_blocks}")
+                        InputError(
+                            "--blocks",
+                            self.wanted.blocks,
+                            f"names no blocks of {launch.name}; its grid has {launch.n_blocks}",
+                        )
                     )
                     return False
         except ValueError:

@@ -26,7 +26,6 @@ from memsim.sources.ptx.launch import places
 from memsim.sources.ptx.module import Function, Module, Variable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
-from memsim.support.errors import InputError
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
 _FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)

@@ -48,9 +48,7 @@ class Timer:
     timed: list[Timed] = field(default_factory=list)
     _known: dict[Any, float] = field(default_factory=dict)
 
-    def time(
-        self, kernel: str, benchmark: int, flushed: bool, same: Any, trace: Callable[[str, str], Path]
-    ) -> float:
+    def time(self, kernel: str, benchmark: int, flushed: bool, same: Any, trace: Callable[[str, str], Path]) -> float:
         """Milliseconds of a launch.
 
         Args:

@@ -62,10 +62,10 @@ def tune(about: dict[str, Any]) -> dict[str, Any]:
     """Run the program until the wanted kernel is tuned, by the models' times; its configurations and their traces."""
     from memsim.exploration.model import modelled
     from memsim.gpu.config import GPU
-    from memsim.sources.wanted import Wanted
     from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.sources.ptx.launchers.installed import caught
     from memsim.sources.ptx.launchers.timing import Timing
+    from memsim.sources.wanted import Wanted
 
     asked, gpu = about["tune"], GPU.model_validate_json(about["gpu"])
 

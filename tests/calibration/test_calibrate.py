@@ -297,9 +297,7 @@ def test_the_program_reads_the_walk_s_addresses_in_order(tmp_path):
     rows = "".join(f"{' '.join(map(str, row))}\n" for row in order.tolist())
     commands = tmp_path / "commands.txt"
     commands.write_text(f"properties\nwalk 1 2 {len(order)} 8192\n{rows}")
-    trace = memsim.capture(
-        SOURCE, arguments=[str(commands)], kernel="walk", gpu="a100", out=tmp_path / "t.h5"
-    ).trace
+    trace = memsim.capture(SOURCE, arguments=[str(commands)], kernel="walk", gpu="a100", out=tmp_path / "t.h5").trace
     (memory,) = (array for array in trace.arrays if array.bytes == 8192)
     read = [
         int(base)
@@ -318,9 +316,7 @@ def test_the_program_s_streams_go_round_their_ring(tmp_path, kind):
     units, accesses, blocks = 5, 9, 2
     commands = tmp_path / "commands.txt"
     commands.write_text(f"properties\nstream {kind} {blocks} {WARPS} {accesses} {units} 32 4\n")
-    trace = memsim.capture(
-        SOURCE, arguments=[str(commands)], kernel="stream", gpu="a100", out=tmp_path / "t.h5"
-    ).trace
+    trace = memsim.capture(SOURCE, arguments=[str(commands)], kernel="stream", gpu="a100", out=tmp_path / "t.h5").trace
     (memory,) = (array for array in trace.arrays if array.bytes == units * 32)
     kinds = {op.kind for op in trace.ops if trace.arrays[op.array] == memory}
     places = [

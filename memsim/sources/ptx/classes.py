@@ -40,7 +40,20 @@ _TENSOR_TYPES = {"f16": 0, "bf16": 0, "tf32": 1, "s8": 2, "u8": 2, "s4": 2, "u4"
 _FREE = frozenset(["cvta", "isspacep", "ret", "exit", "prefetchu", "pmevent"])
 _LOGIC = frozenset(["and", "or", "xor", "not"])
 _CONTROL = frozenset(
-    ["bra", "brx", "vote", "activemask", "elect", "fence", "membar", "nanosleep", "setmaxnreg", "trap", "call", "hostcall"]
+    [
+        "bra",
+        "brx",
+        "vote",
+        "activemask",
+        "elect",
+        "fence",
+        "membar",
+        "nanosleep",
+        "setmaxnreg",
+        "trap",
+        "call",
+        "hostcall",
+    ]
 )
 # A quotient to two units in the last place: assumed, after its scaling of the divisor.
 _FULL: Becomes = {FP32: 4, SPECIAL: 1}

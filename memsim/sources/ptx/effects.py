@@ -128,7 +128,18 @@ def effects(one: Instruction) -> Effects:
     if one.name == "call":
         steers = reads
     stores = one.name in ("st", "red", "atom", "stmatrix", "cp", "mbarrier", "multimem")
-    fence = one.name in ("hostcall", "bar", "barrier", "membar", "fence", "call", "griddepcontrol", "wgmma", "nanosleep", "trap")
+    fence = one.name in (
+        "hostcall",
+        "bar",
+        "barrier",
+        "membar",
+        "fence",
+        "call",
+        "griddepcontrol",
+        "wgmma",
+        "nanosleep",
+        "trap",
+    )
     ordered = (
         fence or one.name in ("atom", "red", "mbarrier") or one.name == "cp" or one.has("volatile", "acquire", "mmio")
     )

@@ -17,7 +17,9 @@ PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret;
 
 def _run(code: str, folder: Path, **variables: str) -> str:
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{folder}", **variables}
-    return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_hidden_sitecustomize_still_runs(tmp_path: Path) -> None:

@@ -20,7 +20,10 @@ def load(spec):
     """Load the device before ``torch._C`` itself, which looks for one only once."""
     torch = os.path.dirname(spec.origin)
     if os.path.exists(os.path.join(torch, "lib", "libtorch_cuda.so")):
-        print("memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch", file=sys.stderr)
+        print(
+            "memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch",
+            file=sys.stderr,
+        )
     elif driver.count():
         _device.append(ctypes.CDLL(_build(torch), mode=ctypes.RTLD_GLOBAL))
 
@@ -165,7 +168,9 @@ def _new_stream(priority):
 def _event_class(c):
     class _CudaEventBase(c.Event):
         def __new__(cls, enable_timing=False, blocking=False, interprocess=False, **_):
-            return super().__new__(cls, "cuda", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess)
+            return super().__new__(
+                cls, "cuda", enable_timing=enable_timing, blocking=blocking, interprocess=interprocess
+            )
 
         cuda_event = property(lambda self: self.event_id)
 
@@ -190,7 +195,9 @@ def _graph_class(device):
 
         def capture_begin(self, pool=None, capture_error_mode="global"):
             modes = {"global": 0, "thread_local": 1, "relaxed": 2}
-            driver.call("cuStreamBeginCapture_v2", ctypes.c_void_p(device.memsim_torch_stream()), modes[capture_error_mode])
+            driver.call(
+                "cuStreamBeginCapture_v2", ctypes.c_void_p(device.memsim_torch_stream()), modes[capture_error_mode]
+            )
             device.memsim_torch_capture(1)
 
         def capture_end(self):
@@ -246,7 +253,14 @@ def _memory_statistics(device):
     result.update({name: kinds(number) for name in ("allocation", "segment", "active")})
     result.update({name: kinds(zero) for name in ("inactive_split", "inactive_split_bytes")})
     result.update({name: dict(zero) for name in ("oversize_allocations", "oversize_segments")})
-    result.update(num_alloc_retries=0, num_ooms=0, max_split_size=-1, num_sync_all_streams=0, num_device_alloc=0, num_device_free=0)
+    result.update(
+        num_alloc_retries=0,
+        num_ooms=0,
+        max_split_size=-1,
+        num_sync_all_streams=0,
+        num_device_alloc=0,
+        num_device_free=0,
+    )
     return result
 
 
