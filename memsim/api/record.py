@@ -80,8 +80,8 @@ def capture(
     CPU.
 
     Args:
-        files: an executable with the shared CUDA runtime and PTX; or the CUDA C++ files of a program, which are compiled
-            with nvcc; or one Python file.
+        files: an executable with the shared CUDA runtime and PTX; or the CUDA C++ files of a program, which nvcc
+            compiles; or one Python file.
         arguments: of the program.
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
         kernel: which, one or several (``"a,b"``); None: any.

@@ -49,8 +49,10 @@ class PtxText:
     def runs_on(self, gpu: int) -> bool:
         """Whether a GPU can run it (CUDA C++ Programming Guide, "Family-Specific and Architecture-Specific Features").
 
-        >>> PtxText("", "", 80, "").runs_on(90), PtxText("", "", 90, "a").runs_on(100), PtxText("", "", 90, "a").runs_on(90)
-        (True, False, True)
+        >>> PtxText("", "", 80, "").runs_on(90), PtxText("", "", 90, "a").runs_on(100)
+        (True, False)
+        >>> PtxText("", "", 90, "a").runs_on(90)
+        True
         """
         if self.suffix == "a":
             return gpu == self.architecture

@@ -127,8 +127,10 @@ def number(architecture: str) -> int:
 def _shared(one: str) -> str:
     """A library, the shared runtime in the place of the static one.
 
-    >>> _shared("-lcudart_static"), _shared("/cuda/lib64/libcudart_static.a"), _shared("cudart_static,m"), _shared("-lm")
-    ('-lcudart', '-lcudart', 'cudart,m', '-lm')
+    >>> _shared("-lcudart_static"), _shared("/cuda/lib64/libcudart_static.a")
+    ('-lcudart', '-lcudart')
+    >>> _shared("cudart_static,m"), _shared("-lm")
+    ('cudart,m', '-lm')
     """
     if one.endswith(f"lib{_STATIC_RUNTIME}.a"):
         return "-lcudart"

@@ -38,7 +38,8 @@ def capture_script(
         out, gpu, wanted, progress, timer, needs_trace: as for :func:`memsim.capture.server.serve`.
 
     Raises:
-        InputError: the file cannot be read, the program fails, a kernel cannot be run, or the wanted launch never comes.
+        InputError: the file cannot be read, the program fails, a kernel cannot be run, or the wanted launch never
+            comes.
     """
     _check(script)
     with Scratch() as folder:

@@ -34,7 +34,8 @@ def test_child_imports_nothing_of_memsim(tmp_path: Path) -> None:
 
 def test_loaders_call_after_the_module_ran(tmp_path: Path) -> None:
     (tmp_path / "watched.py").write_text("value = 1")
-    code = "from memsim_child import watch; watch.AFTER['watched'] = lambda m: setattr(m, 'value', m.value + 1); import watched"
+    loader = "lambda module: setattr(module, 'value', module.value + 1)"
+    code = f"from memsim_child import watch; watch.AFTER['watched'] = {loader}; import watched"
     assert _run(f"{code}; print(watched.value)", tmp_path, MEMSIM_GPU_SOCKET="none") == "2\n"
 
 

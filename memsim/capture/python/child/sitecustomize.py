@@ -1,4 +1,6 @@
-"""Python runs this file at its start in programs that memsim captures. It needs Python 3.9 or newer and nothing of memsim.
+"""Python runs this file at its start in programs that memsim captures.
+
+It needs Python 3.9 or newer and nothing of memsim.
 
 It first runs the ``sitecustomize`` that it hides, if there is one. Then it watches for a few packages to be imported.
 """

@@ -46,7 +46,7 @@ def set_version(module):
         module.cuda = "%d.%d" % driver.version()
 
 
-# -- the library ---------------------------------------------------------------------------------------------------------
+# -- the library -----------------------------------------------------------------------------------------------------
 
 
 def _build(torch):
@@ -89,7 +89,7 @@ def _compile(source, torch, target, abi):
     os.replace(part, target)
 
 
-# -- torch._C ------------------------------------------------------------------------------------------------------------
+# -- torch._C --------------------------------------------------------------------------------------------------------
 
 
 class DeviceProperties:
@@ -299,20 +299,23 @@ def _members(c, device):
         "_graph_pool_handle": lambda: (0, 1), "_cuda_isCurrentStreamCapturing": lambda: _is_capturing(device),
         "_cuda_getDeviceCount": driver.count, "_cuda_get_device_properties": get_properties,
         "_cuda_init": init, "_cuda_getDefaultStream": lambda index=0: (0, 0, 1),
-        "_cuda_getCurrentStream": current_stream, "_cuda_getCurrentRawStream": lambda index=0: device.memsim_torch_stream(),
+        "_cuda_getCurrentStream": current_stream,
+        "_cuda_getCurrentRawStream": lambda index=0: device.memsim_torch_stream(),
         "_cuda_setStream": lambda stream_id, device_index=0, device_type=1: device.memsim_torch_set_stream(stream_id),
         "_cuda_getStreamFromExternal": lambda pointer, index=0: (pointer, 0, 1),
         "_cuda_synchronize": lambda: driver.call("cuCtxSynchronize"), "_cuda_canDeviceAccessPeer": lambda *_: False,
         "_cuda_getArchFlags": lambda: " ".join("sm_%d" % a for a in (75, 80, 86, 89, 90, 100, 120)),
         "_cuda_getCompiledVersion": lambda: driver.version()[0] * 1000 + driver.version()[1] * 10,
         "_cuda_memoryStats": lambda *_: _memory_statistics(device), "_cuda_getMemoryFraction": lambda *_: 1.0,
-        "_cuda_resetPeakMemoryStats": lambda *_: device.memsim_torch_reset_peak(), "_cuda_memorySnapshot": lambda *_: {"segments": []},
-        "_cuda_getAllocatorBackend": lambda: "native", "_cuda_isInBadFork": lambda: False, "_cuda_hasPrimaryContext": lambda *_: True,
+        "_cuda_resetPeakMemoryStats": lambda *_: device.memsim_torch_reset_peak(),
+        "_cuda_memorySnapshot": lambda *_: {"segments": []},
+        "_cuda_getAllocatorBackend": lambda: "native", "_cuda_isInBadFork": lambda: False,
+        "_cuda_hasPrimaryContext": lambda *_: True,
     }  # fmt: skip
     for name in ("exchangeDevice", "maybeExchangeDevice", "getDevice", "getCurrentBlasHandle", "get_sync_debug_mode"):
         members["_cuda_" + name] = zero
-    for name in ("setDevice", "emptyCache", "resetAccumulatedMemoryStats", "setMemoryFraction", "set_sync_debug_mode", "sleep",
-                 "ipc_collect", "lock_mutex", "unlock_mutex", "attach_out_of_memory_observer", "record_memory_history",
+    for name in ("setDevice", "emptyCache", "resetAccumulatedMemoryStats", "setMemoryFraction", "set_sync_debug_mode",
+                 "sleep", "ipc_collect", "lock_mutex", "unlock_mutex", "attach_out_of_memory_observer", "record_memory_history",
                  "record_memory_history_legacy", "clearCublasWorkspaces", "setMemoryMetadata"):  # fmt: skip
         members["_cuda_" + name] = nothing
     return {name: value for name, value in members.items() if name == "_has_cuda" or not hasattr(c, name)}
