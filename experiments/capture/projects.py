@@ -12,7 +12,8 @@ The rule takes a project if
 * no other list of this folder has a program of the same folder.
 
 Well-known mini-applications and libraries that the rule misses, because a file of theirs *can* read input or their
-build has further targets, are named in ``NAMED``, one to three of a repository. They were named before any was tried, too.
+build has further targets, are named in ``NAMED``, one to three of a repository. They too were named before any was
+tried.
 
 Of each repository, at most ``each`` of these projects at equal distances in the order of their paths. Then the
 repositories take turns: the first project of each, the second of each, and so on. The list holds more than 60: the

@@ -15,7 +15,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Pool:
-    """Candidates of one repository: files that match ``patterns`` and contain ``text``, but do not match ``without``."""
+    """Candidates of one repository: files that match ``patterns`` and ``text``, but do not match ``without``."""
 
     language: str
     repository: str

@@ -1,8 +1,8 @@
 """Leads calls of a statically linked CUDA runtime to memsim's libcudart.
 
 Some extension modules (CuPy's) have NVIDIA's runtime inside, which asks the driver for undocumented functions. They
-keep the names of its functions in their symbol tables. Each such function gets a jump to the function of the same name in
-libcudart.so. Kernels that a module registered before, when it was loaded, stay unknown.
+keep the names of its functions in their symbol tables. Each such function gets a jump to the function of the same name
+in libcudart.so. Kernels that a module registered before, when it was loaded, stay unknown.
 """
 
 import ctypes
