@@ -314,8 +314,10 @@ def _members(c, device):
     }  # fmt: skip
     for name in ("exchangeDevice", "maybeExchangeDevice", "getDevice", "getCurrentBlasHandle", "get_sync_debug_mode"):
         members["_cuda_" + name] = zero
-    for name in ("setDevice", "emptyCache", "resetAccumulatedMemoryStats", "setMemoryFraction", "set_sync_debug_mode",
-                 "sleep", "ipc_collect", "lock_mutex", "unlock_mutex", "attach_out_of_memory_observer",
-                 "record_memory_history", "record_memory_history_legacy", "clearCublasWorkspaces", "setMemoryMetadata"):  # fmt: skip
+    for name in (
+        "setDevice", "emptyCache", "resetAccumulatedMemoryStats", "setMemoryFraction", "set_sync_debug_mode", "sleep",
+        "ipc_collect", "lock_mutex", "unlock_mutex", "attach_out_of_memory_observer", "record_memory_history",
+        "record_memory_history_legacy", "clearCublasWorkspaces", "setMemoryMetadata",
+    ):  # fmt: skip
         members["_cuda_" + name] = nothing
     return {name: value for name, value in members.items() if name == "_has_cuda" or not hasattr(c, name)}
