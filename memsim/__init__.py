@@ -13,8 +13,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# The function shares its name with the subpackage. Python binds a subpackage to its parent when it first imports it, so
-# it is imported here, before the function takes the name; `from memsim.trace.reader import Trace` goes on working.
+# Two functions share their names with subpackages. Python binds a subpackage to its parent when it first imports it, so
+# both are imported here, before the functions take the names; `from memsim.trace.reader import Trace` still works.
+import memsim.capture  # noqa: F401  isort: skip
 import memsim.trace  # noqa: F401  isort: skip
 from memsim.api import (
     capacity,

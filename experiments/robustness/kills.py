@@ -53,7 +53,7 @@ def capture_command(folder: Path, output: Path) -> list[str]:
     """A capture of a program that computes, and is silent before and after."""
     source = folder / "scale.cu"
     source.write_text(PROGRAM)
-    return [sys.executable, "-m", "memsim", "capture", "--by", "source", str(source), "-o", str(output), "-q"]
+    return [sys.executable, "-m", "memsim", "capture", str(source), "-o", str(output), "-q"]
 
 
 def trace_command(folder: Path, output: Path) -> list[str]:

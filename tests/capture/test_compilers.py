@@ -84,7 +84,7 @@ def test_toolkit_folder_has_the_wrapper_and_memsims_libraries(bare, monkeypatch,
     libraries.mkdir()
     for name in ("libcudart.so.12", "libcudart.so.13", "libcuda.so.1", "libcublas.so.12", "libcublas.so.13"):
         (libraries / name).touch()
-    module = SimpleNamespace(library_folder=lambda: libraries)
+    module = SimpleNamespace(library_folder=lambda stand_ins: libraries, needs_stand_ins=lambda names: False)
     monkeypatch.setitem(sys.modules, "memsim.capture.libraries", module)
     real = make_nvcc(bare / "toolkit" / "bin")
     monkeypatch.setenv("PATH", f"{real.parent}:{os.environ['PATH']}")

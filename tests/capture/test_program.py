@@ -52,7 +52,15 @@ def test_exit_codes_and_signals_are_told():
             assert program.exit_code() == code
 
 
-def test_interrupted_program_is_an_interrupt():
+@pytest.fixture
+def default_interrupts():
+    """Shells start background jobs with Ctrl-C ignored, and programs inherit that."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_interrupted_program_is_an_interrupt(default_interrupts):
     with RunningProgram(["sh", "-c", "kill -INT $$"], os.environ, "x") as program, pytest.raises(KeyboardInterrupt):
         program.exit_code()
 

@@ -81,6 +81,7 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
 
 
+@pytest.mark.slow
 def test_a_program_is_captured_by_one_command(app):
     before = files(app)
     done = captured(app, "-o", "t.h5", "--blocks", "1:3", "--keep", "kept", "--", "4")
@@ -126,6 +127,7 @@ def test_a_folder_gets_a_trace_of_every_kernel(app, tmp_path):
     assert trace.launch.shared_bytes >= 64 * 4
 
 
+@pytest.mark.slow
 def test_which_kernel_and_launch_is_chosen(app, tmp_path):
     path = tmp_path / "t.h5"
     done = captured(app, "-o", str(path), "-q", "--kernel", "third")
@@ -181,6 +183,7 @@ def long_captured(long: Path, blocks: int, seconds: int, *arguments: str) -> sub
     return memsim(long, "long.cu", *shape, "-q", *arguments)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path, times):
     """What it printed before is there, what it would have printed next never is."""
@@ -190,6 +193,7 @@ def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path, times):
         assert list(Trace.open(tmp_path / f"{number}.h5").block_ids) == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [("--blocks", "3:9"), ("--blocks", "0:1"), ("--blocks", "5:6", "--snapshot-only")])
 def test_a_program_stops_when_the_last_wanted_block_has_run(long, tmp_path, options):
     """All two thousand million would take hours, and then the program sleeps."""
@@ -200,6 +204,7 @@ def test_a_program_stops_when_the_last_wanted_block_has_run(long, tmp_path, opti
     assert list(Trace.open(path).block_ids) == list(range(first, last))
 
 
+@pytest.mark.slow
 def test_with_a_folder_a_program_stops_when_each_named_kernel_has_its_trace(long, tmp_path):
     done = long_captured(long, 4, 600, "-o", str(tmp_path), "--stop", "--kernel", "work,after")
     assert (done.returncode, done.stdout) == (0, "begun\nCOMPLETED SUCCESSFULLY\n")
@@ -209,6 +214,7 @@ def test_with_a_folder_a_program_stops_when_each_named_kernel_has_its_trace(long
 WRONG = "what the program printed or wrote after that is wrong"
 
 
+@pytest.mark.slow
 def test_results_of_a_snapshot_are_said_to_be_wrong(app, tmp_path):
     """Unless nothing was left out, or the program ended there."""
     only = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only")
@@ -247,6 +253,7 @@ int main() {
 """
 
 
+@pytest.mark.slow
 def test_kernels_have_their_names_without_namespaces(tmp_path):
     (tmp_path / "app.cu").write_text(NAMES)
     done = memsim(tmp_path, "app.cu", "-o", "t", "-q", "--registers", "20")
@@ -267,6 +274,7 @@ def executable(app) -> Path:
     return made
 
 
+@pytest.mark.slow
 def test_executable_is_captured_with_its_own_options(executable, app, tmp_path):
     """As with ncu, what stands after the program's name is the program's."""
     done = memsim(app, "-o", str(tmp_path / "t.h5"), "-q", "--stop", "--kernel", "second", "./app", "6", "0")
@@ -277,6 +285,7 @@ def test_executable_is_captured_with_its_own_options(executable, app, tmp_path):
     assert (done.returncode, done.stderr) == (2, "memsim: ./app: run ended with exit code 7; no trace was kept\n")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -294,6 +303,7 @@ def test_executable_that_cannot_be_captured_is_refused_before_it_runs(app, tmp_p
     assert "-cudart shared" in done.stderr and "CMAKE_CUDA_ARCHITECTURES=89-virtual" in done.stderr
 
 
+@pytest.mark.slow
 def test_changed_header_compiles_the_program_again(app, tmp_path):
     for name in ("app.cu", "inc/scale.cuh"):
         (tmp_path / name).parent.mkdir(exist_ok=True)

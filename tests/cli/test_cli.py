@@ -85,6 +85,7 @@ def test_csv_has_a_row_a_load(files):
     assert len(call("show", files / "result.h5", "--csv", "--by", "array").splitlines()) == 5
 
 
+@pytest.mark.slow
 def test_plot_writes_four_figures(files, tmp_path):
     printed = call("plot", files / "result.h5", "-o", tmp_path / "figs").split()
     assert sorted(printed) == sorted(str(path) for path in (tmp_path / "figs").iterdir()) and len(printed) == 4

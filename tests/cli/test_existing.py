@@ -42,11 +42,9 @@ def _commands(files: Path, out: Path) -> dict[str, list[object]]:
         "import a file": ["import", "accelsim", files / "traces/kernel-1.traceg", "-o", out / "one.h5"],
         "import a folder": ["import", "accelsim", files / "traces/kernelslist.g", "-o", out / "imported"],
         "explore": ["explore", "transpose", "-p", "n=256", "--keep", 0, "-o", out / "e.csv", "--figure", out / "e.png"],
-        "capture a file": ["capture", "--by", "source", ROOT / "traces/cuda/spmv.cu", "-o", out / "c.h5", "--", 256, 4],
+        "capture a file": ["capture", ROOT / "traces/cuda/spmv.cu", "-o", out / "c.h5", "--", 256, 4],
         "capture a folder": [
             "capture",
-            "--by",
-            "source",
             ROOT / "traces/cuda/spmv.cu",
             "-o",
             _made(out / "c"),
@@ -71,11 +69,12 @@ def _contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-COMMANDS = ["trace", "run", "plot", "plot two", "export", "import a file", "import a folder", "explore"]
-CAPTURES = [pytest.param(name, marks=needs_gxx) for name in ("capture a file", "capture a folder")]
+COMMANDS = ["trace", "run", "export", "import a file", "import a folder"]
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("plot", "plot two", "explore")]
+CAPTURES = [pytest.param(name, marks=[needs_gxx, pytest.mark.slow]) for name in ("capture a file", "capture a folder")]
 
 
-@pytest.mark.parametrize("name", COMMANDS + CAPTURES)
+@pytest.mark.parametrize("name", COMMANDS + SLOW + CAPTURES)
 def test_what_exists_is_written_over_by_force_alone(files, tmp_path, name):
     command = _commands(files, tmp_path)[name]
     force = [*command[: command.index("--")], "--force", *command[command.index("--") :]] if "--" in command else None

@@ -34,6 +34,7 @@ def test_the_best_version_of_the_motivating_example_is_found(motivating):
     assert motivating.versions[0].milliseconds < motivating.versions[2].milliseconds
 
 
+@pytest.mark.slow
 def test_its_disaster_is_avoided_and_explained(motivating):
     """Storing by columns, measured 87 times as slow, comes last whatever else is chosen."""
     stored = [version.chosen["stored"] for version in motivating.versions]

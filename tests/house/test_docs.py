@@ -37,6 +37,7 @@ def _blocks(language: str) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
 
 
+@pytest.mark.slow
 def test_the_python_runs(tmp_path, monkeypatch, capsys):
     """The blocks are one session: the kernel of the tutorial is the one that is simulated."""
     monkeypatch.chdir(tmp_path)
@@ -75,12 +76,14 @@ def _failures(commands):
     return failures
 
 
+@pytest.mark.slow
 def test_the_commands_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert [command.split()[1] for command in COMMANDS] == DESCRIBED + CAPTURED
     assert not _failures(COMMANDS[: len(DESCRIBED)])
 
 
+@pytest.mark.slow
 @needs_gxx
 def test_the_capture_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

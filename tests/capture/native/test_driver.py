@@ -44,6 +44,7 @@ def _run(command, libraries, tmp_path):
     return serve(command, environment, load_gpu("a100"), Wanted(launches=[0]), tmp_path / "traces", needs_trace=False)
 
 
+@pytest.mark.slow
 def test_a_compiled_program_runs(libraries, tmp_path, capfd):
     program = tmp_path / "program"
     command = ["g++", "-std=c++17", "-O1", str(HERE / "programs" / "driver_program.cpp"), "-o", str(program)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import pytest
+
 STRESS = """
 import os, random, threading
 import numpy
@@ -72,6 +74,7 @@ assert libc.memsim_host_memory_arena() != 0
 """
 
 
+@pytest.mark.slow
 def test_blocks_keep_contents_under_threads_and_fork(run):
     done = run(sys.executable, "-c", STRESS, preload=True)
     assert done.returncode == 0, done.stderr

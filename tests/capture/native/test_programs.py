@@ -22,6 +22,7 @@ def test_program_finds_what_cuda_documents(compile_program, run, server, name):
         assert [op for _, op in server.textures] == [0, 1, 2, 3]
 
 
+@pytest.mark.slow
 def test_relocatable_device_code_is_one_module(compile_program, run, server):
     program = compile_program("linked_main.cu", "linked_other.cu", options=("-rdc=true",))
     done = run(program)
