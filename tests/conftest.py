@@ -15,7 +15,7 @@ settings.register_profile("memsim", parent=drawn(100), deadline=None)
 settings.load_profile("memsim")
 
 # Kernels in languages that may not be installed: what tests read, and what one runs in a process of its own.
-collect_ignore_glob = ["data/*", "oracles/triton_interpreted.py"]
+collect_ignore_glob = ["conftest.py", "*/conftest.py", "data/*", "oracles/triton_interpreted.py"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
