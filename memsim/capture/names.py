@@ -13,6 +13,7 @@ from memsim.sources.ptx.ptxas import kernel_name
 
 _LAST_WORD = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]]*\]\s*)*$")
 MOST_SOURCE = 1 << 22  # bytes of a source file that is searched
+MOST_HIDDEN = 2  # pointers to scratch memory that Triton (3.9) passes after a kernel's own parameters
 
 
 def shown_names(entries: Iterable[str]) -> dict[str, str]:
@@ -67,8 +68,9 @@ def parameter_names(kernel: str, count: int, files: Iterable[Path]) -> tuple[str
     """
     for file in files:
         for names in _definitions(file, kernel):
-            if len(names) == count:
-                return names
+            hidden = count - len(names)
+            if hidden == 0 or (file.suffix == ".py" and 0 < hidden <= MOST_HIDDEN):
+                return (*names, *(f"scratch{k}" for k in range(hidden)))
     return tuple(f"argument{k}" for k in range(count))
 
 
