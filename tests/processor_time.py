@@ -1,8 +1,8 @@
 """Measures each test's processor time, and fails a run in which a test that is not marked slow takes over two seconds.
 
 Processor time counts the test and the processes that it starts, but neither fixtures nor time spent waiting. Loops are
-compiled by whichever test needs them first, and a machine may be slow, so a test over the limit is measured again:
-all loops on disk, in units of a reference computation.
+compiled by whichever test needs them first, and a machine may be slow. So the limit is multiplied by how slow a reference
+computation is at the end of the run, and a test over it is measured again: alone, with all loops on disk.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     if ALONE in os.environ or hasattr(session.config, "workerinput") or exitstatus not in (0, 1):
         return
-    suspects = [test for test, seconds in _seconds.items() if seconds > LIMIT and test not in _slow]
+    most = LIMIT * _slowness()
+    suspects = [test for test, seconds in _seconds.items() if seconds > most and test not in _slow]
     if not suspects or len(_seconds) == len(suspects):
         return  # tests that somebody picked are not judged
     _over[:] = _measured_again(suspects[:MOST_REPEATED])
@@ -64,13 +65,18 @@ def _measured_again(tests: list[str]) -> list[str]:
     """Of tests, one line for each that exceeds the limit when it runs alone."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:xdist", "-p", "no:cacheprovider", *tests]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {ALONE: "1"})
-    factor = max(1.0, _reference() / REFERENCE_SECONDS)
+    factor = _slowness()
     rows = [line.split(None, 2) for line in done.stdout.splitlines() if line.startswith(NAME)]
     return [f"{test}: {float(seconds) / factor:.1f} s" for _, seconds, test in rows if float(seconds) / factor > LIMIT]
 
 
+def _slowness() -> float:
+    """How many times as long as the reference machine this one takes now; at least 1."""
+    return max(1.0, _reference() / REFERENCE_SECONDS)
+
+
 def _reference() -> float:
-    """Processor seconds of a fixed computation: how slow this machine is now."""
+    """Processor seconds of a fixed computation."""
     before = _used()
     total = 0
     for number in range(3_000_000):
