@@ -1,8 +1,8 @@
 """Measures each test's processor time, and fails a run in which a test that is not marked slow takes over two seconds.
 
 Processor time counts the test and the processes that it starts, but neither fixtures nor time spent waiting. Loops are
-compiled by whichever test needs them first, and a machine may be slow. So the limit is multiplied by how slow a reference
-computation is at the end of the run, and a test over it is measured again: alone, with all loops on disk.
+compiled by whichever test needs them first, and a machine may be slow. So the limit is multiplied by how slow a
+reference computation is at the end of the run, and a test over it is measured again: alone, with all loops on disk.
 """
 
 from __future__ import annotations
