@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 
 from memsim.support.errors import InputError
+from memsim.support.scratch import Scratch, leaving_in
 
 INSTALL = "pip install 'memsim[cuda]'"
 WRAPPER_MARK = ".memsim-nvcc"
@@ -59,7 +60,14 @@ class Compiler:
 
     def _ask(self, option: str) -> str:
         try:
-            done = subprocess.run([str(self.path), option], capture_output=True, text=True, errors="replace")
+            with Scratch() as scratch:
+                done = subprocess.run(
+                    [str(self.path), option],
+                    capture_output=True,
+                    text=True,
+                    errors="replace",
+                    env=leaving_in(scratch),
+                )
         except OSError as error:
             problem = f"does not run ({error.strerror}); install the CUDA toolkit, or {INSTALL}"
             raise InputError(self.path, "nvcc", problem) from None

@@ -22,6 +22,7 @@ from pathlib import Path
 
 from memsim.support.cache import cache_folder
 from memsim.support.errors import InputError
+from memsim.support.scratch import leaving_in
 
 NATIVE = Path(__file__).parent / "native"
 HOST_MEMORY = "libmemsim_host_memory.so"
@@ -284,7 +285,7 @@ def _remove_older(kept: Path, name: str) -> None:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, env=leaving_in(folder))
     if done.returncode:
         lines = [line for line in done.stderr.splitlines() if " error: " in line or "undefined " in line]
         lines = lines or done.stderr.splitlines() or ["no reason given"]

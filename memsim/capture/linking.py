@@ -14,6 +14,7 @@ from pathlib import Path
 
 from memsim.capture.compilers import WRAPPER_MARK, Compiler
 from memsim.support.cache import cache_folder
+from memsim.support.scratch import Scratch, leaving_in
 
 _STATIC_RUNTIME = "libcudart_static.a"
 _ANSWER = re.compile(r"^#\$ (TOP|INCLUDES|LIBRARIES)=(.*)$", re.MULTILINE)
@@ -105,7 +106,8 @@ def _chosen(libraries: Path, major: int) -> dict[str, Path]:
 def _answers(compiler: Compiler) -> dict[str, str]:
     """What nvcc says of its folders (``TOP``, ``INCLUDES``, ``LIBRARIES``)."""
     command = [str(compiler.path), "--dryrun", "-E", "-x", "cu", os.devnull]
-    told = subprocess.run(command, capture_output=True, text=True, errors="replace").stderr
+    with Scratch() as scratch:
+        told = subprocess.run(command, capture_output=True, text=True, errors="replace", env=leaving_in(scratch)).stderr
     return {name: value.strip() for name, value in _ANSWER.findall(told)}
 
 
