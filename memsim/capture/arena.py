@@ -75,6 +75,7 @@ class ProcessMemory(Memory):
         """
         for address in removed:
             self._live.pop(address, None)
+            self._named.pop(address, None)
             self._constant.discard(address)
         for one in added:
             if one.offset + one.bytes > len(self._arena.bytes):
