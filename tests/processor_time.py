@@ -1,5 +1,6 @@
-"""Measures each test's processor time, and fails a run in which a test that is not marked slow takes over two seconds.
+"""Measures each test's processor time, and fails `make test` if a test that is not marked slow takes over two seconds.
 
+The limit holds for the quick budget of random cases. With a larger one (`make check`) times are only reported.
 Processor time counts the test and the processes that it starts, but neither fixtures nor time spent waiting. Loops are
 compiled by whichever test needs them first, and a machine may be slow. So the limit is multiplied by how slow a
 reference computation is at the end of the run, and a test over it is measured again: alone, with all loops on disk.
@@ -16,6 +17,7 @@ from pathlib import PurePath
 from typing import Any
 
 import pytest
+from budget import BUDGET
 
 LIMIT = 2.0  # seconds of processor time on the reference machine
 REFERENCE_SECONDS = 0.2  # what `_reference` takes there (an AMD EPYC at 2.6 GHz that does nothing else)
@@ -50,7 +52,8 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    if ALONE in os.environ or hasattr(session.config, "workerinput") or exitstatus not in (0, 1):
+    alone = ALONE in os.environ or hasattr(session.config, "workerinput")
+    if alone or BUDGET != "quick" or exitstatus not in (0, 1):
         return
     most = LIMIT * _slowness()
     suspects = [test for test, seconds in _seconds.items() if seconds > most and test not in _slow]
