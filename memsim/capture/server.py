@@ -6,6 +6,7 @@ sees the memory as its process left it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import selectors
 import socket
@@ -35,6 +36,7 @@ from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
 LONGEST_MESSAGE_SECONDS = 60.0  # from the begin of a message to its end
+MAX_NAME = 80  # characters of a kernel in the name of its file; a file system allows 255 bytes
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
@@ -135,12 +137,18 @@ def _named(launches: Launches, folder: Path) -> list[Path]:
 
 
 def _file_name(kernel: str) -> str:
-    """A kernel's name as part of a file's.
+    """A kernel's name as part of a file's; long names end in a digest of the rest.
 
     >>> _file_name("scale<float, 4>")
     'scale_float_4'
+    >>> len(_file_name("thrust::" + 40 * "pair<int, "))
+    80
     """
-    return "_".join("".join(one if one.isalnum() or one in "_.-" else " " for one in kernel).split())
+    name = "_".join("".join(one if one.isalnum() or one in "_.-" else " " for one in kernel).split())
+    if len(name) <= MAX_NAME:
+        return name
+    digest = hashlib.sha256(kernel.encode()).hexdigest()[:8]
+    return f"{name[: MAX_NAME - 9]}-{digest}"
 
 
 @dataclass

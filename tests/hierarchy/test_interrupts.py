@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import simpy
-from budget import cases
+from budget import FIRST_SEED, cases
 from test_invariance import scramble
 
 from experiments.robustness.interrupts import ended, forked
@@ -64,7 +64,7 @@ def test_an_exception_at_any_line_ends_the_replay(tmp_path, error):
     assert counted.lines > 1000
 
     def each():
-        for at in random.Random(0).choices(range(1, counted.lines + 1), k=cases(300)):
+        for at in random.Random(FIRST_SEED).choices(range(1, counted.lines + 1), k=cases(100, 60)):
             with pytest.raises(type(error)) as raised:
                 replay(tx, Injected(at, error))
             assert raised.value is error, at

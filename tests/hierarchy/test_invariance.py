@@ -11,7 +11,7 @@ from pathlib import Path
 import machines
 import numpy as np
 import pytest
-from budget import cases, drawn
+from budget import drawn
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 from machines import instruction
@@ -111,11 +111,10 @@ def plain_run(path: str) -> None:
     Path(path).write_bytes(pickle.dumps([fingerprint(*case) for case in cases]))
 
 
-@pytest.mark.parametrize("machines_drawn", [cases(12), pytest.param(60, marks=pytest.mark.slow)])
-def test_the_loops_do_the_same_as_plain_python(tmp_path, machines_drawn):
+def test_the_loops_do_the_same_as_plain_python(tmp_path):
     cases = []
 
-    @drawn(machines_drawn, phases=[Phase.generate], database=None)
+    @drawn(20, 1, phases=[Phase.generate], database=None)
     @given(st.data())
     def collect(data):
         gpu = data.draw(machines.machines())
@@ -127,6 +126,8 @@ def test_the_loops_do_the_same_as_plain_python(tmp_path, machines_drawn):
     folders = [Path(__file__).parent, TESTS, ROOT]
     code = f"import test_invariance; test_invariance.plain_run({str(path)!r})"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(map(str, folders))}
-    subprocess.run([sys.executable, "-W", "error", "-c", code], check=True, env=environment, timeout=300)
+    subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], check=True, env=environment, timeout=300 + 10 * len(cases)
+    )
     for case, plain in zip(cases, pickle.loads(path.read_bytes()), strict=True):
         assert fingerprint(*case) == plain

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from budget import cases
+from budget import FIRST_SEED, cases
 
 import memsim
 from experiments.robustness.interrupts import TRIALS, different, interrupt, kill, small_trace, usual_seconds
@@ -16,7 +16,6 @@ from memsim.support.errors import InputError
 from memsim.support.journal import Journal, journal_path
 
 GPU = "tesla-c2050"
-MANY = [pytest.param(jobs, 30, marks=pytest.mark.slow) for jobs in (1, 2)]
 
 
 @pytest.fixture(scope="module")
@@ -152,19 +151,25 @@ def test_every_column_of_a_trial_is_kept(trace, tmp_path):
     assert arrays.keys() == Trial.columns(0).keys()
 
 
-@pytest.mark.parametrize(("jobs", "times"), [(1, cases(4)), (2, cases(4)), *MANY])
-def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs, times):
-    draw, span = random.Random(times), usual_seconds(trace, jobs)
+@pytest.mark.random
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs):
+    times = cases(8, 1)
+    draw, span = random.Random(FIRST_SEED + times), usual_seconds(trace, jobs)
     found = [kill(trace, tmp_path, whole, jobs, draw, span) for _ in range(times)]
     assert not any(one.damaged or one.wrong or one.lost or one.repeated for one in found), found
     assert sum(one.finished for one in found)
 
 
-@pytest.mark.parametrize(
-    ("jobs", "times"), [(1, cases(5)), (2, cases(5)), *(pytest.param(j, 30, marks=pytest.mark.slow) for j in (1, 2))]
-)
-def test_an_interrupt_at_any_moment_ends_the_run_and_keeps_its_trials(trace, tmp_path, jobs, times):
-    draw, span, reference = random.Random(times), usual_seconds(trace, jobs), memsim.simulate(trace, GPU, trials=20)
+@pytest.mark.random
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_interrupt_at_any_moment_ends_the_run_and_keeps_its_trials(trace, tmp_path, jobs):
+    times = cases(8, 1)
+    draw, span, reference = (
+        random.Random(FIRST_SEED + times),
+        usual_seconds(trace, jobs),
+        memsim.simulate(trace, GPU, trials=20),
+    )
     found = [interrupt(trace, tmp_path, reference, jobs, draw, span) for _ in range(times)]
     assert not any(one.hung or one.wrong for one in found), found
     assert sum(one.kept for one in found)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from budget import FIRST_SEED, cases
 from places import ROOT
 from typer.testing import CliRunner
 
@@ -24,7 +25,6 @@ from memsim.studies.store import is_study
 from memsim.support.errors import InputError
 from memsim.support.journal import journal_path
 
-KILLS = 200
 KERNEL = {"spmv": {"workload": "spmv", "parameters": {"rows": 2048, "nnz_per_row": 8}, "blocks": "1x"}}
 
 
@@ -176,10 +176,11 @@ def _suicide(*_):
 
 
 @pytest.mark.slow
-def test_kills_lose_what_was_under_way_alone(whole, tmp_path):
-    draw = random.Random(7)
+@pytest.mark.random
+def test_kills_lose_only_trials_in_progress(whole, tmp_path):
+    draw = random.Random(FIRST_SEED)
     for jobs in (1, 2):
-        for _ in range(KILLS // 2):
+        for _ in range(cases(10)):
             found = kill(tmp_path, whole, jobs, draw, 1.6)
             assert not (found.damaged or found.wrong or found.lost or found.repeated), found
 

@@ -16,7 +16,7 @@ PROBLEMS = {
     Stop.endless: "goes on without end: a warp has carried out 2 ** 28 instructions",
     Stop.spinning: "waits for another block to change this; blocks run one after another, so that cannot be run",
     Stop.deadlock: "waits for what no thread of its block will do",
-    Stop.parted: "is met by some lanes of a warp while the others are elsewhere; all must meet it together",
+    Stop.parted: "is reached by some lanes of a warp while others wait at another barrier; all must reach the same one",
     Stop.host_call: "calls a function of CUDA's device runtime that memsim does not have here",
     Stop.trapped: "was reached: the kernel ends itself here",
     Stop.too_many_ops: "is one static op too many; a trace has at most 65535",

@@ -66,8 +66,8 @@ __global__ void others(const int* in, int* before, int* lane_before, int* totals
     __shared__ Warp::TempStorage warp[threads / 32];
     __shared__ Sort::TempStorage sort;
     int t = threadIdx.x, mine = in[t], total, of_warp;
-    Scan(scan).ExclusiveScan(mine, before[t], cub::Max(), total);
-    Warp(warp[t / 32]).ExclusiveScan(mine, lane_before[t], cub::Max(), of_warp);
+    Scan(scan).ExclusiveScan(mine, before[t], cuda::maximum<>(), total);
+    Warp(warp[t / 32]).ExclusiveScan(mine, lane_before[t], cuda::maximum<>(), of_warp);
     if (t == 0) totals[0] = total, totals[1] = of_warp;
     int key[2] = {in[2 * t], in[2 * t + 1]}, place[2] = {2 * t, 2 * t + 1};
     Sort(sort).SortDescendingBlockedToStriped(key, place);

@@ -91,6 +91,8 @@ NUMBERS = np.random.default_rng(1).integers(-(2**31), 2**31, 32).astype(np.int32
         ("mad.lo.s32 %r9, %r2, %r1, 7;", lambda v: v * LANE + 7),
         ("mul24.lo.u32 %r9, %r2, 3;", lambda v: (v & 0xFFFFFF) * 3),
         ("dp4a.u32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + (v.view(np.uint8).reshape(-1, 4).astype(int) ** 2).sum(1)),
+        ("dp2a.lo.s32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + _products(v, 0)),
+        ("dp2a.hi.s32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + _products(v, 2)),
         ("add.u16x2 %r9, %r2, %r2;", lambda v: (v.view(np.uint16) * 2).astype(np.uint16).view(np.int32)),
         ("min.s16x2 %r9, %r2, 0;", lambda v: np.minimum(v.view(np.int16), 0).view(np.int32)),
         ("add.cc.u32 %r3, %r2, %r2; addc.u32 %r9, 0, 0;", lambda v: (v < 0).astype(int)),
@@ -105,6 +107,12 @@ def test_integers(body, expected):
     with np.errstate(over="ignore"):
         wanted = np.asarray(expected(NUMBERS)).astype(np.int64).astype(np.uint32).view(np.int32)
     assert words(body, NUMBERS.view(np.uint32)).tolist() == wanted.tolist()
+
+
+def _products(values: np.ndarray, first: int) -> np.ndarray:
+    """Sums of the products of both signed halves and two unsigned bytes, from byte ``first`` on."""
+    halves, bytes_ = values.view(np.int16).reshape(-1, 2), values.view(np.uint8).reshape(-1, 4)
+    return (halves.astype(int) * bytes_[:, first : first + 2]).sum(1)
 
 
 def _down(values: np.ndarray, by: np.ndarray | int) -> np.ndarray:

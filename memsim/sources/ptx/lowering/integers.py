@@ -288,7 +288,10 @@ def _lookup(b: Builder, one: Instruction) -> None:
 def _dot(b: Builder, one: Instruction) -> None:
     fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
     signs = is_signed(one.parts[-2]) + 2 * is_signed(one.parts[-1])
-    b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.dot, x=signs, **fields)
+    two = one.parts[0] == "dp2a"
+    how = signs + (4 if two and one.parts[1] == "hi" else 0)
+    what = Integer.dot_two if two else Integer.dot
+    b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=what, x=how, **fields)
 
 
 def _move(b: Builder, one: Instruction) -> None:
@@ -415,6 +418,7 @@ INTEGERS: dict[str, Lower] = {
     "shf": _funnel,
     "lop3": _lookup,
     "dp4a": _dot,
+    "dp2a": _dot,
     "mov": _move,
     "selp": _select,
     "slct": _select_by_sign,

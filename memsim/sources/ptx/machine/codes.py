@@ -112,7 +112,7 @@ class Integer(IntEnum):
     saturated_add = 23
     saturated_subtract = 24
     dot = 25  # dp4a, X: signs
-    dot_two = 26  # dp2a
+    dot_two = 26  # dp2a, X: signs, and 4 for the upper two bytes
     add_carry = 27
     subtract_carry = 28
     multiply_24 = 29
@@ -192,7 +192,7 @@ class Stop(IntEnum):
     endless = 4
     spinning = 5
     deadlock = 6
-    parted = 7  # lanes of a warp that parted meet what the warp must do as one
+    parted = 7  # divergent lanes of a warp wait at different barriers
     trapped = 8
     too_many_ops = 9
     misaligned = 10
@@ -205,8 +205,9 @@ class Stop(IntEnum):
 # Columns of a warp's record.
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND,
 BARRIER_ID,
- COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, TURNED) = range(21)  # fmt: skip
-WARP_FIELDS = 21
+ COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, TURNED,
+ PARKED) = range(22)  # fmt: skip
+WARP_FIELDS = 22
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for
 
 # Windows of generic addresses (PTX ISA, "Generic Addressing"): where they lie is ours to choose.

@@ -1,8 +1,12 @@
-"""Control: groups of lanes that parted, lowest program counter first, and where they meet again."""
+"""Control: groups of lanes that parted, lowest program counter first, and where they meet again.
+
+Lanes at a barrier are parked while others of their warp run: since Volta, threads arrive one by one (PTX ISA,
+"barrier"), and those that have ended are not waited for.
+"""
 
 from __future__ import annotations
 
-from memsim.sources.ptx.machine.codes import N_GROUPS
+from memsim.sources.ptx.machine.codes import N_GROUPS, PARKED
 from memsim.support.compiled import inlined
 
 NOWHERE = 1 << 40  # a program counter beyond all
@@ -25,15 +29,35 @@ def insert(pcs, masks, record, pc, mask):
 
 
 @inlined
-def take_lowest(pcs, masks, record):
-    """Remove the group with the lowest program counter; the caller knows it: pcs[0], masks[0] before."""
+def lowest_running(masks, record):
+    """The index of the group with the lowest program counter that is not parked; their number if all are."""
+    k, n, parked = 0, record[N_GROUPS], record[PARKED]
+    while k < n and masks[k] & ~parked == 0:
+        k += 1
+    return k
+
+
+@inlined
+def take(pcs, masks, record, at):
+    """Remove a group; the caller knows it: pcs[at], masks[at] before."""
     n = record[N_GROUPS] - 1
-    for k in range(n):
+    for k in range(at, n):
         pcs[k], masks[k] = pcs[k + 1], masks[k + 1]
     record[N_GROUPS] = n
 
 
 @inlined
-def next_stop(pcs, record):
-    """Where the running group meets another."""
-    return pcs[0] if record[N_GROUPS] > 0 else NOWHERE
+def next_stop(pcs, record, pc):
+    """Where a group that runs from ``pc`` on meets another."""
+    n = record[N_GROUPS]
+    for k in range(n):
+        if pcs[k] >= pc:
+            return pcs[k]
+    return NOWHERE
+
+
+@inlined
+def park(pcs, masks, record, pc, mask):
+    """Let lanes wait at a barrier, while others of their warp run."""
+    insert(pcs, masks, record, pc, mask)
+    record[PARKED] |= mask

@@ -28,8 +28,8 @@ FUNNEL_LEFT, FUNNEL_RIGHT, LOOKUP, ABSOLUTE = (
 DIFFERENCE, DIFFERENCE_SIGNED, SATURATED_ADD, SATURATED_SUBTRACT = (
     _[name] for name in ("DIFFERENCE", "DIFFERENCE_SIGNED", "SATURATED_ADD", "SATURATED_SUBTRACT")
 )
-DOT, MULTIPLY_24, MULTIPLY_24_SIGNED, BIT_MASK = (
-    _[name] for name in ("DOT", "MULTIPLY_24", "MULTIPLY_24_SIGNED", "MASK")
+DOT, DOT_TWO, MULTIPLY_24, MULTIPLY_24_SIGNED, BIT_MASK = (
+    _[name] for name in ("DOT", "DOT_TWO", "MULTIPLY_24", "MULTIPLY_24_SIGNED", "MASK")
 )
 PACKED_ADD, PACKED_MINIMUM, PACKED_MAXIMUM, PACKED_MINIMUM_SIGNED, PACKED_MAXIMUM_SIGNED = (
     _[name]
@@ -88,6 +88,8 @@ def _one(what, a, b, c, mask, shift, x):
         return min(max(result, -(np.int64(1) << (width - 1))), (np.int64(1) << (width - 1)) - 1)
     if what == DOT:
         return _dot(a, b, c, x)
+    if what == DOT_TWO:
+        return _dot_two(a, b, c, x)
     if what == MULTIPLY_24:
         return ((a & 0xFFFFFF) * (b & 0xFFFFFF)) >> x
     if what == MULTIPLY_24_SIGNED:
@@ -222,6 +224,15 @@ def _dot(a, b, c, signs):
     for k in range(4):
         x, y = (a >> (8 * k)) & 255, (b >> (8 * k)) & 255
         total += (x - 256 if signs & 1 and x > 127 else x) * (y - 256 if signs & 2 and y > 127 else y)
+    return total
+
+
+@inlined
+def _dot_two(a, b, c, how):
+    total = c
+    for k in range(2):
+        x, y = (a >> (16 * k)) & HALF, (b >> (8 * k + (16 if how & 4 else 0))) & 255
+        total += (x - 65536 if how & 1 and x > 32767 else x) * (y - 256 if how & 2 and y > 127 else y)
     return total
 
 

@@ -34,6 +34,7 @@ from memsim.sources.ptx.machine.codes import (
     N_USES,
     NEGATED,
     OP,
+    PARKED,
     SEGMENT,
     SHIFT,
     STATUS,
@@ -47,7 +48,7 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
-from memsim.sources.ptx.machine.control import insert, next_stop, take_lowest
+from memsim.sources.ptx.machine.control import insert, lowest_running, next_stop, park, take
 from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access, note_lanes
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
@@ -153,9 +154,16 @@ def _run_warp(m, w):
         if pc >= limit or mask == 0:
             if mask != 0:
                 insert(pcs, masks, record, pc, mask)
-            pc, mask = pcs[0], masks[0]
-            take_lowest(pcs, masks, record)
-            limit = next_stop(pcs, record)
+                mask = np.int64(0)
+            at = lowest_running(masks, record)
+            if at == record[N_GROUPS]:
+                stop = _meet(m, record, w, warp, tracing)
+                if stop != DONE or record[STATUS] != READY:
+                    break
+                at = np.int64(0)
+            pc, mask = pcs[at], masks[at]
+            take(pcs, masks, record, at)
+            limit = next_stop(pcs, record, pc)
             if tracing:
                 note_lanes(m, record, warp, mask)
         row = code[pc]
@@ -199,7 +207,7 @@ def _run_warp(m, w):
                 insert(pcs, masks, record, row[X], active)
                 mask &= ~active
                 pc += 1
-                limit = next_stop(pcs, record)
+                limit = next_stop(pcs, record, pc)
                 if tracing and pc < limit:
                     note_lanes(m, record, warp, mask)
         elif op == LOAD or op == STORE:
@@ -220,8 +228,11 @@ def _run_warp(m, w):
         elif op == BARRIER:
             if active != 0:
                 if record[N_GROUPS] > 0:
-                    stop = np.int64(PARTED)
-                    break
+                    if active != mask:
+                        insert(pcs, masks, record, pc + 1, mask & ~active)
+                    park(pcs, masks, record, pc, active)
+                    mask = np.int64(0)
+                    continue
                 if _barrier(m, record, warp, row, r, predicates, active, tracing):
                     pc += 1
                     break
@@ -362,6 +373,24 @@ def _compare(op, row, r, predicates, active, n):
     if row[COUNT] >= 0:
         complement = lanes.truth(row[Y], bits, other)
         predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | (complement & active)
+
+
+@called
+def _meet(m, record, w, warp, tracing):
+    """All lanes that have not ended are parked: the warp comes to the barrier; DONE, or why it cannot."""
+    r, predicates, pcs, masks = m.registers[w], m.predicates[w], m.pcs[w], m.masks[w]
+    first, active = m.code[pcs[0]], np.int64(0)
+    for k in range(record[N_GROUPS]):
+        row = m.code[pcs[k]]
+        active |= masks[k]
+        same = row[X] == first[X] and row[Y] == first[Y] and r[row[A], 0] & 15 == r[first[A], 0] & 15
+        if k > 0 and (not same or row[X] > ARRIVE):
+            return np.int64(PARTED)
+    _barrier(m, record, warp, first, r, predicates, active, tracing)
+    for k in range(record[N_GROUPS]):
+        pcs[k] += 1
+    record[PARKED] = 0
+    return np.int64(DONE)
 
 
 @called
