@@ -22,7 +22,7 @@ KB = 1 << 10
 FERMI, VOLTA = "gtx480", "tesla-v100"
 TRIALS = 4
 WORTH = 0.02  # of the time: less than this a user would not notice
-QUICK = ("spmv", "saxpy", "transpose")
+QUICK = ("saxpy", "transpose")
 # A walk by one warp, whose time is its latency; and those whose waves take many times as long to replay as all others.
 _SKIPPED = ("pointer_chase", "conv3d", "gemv", "histogram", "histogram64", "kmeans", "merge_sort", "mri_q")
 

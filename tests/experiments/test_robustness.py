@@ -6,20 +6,20 @@ import os
 import subprocess
 
 import pytest
-from budget import cases
+from budget import FIRST_SEED, cases
 from compilers import needs_gxx
 
 from experiments.robustness.kills import COMMANDS, capture_command, kill_at_random
 
-TIMES, MANY_TIMES = cases(3), 20
+TIMES = cases(5)
 
 
 @pytest.mark.slow
+@pytest.mark.random
 @needs_gxx
-@pytest.mark.parametrize("times", [TIMES, pytest.param(MANY_TIMES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_kill_at_any_moment_damages_nothing(tmp_path, name, times):
-    done = kill_at_random(name, tmp_path, times, seed=times)
+def test_a_kill_at_any_moment_damages_nothing(tmp_path, name):
+    done = kill_at_random(name, tmp_path, TIMES, seed=FIRST_SEED + TIMES)
     assert done.runs > 0, "all had ended before"
     assert (done.damaged, done.outlived, done.left) == (0, 0, [])
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from budget import FIRST_SEED, cases
 
 from experiments.robustness.mutations import GPU, RESULT, TRACE, flipped_bits, originals, study, table
 from experiments.robustness.trying import Outcome, tried
@@ -13,21 +14,14 @@ def place():
         yield folder
 
 
-def small(place, count, seed):
-    tallies = study(place, count, seed)
+@pytest.mark.slow
+@pytest.mark.random
+def test_nothing_hangs_crashes_or_misleads(place):
+    count = cases(400)
+    tallies = study(place, count, FIRST_SEED + 11)
     assert [tally.kind for tally in tallies[:3]] == [TRACE, RESULT, GPU]
     assert sum(sum(tally.outcomes.values()) for tally in tallies) == count
     assert not any(tally.bad for tally in tallies), table(tallies)
-
-
-@pytest.mark.slow
-def test_nothing_hangs_crashes_or_misleads(place):
-    small(place, 80, seed=11)
-
-
-@pytest.mark.slow
-def test_nothing_hangs_crashes_or_misleads_of_many(place):
-    small(place, 1200, seed=12)
 
 
 @pytest.mark.slow

@@ -102,7 +102,7 @@ class Device:
 
     def _blocks_memory(self) -> None:
         """Shared memory of a team's blocks, local memory of its threads, the kernel's parameters."""
-        stride = max(-(-self.layout.shared_bytes // 16) * 16, 16)  # so that no object lies in two blocks' words
+        stride = max(-(-self.layout.block_bytes // 16) * 16, 16)  # so that no object lies in two blocks' words
         self._shared = np.zeros((self.team, stride), np.uint8)
         self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
         self._parameters = self.layout.parameters.copy()
@@ -142,7 +142,7 @@ class Device:
         for rank in range(self.team + 1 if prod(self.launch.cluster) > 1 else 1):
             start = SHARED_WINDOW + (rank << RANK_SHIFT)
             host = self._shared.ctypes.data + max(rank - 1, 0) * self._shared.shape[1]
-            add(start, self.layout.shared_bytes, host, Space.shared, 0, start)
+            add(start, self.layout.block_bytes, host, Space.shared, 0, start)
         self.local_row: int = len(rows)
         local = len(arrays) if self.layout.local_bytes else -1
         if self.layout.local_bytes:

@@ -15,6 +15,7 @@ from memsim.sources.ptx.module import (
     Function,
     Instruction,
     Operand,
+    Register,
     Symbol,
     Variable,
     Vector,
@@ -22,6 +23,8 @@ from memsim.sources.ptx.module import (
 )
 from memsim.support.errors import InputError
 
+RESERVED_REGISTER = "%reserved_smem_offset_"
+RESERVED_BYTES = 1024  # of shared memory per block, since compute capability 8.0
 MOST_LOCAL = 1 << 19  # bytes of a thread, on every GPU (CUDA C++ Programming Guide, technical specifications)
 
 
@@ -33,6 +36,7 @@ class Layout:
         symbols: addresses by name; those of shared, local and parameter space count from their windows' start.
         shared: arrays in shared memory: (name, first byte, bytes, bytes of an element), ascending.
         shared_bytes, local_bytes: of a block, of a thread.
+        reserved_bytes: of shared memory after the block's, which cooperative groups use.
         parameters: the buffer of the kernel's parameters.
     """
 
@@ -41,6 +45,17 @@ class Layout:
     shared_bytes: int
     local_bytes: int
     parameters: np.ndarray
+    reserved_bytes: int = 0
+
+    @property
+    def reserved_offset(self) -> int:
+        """Where the reserved part of shared memory begins."""
+        return -(-self.shared_bytes // 16) * 16
+
+    @property
+    def block_bytes(self) -> int:
+        """Shared memory of a block, and what is reserved after it."""
+        return self.reserved_offset + self.reserved_bytes if self.reserved_bytes else self.shared_bytes
 
 
 def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
@@ -55,6 +70,9 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
     variables = [*_used(launch.module.variables, function), *function.variables.values()]
     symbols |= {name: function_address(name) for name, one in launch.module.functions.items() if not one.entry}
     shared, shared_bytes = _shared(launch, variables, symbols)
+    reserved_bytes = RESERVED_BYTES if _reads_reserved(function) else 0
+    if reserved_bytes:
+        shared.append(("reserved", -(-shared_bytes // 16) * 16, reserved_bytes, 8))
     local_bytes = 0
     for one in variables:
         if one.space in ("local", "param"):
@@ -66,8 +84,17 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
             launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}"
         )
     _place_variables(launch, [one for one in variables if one.space in ("global", "const")], memory, symbols)
-    return Layout(
-        symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
+    parameters = np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
+    return Layout(symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, parameters, reserved_bytes)
+
+
+def _reads_reserved(function: Function) -> bool:
+    """Whether a kernel asks where the reserved part of shared memory is."""
+    return any(
+        isinstance(operand, Register) and operand.name.startswith(RESERVED_REGISTER)
+        for one in function.body
+        if isinstance(one, Instruction)
+        for operand in one.operands
     )
 
 

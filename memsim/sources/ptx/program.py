@@ -16,7 +16,7 @@ from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
 from memsim.sources.ptx.join import joined
 from memsim.sources.ptx.launch import Launch
-from memsim.sources.ptx.layout import Layout
+from memsim.sources.ptx.layout import RESERVED_REGISTER, Layout
 from memsim.sources.ptx.lowering.builder import Builder
 from memsim.sources.ptx.lowering.dispatch import lower
 from memsim.sources.ptx.machine.codes import Micro
@@ -63,7 +63,7 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     Raises:
         InputError: an instruction that memsim does not know, by its line.
     """
-    fixed = fixed_registers(launch)
+    fixed = fixed_registers(launch, layout)
     body, registers = function.body, function.registers
     if tracing and not function.tables:  # which may name any label
         body, registers = unrolled(body, registers)
@@ -92,7 +92,7 @@ def _ordered(blocks: list[BasicBlock], layout: Layout) -> list[BasicBlock]:
     return [BasicBlock(block.labels, joined(scheduled(block.instructions, places), aligned)) for block in blocks]
 
 
-def fixed_registers(launch: Launch) -> dict[str, int]:
+def fixed_registers(launch: Launch, layout: Layout) -> dict[str, int]:
     """Special registers that are the same in every thread of a launch."""
     found = {}
     for axis, name in enumerate("xyz"):
@@ -105,9 +105,16 @@ def fixed_registers(launch: Launch) -> dict[str, int]:
     return found | {
         "%cluster_nctarank": x * y * z, "%nwarpid": warps, "%nsmid": 1, "%smid": 0, "%gridid": 1,
         "%is_explicit_cluster": int(x * y * z > 1), "%dynamic_smem_size": launch.shared_bytes,
-        **_workspace(launch),
+        **_workspace(launch), **_reserved(layout),
         "%total_smem_size": launch.shared_bytes, "%aggr_smem_size": launch.shared_bytes,
     }  # fmt: skip
+
+
+def _reserved(layout: Layout) -> dict[str, int]:
+    """Where shared memory that the system reserves begins and ends, and its parts, which are ours to choose."""
+    at = layout.reserved_offset
+    offsets = {"begin": at, "end": at + layout.reserved_bytes, "cap": layout.reserved_bytes, "0": at, "1": at}
+    return {f"{RESERVED_REGISTER}{name}": value for name, value in offsets.items()}
 
 
 def _workspace(launch: Launch) -> dict[str, int]:

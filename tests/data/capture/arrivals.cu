@@ -57,10 +57,10 @@ int main() {
     handed_on<<<1, 64>>>(out);
     cudaDeviceSynchronize();
     for (int i = 0; i < 64; ++i)
-        if (out[i] != 7) return printf("handed_on: %d at %d\n", out[i], i), 0;
+        if (out[i] != 7) return printf("handed_on: %d at %d\n", out[i], i), 1;
     specialized<<<1, 64>>>(in, out, rounds);
     cudaDeviceSynchronize();
     for (int i = 0; i < rounds * 32; ++i)
-        if (out[i] != in[i]) return printf("specialized: %d at %d\n", out[i], i), 0;
+        if (out[i] != in[i]) return printf("specialized: %d at %d\n", out[i], i), 1;
     printf("all right\n");
 }

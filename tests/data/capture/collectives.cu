@@ -7,7 +7,7 @@
 #include <cstdlib>
 #include <vector>
 
-#define CHECK(what) if (!(what)) { printf("wrong: %s (line %d)\n", #what, __LINE__); exit(0); }
+#define CHECK(what) if (!(what)) { printf("wrong: %s (line %d)\n", #what, __LINE__); exit(1); }
 
 const int threads = 128, items = 4, per_block = threads * items, blocks = 3, n = blocks * per_block - 100;
 
@@ -75,6 +75,10 @@ __global__ void others(const int* in, int* before, int* lane_before, int* totals
     cub::StoreDirectStriped<threads>(t, places, place);
 }
 
+struct Positive {
+    __host__ __device__ bool operator()(int x) const { return x > 0; }
+};
+
 void check_others(const int* in) {
     int *before = array<int>(threads), *lane_before = array<int>(threads), *totals = array<int>(2);
     int *keys = array<int>(2 * threads), *places = array<int>(2 * threads);
@@ -134,7 +138,7 @@ void check_arrays(const int* in) {
     CHECK(result[n - 1] == sum);
     cub::DeviceScan::ExclusiveSum(room, bytes, in, result, n);
     CHECK(result[0] == 0 && result[n - 1] == sum - in[n - 1]);
-    cub::DeviceSelect::If(room, bytes, in, result, selected, n, [] __host__ __device__(int x) { return x > 0; });
+    cub::DeviceSelect::If(room, bytes, in, result, selected, n, Positive());
     CHECK(*selected == std::count_if(in, in + n, [](int x) { return x > 0; }));
     std::vector<int> expected(n);
     for (int i = 0; i < n; ++i) keys[i] = in[i] / 8.0f, places[i] = expected[i] = i;

@@ -47,7 +47,11 @@ int main() {
     node.kernelParams = of_shift;
     cudaGraphAddKernelNode(&shifted, graph, &scaled, 1, &node);
     cudaGraphAddMemcpyNode1D(&in, graph, NULL, 0, x, given, bytes, cudaMemcpyHostToDevice);
+#if CUDART_VERSION >= 13000
+    cudaGraphAddDependencies(graph, &in, &scaled, NULL, 1);
+#else
     cudaGraphAddDependencies(graph, &in, &scaled, 1);
+#endif
     cudaGraphAddMemcpyNode1D(&out, graph, &shifted, 1, back, x, bytes, cudaMemcpyDeviceToHost);
     by = 100;  // nodes keep what they were given
     cudaGraphInstantiate(&ready, graph, 0);

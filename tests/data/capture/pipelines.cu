@@ -11,7 +11,7 @@ namespace cg = cooperative_groups;
 
 const int threads = 96, stages = 3, tiles = 7, tile = 64, n = tiles * tile, blocks = 2;
 
-#define CHECK(what) if (!(what)) { printf("wrong: %s (line %d)\n", #what, __LINE__); exit(0); }
+#define CHECK(what) if (!(what)) { printf("wrong: %s (line %d)\n", #what, __LINE__); exit(1); }
 
 // Warp 0 fetches, the others add up; 64 of them.
 __global__ void roles(const int* in, int* out) {
@@ -72,7 +72,7 @@ __global__ void halves(int* out) {
         bar.arrive_and_wait();
         if (turns[31 - threadIdx.x] != turn) out[0] = -1;
         auto token = bar.arrive();
-        bar.wait(token);
+        bar.wait(static_cast<decltype(token)&&>(token));
     }
     atomicAdd(out, 1);
 }

@@ -143,7 +143,7 @@ __global__ void groups(int* wrong) {
     int t = block.thread_rank();
     auto warp = cg::tiled_partition<32>(block);
     auto eight = cg::tiled_partition<8>(warp);
-    expect(eight.thread_rank() == t % 8 && eight.size() == 8 && eight.meta_group_rank() == t / 8);
+    expect(eight.thread_rank() == t % 8 && eight.size() == 8 && eight.meta_group_rank() == t % 32 / 8);
     expect(cg::reduce(eight, t, cg::plus<int>()) == t / 8 * 64 + 28);
     expect(cg::inclusive_scan(warp, 1) == t % 32 + 1);
     expect(eight.shfl_down(t, 3) == (t % 8 < 5 ? t + 3 : t) && eight.shfl_xor(t, 5) == (t ^ 5));

@@ -93,6 +93,18 @@ NUMBERS = np.random.default_rng(1).integers(-(2**31), 2**31, 32).astype(np.int32
         ("dp4a.u32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + (v.view(np.uint8).reshape(-1, 4).astype(int) ** 2).sum(1)),
         ("dp2a.lo.s32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + _products(v, 0)),
         ("dp2a.hi.s32.u32 %r9, %r2, %r2, 1;", lambda v: 1 + _products(v, 2)),
+        ("fns.b32 %r9, %r2, 4, 2;", lambda v: _nth_bits(v, range(4, 32), 2)),
+        ("fns.b32 %r9, %r2, %r1, -3;", lambda v: [_nth_bits(v[i : i + 1], range(i, -1, -1), 3)[0] for i in LANE]),
+        ("fns.b32 %r9, %r2, 3, 0;", lambda v: np.where((v >> 3) & 1, 3, -1)),
+        (  # the upper word of r2 * r2 + r2 * 2 ** 32 + r2, by halves
+            "mad.lo.cc.u32 %r3, %r2, %r2, %r2; madc.hi.u32 %r9, %r2, %r2, %r2;",
+            lambda v: [(x * x + (x << 32) + x >> 32) & 0xFFFFFFFF for x in v.view(np.uint32).tolist()],
+        ),
+        (
+            "vabsdiff4.u32.u32.u32 %r9, %r2, 0x80808080, 0;",
+            lambda v: _differences(v, np.uint8, 128).astype(np.uint8).view("i4"),
+        ),
+        ("vabsdiff2.u32.s32.s32.add %r9, %r2, 0, 7;", lambda v: 7 + _differences(v, np.int16, 0).reshape(-1, 2).sum(1)),
         ("add.u16x2 %r9, %r2, %r2;", lambda v: (v.view(np.uint16) * 2).astype(np.uint16).view(np.int32)),
         ("min.s16x2 %r9, %r2, 0;", lambda v: np.minimum(v.view(np.int16), 0).view(np.int32)),
         ("add.cc.u32 %r3, %r2, %r2; addc.u32 %r9, 0, 0;", lambda v: (v < 0).astype(int)),
@@ -113,6 +125,16 @@ def _products(values: np.ndarray, first: int) -> np.ndarray:
     """Sums of the products of both signed halves and two unsigned bytes, from byte ``first`` on."""
     halves, bytes_ = values.view(np.int16).reshape(-1, 2), values.view(np.uint8).reshape(-1, 4)
     return (halves.astype(int) * bytes_[:, first : first + 2]).sum(1)
+
+
+def _nth_bits(values: np.ndarray, positions: range, n: int) -> list[int]:
+    """The n-th of the positions at which a bit is set; 2 ** 32 - 1 if there are fewer."""
+    found = [[at for at in positions if (int(value) >> at) & 1] for value in values.view(np.uint32)]
+    return [row[n - 1] if len(row) >= n else 0xFFFFFFFF for row in found]
+
+
+def _differences(values: np.ndarray, kind: type, from_: int) -> np.ndarray:
+    return np.abs(values.view(kind).astype(int) - from_)
 
 
 def _down(values: np.ndarray, by: np.ndarray | int) -> np.ndarray:

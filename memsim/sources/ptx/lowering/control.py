@@ -68,6 +68,11 @@ def _shuffle(b: Builder, one: Instruction) -> None:
     b.emit(Micro.shuffle, dst=destination(b, one), a=rows[0], b=rows[1], c=rows[2], x=mode, count=second)
 
 
+def _members(b: Builder, one: Instruction) -> int:
+    """The row of the mask that names the lanes of a collective instruction; without ``.sync``: of all lanes."""
+    return b.value(one.operands[-1], "b32") if one.has("sync") else b.constant(mask_of(32))
+
+
 def _vote(b: Builder, one: Instruction) -> None:
     mode = next((_VOTES[part] for part in one.parts if part in _VOTES), None)
     if mode is None:
@@ -75,15 +80,14 @@ def _vote(b: Builder, one: Instruction) -> None:
     to = one.operands[0]
     assert isinstance(to, Register)
     result = b.row(to.name) if mode == across.BALLOT else b.predicate(to.name)
-    b.emit(Micro.vote, dst=result, a=condition(b, one.operands[1]), x=mode)
+    b.emit(Micro.vote, dst=result, a=condition(b, one.operands[1]), b=_members(b, one), x=mode)
 
 
 def _match(b: Builder, one: Instruction) -> None:
     to = one.operands[0]
     second = b.predicate(to.parts[1].name) if isinstance(to, Vector) else -1  # type: ignore[union-attr]
-    b.emit(
-        Micro.match, dst=destination(b, one), a=b.value(one.operands[1], one.type), x=int(one.has("all")), count=second
-    )
+    fields = {"a": b.value(one.operands[1], one.type), "b": _members(b, one), "x": int(one.has("all"))}
+    b.emit(Micro.match, dst=destination(b, one), count=second, **fields)
 
 
 def _reduce(b: Builder, one: Instruction) -> None:
@@ -92,6 +96,7 @@ def _reduce(b: Builder, one: Instruction) -> None:
         raise b.error("reduces in a way that memsim does not know")
     width = width_of(one.type)
     fields = {"mask": mask_of(width), "shift": 64 - width, "x": what, "y": int(is_signed(one.type) or what == 0)}
+    fields["b"] = _members(b, one)
     b.emit(Micro.reduce, dst=destination(b, one), a=b.value(one.operands[1], one.type), **fields)
 
 
@@ -101,7 +106,8 @@ def _elect(b: Builder, one: Instruction) -> None:
         raise b.error("has no predicate for its result")
     leader, predicate = to.parts
     assert isinstance(leader, Register) and isinstance(predicate, Register)
-    b.emit(Micro.elect, dst=b.row(leader.name) if leader.name != "_" else SINK, count=b.predicate(predicate.name))
+    dst = b.row(leader.name) if leader.name != "_" else SINK
+    b.emit(Micro.elect, dst=dst, b=_members(b, one), count=b.predicate(predicate.name))
 
 
 def _active(b: Builder, one: Instruction) -> None:

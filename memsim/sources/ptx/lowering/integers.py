@@ -57,7 +57,8 @@ def _rare(op: Integer, count: int, signed: Integer | None = None, mask: int | No
 
 def _add(b: Builder, one: Instruction) -> None:
     if one.has("cc"):
-        return _carried(b, one, Micro.add)
+        left, right = _operands(b, one, one.type, one.type)
+        return _carried(b, one, left, right)
     subtract = one.name == "sub"
     if one.has("sat"):
         op = Integer.saturated_subtract if subtract else Integer.saturated_add
@@ -69,10 +70,15 @@ def _add(b: Builder, one: Instruction) -> None:
     return _plain(Micro.subtract if subtract else Micro.add)(b, one)
 
 
-def _carried(b: Builder, one: Instruction, _op: Micro) -> None:
-    """add.cc, addc, sub.cc, subc: the carry is a predicate of each lane."""
-    width, to = width_of(one.type), destination(b, one)
+def _with_carry(b: Builder, one: Instruction) -> None:
+    """addc, subc."""
     left, right = _operands(b, one, one.type, one.type)
+    _carried(b, one, left, right)
+
+
+def _carried(b: Builder, one: Instruction, left: int, right: int) -> None:
+    """add.cc, addc, sub.cc, subc, mad.cc, madc: the carry is a predicate of each lane."""
+    width, to = width_of(one.type), destination(b, one)
     carry, sum_, other = b.predicate("#carry"), b.temporary(0), b.temporary(1)
     subtract = one.name in ("sub", "subc")
     op = Micro.subtract if subtract else Micro.add
@@ -82,7 +88,7 @@ def _carried(b: Builder, one: Instruction, _op: Micro) -> None:
     over = b.temporary_predicate()
     smaller = (first, sum_) if subtract else (sum_, first)
     b.emit(Micro.less, dst=over, a=smaller[0], b=smaller[1], x=AND_ONLY, count=-1)
-    if one.name in ("addc", "subc"):
+    if one.name in ("addc", "subc", "madc"):
         b.emit(Micro.select, dst=other, a=b.constant(1), b=b.constant(0), x=carry)
         b.emit(Micro.copy, dst=first, a=sum_)
         b.emit(op, dst=to, a=sum_, b=other, mask=mask_of(width))
@@ -98,9 +104,11 @@ AND_ONLY, OR_BOTH = 0b1100, 0b1110  # truth tables: the first of two predicates 
 
 
 def _multiply(b: Builder, one: Instruction) -> None:
-    """mul and mad: lo, hi, wide; 24 bits apart."""
+    """mul, mad and madc: lo, hi, wide; 24 bits apart."""
     kind = one.type
-    width, signed, mad = width_of(kind), is_signed(kind), one.name == "mad"
+    width, signed, mad = width_of(kind), is_signed(kind), one.name != "mul"
+    if one.name == "madc" or one.has("cc"):
+        return _multiply_add_carried(b, one)
     to, wide = destination(b, one), one.has("wide")
     out = 2 * width if wide else width
     left, right = _operands(b, one, kind, kind)
@@ -113,6 +121,19 @@ def _multiply(b: Builder, one: Instruction) -> None:
         return
     ops = (Micro.multiply, Micro.multiply_signed, Micro.multiply_add, Micro.multiply_add_signed)
     b.emit(ops[2 * mad + (wide and signed)], dst=to, a=left, b=right, mask=mask_of(out), shift=64 - width, **more)
+
+
+def _multiply_add_carried(b: Builder, one: Instruction) -> None:
+    """mad.cc and madc: half of a product, then an addition that takes or leaves a carry."""
+    width = width_of(one.type)
+    left, right, added = _operands(b, one, one.type, one.type, one.type)
+    product = b.temporary(3)
+    if one.has("hi"):
+        _high(b, product, left, right, width, is_signed(one.type))
+        b.emit(Micro.bit_and, dst=product, a=product, b=b.constant(mask_of(width)))
+    else:
+        b.emit(Micro.multiply, dst=product, a=left, b=right, mask=mask_of(width))
+    _carried(b, one, product, added)
 
 
 def _high(b: Builder, to: int, left: int, right: int, width: int, signed: bool) -> None:
@@ -294,6 +315,23 @@ def _dot(b: Builder, one: Instruction) -> None:
     b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=what, x=how, **fields)
 
 
+def _find_nth(b: Builder, one: Instruction) -> None:
+    fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
+    b.emit(Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.find_nth, **fields)
+
+
+def _packed_difference(b: Builder, one: Instruction) -> None:
+    """vabsdiff2 and vabsdiff4 as compilers write them: whole words, without saturation."""
+    fields = dict(zip("abc", _operands(b, one, "b32", "b32", "b32"), strict=True))
+    kinds = [part for part in one.parts[1:] if part in ("u32", "s32")]
+    if one.has("sat") or len(set(kinds[1:])) != 1 or any(isinstance(operand, Vector) for operand in one.operands):
+        raise b.error("is not known to memsim in this form")
+    how = is_signed(kinds[-1]) + 2 * (one.name == "vabsdiff4") + 4 * one.has("add")
+    b.emit(
+        Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.packed_difference, x=how, **fields
+    )
+
+
 def _move(b: Builder, one: Instruction) -> None:
     """mov: registers, constants, addresses of variables; packing and unpacking; predicates."""
     to, source = one.operands[0], one.operands[1]
@@ -387,10 +425,11 @@ def _select_by_sign(b: Builder, one: Instruction) -> None:
 INTEGERS: dict[str, Lower] = {
     "add": _add,
     "sub": _add,
-    "addc": lambda b, one: _carried(b, one, Micro.add),
-    "subc": lambda b, one: _carried(b, one, Micro.subtract),
+    "addc": _with_carry,
+    "subc": _with_carry,
     "mul": _multiply,
     "mad": _multiply,
+    "madc": _multiply,
     "mul24": _multiply_24,
     "mad24": _multiply_24,
     "div": _rare(Integer.divide, 2, Integer.divide_signed),
@@ -419,6 +458,9 @@ INTEGERS: dict[str, Lower] = {
     "lop3": _lookup,
     "dp4a": _dot,
     "dp2a": _dot,
+    "fns": _find_nth,
+    "vabsdiff2": _packed_difference,
+    "vabsdiff4": _packed_difference,
     "mov": _move,
     "selp": _select,
     "slct": _select_by_sign,

@@ -49,41 +49,63 @@ def shuffle(registers, row, predicates, target, active):
 
 
 @called
-def vote(row, predicates, target, active):
-    """vote.sync: X is the mode, A a predicate, Y whether it is negated.
+def next_group(registers, row, left, active):
+    """Of active lanes that are left, those that act together with the lowest one: B is the mask that each lane gave.
+
+    PTX ISA, vote.sync: lanes that execute an instruction at once may name different masks, as tiles of a warp do.
+    """
+    lowest = left & -left
+    return active & registers[row[B], popcount(lowest - 1)] | lowest
+
+
+@called
+def vote(registers, row, predicates, target, active):
+    """vote.sync: X is the mode, A a predicate, Y whether it is negated, B the masks.
 
     The result is a predicate, or a ballot's mask.
     """
-    bits = predicates[row[A]]
-    if row[Y]:
-        bits = ~bits
-    bits &= active
-    if row[X] == BALLOT:
-        for lane in range(LANES):
-            target[lane] = bits
-        return
-    true = bits == active if row[X] == ALL else bits != 0 if row[X] == ANY else bits == 0 or bits == active
-    predicates[row[DST]] = (predicates[row[DST]] & ~active) | (active if true else 0)
+    bits = ~predicates[row[A]] if row[Y] else predicates[row[A]]
+    left, result = active, np.int64(0)
+    while left != 0:
+        group = next_group(registers, row, left, active)
+        left &= ~group
+        found = bits & group
+        if row[X] == BALLOT:
+            for lane in range(LANES):
+                if (group >> lane) & 1:
+                    target[lane] = found
+        elif found == group if row[X] == ALL else found != 0 if row[X] == ANY else found == 0 or found == group:
+            result |= group
+    if row[X] != BALLOT:
+        predicates[row[DST]] = (predicates[row[DST]] & ~active) | result
 
 
 @called
 def match(registers, row, predicates, target, active):
-    """match.sync: X says whether all must be equal; COUNT is a predicate or -1."""
+    """match.sync: A is the value, B the masks; X says whether all must be equal; COUNT is a predicate or -1."""
     values = registers[row[A]]
-    every = active
-    for lane in range(LANES):
-        bits = np.int64(0)
-        for other in range(LANES):
-            if (active >> other) & 1 and values[other] == values[lane]:
-                bits |= np.int64(1) << other
-        target[lane] = bits
-        if (active >> lane) & 1 and bits != active:
-            every = np.int64(0)
-    if row[X]:
+    left, all_equal = active, np.int64(0)
+    while left != 0:
+        group = next_group(registers, row, left, active)
+        left &= ~group
+        every = group
         for lane in range(LANES):
-            target[lane] = every
-        if row[COUNT] >= 0:
-            predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | every
+            if not (group >> lane) & 1:
+                continue
+            bits = np.int64(0)
+            for other in range(LANES):
+                if (group >> other) & 1 and values[other] == values[lane]:
+                    bits |= np.int64(1) << other
+            target[lane] = bits
+            if bits != group:
+                every = np.int64(0)
+        all_equal |= every
+        if row[X]:
+            for lane in range(LANES):
+                if (group >> lane) & 1:
+                    target[lane] = every
+    if row[X] and row[COUNT] >= 0:
+        predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | all_equal
 
 
 R_ADD, R_MINIMUM, R_MAXIMUM, R_AND, R_OR, R_XOR = range(6)
@@ -91,16 +113,27 @@ R_ADD, R_MINIMUM, R_MAXIMUM, R_AND, R_OR, R_XOR = range(6)
 
 @called
 def reduce(registers, row, target, active):
-    """redux.sync: X is the operation, Y whether it is signed."""
-    values, started, result = registers[row[A]], False, np.int64(0)
+    """redux.sync: A is the value, B the masks, X the operation, Y whether it is signed."""
+    left = active
+    while left != 0:
+        group = next_group(registers, row, left, active)
+        left &= ~group
+        result = _reduced(registers[row[A]], row, group)
+        for lane in range(LANES):
+            if (group >> lane) & 1:
+                target[lane] = result & row[MASK]
+
+
+@called
+def _reduced(values, row, group):
+    started, result = False, np.int64(0)
     for lane in range(LANES):
-        if not (active >> lane) & 1:
+        if not (group >> lane) & 1:
             continue
         value = (values[lane] << row[SHIFT]) >> row[SHIFT] if row[Y] else values[lane]
         result = value if not started else _joined(row[X], result, value)
         started = True
-    for lane in range(LANES):
-        target[lane] = result & row[MASK]
+    return result
 
 
 @called
@@ -119,9 +152,14 @@ def _joined(what, a, b):
 
 
 @called
-def elect(row, predicates, target, active):
-    """elect.sync: the lowest active lane is the leader; COUNT is the predicate."""
-    leader = popcount((active & -active) - 1)
-    for lane in range(LANES):
-        target[lane] = leader
-    predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | (active & -active)
+def elect(registers, row, predicates, target, active):
+    """elect.sync: the lowest lane is the leader; B has the masks, COUNT is the predicate."""
+    left, leaders = active, np.int64(0)
+    while left != 0:
+        group = next_group(registers, row, left, active)
+        left &= ~group
+        leaders |= group & -group
+        for lane in range(LANES):
+            if (group >> lane) & 1:
+                target[lane] = popcount((group & -group) - 1)
+    predicates[row[COUNT]] = (predicates[row[COUNT]] & ~active) | leaders

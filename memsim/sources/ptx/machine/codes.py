@@ -113,8 +113,8 @@ class Integer(IntEnum):
     saturated_subtract = 24
     dot = 25  # dp4a, X: signs
     dot_two = 26  # dp2a, X: signs, and 4 for the upper two bytes
-    add_carry = 27
-    subtract_carry = 28
+    find_nth = 27  # fns
+    packed_difference = 28  # vabsdiff2, vabsdiff4, X: 1 for signed parts, 2 for four of them, 4 for their sum
     multiply_24 = 29
     multiply_24_signed = 30
     mask = 31  # bmsk
@@ -123,9 +123,6 @@ class Integer(IntEnum):
     packed_maximum = 34
     packed_minimum_signed = 35
     packed_maximum_signed = 36
-    sign_find = 37
-    find_nth = 38
-    packed_absolute = 39
 
 
 class Float(IntEnum):

@@ -91,7 +91,7 @@ def _shuffle(m, w, pc, active):
 @loop
 def _vote(m, w, pc, active):
     row = m.code[pc]
-    across.vote(row, m.predicates[w], m.row, active)
+    across.vote(m.registers[w], row, m.predicates[w], m.row, active)
     if row[X] == across.BALLOT:
         _keep(m, w, row, active)
     return DONE
@@ -116,7 +116,7 @@ def _reduce(m, w, pc, active):
 @loop
 def _elect(m, w, pc, active):
     row = m.code[pc]
-    across.elect(row, m.predicates[w], m.row, active)
+    across.elect(m.registers[w], row, m.predicates[w], m.row, active)
     _keep(m, w, row, active)
     return DONE
 

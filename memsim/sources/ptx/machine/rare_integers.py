@@ -28,8 +28,8 @@ FUNNEL_LEFT, FUNNEL_RIGHT, LOOKUP, ABSOLUTE = (
 DIFFERENCE, DIFFERENCE_SIGNED, SATURATED_ADD, SATURATED_SUBTRACT = (
     _[name] for name in ("DIFFERENCE", "DIFFERENCE_SIGNED", "SATURATED_ADD", "SATURATED_SUBTRACT")
 )
-DOT, DOT_TWO, MULTIPLY_24, MULTIPLY_24_SIGNED, BIT_MASK = (
-    _[name] for name in ("DOT", "DOT_TWO", "MULTIPLY_24", "MULTIPLY_24_SIGNED", "MASK")
+DOT, DOT_TWO, FIND_NTH, PACKED_DIFFERENCE, MULTIPLY_24, MULTIPLY_24_SIGNED, BIT_MASK = (
+    _[name] for name in ("DOT", "DOT_TWO", "FIND_NTH", "PACKED_DIFFERENCE", "MULTIPLY_24", "MULTIPLY_24_SIGNED", "MASK")
 )
 PACKED_ADD, PACKED_MINIMUM, PACKED_MAXIMUM, PACKED_MINIMUM_SIGNED, PACKED_MAXIMUM_SIGNED = (
     _[name]
@@ -90,6 +90,10 @@ def _one(what, a, b, c, mask, shift, x):
         return _dot(a, b, c, x)
     if what == DOT_TWO:
         return _dot_two(a, b, c, x)
+    if what == PACKED_DIFFERENCE:
+        return _packed_difference(a, b, c, x)
+    if what == FIND_NTH:
+        return _nth_bit(a, b & WORD, (c << 32) >> 32)
     if what == MULTIPLY_24:
         return ((a & 0xFFFFFF) * (b & 0xFFFFFF)) >> x
     if what == MULTIPLY_24_SIGNED:
@@ -234,6 +238,37 @@ def _dot_two(a, b, c, how):
         x, y = (a >> (16 * k)) & HALF, (b >> (8 * k + (16 if how & 4 else 0))) & 255
         total += (x - 65536 if how & 1 and x > 32767 else x) * (y - 256 if how & 2 and y > 127 else y)
     return total
+
+
+@inlined
+def _nth_bit(bits, base, offset):
+    """PTX ISA, fns: the position of the n-th bit that is set, counted from a position up, or down if n is negative."""
+    step, left = (np.int64(1), offset - 1) if offset > 0 else (np.int64(-1), -offset - 1)
+    while 0 <= base < 32:
+        if (bits >> base) & 1:
+            if left <= 0:
+                return base
+            left -= 1
+        if offset == 0:
+            break
+        base += step
+    return np.int64(NONE)
+
+
+@inlined
+def _packed_difference(a, b, c, how):
+    """Absolute differences of the parts of two words: packed, or added up."""
+    width = 8 if how & 2 else 16
+    part = (np.int64(1) << width) - 1
+    packed, total = np.int64(0), c
+    for at in range(0, 32, width):
+        x, y = (a >> at) & part, (b >> at) & part
+        if how & 1:
+            x, y = (x << (64 - width)) >> (64 - width), (y << (64 - width)) >> (64 - width)
+        difference = abs(x - y)
+        packed |= (difference & part) << at
+        total += difference
+    return total if how & 4 else packed
 
 
 @inlined
