@@ -51,7 +51,9 @@ __global__ void collectives(const int* in, int* sums, int* scanned, int* sorted,
     if (threadIdx.x % 32 == 0) of_warps[(blockIdx.x * Threads + threadIdx.x) / 32] = lanes;
     Sort(room.sort).SortDescending(mine);
     __syncthreads();
-    Store(room.store).Store(sorted + start, mine);
+    int copy[items];
+    for (int i = 0; i < items; ++i) copy[i] = mine[i];
+    Store(room.store).Store(sorted + start, copy);  // which may reorder what it stores
     __syncthreads();
     Exchange(room.exchange).BlockedToStriped(mine);
     cub::StoreDirectStriped<Threads>(threadIdx.x, striped + start, mine);
@@ -125,9 +127,10 @@ void check_arrays(const int* in) {
     int *result = array<int>(n), *selected = array<int>(1), *places = array<int>(n), *order = array<int>(n);
     float *keys = array<float>(n), *sorted = array<float>(n);
     void* room = nullptr;
-    size_t bytes = 0;
+    size_t bytes = 0, enough = 1 << 20;  // for all that follow
     cub::DeviceReduce::Sum(room, bytes, in, result, n);
-    cudaMalloc(&room, bytes);
+    CHECK(bytes <= enough);
+    cudaMalloc(&room, bytes = enough);
     cub::DeviceReduce::Sum(room, bytes, in, result, n);
     int sum = 0, most = in[0];
     for (int i = 0; i < n; ++i) sum += in[i], most = std::max(most, in[i]);

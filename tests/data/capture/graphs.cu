@@ -94,36 +94,6 @@ int main() {
     cudaGraphLaunch(ready, stream);
     if (back[5] != 7 || called) return 8;
 
-    // What a graph allocates is there again at its next launch, whoever has freed it.
-    cudaMemAllocNodeParams own = {};
-    own.bytesize = bytes;
-    cudaGraphCreate(&graph, 0);
-    cudaGraphAddMemAllocNode(&in, graph, NULL, 0, &own);
-    cudaGraphAddMemcpyNode1D(&out, graph, &in, 1, own.dptr, given, bytes, cudaMemcpyHostToDevice);
-    cudaGraphAddMemcpyNode1D(&out, graph, &out, 1, back, own.dptr, bytes, cudaMemcpyDeviceToHost);
-    cudaGraphInstantiate(&ready, graph, 0);
-    for (int i = 0; i < 2; i++) {
-        back[5] = -1;
-        cudaGraphLaunch(ready, stream);
-        if (back[5] != 5 || cudaFree(own.dptr)) return 9;
-        if (!cudaFree(own.dptr)) return 10;  // it is free already
-    }
-
-    // And it is there no more when the last graph that has it is destroyed: 64 times 1 GB, of 16.
-    for (int i = 0; i < 64; i++) {
-        char *large;
-        cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
-        if (cudaMallocAsync(&large, 1 << 30, stream)) return 11;
-        if (i % 4 == 3) cudaFreeAsync(large, stream);
-        cudaStreamEndCapture(stream, &graph);
-        cudaGraphInstantiate(&ready, graph, 0);
-        cudaGraphDestroy(graph);
-        if (i % 4) cudaGraphLaunch(ready, stream);
-        if (i % 4 == 1 && cudaFree(large)) return 12;
-        cudaGraphExecDestroy(ready);
-        if (i % 4 == 2 && cudaFree(large)) return 13;
-        if (!cudaFree(large)) return 14;
-    }
     cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
     float **nowhere = NULL;
     if (!cudaMallocAsync(nowhere, bytes, stream)) return 15;
