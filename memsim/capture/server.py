@@ -6,6 +6,7 @@ sees the memory as its process left it.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import selectors
 import socket
@@ -37,6 +38,7 @@ from memsim.trace.reader import Trace
 LONGEST_MESSAGE_SECONDS = 60.0  # from the begin of a message to its end
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
+LONGEST_NAME = 100  # characters of a kernel in a file name
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
 
 
@@ -135,12 +137,15 @@ def _named(launches: Launches, folder: Path) -> list[Path]:
 
 
 def _file_name(kernel: str) -> str:
-    """A kernel's name as part of a file's.
+    """A kernel's name as part of a file's; of a long one its begin and a hash.
 
     >>> _file_name("scale<float, 4>")
     'scale_float_4'
     """
-    return "_".join("".join(one if one.isalnum() or one in "_.-" else " " for one in kernel).split())
+    name = "_".join("".join(one if one.isalnum() or one in "_.-" else " " for one in kernel).split())
+    if len(name) <= LONGEST_NAME:
+        return name
+    return f"{name[:LONGEST_NAME]}_{hashlib.sha256(kernel.encode()).hexdigest()[:8]}"
 
 
 @dataclass

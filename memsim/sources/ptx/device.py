@@ -55,6 +55,10 @@ class Device:
 
     Args:
         batch: teams of blocks that one call of the loop runs at most.
+
+    Attributes:
+        team: blocks that run together.
+        local_memory: bytes of each thread of a team.
     """
 
     def __init__(
@@ -104,7 +108,7 @@ class Device:
         """Shared memory of a team's blocks, local memory of its threads, the kernel's parameters."""
         stride = max(-(-self.layout.shared_bytes // 16) * 16, 16)  # so that no object lies in two blocks' words
         self._shared = np.zeros((self.team, stride), np.uint8)
-        self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
+        self.local_memory = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
         self._parameters = self.layout.parameters.copy()
 
     def _regions(self, memory: Memory) -> tuple[list[ArrayInfo], dict[str, np.ndarray]]:
@@ -147,7 +151,7 @@ class Device:
         local = len(arrays) if self.layout.local_bytes else -1
         if self.layout.local_bytes:
             arrays.append(ArrayInfo("local", Space.local, 0, self.layout.local_bytes, 4))
-        add(LOCAL_WINDOW, self.layout.local_bytes, self._local.ctypes.data, Space.local, local, 0)
+        add(LOCAL_WINDOW, self.layout.local_bytes, self.local_memory.ctypes.data, Space.local, local, 0)
         return rows, np.array(parts, np.int64).reshape(-1, 2)
 
     # -- arrays
@@ -214,7 +218,7 @@ class Device:
         grid = np.zeros(tables.GRID_FIELDS, np.int64)
         grid[[tables.GRID_X, tables.GRID_Y, tables.GRID_Z]] = self.launch.grid
         grid[[tables.WARPS, tables.THREADS, tables.TEAM]] = self.warps, self.launch.threads, self.team
-        grid[[tables.LOCAL_BYTES, tables.LOCAL_HOST]] = self._local.shape[1], self._local.ctypes.data
+        grid[[tables.LOCAL_BYTES, tables.LOCAL_HOST]] = self.local_memory.shape[1], self.local_memory.ctypes.data
         grid[[tables.SHARED_BYTES, tables.SHARED_HOST]] = self._shared.shape[1], self._shared.ctypes.data
         grid[[tables.SHARED_ROW, tables.LOCAL_ROW]] = self.shared_row, self.local_row
         grid[[tables.TRACING, tables.MOST_STEPS]] = int(tracing), MOST_STEPS

@@ -41,6 +41,7 @@ NO_RESULT = frozenset(
 )
 _LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex"])
 _ATOMICS = frozenset(["atom", "red"])
+CARRY = "#carry"  # the flag of add.cc, addc and their like
 ADDRESSED = (
     _LOADS | _ATOMICS | frozenset(["st", "stmatrix", "cp", "mbarrier", "prefetch", "prefetchu", "wgmma", "multimem"])
 )
@@ -114,6 +115,10 @@ def effects(one: Instruction) -> Effects:
     sources = one.operands[1:] if result else one.operands
     guard = tuple(registers_of(one.guard)) if one.guard is not None else ()
     reads = [name for operand in sources for name in registers_of(operand)] + list(guard)
+    if one.has("cc"):
+        writes += (CARRY,)
+    if one.name in ("addc", "subc", "madc"):
+        reads.append(CARRY)
     if result and (guard or one.name == "wgmma"):
         reads += writes
     memory = one.name in ADDRESSED

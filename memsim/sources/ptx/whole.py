@@ -87,7 +87,7 @@ def run_and_trace(
             for ids, chunk, total, at in chunks(traced, shape, gpu, blocks):
                 writer.append(ids, chunk)
                 done = int(ids[-1]) + 1
-                if done == first + team and not is_worth(_guess(traced, team, n_blocks)):
+                if ids[0] == first and not is_worth(_guess(traced, len(ids), n_blocks)):
                     raise _NotWorth
                 if progress:
                     progress(at, total)
