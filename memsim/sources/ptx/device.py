@@ -31,6 +31,7 @@ from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.program import Program
+from memsim.sources.ptx.textures import table_of
 from memsim.sources.rows import STATE
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, ArrayInfo, Space
@@ -82,6 +83,15 @@ class Device:
         rows = m.numbered[len(self._arrays) : int(m.next_array[0])].tolist()
         return self._arrays + [self._memory.info(row, int(m.starts[row] - m.shifts[row])) for row in rows]
 
+    def texel_bytes(self, array: int) -> int:
+        """Bytes of a texel of the textures in an array of the trace; 0 where there is none."""
+        m = self.machine
+        for row in np.flatnonzero(m.arrays == array):
+            for one in self._memory.textures.values():
+                if m.starts[row] <= one.address < m.stops[row]:
+                    return one.texel_bytes
+        return 0
+
     def relaunch(self, launch: Launch, parameters: np.ndarray, memory: Memory, changed: bool) -> None:
         """Make ready for another launch of the same kernel and extents, which is not traced.
 
@@ -125,6 +135,7 @@ class Device:
         columns = {
             "starts": starts, "stops": stops, "hosts": hosts, "shifts": shifts, "parts": parts,
             "arrays": numbers.astype(np.int32), "spaces": spaces.astype(np.int32),
+            "textures": table_of(memory.textures.items()),
             "numbered": np.full(len(arrays) + later, -1, np.int32),
             "next_array": np.array([len(arrays), table.next_address], np.int64),
         }  # fmt: skip
@@ -182,6 +193,9 @@ class Device:
             "left_matrix": np.zeros((ROWS, MOST_DEPTH)),
             "right_matrix": np.zeros((MOST_DEPTH, MOST_COLUMNS)),
             "sums": np.zeros((ROWS, MOST_COLUMNS)),
+            "texels": np.zeros((8, LANES), np.int64),
+            "weights": np.zeros(8),
+            "fetch": np.zeros(3),
             "cell": self._cell,
             "single": self._cell.view(np.float32),
             "double": self._cell.view(np.float64),

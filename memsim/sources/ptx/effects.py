@@ -33,17 +33,20 @@ NO_RESULT = frozenset(
         "applypriority",
         "setmaxnreg",
         "stmatrix",
+        "sust",
         "pmevent",
         "tensormap",
         "multimem",
         "stackrestore",
     ]
 )
-_LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex"])
+_LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex", "tld4", "suld"])
 _ATOMICS = frozenset(["atom", "red"])
 CARRY = "#carry"  # the flag of add.cc, addc and their like
 ADDRESSED = (
-    _LOADS | _ATOMICS | frozenset(["st", "stmatrix", "cp", "mbarrier", "prefetch", "prefetchu", "wgmma", "multimem"])
+    _LOADS
+    | _ATOMICS
+    | frozenset(["st", "stmatrix", "sust", "cp", "mbarrier", "prefetch", "prefetchu", "wgmma", "multimem"])
 )
 
 
@@ -128,11 +131,11 @@ def effects(one: Instruction) -> Effects:
         steers = reads
     if one.name in ("bar", "barrier"):
         steers = reads if not one.has("red") else [*guard]
-    if one.name in ("cp", "mbarrier"):
+    if one.name in ("cp", "mbarrier", "tex", "tld4"):
         steers = reads
     if one.name == "call":
         steers = reads
-    stores = one.name in ("st", "red", "atom", "stmatrix", "cp", "mbarrier", "multimem")
+    stores = one.name in ("st", "red", "atom", "stmatrix", "sust", "cp", "mbarrier", "multimem")
     fence = one.name in (
         "hostcall",
         "bar",
