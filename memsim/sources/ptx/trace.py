@@ -252,9 +252,14 @@ def _refused(ready: Run) -> dict[str, str]:
 
 
 def chunks(
-    ready: Run, shape: LaunchShape, gpu: GPU, blocks: str | None
+    ready: Run, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
 ) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
-    """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be."""
+    """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be.
+
+    Args:
+        most_executed: micro-ops of warps, as far as the first team's tell; None: any number. Without effect where
+            ``blocks`` are given.
+    """
     team, warps = ready.device.team, ready.device.warps
     wanted = snapshot.given_blocks(blocks, shape, gpu) if blocks is not None else None
     start = 0 if wanted is None else wanted.start // team * team
@@ -263,6 +268,8 @@ def chunks(
     if wanted is None:
         accessed = lane_bytes(chunk, static_ops(ready.device, ready.program)) / len(ids)
         wanted = snapshot.default_blocks(shape, gpu, None, accessed)
+        if most_executed is not None:
+            wanted = wanted[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]
     stop = -(-wanted.stop // team) * team
     yield ids, chunk, stop - start, len(ids)
     done, step = start + len(ids), team
