@@ -12,6 +12,7 @@ import numpy as np
 from memsim.capture.protocol import Allocation, AllocationKind, ProtocolError
 from memsim.sources.ptx.machine.log import UNNUMBERED
 from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, Memory, Region, RegionTable
+from memsim.sources.ptx.textures import Texture
 from memsim.support.errors import InputError
 from memsim.trace.schema import ArrayInfo, Space
 
@@ -98,6 +99,13 @@ class ProcessMemory(Memory):
         self._stale = True
         self.version += 1
 
+    def set_texture(self, number: int, texture: Texture | None) -> None:
+        """Add a texture or surface object; None: remove it."""
+        self.textures.pop(number, None)
+        if texture is not None:
+            self.textures[number] = texture
+        self.version += 1
+
     def use_variables(self, places: Mapping[str, int]) -> None:
         """Set where the variables of the next launch's module lie."""
         self._places = places
@@ -169,6 +177,8 @@ class ProcessMemory(Memory):
 
     def _info(self, one: Allocation, address: int) -> ArrayInfo:
         space = Space.constant if one.address in self._constant else Space.global_
+        if one.kind == AllocationKind.array:
+            space = Space.texture
         name = self._named.get(one.address) or one.name or f"allocation{one.sequence}"
         return ArrayInfo(name, space, address, one.bytes, self._elements.get(one.address, 0))
 

@@ -27,6 +27,7 @@ from memsim.capture.protocol import (
     PlaceVariables,
     ProtocolError,
     Status,
+    TextureRequest,
     _close,
     module_reply,
 )
@@ -107,6 +108,8 @@ class Conversation:
             case Kind.benchmark:
                 return self._benchmark(device, Benchmark.read(f))
             case Kind.texture:
+                request = TextureRequest.read(f)
+                device.memory.set_texture(request.number, request.texture)
                 return Reply()
             case Kind.assembled:
                 return self._assembled(device, f.u64(), f.u32())

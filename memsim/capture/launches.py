@@ -311,6 +311,11 @@ class Launches:
             progress=self.progress,
         )
         if done.trace is not None:
+            if done.cut:
+                self.note(
+                    f"{name}: {done.trace.n_blocks} of {launch.n_blocks} blocks are traced, as each executes many "
+                    "instructions; --blocks 2x traces twice as many as the GPU holds"
+                )
             self._keep(Taken(Counted(name, index, launch.grid, launch.block, done.counts.accesses), self._order, path))
             if self.wanted.snapshot_only and done.trace.n_blocks < launch.n_blocks:
                 self.spoilt.append(f"{done.trace.n_blocks} of {launch.n_blocks} blocks of {name} ran")

@@ -20,6 +20,7 @@ GPU_VARIABLE = "MEMSIM_GPU"
 
 TOOLKIT_OPTION = "--memsim-toolkit"
 BAD_INPUT = 2  # exit code
+CMAKE_TEST = "CMakeCUDACompilerId"  # the program that CMake compiles to identify the compiler
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -62,8 +63,16 @@ def nvcc_command(
     options = [*before, *given, *after]
     rewritten = rewrite(options, choose, None)
     if rewritten.links:
-        rewritten = rewrite(options, choose, str(link_folder(compiler, needs_stand_ins(options))))
+        rewritten = rewrite(options, choose, str(link_folder(compiler, _needs_stand_ins(options))))
     return [str(compiler.path), *rewritten.options], passed
+
+
+def _needs_stand_ins(options: Sequence[str]) -> bool:
+    """Whether a link may take stand-ins for closed libraries.
+
+    CMake links one test program to learn nvcc's folders, and gives these to the linker of programs in C++.
+    """
+    return needs_stand_ins(options) or any(CMAKE_TEST in one for one in options)
 
 
 def _choice(compiler: Compiler, gpu: str | None) -> Callable[[Sequence[str]], str]:

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from memsim.sources.ptx.textures import Texture
+
 VERSION = 1
 MOST_PAYLOAD = 1 << 33  # bytes of one frame: a module's image is the largest payload
 _HEADER = struct.Struct("<IIQ")
@@ -32,6 +34,9 @@ class Kind(IntEnum):
     note = 9
     assembled = 10
 
+
+TEXTURE_OF_LINEAR_MEMORY = 2
+"""The number of a texture's resource that is linear memory of one dimension."""
 
 STOP = 0x504F5453
 """The status of a reply that ends the program, which first writes what it has buffered."""
@@ -109,6 +114,9 @@ class Fields:
 
     def u64(self) -> int:
         return int.from_bytes(self.take(8), "little")
+
+    def f32(self) -> float:
+        return float(struct.unpack("<f", self.take(4))[0])
 
     def triple(self) -> tuple[int, int, int]:
         return self.u32(), self.u32(), self.u32()
@@ -246,6 +254,42 @@ class LaunchRequest:
         grid, block, cluster = f.triple(), f.triple(), f.triple()
         shared, flags, stream, where = f.u32(), f.u32(), f.u64(), f.text()
         return cls(module, function, grid, block, cluster, shared, bool(flags & 1), stream, where, f.take(f.u32()))
+
+
+class TextureOp(IntEnum):
+    """What a message about textures does."""
+
+    create_texture = 0
+    destroy_texture = 1
+    create_surface = 2
+    destroy_surface = 3
+
+
+@dataclass(frozen=True)
+class TextureRequest:
+    """A texture or surface object begins (``texture``) or ends (None)."""
+
+    number: int
+    texture: Texture | None
+
+    @classmethod
+    def read(cls, f: Fields) -> TextureRequest:
+        number, op = f.u64(), f.u32()
+        return cls(number, None if op in (TextureOp.destroy_texture, TextureOp.destroy_surface) else _texture(f))
+
+
+def _texture(f: Fields) -> Texture:
+    """The description of a texture; protocol.h has the order of the fields."""
+    resource, address, extents = f.u32(), f.u64(), (f.u64(), f.u64(), f.u64())
+    row_bytes, slice_bytes, bits, kind = f.u64(), f.u64(), (*f.triple(), f.u32()), f.u32()
+    flags, levels, modes, filtering = f.u32(), f.u32(), f.triple(), f.u32()
+    normalized_float, srgb, border = bool(f.u32()), bool(f.u32()), (f.f32(), f.f32(), f.f32(), f.f32())
+    normalized, _anisotropy, _mipmap_filter = bool(f.u32()), f.u32(), f.u32()
+    bias, lowest, highest = f.f32(), f.f32(), f.f32()
+    return Texture(
+        address, extents, row_bytes, slice_bytes, bits, kind, resource == TEXTURE_OF_LINEAR_MEMORY, modes, filtering,
+        normalized_float, srgb, normalized, border, levels, bool(flags & 1), bias, lowest, highest,
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

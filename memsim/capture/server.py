@@ -36,9 +36,9 @@ from memsim.support.scratch import HIDDEN, Scratch
 from memsim.trace.reader import Trace
 
 LONGEST_MESSAGE_SECONDS = 60.0  # from the begin of a message to its end
-MAX_NAME = 80  # characters of a kernel in the name of its file; a file system allows 255 bytes
 SOCKET_VARIABLE = "MEMSIM_GPU_SOCKET"
 GRACE_SECONDS = 2.0  # for a program that is to end, until it is killed
+LONGEST_NAME = 100  # characters of a kernel in a file name
 POLL_SECONDS = 0.2  # where the system cannot tell that a process ended
 
 
@@ -137,18 +137,17 @@ def _named(launches: Launches, folder: Path) -> list[Path]:
 
 
 def _file_name(kernel: str) -> str:
-    """A kernel's name as part of a file's; long names end in a digest of the rest.
+    """A kernel's name as part of a file's; of a long one its begin and a hash.
 
     >>> _file_name("scale<float, 4>")
     'scale_float_4'
     >>> len(_file_name("thrust::" + 40 * "pair<int, "))
-    80
+    109
     """
     name = "_".join("".join(one if one.isalnum() or one in "_.-" else " " for one in kernel).split())
-    if len(name) <= MAX_NAME:
+    if len(name) <= LONGEST_NAME:
         return name
-    digest = hashlib.sha256(kernel.encode()).hexdigest()[:8]
-    return f"{name[: MAX_NAME - 9]}-{digest}"
+    return f"{name[:LONGEST_NAME]}_{hashlib.sha256(kernel.encode()).hexdigest()[:8]}"
 
 
 @dataclass

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from memsim.sources.ptx.effects import effects, registers_of
 from memsim.sources.ptx.module import Address, Instruction
 
-_LOADS = ("ld", "ldu", "atom", "ldmatrix", "tex")
+_LOADS = ("ld", "ldu", "atom", "ldmatrix", "tex", "tld4", "suld")
 
 
 def addressed_by_data(instructions: Sequence[Instruction]) -> set[int]:

@@ -31,6 +31,7 @@ from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.program import Program
+from memsim.sources.ptx.textures import table_of
 from memsim.sources.rows import STATE
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, ArrayInfo, Space
@@ -55,6 +56,10 @@ class Device:
 
     Args:
         batch: teams of blocks that one call of the loop runs at most.
+
+    Attributes:
+        team: blocks that run together.
+        local_memory: bytes of each thread of a team.
     """
 
     def __init__(
@@ -77,6 +82,15 @@ class Device:
         m = self.machine
         rows = m.numbered[len(self._arrays) : int(m.next_array[0])].tolist()
         return self._arrays + [self._memory.info(row, int(m.starts[row] - m.shifts[row])) for row in rows]
+
+    def texel_bytes(self, array: int) -> int:
+        """Bytes of a texel of the textures in an array of the trace; 0 where there is none."""
+        m = self.machine
+        for row in np.flatnonzero(m.arrays == array):
+            for one in self._memory.textures.values():
+                if m.starts[row] <= one.address < m.stops[row]:
+                    return one.texel_bytes
+        return 0
 
     def relaunch(self, launch: Launch, parameters: np.ndarray, memory: Memory, changed: bool) -> None:
         """Make ready for another launch of the same kernel and extents, which is not traced.
@@ -104,7 +118,7 @@ class Device:
         """Shared memory of a team's blocks, local memory of its threads, the kernel's parameters."""
         stride = max(-(-self.layout.block_bytes // 16) * 16, 16)  # so that no object lies in two blocks' words
         self._shared = np.zeros((self.team, stride), np.uint8)
-        self._local = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
+        self.local_memory = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
         self._parameters = self.layout.parameters.copy()
 
     def _regions(self, memory: Memory) -> tuple[list[ArrayInfo], dict[str, np.ndarray]]:
@@ -121,6 +135,7 @@ class Device:
         columns = {
             "starts": starts, "stops": stops, "hosts": hosts, "shifts": shifts, "parts": parts,
             "arrays": numbers.astype(np.int32), "spaces": spaces.astype(np.int32),
+            "textures": table_of(memory.textures.items()),
             "numbered": np.full(len(arrays) + later, -1, np.int32),
             "next_array": np.array([len(arrays), table.next_address], np.int64),
         }  # fmt: skip
@@ -147,7 +162,7 @@ class Device:
         local = len(arrays) if self.layout.local_bytes else -1
         if self.layout.local_bytes:
             arrays.append(ArrayInfo("local", Space.local, 0, self.layout.local_bytes, 4))
-        add(LOCAL_WINDOW, self.layout.local_bytes, self._local.ctypes.data, Space.local, local, 0)
+        add(LOCAL_WINDOW, self.layout.local_bytes, self.local_memory.ctypes.data, Space.local, local, 0)
         return rows, np.array(parts, np.int64).reshape(-1, 2)
 
     # -- arrays
@@ -178,6 +193,9 @@ class Device:
             "left_matrix": np.zeros((ROWS, MOST_DEPTH)),
             "right_matrix": np.zeros((MOST_DEPTH, MOST_COLUMNS)),
             "sums": np.zeros((ROWS, MOST_COLUMNS)),
+            "texels": np.zeros((8, LANES), np.int64),
+            "weights": np.zeros(8),
+            "fetch": np.zeros(3),
             "cell": self._cell,
             "single": self._cell.view(np.float32),
             "double": self._cell.view(np.float64),
@@ -214,7 +232,7 @@ class Device:
         grid = np.zeros(tables.GRID_FIELDS, np.int64)
         grid[[tables.GRID_X, tables.GRID_Y, tables.GRID_Z]] = self.launch.grid
         grid[[tables.WARPS, tables.THREADS, tables.TEAM]] = self.warps, self.launch.threads, self.team
-        grid[[tables.LOCAL_BYTES, tables.LOCAL_HOST]] = self._local.shape[1], self._local.ctypes.data
+        grid[[tables.LOCAL_BYTES, tables.LOCAL_HOST]] = self.local_memory.shape[1], self.local_memory.ctypes.data
         grid[[tables.SHARED_BYTES, tables.SHARED_HOST]] = self._shared.shape[1], self._shared.ctypes.data
         grid[[tables.SHARED_ROW, tables.LOCAL_ROW]] = self.shared_row, self.local_row
         grid[[tables.TRACING, tables.MOST_STEPS]] = int(tracing), MOST_STEPS

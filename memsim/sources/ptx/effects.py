@@ -33,16 +33,20 @@ NO_RESULT = frozenset(
         "applypriority",
         "setmaxnreg",
         "stmatrix",
+        "sust",
         "pmevent",
         "tensormap",
         "multimem",
         "stackrestore",
     ]
 )
-_LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex"])
+_LOADS = frozenset(["ld", "ldu", "ldmatrix", "tex", "tld4", "suld"])
 _ATOMICS = frozenset(["atom", "red"])
+CARRY = "#carry"  # the flag of add.cc, addc and their like
 ADDRESSED = (
-    _LOADS | _ATOMICS | frozenset(["st", "stmatrix", "cp", "mbarrier", "prefetch", "prefetchu", "wgmma", "multimem"])
+    _LOADS
+    | _ATOMICS
+    | frozenset(["st", "stmatrix", "sust", "cp", "mbarrier", "prefetch", "prefetchu", "wgmma", "multimem"])
 )
 
 
@@ -114,6 +118,10 @@ def effects(one: Instruction) -> Effects:
     sources = one.operands[1:] if result else one.operands
     guard = tuple(registers_of(one.guard)) if one.guard is not None else ()
     reads = [name for operand in sources for name in registers_of(operand)] + list(guard)
+    if one.has("cc"):
+        writes += (CARRY,)
+    if one.name in ("addc", "subc", "madc"):
+        reads.append(CARRY)
     if result and (guard or one.name == "wgmma"):
         reads += writes
     memory = one.name in ADDRESSED
@@ -123,11 +131,11 @@ def effects(one: Instruction) -> Effects:
         steers = reads
     if one.name in ("bar", "barrier"):
         steers = reads if not one.has("red") else [*guard]
-    if one.name in ("cp", "mbarrier"):
+    if one.name in ("cp", "mbarrier", "tex", "tld4"):
         steers = reads
     if one.name == "call":
         steers = reads
-    stores = one.name in ("st", "red", "atom", "stmatrix", "cp", "mbarrier", "multimem")
+    stores = one.name in ("st", "red", "atom", "stmatrix", "sust", "cp", "mbarrier", "multimem")
     fence = one.name in (
         "hostcall",
         "bar",

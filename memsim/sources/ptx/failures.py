@@ -14,7 +14,7 @@ from memsim.support.errors import InputError
 
 PROBLEMS = {
     Stop.endless: "goes on without end: a warp has carried out 2 ** 28 instructions",
-    Stop.spinning: "waits for another block to change this; blocks run one after another, so that cannot be run",
+    Stop.spinning: "waits for a change that no other block makes; memsim cannot run kernels that wait for the host",
     Stop.deadlock: "waits for what no thread of its block will do",
     Stop.parted: "is reached by some lanes of a warp while others wait at another barrier; all must reach the same one",
     Stop.host_call: "calls a function of CUDA's device runtime that memsim does not have here",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from memsim.sources.ptx.textures import Texture
 from memsim.support.errors import InputError
 from memsim.trace.schema import ArrayInfo, Space
 
@@ -69,6 +70,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.regions: list[Region] = []
+        self.textures: dict[int, Texture] = {}  # texture and surface objects, by handle
         self._next = FIRST_ADDRESS
         self._hosts: list[tuple[int, int, Region]] = []  # (first byte on the host, behind the last, region), ascending
         self._symbols: dict[tuple[str, str], int] = {}  # variables of modules, by (module's key, name)

@@ -11,6 +11,7 @@ from memsim.sources.ptx.program import Program
 from memsim.sources.ptx.widths import width_of_access
 from memsim.trace.schema import Kind, Space, StaticOp
 
+TEXTURE_FETCHES = ("tex", "tld4")
 _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
 
 
@@ -26,12 +27,12 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
         kind = kind_of(one)
         if kind is Kind.atomic and not answers(one, program.builder.read):
             kind = Kind.reduction
-        space = Space.texture if info.space is Space.global_ and one.has("nc") else info.space
+        space = _space(one, info.space)
         found.append(
             StaticOp(
                 kind,
                 space,
-                width_of_access(one),
+                _width(device, one, array),
                 array,
                 place.line,
                 place.column,
@@ -45,13 +46,25 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
     return found
 
 
+def _space(one: Instruction, space: Space) -> Space:
+    """The space of an access to an array."""
+    if one.name in TEXTURE_FETCHES or space is Space.global_ and one.has("nc"):
+        return Space.texture
+    return Space.global_ if space is Space.texture else space
+
+
+def _width(device: Device, one: Instruction, array: int) -> int:
+    """Bytes of a lane's access; of a fetch, those of a texel."""
+    return device.texel_bytes(array) if one.name in TEXTURE_FETCHES else width_of_access(one)
+
+
 def kind_of(one: Instruction) -> Kind:
     """What an access does."""
     if one.name == "atom":
         return Kind.atomic
     if one.name in ("red", "multimem"):
         return Kind.reduction
-    if one.name in ("st", "stmatrix"):
+    if one.name in ("st", "stmatrix", "sust"):
         return Kind.store
     if one.name == "cp" and "global" in one.parts and any("shared" in part for part in one.parts):
         first = next(part for part in one.parts if part == "global" or part.startswith("shared"))

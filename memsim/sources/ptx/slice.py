@@ -96,7 +96,7 @@ def read_space(one: Instruction, effect: Effects) -> str:
     The objects of mbarrier are nobody's else; what arrives at them is always counted. A copy reads where it copies
     from.
     """
-    if not effect.memory or one.name in ("st", "stmatrix", "mbarrier") or effect.space in ("param", "const"):
+    if not effect.memory or one.name in ("st", "stmatrix", "sust", "mbarrier") or effect.space in ("param", "const"):
         return ""
     if one.name == "cp":
         spaces = [part.split("::")[0] for part in one.parts if part.split("::")[0] in ("shared", "global")]

@@ -12,6 +12,7 @@ import numpy as np
 from memsim.gpu.choices import Dependence
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
+from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.failures import failure
 from memsim.sources.ptx.inline import PRINTF, flattened
@@ -68,8 +69,11 @@ class Run:
         self.executed = self.accesses = self.sectors = 0
         self.host_calls = host_calls
 
-    def blocks(self, ids: np.ndarray) -> None:
-        """Run blocks; their rows are in the log afterwards.
+    def blocks(self, ids: np.ndarray) -> np.ndarray:
+        """Run blocks with consecutive numbers; their rows are in the log afterwards.
+
+        Returns:
+            The numbers of the blocks that have run. If a block waits for later ones, these have run with it.
 
         Raises:
             InputError: the kernel does what it must not; one line that names the PTX's line and the source's.
@@ -80,13 +84,23 @@ class Run:
         status[:] = 0
         status[tables.LAST_TEAM] = len(ids) // device.team
         device.grow_mixes()
-        with loading_loops():
-            rare.load(device.machine)
-            while (stop := Stop(run(device.machine))) != Stop.done:
-                self._attend(stop)
+        joined: CoResident | None = None
+        try:
+            with loading_loops():
+                rare.load(device.machine)
+                while (stop := Stop(run(device.machine))) != Stop.done:
+                    if can_join(device, stop):
+                        together = joined_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
+                        joined, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
+                    else:
+                        self._attend(stop)
+        finally:
+            if joined is not None:
+                joined.end()
         self.executed += int(status[tables.EXECUTED])
         self.accesses += int(status[tables.ACCESSES])
         self.sectors += int(status[tables.SECTORS])
+        return ids
 
     def all_blocks(self, ids: range, progress: Progress | None = None) -> None:
         """Run blocks with consecutive numbers, as many at a time as the machine takes; whole teams."""
@@ -94,7 +108,7 @@ class Run:
         step = max(1, FIRST_BATCH // team) * team
         while first < ids.stop:
             last, begun = min(first + min(step, self.batch), ids.stop), time.monotonic()
-            self.blocks(np.arange(first, last))
+            last = int(self.blocks(np.arange(first, last))[-1]) + 1
             if time.monotonic() - begun < QUICK_SECONDS:
                 step *= 4
             first = last
@@ -238,24 +252,29 @@ def _refused(ready: Run) -> dict[str, str]:
 
 
 def chunks(
-    ready: Run, shape: LaunchShape, gpu: GPU, blocks: str | None
+    ready: Run, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
 ) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
-    """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be."""
+    """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be.
+
+    Args:
+        most_executed: micro-ops of warps, as far as the first team's tell; None: any number. Without effect where
+            ``blocks`` are given.
+    """
     team, warps = ready.device.team, ready.device.warps
     wanted = snapshot.given_blocks(blocks, shape, gpu) if blocks is not None else None
     start = 0 if wanted is None else wanted.start // team * team
-    ids = np.arange(start, start + team)
-    ready.blocks(ids)
-    chunk = ready.chunk(team, 0)
+    ids = ready.blocks(np.arange(start, start + team))
+    chunk = ready.chunk(len(ids), 0)
     if wanted is None:
-        accessed = lane_bytes(chunk, static_ops(ready.device, ready.program)) / team
+        accessed = lane_bytes(chunk, static_ops(ready.device, ready.program)) / len(ids)
         wanted = snapshot.default_blocks(shape, gpu, None, accessed)
+        if most_executed is not None:
+            wanted = wanted[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]
     stop = -(-wanted.stop // team) * team
-    yield ids, chunk, stop - start, team
-    done, step = start + team, team
+    yield ids, chunk, stop - start, len(ids)
+    done, step = start + len(ids), team
     while done < stop:
-        ids = np.arange(done, min(done + step, stop))
-        ready.blocks(ids)
+        ids = ready.blocks(np.arange(done, min(done + step, stop)))
         yield ids, ready.chunk(len(ids), (done - start) * warps), stop - start, int(ids[-1]) + 1 - start
         done += len(ids)
         per_block = max(ready.device.log.n_bytes // len(ids), 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memsim.sources.ptx.effects import effects, registers_of
 from memsim.sources.ptx.module import Instruction, Register, Vector
 
-_BRINGING = ("ld", "ldu", "atom", "ldmatrix")
+_BRINGING = ("ld", "ldu", "atom", "ldmatrix", "tex", "tld4", "suld")
 
 
 def brings(one: Instruction) -> bool:

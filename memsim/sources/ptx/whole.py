@@ -10,7 +10,11 @@ from pathlib import Path
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.ptx.trace import Progress, Run, begin_trace, chunks, finish_trace
+from memsim.sources.snapshot import LEAST_WAVES
 from memsim.trace.reader import Trace
+
+MOST_EXECUTED = 1 << 26
+"""Micro-ops of warps that a snapshot has at most, unless its blocks are given: so many take about ten seconds."""
 
 
 @dataclass
@@ -39,10 +43,12 @@ class Whole:
 
     Attributes:
         trace: None where its accesses were too few after the first blocks.
+        cut: whether it has fewer blocks than its accesses ask for, as they execute too much.
     """
 
     trace: Trace | None
     counts: Counts
+    cut: bool = False
 
 
 class _NotWorth(Exception):
@@ -81,22 +87,23 @@ def run_and_trace(
     done = 0
     if first and not only_snapshot:
         _others(rest, range(first), counts)
-    trace = None
+    trace, traced_executed = None, 0
     with suppress(_NotWorth):
         with begin_trace(traced, out, gpu) as writer:
-            for ids, chunk, total, at in chunks(traced, shape, gpu, blocks):
+            for ids, chunk, total, at in chunks(traced, shape, gpu, blocks, MOST_EXECUTED):
                 writer.append(ids, chunk)
                 done = int(ids[-1]) + 1
-                if done == first + team and not is_worth(_guess(traced, team, n_blocks)):
+                if ids[0] == first and not is_worth(_guess(traced, len(ids), n_blocks)):
                     raise _NotWorth
                 if progress:
                     progress(at, total)
             finish_trace(traced, writer, shape)
-        trace = Trace.open(out)
+        trace, traced_executed = Trace.open(out), traced.executed
     counts.add(traced)
     if done < n_blocks and not only_snapshot:
         _others(rest, range(done, n_blocks), counts)
-    return Whole(trace, counts)
+    few = trace is not None and trace.n_blocks < min(n_blocks, LEAST_WAVES * snapshot.wave_blocks(shape, gpu))
+    return Whole(trace, counts, few and blocks is None and traced_executed > MOST_EXECUTED // 2)
 
 
 def _guess(run: Run, blocks: int, n_blocks: int) -> int:

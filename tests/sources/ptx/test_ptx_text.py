@@ -67,14 +67,14 @@ def test_an_endless_loop_ends(monkeypatch):
         run("A: add.s32 %r1, %r1, 1; bra A;")
 
 
-def test_a_lock_that_another_block_holds_is_refused():
-    """Each block waits until all blocks have counted: blocks run one after another, so that never comes."""
+def test_a_lock_that_no_block_releases_is_refused():
+    """Each block waits until three have counted; the grid has two."""
     body = """
     ld.param.u64 %rd1, [out]; mov.u32 %r1, %tid.x; setp.ne.s32 %p1, %r1, 0; @%p1 bra E;
     atom.global.add.u32 %r2, [%rd1], 1;
-    A: atom.global.or.b32 %r3, [%rd1], 0; setp.lt.u32 %p2, %r3, 2; @%p2 bra A;
+    A: atom.global.or.b32 %r3, [%rd1], 0; setp.lt.u32 %p2, %r3, 3; @%p2 bra A;
     E: ret;"""
-    with pytest.raises(InputError, match="waits for another block"):
+    with pytest.raises(InputError, match="waits for a change that no other block makes"):
         run(body, grid=2)
 
 

@@ -10,10 +10,12 @@ from memsim.sources.ptx.lowering.floats import FLOATING, arithmetic
 from memsim.sources.ptx.lowering.integers import INTEGERS
 from memsim.sources.ptx.lowering.memory import ADDRESSES, ATOMICS, LOADS, NOTHING, STORES
 from memsim.sources.ptx.lowering.tensors import lower_mma, lower_wgmma
+from memsim.sources.ptx.lowering.textures import lower_fetch, lower_query, lower_surface
 from memsim.sources.ptx.module import Instruction
 
-_PLAIN = COMPARISONS | CONTROL | ADDRESSES | NOTHING | CLUSTERS
-_VALUED = LOADS | STORES | ATOMICS | {"mbarrier": lower_mbarrier, "mma": lower_mma, "wgmma": lower_wgmma}
+_TEXTURES = {"tex": lower_fetch, "tld4": lower_fetch, "suld": lower_surface, "sust": lower_surface}
+_PLAIN = COMPARISONS | CONTROL | ADDRESSES | NOTHING | CLUSTERS | {"txq": lower_query, "suq": lower_query}
+_VALUED = LOADS | STORES | ATOMICS | _TEXTURES | {"mbarrier": lower_mbarrier, "mma": lower_mma, "wgmma": lower_wgmma}
 _ARITHMETIC = INTEGERS.keys() | FLOATING.keys()
 
 

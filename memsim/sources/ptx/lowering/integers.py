@@ -57,8 +57,7 @@ def _rare(op: Integer, count: int, signed: Integer | None = None, mask: int | No
 
 def _add(b: Builder, one: Instruction) -> None:
     if one.has("cc"):
-        left, right = _operands(b, one, one.type, one.type)
-        return _carried(b, one, left, right)
+        return _carried(b, one)
     subtract = one.name == "sub"
     if one.has("sat"):
         op = Integer.saturated_subtract if subtract else Integer.saturated_add
@@ -70,14 +69,14 @@ def _add(b: Builder, one: Instruction) -> None:
     return _plain(Micro.subtract if subtract else Micro.add)(b, one)
 
 
-def _with_carry(b: Builder, one: Instruction) -> None:
-    """addc, subc."""
+def _carried(b: Builder, one: Instruction) -> None:
+    """add.cc, addc, sub.cc, subc: the carry is a predicate of each lane."""
     left, right = _operands(b, one, one.type, one.type)
-    _carried(b, one, left, right)
+    _with_carry(b, one, left, right)
 
 
-def _carried(b: Builder, one: Instruction, left: int, right: int) -> None:
-    """add.cc, addc, sub.cc, subc, mad.cc, madc: the carry is a predicate of each lane."""
+def _with_carry(b: Builder, one: Instruction, left: int, right: int) -> None:
+    """The sum or difference of two rows with the carry."""
     width, to = width_of(one.type), destination(b, one)
     carry, sum_, other = b.predicate("#carry"), b.temporary(0), b.temporary(1)
     subtract = one.name in ("sub", "subc")
@@ -106,9 +105,9 @@ AND_ONLY, OR_BOTH = 0b1100, 0b1110  # truth tables: the first of two predicates 
 def _multiply(b: Builder, one: Instruction) -> None:
     """mul, mad and madc: lo, hi, wide; 24 bits apart."""
     kind = one.type
-    width, signed, mad = width_of(kind), is_signed(kind), one.name != "mul"
     if one.name == "madc" or one.has("cc"):
-        return _multiply_add_carried(b, one)
+        return _multiply_with_carry(b, one)
+    width, signed, mad = width_of(kind), is_signed(kind), one.name == "mad"
     to, wide = destination(b, one), one.has("wide")
     out = 2 * width if wide else width
     left, right = _operands(b, one, kind, kind)
@@ -123,17 +122,16 @@ def _multiply(b: Builder, one: Instruction) -> None:
     b.emit(ops[2 * mad + (wide and signed)], dst=to, a=left, b=right, mask=mask_of(out), shift=64 - width, **more)
 
 
-def _multiply_add_carried(b: Builder, one: Instruction) -> None:
-    """mad.cc and madc: half of a product, then an addition that takes or leaves a carry."""
+def _multiply_with_carry(b: Builder, one: Instruction) -> None:
+    """mad.cc and madc: the low or high half of a product is added with the carry."""
     width = width_of(one.type)
     left, right, added = _operands(b, one, one.type, one.type, one.type)
-    product = b.temporary(3)
+    half = b.temporary(3)
     if one.has("hi"):
-        _high(b, product, left, right, width, is_signed(one.type))
-        b.emit(Micro.bit_and, dst=product, a=product, b=b.constant(mask_of(width)))
+        _high(b, half, left, right, width, is_signed(one.type))
     else:
-        b.emit(Micro.multiply, dst=product, a=left, b=right, mask=mask_of(width))
-    _carried(b, one, product, added)
+        b.emit(Micro.multiply, dst=half, a=left, b=right, mask=mask_of(width))
+    _with_carry(b, one, half, added)
 
 
 def _high(b: Builder, to: int, left: int, right: int, width: int, signed: bool) -> None:
@@ -425,8 +423,8 @@ def _select_by_sign(b: Builder, one: Instruction) -> None:
 INTEGERS: dict[str, Lower] = {
     "add": _add,
     "sub": _add,
-    "addc": _with_carry,
-    "subc": _with_carry,
+    "addc": _carried,
+    "subc": _carried,
     "mul": _multiply,
     "mad": _multiply,
     "madc": _multiply,

@@ -51,8 +51,8 @@ LOWEST = -(1 << 63)
 def atomic(m, record, w, warp, pc, r, row, active):
     """Carry out one atomic of every active lane, of which there are some; DONE, or why it cannot be.
 
-    A lock or flag that a warp asks for again and again without a change gets other warps their turn, and ends the run
-    when nobody changes it: blocks run one after another, so another block will not.
+    If a warp repeats it without a change, as for a lock or flag, other warps get their turn. After many repeats the run
+    stops, so that later blocks can join.
     """
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])

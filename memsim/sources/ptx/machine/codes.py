@@ -80,6 +80,8 @@ class Micro(IntEnum):
     mma = 90
     wgmma = 91
     cluster_barrier = 92
+    texture = 94  # DST: what it does, A: handle, LIST: coordinates, then results; see machine/textures.py
+    surface = 95
     host_call = 93  # X: which function, LIST and COUNT: its arguments, DST: its result
 
 

@@ -28,9 +28,13 @@ UNNUMBERED = -2  # an array that gets its number when it is first accessed
 PLACED = 512  # bytes to which such arrays are aligned in the trace
 FULL = -2  # in the table of mixes: no more can be told apart
 GLOBAL, SHARED, LOCAL, CONSTANT = int(Space.global_), int(Space.shared), int(Space.local), int(Space.constant)
-COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC = (
-    int(one) for one in (Micro.copy_async, Micro.bulk, Micro.tensor, Micro.load, Micro.matrix_load, Micro.atomic)
-)
+COPY_ASYNC, BULK, TENSOR, LOAD, MATRIX_LOAD, ATOMIC, TEXTURE, SURFACE = (
+    int(one)
+    for one in (
+        Micro.copy_async, Micro.bulk, Micro.tensor, Micro.load, Micro.matrix_load, Micro.atomic, Micro.texture,
+        Micro.surface,
+    )
+)  # fmt: skip
 WAITED, STORES = 4, 64  # bits of Y: something may wait for what is brought; a bulk copy goes to global memory
 BARRIER_FLAG, MASKED_FLAG, TURN_FLAG = int(Flag.barrier), int(Flag.masked), int(Flag.turn)
 
@@ -132,6 +136,12 @@ def static_op(m, pc, array):
     return op
 
 
+@inlined
+def _is_answered(micro):
+    """Whether an access brings something only if the flag WAITED says so."""
+    return micro == ATOMIC or micro == TEXTURE or micro == SURFACE
+
+
 @called
 def log_access(m, record, warp, pc, lanes, place, count, array, space):
     """Log one access of ``count`` lanes at places in the trace's address space; false when there are too many ops.
@@ -155,7 +165,7 @@ def log_access(m, record, warp, pc, lanes, place, count, array, space):
         issue_load(m.state, warp, COPIES)
         if micro == COPY_ASYNC and record[FIRST_COPY] == 0:
             record[FIRST_COPY] = m.cursor[0]
-    elif micro == LOAD or micro == MATRIX_LOAD or micro == ATOMIC and m.code[pc, Y] & WAITED:
+    elif micro == LOAD or micro == MATRIX_LOAD or _is_answered(micro) and m.code[pc, Y] & WAITED:
         kind = SHORT if space == SHARED or space == CONSTANT else LONG
         record[BROUGHT] = issue_load(m.state, warp, kind) << 2 | kind
     return True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.machine import across, floats, rare_integers, tensors
+from memsim.sources.ptx.machine import across, floats, rare_integers, tensors, textures
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE
 from memsim.sources.ptx.machine.apart import address_of
@@ -148,6 +148,16 @@ def _copy_async(m, w, pc, active):
 
 
 @loop
+def _texture(m, w, pc, active):
+    return textures.fetch(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
+
+
+@loop
+def _surface(m, w, pc, active):
+    return textures.surface(m, m.records[w], w, m.status[BASE_WARP] + w, pc, m.registers[w], m.code[pc], active)
+
+
+@loop
 def _commit(m, w, pc, active):
     commit(m, m.records[w], w, m.status[BASE_WARP] + w)
     return DONE
@@ -245,6 +255,8 @@ LOOPS = {
     Micro.matrix_load: _matrix_load,
     Micro.matrix_store: _matrix_store,
     Micro.copy_async: _copy_async,
+    Micro.texture: _texture,
+    Micro.surface: _surface,
     Micro.commit: _commit,
     Micro.wait_group: _wait_group,
     Micro.bulk: _bulk,

@@ -87,9 +87,13 @@ MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
 EQUAL, UNEQUAL, LESS, LESS_EQUAL, LESS_SIGNED, LESS_EQUAL_SIGNED = range(24, 30)
 PREDICATE, BRANCH, TABLE, EXIT = int(Micro.predicate), int(Micro.branch), int(Micro.branch_table), int(Micro.exit)
 BARRIER, TRAP, LOAD, STORE = int(Micro.barrier), int(Micro.trap), int(Micro.load), int(Micro.store)
-ALIAS, ATOMIC, COPY_ASYNC, MATRIX_LOAD, MATRIX_STORE = (
-    int(one) for one in (Micro.alias, Micro.atomic, Micro.copy_async, Micro.matrix_load, Micro.matrix_store)
-)
+ALIAS, ATOMIC, COPY_ASYNC, MATRIX_LOAD, MATRIX_STORE, TEXTURE, SURFACE = (
+    int(one)
+    for one in (
+        Micro.alias, Micro.atomic, Micro.copy_async, Micro.matrix_load, Micro.matrix_store, Micro.texture,
+        Micro.surface,
+    )
+)  # fmt: skip
 
 
 @loop
@@ -275,7 +279,7 @@ def _rare(m, record, w, warp, pc, row, active):
         _share(m, w, row)
     elif active != 0:
         return call_at(m.loops[op], m, w, pc, active)
-    elif op == ATOMIC or op == COPY_ASYNC or op == MATRIX_LOAD or op == MATRIX_STORE:
+    elif op == ATOMIC or op == COPY_ASYNC or op == MATRIX_LOAD or op == MATRIX_STORE or op == TEXTURE or op == SURFACE:
         log_masked(m, record, warp, row[Y])
     return np.int64(DONE)
 

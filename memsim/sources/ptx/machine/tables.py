@@ -52,6 +52,10 @@ class Machine(NamedTuple):
     bytes2: np.ndarray
     bytes4: np.ndarray
     bytes8: np.ndarray
+    textures: np.ndarray  # i8 [textures + 1, FIELDS of memsim.sources.ptx.textures]
+    texels: np.ndarray  # i8 [8, LANES], addresses of the texels of a fetch
+    weights: np.ndarray  # f8 [8], theirs
+    fetch: np.ndarray  # f8 [3], coordinates of one lane
     ids: np.ndarray  # i8, of the blocks to run
     grid: np.ndarray  # i8 [GRID_FIELDS]
     special: np.ndarray  # i8 [7], registers that change with the block
