@@ -62,7 +62,7 @@ def _runnable() -> list[str]:
     """All studies but those whose compiler is not installed; of these one line says so."""
     missing = {name: package for name, package in NEEDS.items() if not find_spec(package)}
     for name, package in missing.items():
-        print(f"{name}: left out, as {package} is not installed: pip install 'memsim[{package}]'", file=sys.stderr)
+        print(f"{name}: left out, as {package} is not installed: pip install {package}", file=sys.stderr)
     return [name for name in STUDIES if name not in missing]
 
 

@@ -31,6 +31,7 @@ class Kind(IntEnum):
     unsupported = 8
     note = 9
     assembled = 10
+    tuned = 11
 
 
 STOP = 0x504F5453
