@@ -37,8 +37,6 @@ class Kind(IntEnum):
 STOP = 0x504F5453
 """The status of a reply that ends the program, which first writes what it has buffered."""
 
-WITHOUT_REPLY = (Kind.allocations, Kind.unsupported, Kind.note)
-
 
 class Status(IntEnum):
     """Numbers of CUDA errors (CUresult and cudaError agree on these)."""
