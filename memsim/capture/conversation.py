@@ -67,7 +67,7 @@ class Conversation:
     @property
     def is_done(self) -> bool:
         """Whether the program is to end, as all that is wanted is captured or tuned."""
-        if self.timer is not None and self.timer.is_done:
+        if isinstance(self.timer, Timer) and self.timer.is_done:
             return True
         return self.launches.wanted.stop and self.launches.is_complete
 
@@ -185,10 +185,9 @@ class Conversation:
 
     def _tuned(self, device: Device, report: str) -> Reply:
         tuned = read_report(report, device.benchmarks)
-        if self.timer is not None and isinstance(tuned, str):
-            self.timer.unreported = tuned
-        elif self.timer is not None and isinstance(tuned, TunedKernel):
+        if isinstance(self.timer, Timer):
             self.timer.tuned.append(tuned)
+        if isinstance(tuned, TunedKernel):
             self.launches.note(tuned.summary(self.gpu.name))
         return Reply()
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memsim.capture.tuning import TimedLaunch, TunedKernel
+from memsim.capture.tuning import SilentTuner, TimedLaunch, TunedKernel
 from memsim.trace.reader import Trace
 
 Clock = Callable[[Trace, bool], float]
@@ -27,16 +27,14 @@ class Timer:
         until: whether the program is to end when a kernel of this name is tuned; None: it runs to its end.
 
     Attributes:
-        tuned: kernels that were tuned.
-        unreported: a tuner that does not report its configurations, with its version.
+        tuned: kernels that were tuned, and tuners that do not report them.
     """
 
     clock: Clock
     blocks: Sequence[str] = (TIMED_BLOCKS,)
     folder: Path | None = None
     until: Callable[[str], bool] | None = None
-    tuned: list[TunedKernel] = field(default_factory=list)
-    unreported: str = ""
+    tuned: list[TunedKernel | SilentTuner] = field(default_factory=list)
     _count: int = 0
     _known: dict[Any, TimedLaunch] = field(default_factory=dict)
 
@@ -45,7 +43,7 @@ class Timer:
         """Whether the program is to end."""
         if self.until is None:
             return False
-        return bool(self.unreported) or any(self.until(one.kernel) for one in self.tuned)
+        return any(isinstance(one, SilentTuner) or self.until(one.kernel) for one in self.tuned)
 
     def time(self, flushed: bool, same: Any, trace: Callable[[str, str], Path]) -> TimedLaunch:
         """Time a launch.

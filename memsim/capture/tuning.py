@@ -74,8 +74,15 @@ class TunedKernel:
         )
 
 
-def read_report(text: str, benchmarks: Sequence[Sequence[TimedLaunch]]) -> TunedKernel | str:
-    """The tuned kernel of a report, or the name of a tuner that reports nothing.
+@dataclass(frozen=True)
+class SilentTuner:
+    """A tuner that does not report what it tries, named with its version."""
+
+    name: str
+
+
+def read_report(text: str, benchmarks: Sequence[Sequence[TimedLaunch]]) -> TunedKernel | SilentTuner:
+    """The tuned kernel of a report, or a tuner that reports none.
 
     Args:
         text: the report.
@@ -90,7 +97,7 @@ def read_report(text: str, benchmarks: Sequence[Sequence[TimedLaunch]]) -> Tuned
     try:
         report = json.loads(text)
         if "unreported" in report:
-            return str(report["unreported"])
+            return SilentTuner(str(report["unreported"]))
         return TunedKernel(str(report["kernel"]), [_configuration(one, benchmarks) for one in report["configurations"]])
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         raise ProtocolError(f"a tuner's report makes no sense ({error})") from None

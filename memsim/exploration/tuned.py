@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memsim.capture.tuning import Configuration, TunedKernel
+from memsim.capture.tuning import Configuration, SilentTuner, TunedKernel
 from memsim.exploration.model import modelled
 from memsim.exploration.search import ONE_WAVE, Asked, Effort, Exploration, Progress, Task, search
 from memsim.exploration.space import Chosen
@@ -21,6 +21,7 @@ from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 _LARGEST_FILE = 1 << 20
+_TUNES_NOTHING = "tunes no kernel; give one with @triton.autotune and two configurations or more, and launch it"
 
 
 def is_program(path: str | Path) -> bool:
@@ -86,15 +87,15 @@ def _tuned(
     timer = Timer(clock, blocks, folder, until=lambda name: kernel in (None, name))
     nothing = Wanted(launches=())  # of launches that are not timed
     capture_script(script, arguments, folder / f"launch{SUFFIX}", gpu, nothing, timer=timer, needs_trace=False)
-    found = [one for one in timer.tuned if kernel in (None, one.kernel)]
-    if found:
-        return found[0]
-    if timer.unreported:
-        problem = "does not report the configurations that it tries; give a Python with Triton 3.8 or newer"
-        raise InputError(script, timer.unreported, problem)
-    problem = "tunes no kernel; give one with @triton.autotune and two configurations or more, and launch it"
-    if timer.tuned:
-        problem = f"is not tuned; tuned are {', '.join(one.kernel for one in timer.tuned)}"
+    others = []
+    for one in timer.tuned:
+        if isinstance(one, SilentTuner):
+            problem = "does not report the configurations that it tries; give a Python with Triton 3.8 or newer"
+            raise InputError(script, one.name, problem)
+        if kernel in (None, one.kernel):
+            return one
+        others.append(one.kernel)
+    problem = f"is not tuned; tuned are {', '.join(others)}" if others else _TUNES_NOTHING
     raise InputError(script, kernel or "kernel", problem)
 
 

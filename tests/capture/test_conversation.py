@@ -12,6 +12,7 @@ from gpu_process import GpuProcess
 from memsim.capture.outcome import check_outcome
 from memsim.capture.protocol import Kind, Payload, ProtocolError
 from memsim.capture.timer import Timer
+from memsim.capture.tuning import SilentTuner
 from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -222,7 +223,7 @@ def test_a_tuner_that_reports_nothing_ends_the_program(tmp_path):
     timer = Timer(lambda trace, flushed: 1.0, until="copy".__eq__)
     process = GpuProcess(tmp_path, timer=timer)
     tuned(process, {"unreported": "Triton 3.7.0"})
-    assert process.server.is_done and timer.unreported == "Triton 3.7.0"
+    assert process.server.is_done and timer.tuned == [SilentTuner("Triton 3.7.0")]
 
 
 @pytest.mark.parametrize(
