@@ -31,7 +31,7 @@ from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function, Variable
 from memsim.sources.ptx.origin import NOWHERE, Origin
-from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS, kernel_name
+from memsim.sources.ptx.ptxas import kernel_name, registers_of
 from memsim.sources.ptx.trace import Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
 from memsim.sources.wanted import ALL, Wanted
@@ -386,11 +386,10 @@ class Launches:
         """Registers of a thread: as given, else as the assembler says."""
         if self.wanted.registers is not None:
             return self.wanted.registers
-        needs = self.modules.needs(module, launch.kernel)
-        if not isinstance(needs, str):
-            return needs.registers
-        self.note(f"{launch.name}: {DEFAULT_REGISTERS} registers per thread are assumed ({needs}); give --registers N")
-        return DEFAULT_REGISTERS
+        registers, note = registers_of(self.modules.needs(module, launch.kernel), launch.name)
+        if note:
+            self.note(note)
+        return registers
 
     def note(self, line: str) -> None:
         """Keep a line for the user, once."""
@@ -435,4 +434,4 @@ def _shape(name: str, launch: Launch) -> tuple[Any, ...]:
     return name, launch.grid, launch.block, launch.shared_bytes
 
 
-__all__ = ["DEFAULT_REGISTERS", "Benchmarked", "Counted", "Device", "Launches", "Ran", "Taken"]
+__all__ = ["Benchmarked", "Counted", "Device", "Launches", "Ran", "Taken"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import runpy
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,7 @@ from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.launch import Launch, parsed
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.origin import beside
-from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS
+from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -55,7 +54,9 @@ def trace_ptx(
         if name not in given:
             raise InputError(description, name, f"is not set; give grid, block and arguments to launch {ptx} with")
     entry = _entry(ptx, text, kernel or given.get("kernel"))
-    memory, notes = Memory(), []
+    memory, note = Memory(), ""
+    if registers is None:
+        registers, note = registers_of(needs_of(text, entry, gpu), entry)
     launch = Launch(
         ptx=text,
         kernel=entry,
@@ -70,13 +71,8 @@ def trace_ptx(
         parameters={"launch": 0, "order": 0, "compiled_for": target(text)},
         origin=beside(ptx, description, compiled=ptx.stat().st_mtime),
     )
-    if registers is None:
-        needs = needs_of(text, entry, gpu)
-        if isinstance(needs, str):
-            notes = [f"{entry}: {DEFAULT_REGISTERS} registers per thread are assumed ({needs}); give --registers N"]
-        launch = replace(launch, registers=DEFAULT_REGISTERS if isinstance(needs, str) else needs.registers)
     (path,) = trace_paths(out, [entry])
-    return trace_launch(launch, memory, path, gpu, blocks, progress=progress), notes
+    return trace_launch(launch, memory, path, gpu, blocks, progress=progress), [note] if note else []
 
 
 def _text(ptx: Path) -> str:

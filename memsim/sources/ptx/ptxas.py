@@ -28,6 +28,21 @@ class Needs:
     source: str
 
 
+def registers_of(needs: Needs | str, kernel: str) -> tuple[int, str]:
+    """Registers per thread, and a note for the user; the note is empty unless the number is assumed.
+
+    Args:
+        needs: of the kernel, or why nobody knows.
+
+    >>> registers_of("no ptxas", "add")
+    (32, 'add: 32 registers per thread are assumed (no ptxas); give --registers N')
+    """
+    if not isinstance(needs, str):
+        return needs.registers, ""
+    note = f"{kernel}: {DEFAULT_REGISTERS} registers per thread are assumed ({needs}); give --registers N"
+    return DEFAULT_REGISTERS, note
+
+
 def parse_report(told: str, source: str) -> dict[str, Needs]:
     """What kernels need, by mangled name.
 
