@@ -21,7 +21,6 @@ from memsim.api import (
     capacity,
     capture,
     capture_ptx,
-    capturing,
     compare,
     estimate,
     explore,
@@ -45,7 +44,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "capturing", "import_accelsim",
+    "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "import_accelsim",
     "import_nvbit", "export_accelsim", "load_gpu", "simulate", "simulate_program", "estimate", "explore",
     "Result", "Study", "StudyResult", "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
 ]  # fmt: skip
@@ -63,8 +62,12 @@ _LATER = {  # imported when first asked for: they need numba and pydantic, which
     "workload": "memsim.sources",
 }
 
+_REMOVED = {"capturing": 'memsim.capture("script.py"), or `memsim capture script.py`'}  # named until version 0.2
+
 
 def __getattr__(name: str) -> Any:
+    if name in _REMOVED:
+        raise AttributeError(f"memsim.{name} was removed; use {_REMOVED[name]}")
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_LATER[name]), name)

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse
 from places import ROOT
+from tensor_map import tensor_map
 
 from memsim.sources.ptx import Launch, Memory
-from memsim.sources.ptx.tensor_map import tensor_map
 
 PTX = ROOT / "tests" / "data" / "ptx"
 TILED_SHARED = 100_000  # bytes: more than any of the kernels with tiles asks for

@@ -38,7 +38,7 @@ STUDIES: tuple[str, ...] = (
     "triton",
 )
 
-NEEDS = {"triton": "triton"}  # the packages that studies need beside memsim's own
+NEEDS = {"triton": ("triton", "torch")}  # the packages that studies need in addition to memsim's own
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -59,10 +59,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _runnable() -> list[str]:
-    """All studies but those whose compiler is not installed; of these one line says so."""
-    missing = {name: package for name, package in NEEDS.items() if not find_spec(package)}
+    """All studies but those whose packages are not installed; one line names each of these."""
+    missing = {name: package for name, needed in NEEDS.items() for package in needed if not find_spec(package)}
     for name, package in missing.items():
-        print(f"{name}: left out, as {package} is not installed: pip install 'memsim[{package}]'", file=sys.stderr)
+        print(f"{name}: left out, as {package} is not installed: pip install {package}", file=sys.stderr)
     return [name for name in STUDIES if name not in missing]
 
 

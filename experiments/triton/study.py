@@ -1,4 +1,4 @@
-"""Triton kernels in variants, beside measured ratios of times: sectors a request, passes of shared memory, hits."""
+"""Triton kernels in variants, compared with measured ratios of times: sectors, passes of shared memory, hits."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from memsim.trace.reader import Trace
 from memsim.trace.schema import Kind, Space, StaticOp
 
 TRIALS = 2
+PROGRAM = Path(__file__).with_name("launches.py")
 
 
 @dataclass(frozen=True)
@@ -46,19 +47,17 @@ class Found:
 def run(setting: Setting) -> Outcome:
     """All variants on all their GPUs; quick: small ones, on the A100 alone."""
     pairs = [replace(pair, gpus=("a100",)) for pair in PAIRS] if setting.quick else list(PAIRS)
-    asked = {
-        (gpu, name): launch for pair in pairs for gpu in pair.gpus for name, launch in (pair.slow, pair.fast)
-    }  # in order, each once
-    found = [_found(name, launch(setting.quick), gpu) for (gpu, name), launch in asked.items()]
+    asked = dict.fromkeys((gpu, name) for pair in pairs for gpu in pair.gpus for name in (pair.slow, pair.fast))
+    found = [_found(name, setting.quick, gpu) for gpu, name in asked]
     claims = _claims(found, pairs)
     _draw(claims, setting.figures / "ratios.png")
     return Outcome(claims, {"variants": _table(found)})
 
 
-def _found(variant: str, launch: Callable[[], None], gpu: str) -> Found:
+def _found(variant: str, quick: bool, gpu: str) -> Found:
     with TemporaryDirectory() as folder:
-        with memsim.capturing(gpu=gpu, out=Path(folder, "t.h5"), stop=True) as captured:
-            launch()
+        arguments = [variant, "quick" if quick else "whole"]
+        captured = memsim.capture(PROGRAM, arguments=arguments, gpu=gpu, out=Path(folder, "t.h5"), stop=True)
         result = memsim.simulate(captured.trace, gpu=gpu, trials=TRIALS)
         sectors, passes = _requests(captured.trace, gpu)
     ratios = result.l1_read.mean, result.l2_read.mean
@@ -85,7 +84,7 @@ def _claims(found: list[Found], pairs: list[Pair]) -> list[Claim]:
         Claim(
             f"{gpu}: time of {pair.what}",
             pair.published,
-            times[gpu, pair.slow[0]] / times[gpu, pair.fast[0]],
+            times[gpu, pair.slow] / times[gpu, pair.fast],
             unit="x",
             source=pair.source,
             aim=pair.aim,

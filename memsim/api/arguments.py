@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Mapping
 from functools import cache
 from itertools import count
@@ -17,8 +16,6 @@ if TYPE_CHECKING:
     from memsim.gpu.config import GPU
     from memsim.trace.reader import Trace
 
-
-SCRIPT_CHILD = (sys.executable, "-m", "memsim.cli.script_child")  # runs a Python program with its launches caught
 
 _numbers = count()
 

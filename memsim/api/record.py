@@ -1,9 +1,8 @@
-"""Traces: of a kernel description, a program, PTX, or what a Python program launches."""
+"""Traces of a kernel description, a program, or a PTX file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from memsim.capture.server import Captured
     from memsim.gpu.config import GPU
     from memsim.sources.describe.workload import Workload
-    from memsim.sources.ptx.launchers.capturing import Capturing
     from memsim.sources.wanted import Wanted
     from memsim.trace.reader import Trace
 
@@ -176,67 +174,16 @@ def capture_ptx(
         InputError: PTX that is not understood, a Python file that fails, an access outside all arrays.
     """
     from memsim.capture.server import Captured
-    from memsim.sources.ptx.launchers.capturing import Capturing, Enough
-    from memsim.sources.ptx.launchers.ptx_file import launch_file
-    from memsim.sources.wanted import Wanted
+    from memsim.sources.ptx.launch_file import trace_ptx
 
-    wanted = Wanted(blocks=blocks, registers=registers, stop=True)
-    capturing = Capturing(named_gpu(gpu), Path(trace_file(out)), wanted, progress)
-    with suppress(Enough):  # nobody asks for the results of the blocks that are not traced
-        launch_file(capturing, Path(ptx), Path(launch), kernel)
-    return Captured(capturing.traces, {capturing.launches[0].kernel: 1}, capturing.notes)
-
-
-@contextmanager
-def capturing(
-    gpu: GPU | str | Path = DEFAULT_GPU,
-    *,
-    out: str | Path | None = None,
-    kernel: str | Sequence[str] | None = None,
-    launch: int | str | Sequence[int] | None = None,
-    blocks: str | None = None,
-    registers: int | None = None,
-    snapshot_only: bool = False,
-    stop: bool = False,
-    progress: Callable[[int, int], None] | None = None,
-) -> Iterator[Capturing]:
-    """Catch what a Python program launches: Triton, Numba-CUDA, Warp, CuTe DSL, CuPy, cuda.core.
-
-    Inside the block no GPU is asked for: kernels are compiled for `gpu`, run on the CPU on numpy's arrays (and torch's
-    CPU tensors) as they are, and the wanted launch is traced; see docs/python_kernels.md.
-
-    Args:
-        gpu: that the kernels are compiled for, and whose occupancy and L2 size choose the blocks to trace.
-        out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
-        kernel: which, one or several (``"a,b"``); None: any.
-        launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
-            None: the first.
-        blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
-        registers: of a thread; None: as the assembler reports, where there is one.
-        snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
-        stop: leave the block as soon as the trace is complete.
-        progress: told the blocks done, and all.
-
-    Raises:
-        InputError: a kernel that is not understood, an access outside all arrays, a package that is not installed.
-
-    ::
-
-        with memsim.capturing(gpu="h100") as captured:
-            kernel[grid](x, y, n)
-        memsim.simulate(captured.trace, gpu="h100")
-    """
-    from memsim.sources.ptx.launchers.capturing import Capturing, Enough
-    from memsim.sources.ptx.launchers.installed import caught
-    from memsim.sources.ptx.launchers.timing import Timing
-    from memsim.sources.wanted import Wanted, chosen_kernels, chosen_launches
-
-    which, machine = (chosen_kernels(kernel), chosen_launches(launch)), named_gpu(gpu)
-    wanted = Wanted(*which, blocks, snapshot_only, registers, stop=stop)
-
-    def clock(trace: Trace) -> float:
-        return simulate(trace, machine, trials=TUNING_TRIALS).kernel_time.mean
-
-    catcher = Capturing(machine, Path(trace_file(out)), wanted, progress, Timing(clock))
-    with suppress(Enough), caught(catcher) as captured:
-        yield captured
+    recorded, notes = trace_ptx(
+        Path(ptx),
+        Path(launch),
+        Path(trace_file(out)),
+        named_gpu(gpu),
+        kernel=kernel,
+        blocks=blocks,
+        registers=registers,
+        progress=progress,
+    )
+    return Captured([recorded], {recorded.kernel: 1}, notes)

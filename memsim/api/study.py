@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from memsim.api.arguments import SCRIPT_CHILD, named_gpu, open_trace, opened
+from memsim.api.arguments import named_gpu, open_trace, opened
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from memsim.gpu.config import GPU
     from memsim.models.estimate import Estimate
     from memsim.sources.describe.workload import Workload
-    from memsim.sources.ptx.launchers.script import TunedScript
     from memsim.studies.capacity import Capacity
     from memsim.studies.sources import BySource
     from memsim.studies.uncertain import ModelError
@@ -99,13 +98,7 @@ def explore(
     if parameters or vary:
         wrong = ", ".join([*parameters, *(vary or ())])
         raise InputError(workload, wrong, "is no choice of a program; write it into its triton.Configs")
-
-    def tune(folder: Path, waves: Sequence[str]) -> TunedScript:
-        from memsim.sources.ptx.launchers.script import tune_script
-
-        return tune_script(SCRIPT_CHILD, Path(workload), arguments, folder, machine, waves, kernel)
-
-    return explore_tuned(tune, str(workload), machine, effort, progress)
+    return explore_tuned(Path(workload), arguments, kernel, machine, effort, progress)
 
 
 def capacity(

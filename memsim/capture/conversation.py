@@ -32,6 +32,7 @@ from memsim.capture.protocol import (
     module_reply,
 )
 from memsim.capture.timer import Timer
+from memsim.capture.tuning import TimedLaunch, TunedKernel, read_report
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 
@@ -66,7 +67,9 @@ class Conversation:
 
     @property
     def is_done(self) -> bool:
-        """Whether the program is to end, as all that is wanted is captured."""
+        """Whether the program is to end, as all that is wanted is captured or tuned."""
+        if isinstance(self.timer, Timer) and self.timer.is_done:
+            return True
         return self.launches.wanted.stop and self.launches.is_complete
 
     def forget(self, connection: socket.socket) -> None:
@@ -113,6 +116,8 @@ class Conversation:
                 return Reply()
             case Kind.assembled:
                 return self._assembled(device, f.u64(), f.u32())
+            case Kind.tuned:
+                return self._tuned(device, f.text())
         raise ProtocolError(f"there is no message of kind {frame.kind}")
 
     def _hello(self, connection: socket.socket, hello: Hello, descriptors: tuple[int, ...]) -> Reply:
@@ -165,7 +170,7 @@ class Conversation:
             else:
                 ran = self.launches.run(device, request)
                 if device.benchmark is not None:
-                    device.benchmark.milliseconds.append(ran.nanoseconds / 1e6)
+                    device.benchmark.launches.append(TimedLaunch(ran.nanoseconds / 1e6))
         except InputError as error:
             kernel = module.shown[module.kernels[request.function]]
             self.launches.failures.append(explained(error, kernel, device.memory, self.launches.shown))
@@ -177,8 +182,17 @@ class Conversation:
             device.benchmark = Benchmarked(request.flushed)
             return Reply()
         done, device.benchmark = device.benchmark or Benchmarked(False), None
-        device.benchmarks += 1
-        return Reply(Payload().f64(sum(done.milliseconds)).u32(len(done.milliseconds)).bytes)
+        device.benchmarks.append(done.launches)
+        spent = sum(one.milliseconds for one in done.launches)
+        return Reply(Payload().f64(spent).u32(len(done.launches)).bytes)
+
+    def _tuned(self, device: Device, report: str) -> Reply:
+        tuned = read_report(report, device.benchmarks)
+        if isinstance(self.timer, Timer):
+            self.timer.tuned.append(tuned)
+        if isinstance(tuned, TunedKernel):
+            self.launches.note(tuned.summary(self.gpu.name))
+        return Reply()
 
 
 def _text(data: bytes) -> bytes:

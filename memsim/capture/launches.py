@@ -23,6 +23,7 @@ from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
 from memsim.capture.timer import Timer
+from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
 from memsim.sources.ptx.compiled import target
@@ -30,7 +31,7 @@ from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function, Variable
 from memsim.sources.ptx.origin import NOWHERE, Origin
-from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS, kernel_name
+from memsim.sources.ptx.ptxas import kernel_name, registers_of
 from memsim.sources.ptx.trace import Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
 from memsim.sources.wanted import ALL, Wanted
@@ -44,10 +45,10 @@ _POINTER = 8
 
 @dataclass
 class Benchmarked:
-    """A benchmark under way: whether L2 was flushed before it, and the milliseconds of its launches."""
+    """A benchmark: whether L2 was flushed before it, and its launches."""
 
     flushed: bool
-    milliseconds: list[float] = field(default_factory=list)
+    launches: list[TimedLaunch] = field(default_factory=list)
 
 
 @dataclass
@@ -60,7 +61,7 @@ class Device:
         heap: of device-side malloc.
         workspace: u32 bytes and u32 barrier of cooperative groups' grids.
         benchmark: what a tuner times at the moment; None: nothing.
-        benchmarks: how many there were.
+        benchmarks: the launches of each that has ended.
         ready: kernels that have run, by kernel and extents, the latest last.
     """
 
@@ -69,7 +70,7 @@ class Device:
     heap: Heap = field(default_factory=Heap)
     workspace: np.ndarray = field(default_factory=lambda: np.zeros(64, np.uint8))
     benchmark: Benchmarked | None = None
-    benchmarks: int = 0
+    benchmarks: list[list[TimedLaunch]] = field(default_factory=list)
     ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
 
 
@@ -224,17 +225,16 @@ class Launches:
         runtime = DeviceRuntime(device.heap)
 
         def trace(blocks: str, name: str) -> Path:
-            path = self.folder / f"{name}{SUFFIX}"
+            path = (timer.folder or self.folder) / f"{name}{SUFFIX}"
             coded = self._with_machine_code(module, launch)
             run = Run(coded, device.memory, check=True, tracing=True, host_calls=runtime)
             run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True)
             return path
 
         same = launch.ptx, entry, launch.grid, launch.block, launch.cluster, launch.shared_bytes, request.parameters
-        benchmark = device.benchmark
-        spent = timer.time(module.shown[entry], device.benchmarks, benchmark.flushed, same, trace)
-        benchmark.milliseconds.append(spent)
-        return Ran(round(spent * 1e6), b"".join(runtime.text))
+        timed = timer.time(device.benchmark.flushed, same, trace)
+        device.benchmark.launches.append(timed)
+        return Ran(round(timed.milliseconds * 1e6), b"".join(runtime.text))
 
     # -- what is wanted
 
@@ -391,11 +391,10 @@ class Launches:
         """Registers of a thread: as given, else as the assembler says."""
         if self.wanted.registers is not None:
             return self.wanted.registers
-        needs = self.modules.needs(module, launch.kernel)
-        if not isinstance(needs, str):
-            return needs.registers
-        self.note(f"{launch.name}: {DEFAULT_REGISTERS} registers per thread are assumed ({needs}); give --registers N")
-        return DEFAULT_REGISTERS
+        registers, note = registers_of(self.modules.needs(module, launch.kernel), launch.name)
+        if note:
+            self.note(note)
+        return registers
 
     def note(self, line: str) -> None:
         """Keep a line for the user, once."""
@@ -440,4 +439,4 @@ def _shape(name: str, launch: Launch) -> tuple[Any, ...]:
     return name, launch.grid, launch.block, launch.shared_bytes
 
 
-__all__ = ["DEFAULT_REGISTERS", "Benchmarked", "Counted", "Device", "Launches", "Ran", "Taken"]
+__all__ = ["Benchmarked", "Counted", "Device", "Launches", "Ran", "Taken"]

@@ -7,20 +7,18 @@ folder are compiled as one translation unit, so that the standard headers are pa
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from memsim.support.cache import cache_folder
+from memsim.support.cache import build_once, cache_folder
 from memsim.support.errors import InputError
 from memsim.support.scratch import leaving_in
 
@@ -91,7 +89,7 @@ def library_folder(stand_ins: bool = False) -> Path:
         InputError: g++ is missing or fails.
     """
     if not stand_ins:
-        return _built_once(cache_folder("libraries") / _digest(), _build_core)
+        return build_once(cache_folder("libraries") / _digest(), _build_core)
     core = library_folder()
 
     def build(folder: Path) -> None:
@@ -99,7 +97,7 @@ def library_folder(stand_ins: bool = False) -> Path:
             (folder / file.name).symlink_to(file)
         _build_stand_ins(folder)
 
-    return _built_once(core.with_name(f"{core.name}-all"), build)
+    return build_once(core.with_name(f"{core.name}-all"), build)
 
 
 def needs_stand_ins(names: Iterable[str]) -> bool:
@@ -112,34 +110,9 @@ def needs_stand_ins(names: Iterable[str]) -> bool:
     return any(_LINKED.sub("", Path(name).name).partition(".")[0] in ours for name in names)
 
 
-def _built_once(folder: Path, build: Callable[[Path], None]) -> Path:
-    """A folder of libraries, built if it is not there yet; of several processes one builds it."""
-    if folder.is_dir():
-        return folder
-    with _building(folder):
-        if not folder.is_dir():  # no other process has built it meanwhile
-            made = folder.with_name(f"{folder.name}.{os.getpid()}")
-            shutil.rmtree(made, ignore_errors=True)
-            made.mkdir()
-            try:
-                build(made)
-                os.replace(made, folder)
-            finally:
-                shutil.rmtree(made, ignore_errors=True)
-    return folder
-
-
 def host_memory_library() -> Path:
     """The library to preload into Python programs: their ``malloc`` allocates device memory."""
     return library_folder() / HOST_MEMORY
-
-
-@contextmanager
-def _building(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder's build; the system takes it away from a process that is killed."""
-    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def _digest() -> str:

@@ -6,14 +6,13 @@ import hashlib
 import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 from memsim.capture.compilers import WRAPPER_MARK, Compiler
-from memsim.support.cache import cache_folder
+from memsim.support.cache import build_once, cache_folder
 from memsim.support.scratch import Scratch, leaving_in
 
 _STATIC_RUNTIME = "libcudart_static.a"
@@ -41,7 +40,7 @@ def link_folder(compiler: Compiler, stand_ins: bool = False) -> Path:
         if runtime.exists():
             (folder / _STATIC_RUNTIME).write_text(f"INPUT({runtime.resolve()})\n")
 
-    return _made_once(cache_folder("link") / f"{libraries.name}-{major}", fill)
+    return build_once(cache_folder("link") / f"{libraries.name}-{major}", fill)
 
 
 def toolkit_folder(compiler: Compiler) -> Path:
@@ -72,25 +71,7 @@ def toolkit_folder(compiler: Compiler) -> Path:
             _link_all(named, folder / "lib64")
         (folder / "lib").symlink_to("lib64")
 
-    return _made_once(cache_folder("toolkits") / hashlib.sha256(state.encode()).hexdigest()[:20], fill)
-
-
-def _made_once(folder: Path, fill: Callable[[Path], None]) -> Path:
-    """A folder, filled if it is not there yet; of several processes one is first."""
-    if folder.is_dir():
-        return folder
-    made = folder.with_name(f"{folder.name}.{os.getpid()}")
-    shutil.rmtree(made, ignore_errors=True)
-    made.mkdir()
-    try:
-        fill(made)
-        os.replace(made, folder)
-    except OSError:
-        if not folder.is_dir():
-            raise
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
-    return folder
+    return build_once(cache_folder("toolkits") / hashlib.sha256(state.encode()).hexdigest()[:20], fill)
 
 
 def _chosen(libraries: Path, major: int) -> dict[str, Path]:

@@ -33,6 +33,7 @@ class Kind(IntEnum):
     unsupported = 8
     note = 9
     assembled = 10
+    tuned = 11
 
 
 TEXTURE_OF_LINEAR_MEMORY = 2
@@ -40,8 +41,6 @@ TEXTURE_OF_LINEAR_MEMORY = 2
 
 STOP = 0x504F5453
 """The status of a reply that ends the program, which first writes what it has buffered."""
-
-WITHOUT_REPLY = (Kind.allocations, Kind.unsupported, Kind.note)
 
 
 class Status(IntEnum):

@@ -7,29 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from memsim.capture.tuning import SilentTuner, TimedLaunch, TunedKernel
 from memsim.trace.reader import Trace
 
 Clock = Callable[[Trace, bool], float]
 """Milliseconds of a traced launch; the flag says that L2 was flushed and is full of dirty lines."""
 
 TIMED_BLOCKS = "2x"  # of what the GPU holds at once
-
-
-@dataclass(frozen=True)
-class Timed:
-    """A launch that was timed.
-
-    Attributes:
-        kernel: its name.
-        benchmark: which of its process's benchmarks, from 0.
-        milliseconds: that the program was told.
-        traces: one of each of :attr:`Timer.blocks`; empty where the timer keeps none.
-    """
-
-    kernel: str
-    benchmark: int
-    milliseconds: float
-    traces: Sequence[Path] = ()
 
 
 @dataclass
@@ -39,33 +23,44 @@ class Timer:
     Args:
         clock: from a launch's trace to its milliseconds; gets the first of the traces.
         blocks: that are traced, a trace each.
-        keeps: whether the traces stay until the capture ends, as :attr:`timed` lists them.
+        folder: where the traces stay; None: they are deleted once they are timed.
+        until: whether the program is to end when a kernel of this name is tuned; None: it runs to its end.
+
+    Attributes:
+        tuned: kernels that were tuned, and tuners that do not report them.
     """
 
     clock: Clock
     blocks: Sequence[str] = (TIMED_BLOCKS,)
-    keeps: bool = False
-    timed: list[Timed] = field(default_factory=list)
-    _known: dict[Any, float] = field(default_factory=dict)
+    folder: Path | None = None
+    until: Callable[[str], bool] | None = None
+    tuned: list[TunedKernel | SilentTuner] = field(default_factory=list)
+    _count: int = 0
+    _known: dict[Any, TimedLaunch] = field(default_factory=dict)
 
-    def time(self, kernel: str, benchmark: int, flushed: bool, same: Any, trace: Callable[[str, str], Path]) -> float:
-        """Milliseconds of a launch.
+    @property
+    def is_done(self) -> bool:
+        """Whether the program is to end."""
+        if self.until is None:
+            return False
+        return any(isinstance(one, SilentTuner) or self.until(one.kernel) for one in self.tuned)
+
+    def time(self, flushed: bool, same: Any, trace: Callable[[str, str], Path]) -> TimedLaunch:
+        """Time a launch.
 
         Args:
-            kernel: its name.
-            benchmark: which of its process's.
             flushed: whether L2 was.
             same: equal for launches that take equally long.
             trace: makes a trace of the named blocks, under a name.
         """
-        if not self.keeps and (same, flushed) in self._known:
+        if self.folder is None and (same, flushed) in self._known:
             return self._known[same, flushed]
-        number = len(self.timed)
+        number, self._count = self._count, self._count + 1
         paths = [trace(blocks, f"timed-{number}-{k}") for k, blocks in enumerate(self.blocks)]
         milliseconds = self.clock(Trace.open(paths[0]), flushed)
-        self._known[same, flushed] = milliseconds
-        if not self.keeps:
-            for path in paths:
-                path.unlink()
-        self.timed.append(Timed(kernel, benchmark, milliseconds, tuple(paths) if self.keeps else ()))
-        return milliseconds
+        if self.folder is not None:
+            return TimedLaunch(milliseconds, paths)
+        for path in paths:
+            path.unlink()
+        self._known[same, flushed] = TimedLaunch(milliseconds)
+        return self._known[same, flushed]

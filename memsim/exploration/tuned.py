@@ -1,24 +1,27 @@
-"""Tries the configurations that a program's own tuner tries: Triton's autotune, without a GPU."""
+"""Compares the configurations of a kernel that a program tunes with Triton's autotuner, without a GPU."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from memsim.capture.tuning import Configuration, SilentTuner, TunedKernel
+from memsim.exploration.model import modelled
 from memsim.exploration.search import ONE_WAVE, Asked, Effort, Exploration, Progress, Task, search
 from memsim.exploration.space import Chosen
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.launchers.script import Configuration, TunedScript
+from memsim.sources.outputs import SUFFIX
+from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
 from memsim.support.files import read_small
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
 _LARGEST_FILE = 1 << 20
-Tune = Callable[[Path, Sequence[str]], TunedScript]  # into a folder, of which blocks
+_TUNES_NOTHING = "tunes no kernel; give one with @triton.autotune and two configurations or more, and launch it"
 
 
 def is_program(path: str | Path) -> bool:
@@ -42,26 +45,58 @@ def is_program(path: str | Path) -> bool:
     return "triton" in imported
 
 
-def explore_tuned(tune: Tune, shown: str, gpu: GPU, effort: Effort, progress: Progress | None = None) -> Exploration:
-    """All configurations by model, the best few by simulation.
+def explore_tuned(
+    script: Path,
+    arguments: Sequence[str],
+    kernel: str | None,
+    gpu: GPU,
+    effort: Effort,
+    progress: Progress | None = None,
+) -> Exploration:
+    """Rank all configurations by model, and the best few by simulation.
 
     Args:
-        tune: runs the program.
-        shown: the program, as its user named it.
+        script, arguments: the program; it runs until the kernel is tuned.
+        kernel: which; None: the first that is tuned.
         effort: how many configurations are simulated, and how.
         gpu, progress: as for :func:`memsim.api.explore`.
 
     Raises:
-        InputError: no kernel is tuned, or no configuration can be.
+        InputError: the program fails, tunes no such kernel, or no configuration can be launched.
     """
     with Scratch() as folder:
         waves = list(dict.fromkeys([ONE_WAVE, effort.blocks]))
-        tuned = tune(Path(folder), waves)
+        tuned = _tuned(script, arguments, kernel, Path(folder), gpu, waves)
         choices = _choices(tuned.configurations)
         known = {_key(_open(one.chosen, choices)): one for one in tuned.configurations}
         task = Task(partial(_trace, known, waves), gpu, effort)
         versions = [_open(one.chosen, choices) for one in tuned.configurations]
-        return search(task, Asked(f"{shown}:{tuned.kernel}", {}, choices), versions, progress)
+        return search(task, Asked(f"{script}:{tuned.kernel}", {}, choices), versions, progress)
+
+
+def _tuned(
+    script: Path, arguments: Sequence[str], kernel: str | None, folder: Path, gpu: GPU, blocks: Sequence[str]
+) -> TunedKernel:
+    """Run the program until the kernel is tuned by the models' times, with traces of all configurations."""
+    from memsim.capture.python.script import capture_script
+    from memsim.capture.timer import Timer
+
+    def clock(trace: Trace, flushed: bool) -> float:
+        return modelled(trace, gpu).milliseconds
+
+    timer = Timer(clock, blocks, folder, until=lambda name: kernel in (None, name))
+    nothing = Wanted(launches=())  # of launches that are not timed
+    capture_script(script, arguments, folder / f"launch{SUFFIX}", gpu, nothing, timer=timer, needs_trace=False)
+    others = []
+    for one in timer.tuned:
+        if isinstance(one, SilentTuner):
+            problem = "does not report the configurations that it tries; give a Python with Triton 3.8 or newer"
+            raise InputError(script, one.name, problem)
+        if kernel in (None, one.kernel):
+            return one
+        others.append(one.kernel)
+    problem = f"is not tuned; tuned are {', '.join(others)}" if others else _TUNES_NOTHING
+    raise InputError(script, kernel or "kernel", problem)
 
 
 def _imports(node: ast.AST) -> list[str]:
@@ -91,4 +126,5 @@ def _trace(
     configuration = known[_key(chosen)]
     if configuration.reason:
         raise InputError("triton", "configuration", configuration.reason)
-    return Trace.open(configuration.traces[waves.index(blocks)])
+    longest = max(configuration.launches, key=lambda one: one.milliseconds)
+    return Trace.open(longest.traces[waves.index(blocks)])

@@ -132,16 +132,6 @@ def occupancy(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes
     return Occupancy(limits, warps, max_warps, shared)
 
 
-def most_shared_bytes(gpu: GPU) -> int:
-    """Shared bytes that one block may ask for, at most.
-
-    >>> from memsim.gpu.presets import load_gpu
-    >>> most_shared_bytes(load_gpu("h100"))  # 227 KiB (CUDA C++ Programming Guide, technical specifications of 9.0)
-    232448
-    """
-    return gpu.sm.shared_bytes - _units(gpu).reserved
-
-
 def _capability(gpu: GPU) -> tuple[int, int]:
     major, minor = gpu.compute_capability.split(".")
     return int(major), int(minor)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memsim.support.errors import InputError
@@ -24,7 +24,6 @@ class Wanted:
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
         registers: of a thread; None: as nvcc reports for the GPU, where there is nvcc.
         stop: end the program as soon as the trace, or each launched kernel's, is complete, whatever would come later.
-        exact: kernel and number of each launch that is wanted, where that is known, in the place of the first two.
     """
 
     kernels: tuple[str, ...] = ()
@@ -33,46 +32,16 @@ class Wanted:
     snapshot_only: bool = False
     registers: int | None = None
     stop: bool = False
-    exact: frozenset[tuple[str, int]] | None = None
 
     @property
     def heaviest(self) -> bool:
         """Whether all launches run, to be compared; who wants to be done early gets the first."""
-        return self.launches is None and self.exact is None and not self.stop and not self.snapshot_only
+        return self.launches is None and not self.stop and not self.snapshot_only
 
     @property
     def several(self) -> bool:
         """Whether more than one launch was asked for by its number, or more than one kernel by its name."""
         return len(self.kernels) > 1 or (self.launches is not None and len(self.launches) > 1)
-
-    def takes_kernel(self, kernel: str) -> bool:
-        return not self.kernels or kernel in self.kernels
-
-    def takes(self, kernel: str, index: int) -> bool:
-        """Whether a kernel's launch is wanted, without regard to what it accesses."""
-        if self.exact is not None:
-            return (kernel, index) in self.exact
-        return self.takes_kernel(kernel) and index in ((0,) if self.launches is None else self.launches)
-
-    def never_came(self, launches: Mapping[str, int]) -> list[str]:
-        """What was asked for by name or number and was not there, a line each; without names, any kernel's launch does.
-
-        Args:
-            launches: how often each kernel was launched.
-
-        >>> Wanted(("a", "b"), (0, 3, 7)).never_came({"a": 4, "c": 9})
-        ['--kernel: b was never launched', '--launch: 7 of a never came']
-        >>> Wanted(launches=(0, 3, 7)).never_came({"a": 4, "c": 6})
-        ['--launch: 7 never came']
-        """
-        told = [f"--kernel: {kernel} was never launched" for kernel in self.kernels if kernel not in launches]
-        if self.launches is None or self.launches is ALL:
-            return told
-        counts = {f" of {kernel}": launches[kernel] for kernel in self.kernels if kernel in launches}
-        for kernel, count in (counts if self.kernels else {"": max(launches.values(), default=0)}).items():
-            if late := ", ".join(str(number) for number in self.launches if number >= count):
-                told.append(f"--launch: {late}{kernel} never came")
-        return told
 
     def file_stem(self, kernel: str, index: int) -> str:
         """The name of a launch's trace in a folder."""

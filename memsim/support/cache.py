@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import shutil
 import tempfile
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from memsim.support.errors import InputError
@@ -59,3 +61,28 @@ def _places() -> list[Path]:
     user = getattr(os, "getuid", lambda: 0)()
     usual = Path(base) if base else Path.home() / ".cache"
     return [usual / "memsim", Path(tempfile.gettempdir()) / f"memsim-cache-{user}"]
+
+
+def build_once(folder: Path, build: Callable[[Path], None]) -> Path:
+    """A folder, built if it is not there yet; of several processes one builds it."""
+    if folder.is_dir():
+        return folder
+    with _building(folder):
+        if not folder.is_dir():  # no other process has built it meanwhile
+            made = folder.with_name(f"{folder.name}.{os.getpid()}")
+            shutil.rmtree(made, ignore_errors=True)
+            made.mkdir()
+            try:
+                build(made)
+                os.replace(made, folder)
+            finally:
+                shutil.rmtree(made, ignore_errors=True)
+    return folder
+
+
+@contextmanager
+def _building(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder's build; the system takes it away from a process that is killed."""
+    with open(folder.with_name(f"{folder.name}.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

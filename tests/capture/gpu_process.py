@@ -13,6 +13,7 @@ from memsim.capture.conversation import Conversation, Reply
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.protocol import VERSION, Frame, Kind, Payload
+from memsim.capture.timer import Timer
 from memsim.gpu.presets import load_gpu
 from memsim.sources.wanted import Wanted
 
@@ -27,13 +28,17 @@ class GpuProcess:
         base: address of the arena, which differs from run to run.
         offset: of the first allocation in it.
         wanted: which launches are traced.
+        timer: times the launches of benchmarks.
     """
 
-    def __init__(self, folder: Path, wanted: Wanted | None = None, base: int = 1 << 40, offset: int = 0) -> None:
+    def __init__(
+        self, folder: Path, wanted: Wanted | None = None, base: int = 1 << 40, offset: int = 0,
+        timer: Timer | None = None,
+    ) -> None:  # fmt: skip
         gpu = load_gpu("rtx4090")
         self.modules = Modules(gpu)
         self.launches = Launches(gpu, wanted or Wanted(registers=32), self.modules, folder, False, "program")
-        self.server = Conversation(gpu, self.modules, self.launches, None, lambda: None)
+        self.server = Conversation(gpu, self.modules, self.launches, timer, lambda: None)
         descriptor = os.memfd_create("arena")
         os.ftruncate(descriptor, ARENA_BYTES)
         self._memory = np.frombuffer(mmap.mmap(descriptor, ARENA_BYTES), np.uint8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 
 import numpy as np
@@ -9,6 +10,9 @@ import pytest
 from gpu_process import GpuProcess
 
 from memsim.capture.outcome import check_outcome
+from memsim.capture.protocol import Kind, Payload, ProtocolError
+from memsim.capture.timer import Timer
+from memsim.capture.tuning import SilentTuner
 from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -183,3 +187,54 @@ def test_a_failed_assertion_is_error_710_with_cudas_message(tmp_path):
 def test_ptx_that_is_damaged_is_refused_with_a_reason(tmp_path):
     reply = GpuProcess(tmp_path).load(HEAD + ".visible .entry k( { ret; }")
     assert reply.status == 218 and b"PTX" in reply.payload
+
+
+def tuned(process: GpuProcess, report: object) -> None:
+    process.ask(Kind.tuned, Payload().text(json.dumps(report)))
+
+
+def timed_copy(process: GpuProcess, n: int) -> None:
+    """A benchmark of one launch, which copies n numbers."""
+    x, y = process.allocate(np.zeros(n, np.int32)), process.allocate(np.zeros(n, np.int32))
+    process.ask(Kind.benchmark, Payload().u32(0, 1))
+    process.launch("copy", copying(n, x, y), grid=n // 32)
+    process.ask(Kind.benchmark, Payload().u32(1, 0))
+
+
+def test_a_tuned_kernel_has_its_benchmarks_traces(tmp_path):
+    timer = Timer(lambda trace, flushed: float(trace.n_blocks), ("1x", "all"), tmp_path, until="copy".__eq__)
+    process = GpuProcess(tmp_path, Wanted(launches=(), registers=32), timer=timer)
+    process.load(COPY)
+    timed_copy(process, 64)
+    timed_copy(process, 128)
+    assert not process.server.is_done
+    failed = {"chosen": {"N": 8}, "reason": "too small"}
+    configurations = [{"chosen": {"N": 128}, "benchmark": 1}, {"chosen": {"N": 64}, "benchmark": 0}, failed]
+    tuned(process, {"kernel": "copy", "configurations": configurations})
+    assert process.server.is_done and process.launches.traces == []
+    best = "copy tuned for rtx4090, 2 configurations simulated: N: 64 takes 2 ms; N: 128 takes 2.00 times as long"
+    assert process.launches.notes == [best]
+    first, second, third = timer.tuned[0].configurations
+    assert [Trace.open(one).n_blocks for one in first.launches[0].traces] == [4, 4]
+    assert second.milliseconds == 2 and (third.launches, third.reason) == ((), "too small")
+
+
+def test_a_tuner_that_reports_nothing_ends_the_program(tmp_path):
+    timer = Timer(lambda trace, flushed: 1.0, until="copy".__eq__)
+    process = GpuProcess(tmp_path, timer=timer)
+    tuned(process, {"unreported": "Triton 3.7.0"})
+    assert process.server.is_done and timer.tuned == [SilentTuner("Triton 3.7.0")]
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        7,
+        {"kernel": "copy"},
+        {"kernel": "copy", "configurations": [{"chosen": {}, "benchmark": 3}]},
+        {"kernel": "copy", "configurations": [{"chosen": 7, "reason": ""}]},
+    ],
+)
+def test_a_report_that_makes_no_sense_is_refused(tmp_path, report):
+    with pytest.raises(ProtocolError, match="a tuner's report makes no sense"):
+        tuned(GpuProcess(tmp_path), report)

@@ -1,4 +1,4 @@
-"""memsim explore on a program: the configurations that Triton's tuner tries, ranked, and why one wins."""
+"""memsim explore on a program: the configurations that Triton's autotuner tries, ranked, and why one wins."""
 
 import importlib.util
 
@@ -6,20 +6,21 @@ import pytest
 from typer.testing import CliRunner
 
 import memsim
+import memsim.exploration.tuned
 from memsim.cli import app
 from memsim.report.exploration import text
-from memsim.sources.ptx.launchers import script
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
-pytestmark = pytest.mark.skipif(
-    not importlib.util.find_spec("triton"), reason="triton is not installed (memsim[triton])"
+needs_triton = pytest.mark.skipif(
+    not (importlib.util.find_spec("triton") and importlib.util.find_spec("torch")),
+    reason="Triton or torch is not installed",
 )
 
 # Columns of a matrix of `step` floats a row: with LANES along a row a warp's load is 128 bytes, down a column 32 rows.
 PROGRAM = """
 import sys
-import numpy as np, triton, triton.language as tl
+import torch, triton, triton.language as tl
 
 configs = [triton.Config({"DOWN": down, "B": 128}, num_warps=warps) for down in (0, 1) for warps in (2, 4)]
 configs.append(triton.Config({"DOWN": 2, "B": 128}, num_warps=4))
@@ -37,7 +38,7 @@ def other(x):
     tl.store(x, 1.0)
 
 step = int(sys.argv[1])
-x, out = np.ones(128 * step, np.float32), np.zeros(128 * step, np.float32)
+x, out = torch.ones(128 * step, device="cuda"), torch.zeros(128 * step, device="cuda")
 other[(1,)](x)
 scale[(step,)](x, out, step)
 print("not reached")
@@ -51,6 +52,8 @@ def program(tmp_path_factory):
     return path
 
 
+@pytest.mark.slow
+@needs_triton
 def test_configurations_are_ranked_and_what_decides_is_said(program, capfd):
     found = memsim.explore(program, "a100", arguments=["512"], keep=2, trials=1)
     assert found.choices == {"DOWN": (0, 1, 2), "num_warps": (2, 4)} and found.workload.endswith("scale.py:scale")
@@ -64,20 +67,24 @@ def test_configurations_are_ranked_and_what_decides_is_said(program, capfd):
     assert "not reached" not in capfd.readouterr().out
 
 
+@pytest.mark.slow
+@needs_triton
 def test_the_tuner_runs_on_the_gpu_as_it_is_set(program, monkeypatch):
-    blocks, own = [], script.tune_script
+    blocks, own = [], memsim.exploration.tuned._tuned
 
-    def tune(*given):
+    def tuned(*given):
         done = own(*given)
-        blocks.append(Trace.open(done.configurations[0].traces[0]).n_blocks)
+        blocks.append(Trace.open(done.configurations[0].launches[0].traces[0]).n_blocks)
         return done
 
-    monkeypatch.setattr(script, "tune_script", tune)
+    monkeypatch.setattr(memsim.exploration.tuned, "_tuned", tuned)
     for settings in ({}, {"sm.max_blocks": 1}):
         memsim.explore(program, memsim.load_gpu("a100"), arguments=["512"], keep=0, settings=settings)
     assert blocks == [512, 108], "all, and a block on each SM"
 
 
+@pytest.mark.slow
+@needs_triton
 def test_the_command_takes_a_programs_arguments(program, tmp_path):
     out = tmp_path / "versions.csv"
     command = [
@@ -99,6 +106,8 @@ def test_the_command_takes_a_programs_arguments(program, tmp_path):
     assert "DOWN decides" in done.output and len(out.read_text().splitlines()) == 5
 
 
+@pytest.mark.slow
+@needs_triton
 @pytest.mark.parametrize(
     ("changed", "arguments", "said"),
     [

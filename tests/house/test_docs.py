@@ -144,7 +144,7 @@ def test_extras_that_are_named_exist():
     files = [*PAGES, *ROOT.glob("memsim/**/*.py"), *ROOT.glob("tests/**/*.py")]
     texts = [text for file in files for text in re.findall(r"memsim\[([a-z][a-z,-]*)\]", file.read_text())]
     named = {one for text in texts for one in text.split(",")}
-    assert {"torch", "cuda-bindings"} <= named <= set(setup["options.extras_require"])
+    assert {"cuda", "machine-code"} <= named <= set(setup["options.extras_require"])
 
 
 def test_make_targets_exist():

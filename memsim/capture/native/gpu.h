@@ -427,6 +427,8 @@ MEMSIM_API Status free_in_stream(uint64_t address, Stream* stream);
 
 // For Python (memsim/capture/python): begins (0) or ends (1) what a tuner times; see protocol.h, benchmark.
 extern "C" MEMSIM_API int memsim_benchmark(unsigned op, unsigned flags, double* milliseconds, unsigned* launches);
+// Reports a kernel that was tuned; see protocol.h, tuned.
+extern "C" MEMSIM_API int memsim_tuned(const char* report);
 
 // For libcudart: a thread without a context uses the device's primary one, which cuCtxGetCurrent then returns.
 extern "C" MEMSIM_API void memsim_use_primary_context();

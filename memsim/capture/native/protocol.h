@@ -42,6 +42,7 @@ enum Kind : uint32_t {
   note = 9,             // str, a line for the user
   assembled = 10,       // u64 module, u32 function; what the assembler says of it, asked when a program wants to know
                         // reply: u32 registers, static_shared, local_bytes, const_bytes
+  tuned = 11,           // str, a kernel that a tuner has tuned, as JSON (memsim/capture/tuning.py); the reply is empty
 };
 
 constexpr uint32_t launch_cooperative = 1;

@@ -47,6 +47,7 @@ def _triton(libraries: Path, scratch: Path) -> dict[str, str]:
         # Kernels in the user's cache lack the PTX, and timings found here must not stay.
         "TRITON_CACHE_DIR": str(scratch / "triton"),
         "TORCHINDUCTOR_CACHE_DIR": str(scratch / "inductor"),
+        "TORCHINDUCTOR_USE_STATIC_CUDA_LAUNCHER": "0",  # a part of torch's CUDA build, which the CPU build lacks
     }
 
 

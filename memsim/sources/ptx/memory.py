@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right, insort
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -105,19 +105,6 @@ class Memory:
             raise InputError("memory", name, "has gaps between its elements; give an array that is one stretch")
         buffer = order.view(np.uint8) if array.size else np.zeros(0, np.uint8)
         return self._place(name, buffer, array.dtype.itemsize, space, address)
-
-    def rename(self, address: int, name: str) -> None:
-        """Call the array at an address so from now on."""
-        at = bisect_right(self.regions, address, key=lambda region: region.address) - 1
-        self.regions[at] = replace(self.regions[at], name=name)
-
-    def bind(self, key: str, name: str, address: int) -> None:
-        """Have a module's variable lie at an address where an array was added, with what that holds."""
-        self._symbols[key, name] = address
-
-    def reserve(self, nbytes: int, name: str | None = None, element_bytes: int = 1) -> int:
-        """Place so many bytes of memory that is nobody's else, all 0; returns their address."""
-        return self._place(name or f"array{len(self.regions)}", np.zeros(nbytes, np.uint8), element_bytes, "global")
 
     def variable(self, key: tuple[str, str], data: np.ndarray, element_bytes: int, space: str) -> int:
         """Place a module's variable once; launches of the same module share it."""

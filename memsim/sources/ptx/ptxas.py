@@ -1,4 +1,4 @@
-"""What NVIDIA's assembler and device linker print of the kernels they make, read."""
+"""Reads what NVIDIA's assembler prints of the kernels it makes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from memsim.gpu.config import GPU
 
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
-_LINKED = re.compile(r"nvlink info\s*: Function properties for '(\w+)'[^\n]*\n[^\n]*used (\d+) registers([^\n]*)")
 _SHARED = re.compile(r"(\d+) bytes smem")
 # Resident warps of an SM (CUDA C++ Programming Guide 13.0, technical specifications per compute capability; sm_88's by
 # the registers that ptxas gives); all others from 3.0 on hold 64.
@@ -29,18 +28,33 @@ class Needs:
     source: str
 
 
+def registers_of(needs: Needs | str, kernel: str) -> tuple[int, str]:
+    """Registers per thread, and a note for the user; the note is empty unless the number is assumed.
+
+    Args:
+        needs: of the kernel, or why nobody knows.
+
+    >>> registers_of("no ptxas", "add")
+    (32, 'add: 32 registers per thread are assumed (no ptxas); give --registers N')
+    """
+    if not isinstance(needs, str):
+        return needs.registers, ""
+    note = f"{kernel}: {DEFAULT_REGISTERS} registers per thread are assumed ({needs}); give --registers N"
+    return DEFAULT_REGISTERS, note
+
+
 def parse_report(told: str, source: str) -> dict[str, Needs]:
     """What kernels need, by mangled name.
 
     Args:
-        told: by ``ptxas -v``, or by ``nvlink -v`` where the device code of several files was linked.
+        told: by ``ptxas -v``.
         source: who says so.
 
     >>> parse_report("Compiling entry function '_Z1kv' for 'sm_75'\\n ... Used 12 registers, 2048 bytes smem", "nvcc")
     {'_Z1kv': Needs(registers=12, shared_bytes=2048, source='nvcc')}
     """
     found = {}
-    for name, registers, more in [*_ENTRY.findall(told), *_LINKED.findall(told)]:
+    for name, registers, more in _ENTRY.findall(told):
         shared = _SHARED.search(more)
         found[name] = Needs(int(registers), int(shared[1]) if shared else 0, source)
     return found

@@ -25,6 +25,7 @@ from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.ops import static_ops
 from memsim.sources.ptx.program import Program, build
+from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS
 from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
 from memsim.support.compiled import loading_loops
@@ -39,7 +40,6 @@ HostCalls = Callable[[Device], None]  # carries out the function of the device r
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
 FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
-DEFAULT_REGISTERS = 32  # of a thread, where no compiler told them
 _NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
 
 

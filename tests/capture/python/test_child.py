@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -42,6 +43,69 @@ def test_loaders_call_after_the_module_ran(tmp_path: Path) -> None:
 def test_no_time_divides_to_infinity(tmp_path: Path) -> None:
     code = "from memsim_child.timing import NoTime; t = NoTime(); print(t == 0, 1 / (t * 1e-3))"
     assert _run(code, tmp_path) == "True inf\n"
+
+
+TUNER = """
+import types
+from memsim_child import driver, tuning
+
+sent = []
+driver.report_tuned = sent.append
+knobs = types.SimpleNamespace(autotuning=types.SimpleNamespace(listener=None))
+tuning.listen(knobs)
+
+@tuning.remembered
+def do_bench(call):
+    time = call()
+    driver.benchmarks += 1
+    return [time]
+
+class Config:
+    def __init__(self, n):
+        self.n = n
+    def all_kwargs(self):
+        return {"N": self.n}
+
+def tune(*calls):
+    timings = {}
+    for n, call in enumerate(calls):
+        try:
+            timings[Config(n)] = do_bench(call)
+        except ZeroDivisionError:
+            timings[Config(n)] = [float("inf")]
+    return timings
+
+"""
+
+
+def test_tuned_configurations_name_their_benchmarks(tmp_path: Path) -> None:
+    code = TUNER + (
+        "do_bench(lambda: 7.0)\n"
+        "timings = tune(lambda: 1.0, lambda: 1 / 0, lambda: 1.0)\n"
+        "knobs.autotuning.listener(fn=tune, configs_timings=timings, key=(), cache_hit=False)\n"
+        "knobs.autotuning.listener(fn=tune, configs_timings=timings, cache_hit=True)\n"
+        "print(*sent)"
+    )
+    assert json.loads(_run(code, tmp_path)) == {
+        "kernel": "tune",
+        "configurations": [
+            {"chosen": {"N": 0}, "benchmark": 1},
+            {"chosen": {"N": 1}, "reason": "division by zero"},
+            {"chosen": {"N": 2}, "benchmark": 2},
+        ],
+    }
+
+
+def test_a_triton_without_a_listener_is_reported(tmp_path: Path) -> None:
+    (tmp_path / "triton.py").write_text("__version__ = '3.7.0'")
+    code = TUNER + (
+        "del knobs.autotuning.listener\n"
+        "tuning.listen(knobs)\n"
+        "assert not sent\n"
+        "tune(lambda: 1.0, lambda: 2.0)\n"
+        "print(*sent)"
+    )
+    assert json.loads(_run(code, tmp_path)) == {"unreported": "Triton 3.7.0"}
 
 
 def test_ptxas_wrapper_adds_the_ptx(tmp_path: Path) -> None:

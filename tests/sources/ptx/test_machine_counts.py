@@ -17,7 +17,8 @@ from memsim.sources.ptx.text import parse
 from memsim.trace.schema import INSTRUCTION_CLASSES, Instructions
 
 needs_tools = pytest.mark.skipif(
-    not places_of("ptxas") or not places_of("nvdisasm"), reason="ptxas and nvdisasm are not installed (memsim[triton])"
+    not places_of("ptxas") or not places_of("nvdisasm"),
+    reason="ptxas and nvdisasm are not installed (memsim[machine-code])",
 )
 INTEGER, FP32, CONTROL = (INSTRUCTION_CLASSES.index(name) for name in ("integer", "fp32", "control"))
 LOOP = """

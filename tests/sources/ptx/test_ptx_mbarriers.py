@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tensor_map import tensor_map
 
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.system import System
 from memsim.sources.ptx import Launch, Memory, trace_launch
-from memsim.sources.ptx.tensor_map import tensor_map
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import NO_OP, NO_WAIT, Flag
 

@@ -13,7 +13,8 @@ from memsim.sources.ptx.compiled.sass import parse_sass
 from memsim.sources.ptx.compiled.tools import places_of
 
 needs_tools = pytest.mark.skipif(
-    not places_of("ptxas") or not places_of("nvdisasm"), reason="ptxas and nvdisasm are not installed (memsim[triton])"
+    not places_of("ptxas") or not places_of("nvdisasm"),
+    reason="ptxas and nvdisasm are not installed (memsim[machine-code])",
 )
 
 # Written by hand after the layout of nvdisasm -g -c -hex; control bits as Jia et al. 2018 name them.

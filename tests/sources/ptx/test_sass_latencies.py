@@ -15,7 +15,8 @@ from memsim.sources.ptx.compiled.sass import NO_SCOREBOARD, SassInstruction
 from memsim.sources.ptx.compiled.tools import places_of
 
 needs_tools = pytest.mark.skipif(
-    not places_of("ptxas") or not places_of("nvdisasm"), reason="ptxas and nvdisasm are not installed (memsim[triton])"
+    not places_of("ptxas") or not places_of("nvdisasm"),
+    reason="ptxas and nvdisasm are not installed (memsim[machine-code])",
 )
 REGISTER = re.compile(r"\bR\d+\b|\bP\d\b")
 ACCESSES = ("LDG", "LDS", "LDL", "STG", "STS", "STL")

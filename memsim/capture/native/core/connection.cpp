@@ -213,3 +213,7 @@ int memsim_benchmark(unsigned op, unsigned flags, double* milliseconds, unsigned
   }
   return 0;
 }
+
+int memsim_tuned(const char* report) {
+  return memsim::request(memsim::protocol::tuned, memsim::Writer().text(report)).status;
+}

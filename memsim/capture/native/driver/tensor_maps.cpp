@@ -1,5 +1,5 @@
 // Tensor maps (CUDA Driver API, "Tensor Map Object Management"). The 128 bytes that NVIDIA's driver writes are not
-// documented; these are the ones that the PTX machine reads (memsim/sources/ptx/tensor_map.py), 16 words of 8 bytes.
+// documented; these are the ones that the PTX machine reads (memsim/sources/ptx/machine/bulk.py), 16 words of 8 bytes.
 #include <cstring>
 
 #include "driver.h"

@@ -1,7 +1,6 @@
-"""What NVIDIA's assembler made of a kernel's PTX: registers, shared bytes, spills, and the SASS itself."""
+"""What NVIDIA's assembler made of a kernel's PTX: registers, shared bytes, and the SASS itself."""
 
 from memsim.sources.ptx.compiled.assemble import assemble, machine_code, needs_of, target
-from memsim.sources.ptx.compiled.cubin import Used, resources_of
 from memsim.sources.ptx.compiled.sass import SassInstruction, disassemble
 
-__all__ = ["SassInstruction", "Used", "assemble", "disassemble", "machine_code", "needs_of", "resources_of", "target"]
+__all__ = ["SassInstruction", "assemble", "disassemble", "machine_code", "needs_of", "target"]

@@ -42,7 +42,7 @@ def assemble(ptx: str, architecture: int) -> Assembled:
     PTX of a later architecture is taken for an earlier one if it uses nothing that this lacks: toolkits drop old
     targets, while their PTX for the next ones differs only where a program asks for its architecture.
     """
-    problem = "ptxas is not installed here (pip install 'memsim[nvrtc]' brings one)"
+    problem = "ptxas is not installed here (pip install 'memsim[machine-code]' brings one)"
     for tool in places_of("ptxas"):
         text = retarget(ptx, architecture)
         for _ in range(2):

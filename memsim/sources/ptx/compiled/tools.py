@@ -25,7 +25,7 @@ def places_of(name: str) -> tuple[str, ...]:
     """All the places where a tool is, by preference; none if it is not installed.
 
     Args:
-        name: ``ptxas``, ``nvdisasm`` or ``cuobjdump``.
+        name: ``ptxas`` or ``nvdisasm``.
     """
     on_path = shutil.which(name)
     found = [] if on_path is None else [on_path]

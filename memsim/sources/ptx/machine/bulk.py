@@ -1,6 +1,6 @@
 """Bulk copies and tensor copies (TMA): boxes become rows of the trace, 32 pieces of 16 bytes each.
 
-A tensor map is opaque in PTX; ours is 16 words of 8 bytes, made by :func:`memsim.sources.ptx.tensor_map.tensor_map`.
+A tensor map is opaque in PTX; ours is 16 words of 8 bytes, made by the driver library (``cuTensorMapEncodeTiled``).
 """
 
 from __future__ import annotations

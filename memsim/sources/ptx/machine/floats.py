@@ -23,7 +23,6 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, UNSIGNED, SIGNED = (
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
 KEEP_NAN = 16  # a flag beside those of `numbers`: min.NaN, max.NaN
-FLIP_SIGNS = 1 << 31
 
 
 @called

@@ -38,6 +38,13 @@ def complete(c):
     device.memsim_torch_start()
     for name, value in _members(c, device).items():
         setattr(c, name, value)
+    guards = getattr(getattr(c, "_dynamo", None), "guards", None)
+    if hasattr(guards, "_empty_strided_cuda"):  # of code that torch.compile writes
+        guards._empty_strided_cuda = _empty_strided
+
+
+def _empty_strided(size, stride, dtype):
+    return sys.modules["torch"].empty_strided(size, stride, dtype=dtype, device="cuda")
 
 
 def set_version(module):
@@ -287,11 +294,8 @@ def _members(c, device):
         torch.cuda._get_device_properties = get_properties
         torch.cuda.default_generators = (torch.Generator(device="cuda"),)
 
-    def nothing(*_, **__):
-        return None
-
-    def zero(*_, **__):
-        return 0
+    def returns(value):  # a function of its own for each name: torch.compile tells them apart
+        return lambda *_, **__: value
 
     members = {
         "_has_cuda": True, "_cudart": Cudart(), "_CudaDeviceProperties": DeviceProperties,
@@ -313,11 +317,11 @@ def _members(c, device):
         "_cuda_hasPrimaryContext": lambda *_: True,
     }  # fmt: skip
     for name in ("exchangeDevice", "maybeExchangeDevice", "getDevice", "getCurrentBlasHandle", "get_sync_debug_mode"):
-        members["_cuda_" + name] = zero
+        members["_cuda_" + name] = returns(0)
     for name in (
         "setDevice", "emptyCache", "resetAccumulatedMemoryStats", "setMemoryFraction", "set_sync_debug_mode", "sleep",
         "ipc_collect", "lock_mutex", "unlock_mutex", "attach_out_of_memory_observer", "record_memory_history",
         "record_memory_history_legacy", "clearCublasWorkspaces", "setMemoryMetadata",
     ):  # fmt: skip
-        members["_cuda_" + name] = nothing
+        members["_cuda_" + name] = returns(None)
     return {name: value for name, value in members.items() if name == "_has_cuda" or not hasattr(c, name)}

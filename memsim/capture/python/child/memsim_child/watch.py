@@ -28,6 +28,12 @@ def _triton_testing(module):
     timing.take_triton(module)
 
 
+def _triton_knobs(module):
+    from memsim_child import tuning
+
+    tuning.listen(module)
+
+
 def _inductor_benchmarking(module):
     from memsim_child import timing
 
@@ -76,6 +82,7 @@ AFTER = {
     "torch._C": _torch_c,
     "torch.version": _torch_version,
     "triton.testing": _triton_testing,
+    "triton.knobs": _triton_knobs,
     "torch._inductor.runtime.benchmarking": _inductor_benchmarking,
     "warp.config": _warp_build,
     "cupy_backends.cuda.api.runtime": _cupy_runtime,

@@ -1,7 +1,9 @@
-"""A Triton kernel's trace beside Triton's own interpreter and layouts: by line, the same lanes' elements."""
+"""A Triton kernel's trace compared with Triton's own interpreter and layouts: by line, the same lanes' elements."""
 
 import importlib.util
-import sys
+import json
+import pickle
+import shutil
 from collections import Counter
 
 import numpy as np
@@ -9,10 +11,17 @@ import pytest
 from places import ROOT
 
 import memsim
+from memsim.trace.reader import Trace
 from memsim.trace.schema import EXPLICIT, NO_OP, Space
 from tests.oracles.triton_lanes import accesses
 
-pytestmark = pytest.mark.skipif(importlib.util.find_spec("triton") is None, reason="triton is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (importlib.util.find_spec("triton") and importlib.util.find_spec("torch")),
+        reason="Triton or torch is not installed",
+    ),
+]
 KERNELS = ROOT / "tests" / "data" / "ptx" / "triton_kernels.py"
 RANDOM = np.random.default_rng(3)
 
@@ -42,17 +51,50 @@ LAUNCHES = {  # grid, arguments, constants: odd extents, so that masks and misal
 }  # fmt: skip
 
 
-def kernels():
-    """The kernels' module, as Triton functions."""
-    spec = importlib.util.spec_from_file_location("triton_kernels", KERNELS)
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["triton_kernels"] = module
-    spec.loader.exec_module(module)
-    return module
+SCRIPT = """
+import json, pickle, sys
+from pathlib import Path
+import numpy as np, torch
+
+import triton_kernels
+
+folder = Path(sys.argv[1])
+for name, (grid, arguments, constants) in pickle.loads((folder / "launches").read_bytes()).items():
+    given = [torch.from_numpy(one).cuda() if isinstance(one, np.ndarray) else one for one in arguments]
+    kernel = getattr(triton_kernels, name)
+    compiled = kernel[grid](*given, **constants)
+    (folder / f"{name}.ttgir").write_text(compiled.asm["ttgir"])
+    named = zip(kernel.arg_names, arguments)
+    sizes = {one: value.itemsize for one, value in named if isinstance(value, np.ndarray)}
+    (folder / f"{name}.sizes").write_text(json.dumps(sizes))
+"""
 
 
-def traced(trace):
-    """The same of a trace of global accesses: by line and array, what each block's, warp's and lane's elements are."""
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """The launches, and the folder with each kernel's trace and TTGIR: all kernels run in one program."""
+    folder = tmp_path_factory.mktemp("lanes")
+    launches = {name: (grid, make(), constants) for name, (grid, make, constants) in LAUNCHES.items()}
+    (folder / "launches").write_bytes(pickle.dumps(launches))
+    (folder / "program.py").write_text(SCRIPT)
+    shutil.copy(KERNELS, folder)  # parameters have names where the source lies beside the program
+    memsim.capture(
+        folder / "program.py",
+        arguments=[str(folder)],
+        out=folder / "traces",
+        gpu="a100",
+        blocks="all",
+        launch=0,
+    )
+    return launches, folder
+
+
+def traced(trace, sizes):
+    """The same of a trace of global accesses: by line and array, what each block's, warp's and lane's elements are.
+
+    Args:
+        sizes: bytes of an element, by array.
+    """
     found, per_block = {}, trace.launch.warps_per_block
     for chunk in trace.chunks():
         for k, warp in enumerate(chunk.warps):
@@ -70,21 +112,19 @@ def traced(trace):
                 array = trace.arrays[op.array]
                 of = found.setdefault((op.line, array.name), {})
                 block, number = int(trace.block_ids[warp // per_block]), warp % per_block
+                size = sizes[array.name]
                 for lane, place in zip(lanes, places, strict=True):
-                    first = (place - array.base) // array.element_bytes
+                    first = (place - array.base) // size
                     counts = of.setdefault((block, number, lane), Counter())
-                    counts.update(range(first, first + op.width // array.element_bytes))
+                    counts.update(range(first, first + op.width // size))
     return found
 
 
 @pytest.mark.parametrize("name", LAUNCHES)
-def test_every_lane_accesses_what_triton_says(name):
-    kernel, (grid, make, constants) = getattr(kernels(), name), LAUNCHES[name]
-    arguments = make()
-    with memsim.capturing(gpu="a100", blocks="all") as captured:
-        compiled = kernel[grid](*arguments, **constants)
-    expected = accesses(KERNELS, name, grid, arguments, constants, compiled.asm["ttgir"])
-    found = traced(captured.trace)
+def test_every_lane_accesses_what_triton_says(run, name):
+    launches, folder = run
+    expected = accesses(KERNELS, name, *launches[name], (folder / f"{name}.ttgir").read_text())
+    found = traced(Trace.open(folder / "traces" / f"{name}.h5"), json.loads((folder / f"{name}.sizes").read_text()))
     assert len(expected) >= 2
     assert found.keys() == expected.keys()
     for place, lanes in expected.items():

@@ -1,4 +1,4 @@
-"""Tensor maps: what CUDA's cuTensorMapEncodeTiled makes is opaque, so launchers make ours for the same arguments."""
+"""The 128 bytes of a tensor map, as memsim's cuTensorMapEncodeTiled writes them and the PTX machine reads them."""
 
 from __future__ import annotations
 

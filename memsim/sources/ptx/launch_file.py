@@ -1,0 +1,141 @@
+"""A PTX file with the Python file that describes its launch: ``memsim capture --ptx``."""
+
+from __future__ import annotations
+
+import runpy
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.sources.outputs import trace_paths
+from memsim.sources.ptx.compiled import machine_code, needs_of, target
+from memsim.sources.ptx.launch import Launch, parsed
+from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.ptxas import registers_of
+from memsim.sources.ptx.trace import Progress, trace_launch
+from memsim.support.errors import InputError
+from memsim.trace.reader import Trace
+
+
+def trace_ptx(
+    ptx: Path,
+    description: Path,
+    out: Path,
+    gpu: GPU,
+    *,
+    kernel: str | None = None,
+    blocks: str | None = None,
+    registers: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Trace, list[str]]:
+    """Trace one launch of a PTX file's kernel, and return the trace and notes for the user.
+
+    Args:
+        ptx: the file.
+        description: a Python file that sets ``grid``, ``block`` and ``arguments`` (numbers and NumPy arrays, one per
+            parameter, in a list, or in a dict by name), and may set ``kernel``, ``shared_bytes`` and ``cluster``.
+        out: the trace file, or a folder for it.
+        gpu: the GPU that ptxas assembles for, and whose occupancy and L2 size choose the blocks.
+        kernel: the kernel of the PTX file; None: the one that the description names, or the only one.
+        blocks: as for :func:`memsim.api.capture`.
+        registers: per thread; None: what ptxas reports.
+        progress: told the blocks done and all.
+
+    Raises:
+        InputError: a file is missing or fails, a name is not set or makes no sense, the PTX is not understood, or the
+            kernel accesses memory outside all arrays.
+    """
+    text, given = _text(ptx), _run(description)
+    for name in ("grid", "block", "arguments"):
+        if name not in given:
+            raise InputError(description, name, f"is not set; give grid, block and arguments to launch {ptx} with")
+    entry = _entry(ptx, text, kernel or given.get("kernel"))
+    memory, note = Memory(), ""
+    if registers is None:
+        registers, note = registers_of(needs_of(text, entry, gpu), entry)
+    launch = Launch(
+        ptx=text,
+        kernel=entry,
+        grid=_extents(description, given, "grid"),
+        block=_extents(description, given, "block"),
+        arguments=list(_arguments(description, given["arguments"], memory)),
+        shared_bytes=int(given.get("shared_bytes", 0)),
+        cluster=_extents(description, {"cluster": 1} | given, "cluster"),
+        source=str(ptx),
+        registers=registers,
+        machine_code=machine_code(text, entry, gpu),
+        parameters={"launch": 0, "order": 0, "compiled_for": target(text)},
+        origin=beside(ptx, description, compiled=ptx.stat().st_mtime),
+    )
+    (path,) = trace_paths(out, [entry])
+    return trace_launch(launch, memory, path, gpu, blocks, progress=progress), [note] if note else []
+
+
+def _text(ptx: Path) -> str:
+    try:
+        return ptx.read_text("latin-1")
+    except OSError as error:
+        raise InputError(ptx, "file", f"cannot be read ({error.strerror}); give a file of PTX") from error
+
+
+def _run(description: Path) -> dict[str, Any]:
+    """The names that the Python file sets; the error of one that fails has its line."""
+    if not description.is_file():
+        raise InputError(description, "file", "does not exist; give a Python file that sets grid, block and arguments")
+    try:
+        return runpy.run_path(str(description))
+    except (Exception, SystemExit) as error:
+        place, line = error.__traceback__, 0
+        while place is not None:
+            if place.tb_frame.f_code.co_filename == str(description):
+                line = place.tb_lineno
+            place = place.tb_next
+        line = getattr(error, "lineno", None) or line
+        raise InputError(f"{description}:{line}", "code", f"fails: {type(error).__name__}: {error}") from error
+
+
+def _entry(ptx: Path, text: str, wanted: str | None) -> str:
+    found = [name for name, one in parsed(text, str(ptx)).functions.items() if one.entry]
+    if not found:
+        raise InputError(ptx, "kernel", "has no .entry; give PTX with a kernel")
+    if wanted is None and len(found) > 1:
+        raise InputError(ptx, "kernel", f"is one of {', '.join(found)}; choose with --kernel")
+    if wanted is not None and wanted not in found:
+        raise InputError(ptx, "kernel", f"{wanted} is not in it; give one of {', '.join(found)}")
+    return wanted or found[0]
+
+
+def _extents(description: Path, given: Mapping[str, Any], name: str) -> tuple[int, int, int]:
+    """A grid, block or cluster of one to three extents, filled up with ones."""
+    value = given[name]
+    try:
+        extents = tuple(int(one) for one in ((value,) if isinstance(value, int) else value))
+    except (TypeError, ValueError):
+        extents = ()
+    if not 1 <= len(extents) <= 3 or min(extents) < 1:
+        raise InputError(description, name, f"is {value!r}; give one to three whole numbers from 1 on")
+    x, y, z = (*extents, 1, 1)[:3]
+    return x, y, z
+
+
+def _arguments(description: Path, given: Any, memory: Memory) -> Iterator[Any]:
+    """The kernel's arguments: numbers as they are, and the device addresses of arrays."""
+    named = given.items() if isinstance(given, Mapping) else ((f"argument{k}", one) for k, one in enumerate(given))
+    for name, value in named:
+        if not isinstance(value, np.ndarray | np.generic | int | float | bytes):
+            problem = f"is a {type(value).__name__}; give a number or a NumPy array"
+            raise InputError(description, name, problem)
+        yield _address(value, str(name), memory) if isinstance(value, np.ndarray) else value
+
+
+def _address(array: np.ndarray, name: str, memory: Memory) -> int:
+    """The device address of an array; views of one array share its memory."""
+    owner = array
+    while isinstance(owner.base, np.ndarray):
+        owner = owner.base
+    start = memory.add(owner.ravel(order="K"), name)  # an owner is dense: no copy
+    return start + array.__array_interface__["data"][0] - owner.__array_interface__["data"][0]

@@ -1,0 +1,43 @@
+"""Kernels of torch.compile: compiled in the captured program, and from the code that torch writes out."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+from places import DATA
+
+import memsim
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not (importlib.util.find_spec("triton") and importlib.util.find_spec("torch")),
+        reason="Triton or torch is not installed",
+    ),
+]
+
+PROGRAM = """
+import torch
+
+@torch.compile
+def scores(x, y):
+    return torch.softmax(2 * x + y, dim=1)
+
+x, y = torch.rand(32, 200, device="cuda"), torch.rand(32, 200, device="cuda")
+found = scores(x, y)
+assert found.is_cuda and torch.allclose(found.cpu(), torch.softmax(2 * x.cpu() + y.cpu(), dim=1))
+"""
+
+
+def test_a_compiled_function_launches_its_kernels(tmp_path: Path) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    captured = memsim.capture(script, out=tmp_path / "t.h5", gpu="a100")
+    assert len(captured.launches) == 1 and captured.trace.parameters["compiled_for"] == "sm_80"
+
+
+def test_kernels_that_torch_wrote_out_are_tuned_and_run(tmp_path: Path) -> None:
+    trace = memsim.capture(DATA / "ptx" / "written_out.py", out=tmp_path / "t.h5", gpu="a100").trace
+    assert trace.kernel == "relu_of_sum" and len(trace.arrays) == 3
