@@ -119,6 +119,6 @@ def _run(tool: str, text: str, architecture: int) -> Assembled:
             [tool, "-v", "-lineinfo", f"-arch=sm_{architecture}{suffix}", str(source), "-o", str(target)], folder
         )
         if code == 0:
-            return Assembled(target.read_bytes(), parse_report(told, f"ptxas for sm_{architecture}"), architecture)
+            return Assembled(target.read_bytes(), parse_report(told), architecture)
     line = next((line for line in told.splitlines() if "error" in line or "fatal" in line), told.strip()[-200:])
     return Assembled(b"", {}, architecture, " ".join(line.split()))
