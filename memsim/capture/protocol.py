@@ -33,6 +33,7 @@ class Kind(IntEnum):
     unsupported = 8
     note = 9
     assembled = 10
+    finish = 11
 
 
 TEXTURE_OF_LINEAR_MEMORY = 2
@@ -40,6 +41,9 @@ TEXTURE_OF_LINEAR_MEMORY = 2
 
 STOP = 0x504F5453
 """The status of a reply that ends the program, which first writes what it has buffered."""
+
+RUNNING = 0x4E4E5552
+"""The status of a reply to a launch that waits for the host: the program goes on while the kernel runs."""
 
 WITHOUT_REPLY = (Kind.allocations, Kind.unsupported, Kind.note)
 

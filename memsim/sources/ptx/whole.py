@@ -9,8 +9,8 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
-from memsim.sources.snapshot import LEAST_WAVES
 from memsim.sources.ptx.trace import Progress, Run, begin_trace, chunks, finish_trace
+from memsim.sources.snapshot import LEAST_WAVES
 from memsim.trace.reader import Trace
 
 MOST_EXECUTED = 1 << 26
