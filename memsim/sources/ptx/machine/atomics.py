@@ -54,7 +54,7 @@ def atomic(m, record, w, warp, pc, r, row, active):
     """Carry out one atomic of every active lane, of which there are some; DONE, or why it cannot be.
 
     If a warp repeats it without a change, as for a lock or flag, other warps get their turn. Further repeats are not
-    logged: how many there are says nothing about a GPU. After many repeats the run stops, so that later blocks can join.
+    logged: their number says nothing about a GPU. After many repeats the run stops, so that later blocks can join.
     """
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
