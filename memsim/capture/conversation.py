@@ -33,6 +33,7 @@ from memsim.capture.protocol import (
 )
 from memsim.capture.timer import Timer
 from memsim.capture.tuning import TimedLaunch, TunedKernel, read_report
+from memsim.capture.waiting import WaitForHost
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 
@@ -107,7 +108,9 @@ class Conversation:
                 device.memory.update(changes.removed, changes.added)
                 return None
             case Kind.launch:
-                return self._launch(device, LaunchRequest.read(f))
+                return self._launch(connection, device, LaunchRequest.read(f))
+            case Kind.finish:
+                return Reply(*device.finished)
             case Kind.benchmark:
                 return self._benchmark(device, Benchmark.read(f))
             case Kind.texture:
@@ -159,7 +162,16 @@ class Conversation:
         module.place(request.addresses, device.memory)
         return Reply()
 
-    def _launch(self, device: Device, request: LaunchRequest) -> Reply:
+    def _launch(self, connection: socket.socket, device: Device, request: LaunchRequest) -> Reply | None:
+        """Run a launch; None if the program went on while it ran, so that ``finish`` has the reply."""
+        waiting = WaitForHost(connection)
+        reply = self._run(device, request, waiting)
+        if not waiting.has_begun:
+            return reply
+        device.finished = reply.payload, reply.status
+        return None
+
+    def _run(self, device: Device, request: LaunchRequest, waiting: WaitForHost) -> Reply:
         module = device.modules.get(request.module)
         if module is None or request.function >= len(module.kernels):
             return Reply(Payload().u64(0).text("").bytes, Status.invalid_value)
@@ -168,7 +180,7 @@ class Conversation:
             if device.benchmark is not None and self.timer is not None:
                 ran = self.launches.time(device, request, self.timer)
             else:
-                ran = self.launches.run(device, request)
+                ran = self.launches.run(device, request, waiting)
                 if device.benchmark is not None:
                     device.benchmark.launches.append(TimedLaunch(ran.nanoseconds / 1e6))
         except InputError as error:

@@ -32,7 +32,7 @@ from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function, Variable
 from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.ptxas import kernel_name, registers_of
-from memsim.sources.ptx.trace import Progress, Run
+from memsim.sources.ptx.trace import HostWaits, Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
 from memsim.sources.wanted import ALL, Wanted
 from memsim.support.errors import InputError
@@ -63,6 +63,8 @@ class Device:
         benchmark: what a tuner times at the moment; None: nothing.
         benchmarks: the launches of each that has ended.
         ready: kernels that have run, by kernel and extents, the latest last.
+        host_waits: called while the present kernel waits for what the host does.
+        finished: payload and status of the launch that ran while the program went on.
     """
 
     memory: ProcessMemory
@@ -72,6 +74,8 @@ class Device:
     benchmark: Benchmarked | None = None
     benchmarks: list[list[TimedLaunch]] = field(default_factory=list)
     ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
+    host_waits: HostWaits | None = None
+    finished: tuple[bytes, int] = (b"", 0)
 
 
 @dataclass(frozen=True)
@@ -186,8 +190,11 @@ class Launches:
         captured = {(one.counted.kernel, one.counted.index) for one in self.traces}
         return self.wanted.stop and self._are_all(captured | {(name, index)})
 
-    def run(self, device: Device, request: LaunchRequest) -> Ran:
+    def run(self, device: Device, request: LaunchRequest, host_waits: HostWaits | None = None) -> Ran:
         """Run a launch, traced if it is wanted.
+
+        Args:
+            host_waits: called while the kernel waits for what the host does.
 
         Raises:
             InputError: the PTX is not understood, or the kernel does what it must not.
@@ -200,6 +207,7 @@ class Launches:
         self.counts[name] += 1
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
+        device.host_waits = host_waits
         try:
             if self._is_wanted(name, entry, index, launch) and self._has_blocks(launch):
                 counts = self._traced(device, module, launch, runtime, name, index)
@@ -300,6 +308,7 @@ class Launches:
         traced = Run(
             self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime
         )
+        traced.host_waits = device.host_waits
         done = run_and_trace(
             traced,
             lambda: self._ready(device, launch, runtime),
@@ -357,7 +366,7 @@ class Launches:
             run.relaunch(launch, parameter_bytes(launch, launch.function), device.memory, before != version)
         else:
             run = Run(launch, device.memory, check=True, tracing=False)
-        run.host_calls = runtime
+        run.host_calls, run.host_waits = runtime, device.host_waits
         device.ready[key] = run, version
         if len(device.ready) > KEPT_RUNS:
             device.ready.popitem(last=False)

@@ -34,6 +34,7 @@ class Kind(IntEnum):
     note = 9
     assembled = 10
     tuned = 11
+    finish = 12
 
 
 TEXTURE_OF_LINEAR_MEMORY = 2
@@ -41,6 +42,9 @@ TEXTURE_OF_LINEAR_MEMORY = 2
 
 STOP = 0x504F5453
 """The status of a reply that ends the program, which first writes what it has buffered."""
+
+RUNNING = 0x4E4E5552
+"""The status of a reply to a launch that waits for the host: the program goes on while the kernel runs."""
 
 
 class Status(IntEnum):

@@ -216,6 +216,8 @@ class Server:
         try:
             frame = protocol.receive(connection)
             reply = self.conversation.answer(connection, frame)
+            if reply is None and frame.kind == protocol.Kind.launch:
+                return False  # the program went on: it is told with the next message
             if self.conversation.is_done:
                 protocol.send(connection, frame.kind, status=protocol.STOP)
             elif reply is not None:

@@ -27,7 +27,8 @@ enum Kind : uint32_t {
                         // The offset is address - arena base except for memory that cudaHostRegister re-mapped.
   launch = 5,           // u64 module, u32 function, u32 grid[3], block[3], cluster[3], u32 dynamic shared bytes,
                         //   u32 flags (launch_cooperative), u64 stream, str where, u32 n, n bytes of parameters
-                        // reply: u64 nanoseconds, str text that the kernel printed
+                        // reply: u64 nanoseconds, str text that the kernel printed. Status `running`: the kernel
+                        // waits for the host; `finish` has the reply
   texture = 6,          // u64 id, u32 op (TextureOp); for a create also the descriptor, see textures.cpp:
                         //   u32 resource (TextureResource), u64 address, u64 width, height, depth in texels (0: none),
                         //   u64 row bytes, u64 slice bytes, u32 bits[4] of x y z w, u32 channel kind (0 signed,
@@ -43,12 +44,16 @@ enum Kind : uint32_t {
   assembled = 10,       // u64 module, u32 function; what the assembler says of it, asked when a program wants to know
                         // reply: u32 registers, static_shared, local_bytes, const_bytes
   tuned = 11,           // str, a kernel that a tuner has tuned, as JSON (memsim/capture/tuning.py); the reply is empty
+  finish = 12,          // waits for the end of the launch that was running; the reply is the launch's
 };
 
 constexpr uint32_t launch_cooperative = 1;
 
 // The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
 constexpr uint32_t stop = 0x504f5453;
+
+// The status of a reply to a launch that waits for the host: the program goes on while the kernel runs.
+constexpr uint32_t running = 0x4e4e5552;
 
 enum class AllocationKind : uint32_t { device = 0, managed = 1, pinned = 2, host = 3, variable = 4, array = 5 };
 enum class TextureOp : uint32_t { create_texture = 0, destroy_texture = 1, create_surface = 2, destroy_surface = 3 };

@@ -39,6 +39,18 @@ def can_join(device: Device, stop: Stop) -> bool:
     return stop == Stop.spinning or stop == Stop.deadlock and (waits or int(m.status[tables.IDLE]) > 0)
 
 
+def waits_for_host(device: Device, stop: Stop) -> bool:
+    """Whether a stop may be a kernel that waits for what the host does; if so, its warps go on when it runs again."""
+    records, status = device.machine.records, device.machine.status
+    yielded = records[:, STATUS] == Status.yielded
+    if stop != Stop.spinning and not (stop == Stop.deadlock and (yielded.any() or int(status[tables.IDLE]) > 0)):
+        return False
+    records[yielded, STATUS] = Status.ready
+    records[:, REPEATS] = 0
+    status[tables.IDLE] = 0
+    return True
+
+
 def joined_blocks(device: Device, first: int) -> np.ndarray:
     """The numbers of the blocks that run together from one that waits."""
     m = device.machine

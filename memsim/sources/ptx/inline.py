@@ -67,6 +67,10 @@ class _Names:
     end: str = ""
 
 
+# Functions by which kernels launch kernels, in libraries before and since CUDA 12.
+_DEVICE_LAUNCHES = ("cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCGGetIntrinsicHandle", "__cudaCDP2")
+
+
 class _Inliner:
     def __init__(self, module: Module, whole: Function) -> None:
         self._module, self.whole = module, whole
@@ -236,7 +240,7 @@ class _Inliner:
             guard = self._renamed(one.guard, names, set()) if one.guard is not None else None
             operands = (Register(result), Immediate(number), *map(Register, given))
             self.whole.body.append(replace(one, parts=("hostcall",), operands=operands, guard=guard))  # type: ignore[arg-type]
-        elif name.startswith(("cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCGGetIntrinsicHandle")):
+        elif name.startswith(_DEVICE_LAUNCHES):
             raise self._error(one, "launches kernels from the device (dynamic parallelism), which memsim does not run")
         else:
             raise self._error(one, f"calls {name}, which is not in the text")

@@ -12,7 +12,7 @@ import numpy as np
 from memsim.gpu.choices import Dependence
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
-from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks
+from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks, waits_for_host
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.failures import failure
 from memsim.sources.ptx.inline import PRINTF, flattened
@@ -37,6 +37,7 @@ from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
 HostCalls = Callable[[Device], None]  # carries out the function of the device runtime that a warp stopped at
+HostWaits = Callable[[], bool]  # gives the host time while a kernel waits for it; false: it has waited too long
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
 FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: batches grow while calls are quick
@@ -68,6 +69,7 @@ class Run:
         self.batch = batch * team
         self.executed = self.accesses = self.sectors = 0
         self.host_calls = host_calls
+        self.host_waits: HostWaits | None = None
 
     def blocks(self, ids: np.ndarray) -> np.ndarray:
         """Run blocks with consecutive numbers; their rows are in the log afterwards.
@@ -92,7 +94,7 @@ class Run:
                     if can_join(device, stop):
                         together = joined_blocks(device, int(ids[status[tables.TEAM_NUMBER]]))
                         joined, ids = CoResident(device, together), np.arange(ids[0], together[-1] + 1)
-                    else:
+                    elif self.host_waits is None or not waits_for_host(device, stop) or not self.host_waits():
                         self._attend(stop)
         finally:
             if joined is not None:

@@ -46,6 +46,7 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
             "all must meet it",
         ),
         ("call f, ();", "calls f, which is not in the text"),
+        ("call __cudaCDP2GetParameterBufferV2, ();", "launches kernels from the device"),
         ("{ .reg .b32 %r77; ", "ends too early"),
         (".reg .b32 %x<99999999>;", "declares 99999999 registers"),
         (".shared .b8 s[99999999999];", "bytes; at most"),

@@ -73,6 +73,7 @@ Status wait_event(Stream* stream, Event* event, bool external) {
 
 Status synchronize_event(Event* event) {
   if (!is_event(event)) return status::invalid_handle;
+  finish_launch();
   if (Status failed = ready()) return failed;
   State& s = state();
   Lock hold(s.lock);

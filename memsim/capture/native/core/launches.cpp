@@ -83,6 +83,17 @@ Writer launch_request(const Stream& stream, const Launch& launch) {
   return out;
 }
 
+Status end_launch(const Reply& reply, uint64_t* ns) {
+  Reader fields(reply.payload);
+  *ns = fields.u64();
+  std::string printed = fields.text();
+  if (!printed.empty()) fwrite(printed.data(), 1, printed.size(), stdout);
+  if (!reply.status) return status::success;
+  if (!is_sticky(reply.status)) return reply.status;
+  state().fault = reply.status;  // asynchronous in CUDA: the launch itself succeeds, the next call reports it
+  return status::success;
+}
+
 }  // namespace
 
 Status check_launch(const Launch& launch) {
@@ -101,17 +112,25 @@ Status check_launch(const Launch& launch) {
 }
 
 Status run_launch(Stream& stream, const Launch& launch, uint64_t* ns) {
-  State& s = state();
+  finish_launch();
   tell_allocations();
   Reply reply = request(protocol::launch, launch_request(stream, launch));
-  Reader fields(reply.payload);
-  *ns = fields.u64();
-  std::string printed = fields.text();
-  if (!printed.empty()) fwrite(printed.data(), 1, printed.size(), stdout);
-  if (!reply.status) return status::success;
-  if (!is_sticky(reply.status)) return reply.status;
-  s.fault = reply.status;  // asynchronous in CUDA: the launch itself succeeds, the next call reports it
-  return status::success;
+  if (reply.status == protocol::running) {
+    state().is_running = true;
+    return status::success;
+  }
+  return end_launch(reply, ns);
+}
+
+void finish_launch() {
+  State& s = state();
+  Lock hold(s.lock);
+  if (!s.is_running) return;
+  s.is_running = false;
+  uint64_t ns = 0;
+  Status failed = end_launch(request(protocol::finish, Writer()), &ns);
+  if (failed) s.fault = failed;
+  s.host_ns += ns;
 }
 
 }  // namespace memsim

@@ -38,6 +38,7 @@ struct State {
   DeviceProperties properties;
   Status fault = status::success;
   std::map<int, size_t> limits;
+  bool is_running = false;  // a launch that waits for the host
 
   // memory.cpp
   Arena* arena = nullptr;
@@ -108,6 +109,9 @@ void forget_host_registrations();
 uint64_t start_of(Stream& stream);                       // when an operation that is issued now begins
 void finish(Stream& stream, uint64_t start, uint64_t ns);  // it ends so much later
 uint64_t idle_at();                                      // when all streams are
+
+// launches.cpp
+void finish_launch();  // waits for a launch that is running
 
 // submit.cpp
 Status execute(Stream& stream, const Operation& operation);

@@ -86,6 +86,7 @@ uint64_t idle_at() {
 uint64_t host_time_ns() { return state().host_ns; }
 
 Status synchronize(Stream* stream) {
+  finish_launch();
   if (Status failed = ready()) return failed;
   State& s = state();
   Lock hold(s.lock);
@@ -98,6 +99,7 @@ Status synchronize(Stream* stream) {
 }
 
 Status synchronize_device() {
+  finish_launch();
   if (Status failed = ready()) return failed;
   State& s = state();
   Lock hold(s.lock);
@@ -110,6 +112,7 @@ Status synchronize_device() {
 }
 
 Status query(Stream* stream) {
+  finish_launch();
   if (Status failed = ready()) return failed;
   State& s = state();
   Lock hold(s.lock);

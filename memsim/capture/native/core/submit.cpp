@@ -21,6 +21,7 @@ struct Execution {
     return result;
   }
   Status operator()(const Copy& copy) const {
+    finish_launch();
     uint64_t start = start_of(stream), ns = copy_ns(copy);
     Status result = run_copy(copy);
     finish(stream, start, ns);
@@ -28,6 +29,7 @@ struct Execution {
   }
   Status operator()(const Fill& fill) const {
     const DeviceProperties& p = state().properties;
+    finish_launch();
     uint64_t start = start_of(stream);
     double bytes = double(fill.width) * fill.element_bytes * double(fill.height) * double(fill.depth);
     Status result = run_fill(fill);

@@ -26,6 +26,8 @@ from memsim.sources.ptx.machine.codes import (
     DST,
     LIST,
     MASK,
+    MIX,
+    POLLED,
     REPEATED,
     REPEATS,
     SHIFT,
@@ -51,8 +53,8 @@ LOWEST = -(1 << 63)
 def atomic(m, record, w, warp, pc, r, row, active):
     """Carry out one atomic of every active lane, of which there are some; DONE, or why it cannot be.
 
-    If a warp repeats it without a change, as for a lock or flag, other warps get their turn. After many repeats the run
-    stops, so that later blocks can join.
+    If a warp repeats it without a change, as for a lock or flag, other warps get their turn. Further repeats are not
+    logged: their number says nothing about a GPU. After many repeats the run stops, so that later blocks can join.
     """
     record[BROUGHT] = 0
     count = collect(m, r, row, active, row[X])
@@ -60,7 +62,11 @@ def atomic(m, record, w, warp, pc, r, row, active):
     region = locate(m, pc, count, width)
     if region < -1:
         return -2 - region
-    if m.grid[TRACING] and flags & LOGGED and not log_located(m, record, warp, pc, count, width, region):
+    if record[POLLED] != m.address[0]:
+        record[POLLED], record[REPEATS] = m.address[0], 0
+    if m.grid[TRACING] and record[REPEATED] == pc and record[REPEATS] >= PATIENCE:
+        record[MIX] = 0
+    elif m.grid[TRACING] and flags & LOGGED and not log_located(m, record, warp, pc, count, width, region):
         return TOO_MANY_OPS
     if flags & VALUES:
         changed = False

@@ -7,16 +7,16 @@ import math
 import numpy as np
 
 from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
-from memsim.sources.ptx.machine.numbers import NEAREST, rounded, to_bits, to_number
+from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, rounded, to_bits, to_number
 from memsim.support.compiled import called, inlined
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
 EXPONENTIAL,
  LOGARITHM, SINE, COSINE, TANGENT, COPY_SIGN, TEST, COMPARE, SET, COPY) = (int(one) for one in Float)  # fmt: skip
-F16, BF16, F16X2, BF16X2, F32X2, F32, UNSIGNED, SIGNED = (
+F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
     int(one)
     for one in (
-        Type.f16, Type.bf16, Type.f16x2, Type.bf16x2, Type.f32x2, Type.f32, Type.unsigned, Type.signed
+        Type.f16, Type.bf16, Type.f16x2, Type.bf16x2, Type.f32x2, Type.f32, Type.f64, Type.unsigned, Type.signed
     )
 )  # fmt: skip
 # Comparisons: ordered ones are false for NaN, those from UNORDERED on are true.
@@ -33,6 +33,17 @@ def operate(registers, row, predicates, target, cell, single, double, n):
     """
     a, b, c = registers[row[A]], registers[row[B]], registers[row[C]]
     kind, what, rounding, flags = row[X], row[Y], row[SHIFT], row[MASK]
+    if rounding == NEAREST and flags & (SATURATE | RELU) == 0 and what != SET and what != TEST:
+        if kind == F32:
+            if what == COMPARE:
+                return compare_singles(a, b, row[LIST], n)
+            operate_on_singles(what, a, b, c, target, flags, n)
+            return np.int64(0)
+        if kind == F64:
+            if what == COMPARE:
+                return compare_doubles(a, b, row[LIST], n)
+            operate_on_doubles(what, a, b, c, target, flags, n)
+            return np.int64(0)
     bits = np.int64(0)
     halves, width, element = 1, np.int64(0), kind
     if kind == F16X2 or kind == BF16X2:
@@ -138,6 +149,70 @@ def compared(how, x, y):
     if how == GT:
         return x > y
     return x >= y
+
+
+@called
+def operate_on_singles(what, a, b, c, target, flags, n):
+    """Operations of single precision, rounded to nearest: the low words of the lanes' registers."""
+    x, y, z, found = a.view(np.float32), b.view(np.float32), c.view(np.float32), target.view(np.float32)
+    if what == FMA:
+        for lane in range(n):
+            found[2 * lane] = np.float32(np.float64(x[2 * lane]) * np.float64(y[2 * lane]) + np.float64(z[2 * lane]))
+    elif what == ADD:
+        for lane in range(n):
+            found[2 * lane] = np.float32(np.float64(x[2 * lane]) + np.float64(y[2 * lane]))
+    elif what == SUBTRACT:
+        for lane in range(n):
+            found[2 * lane] = np.float32(np.float64(x[2 * lane]) - np.float64(y[2 * lane]))
+    elif what == MULTIPLY:
+        for lane in range(n):
+            found[2 * lane] = np.float32(np.float64(x[2 * lane]) * np.float64(y[2 * lane]))
+    else:
+        for lane in range(n):
+            left, right = np.float64(x[2 * lane]), np.float64(y[2 * lane])
+            found[2 * lane] = np.float32(calculated(what, left, right, 0.0, flags))
+    for lane in range(n):
+        number = found[2 * lane]
+        bits = target[lane] & 0xFFFFFFFF
+        if flags & FLUSH and abs(number) < np.float32(1.1754943508222875e-38):
+            bits &= 0x80000000
+        target[lane] = bits if number == number else 0x7FFFFFFF
+
+
+@called
+def operate_on_doubles(what, a, b, c, target, flags, n):
+    """Operations of double precision, rounded to nearest."""
+    x, y, z, found = a.view(np.float64), b.view(np.float64), c.view(np.float64), target.view(np.float64)
+    if what == FMA:
+        for lane in range(n):
+            found[lane] = x[lane] * y[lane] + z[lane]
+    elif what == ADD:
+        for lane in range(n):
+            found[lane] = x[lane] + y[lane]
+    elif what == MULTIPLY:
+        for lane in range(n):
+            found[lane] = x[lane] * y[lane]
+    else:
+        for lane in range(n):
+            found[lane] = calculated(what, x[lane], y[lane], 0.0, flags)
+
+
+@called
+def compare_singles(a, b, how, n):
+    """The lanes for which a comparison of single precision holds."""
+    x, y, bits = a.view(np.float32), b.view(np.float32), np.int64(0)
+    for lane in range(n):
+        bits |= np.int64(compared(how, np.float64(x[2 * lane]), np.float64(y[2 * lane]))) << lane
+    return bits
+
+
+@called
+def compare_doubles(a, b, how, n):
+    """The lanes for which a comparison of double precision holds."""
+    x, y, bits = a.view(np.float64), b.view(np.float64), np.int64(0)
+    for lane in range(n):
+        bits |= np.int64(compared(how, x[lane], y[lane])) << lane
+    return bits
 
 
 FINITE, INFINITE, NUMBER, NOT_A_NUMBER, NORMAL, SUBNORMAL = range(6)
