@@ -129,6 +129,34 @@ def test_integers(body, expected):
     assert words(body, NUMBERS.view(np.uint32)).tolist() == wanted.tolist()
 
 
+TILES = "and.b32 %r4, %r1, 24; shl.b32 %r4, 255, %r4;"  # each lane names the eight lanes of its tile
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("setp.lt.s32 %p1, %r2, 0; vote.sync.ballot.b32 %r9, %p1, %r4;", lambda v, at: _bits(v < 0, at)),
+        ("redux.sync.add.s32 %r9, %r2, %r4;", lambda v, at: int(v[at].astype(np.int64).sum())),
+        ("redux.sync.min.u32 %r9, %r2, %r4;", lambda v, at: int(v.view(np.uint32)[at].min())),
+        (
+            "setp.lt.s32 %p1, %r2, 0; vote.sync.any.pred %p2, %p1, %r4; selp.b32 %r9, 1, 2, %p2;",
+            lambda v, at: 1 if (v[at] < 0).any() else 2,
+        ),
+        ("and.b32 %r3, %r2, 1; match.any.sync.b32 %r9, %r3, %r4;", None),
+    ],
+)
+def test_tiles_of_a_warp_act_apart(body, expected):
+    found = words(TILES + body, NUMBERS.view(np.uint32))
+    for lane in range(32):
+        tile = np.arange(lane & 24, (lane & 24) + 8)
+        value = expected(NUMBERS, tile) if expected else _bits((NUMBERS[lane] & 1) == (NUMBERS & 1), tile)
+        assert int(found[lane]) & 0xFFFFFFFF == value & 0xFFFFFFFF
+
+
+def _bits(true: np.ndarray, lanes: np.ndarray) -> int:
+    return sum(1 << int(lane) for lane in lanes if true[lane])
+
+
 def _products(values: np.ndarray, first: int) -> np.ndarray:
     """Sums of the products of both signed halves and two unsigned bytes, from byte ``first`` on."""
     halves, bytes_ = values.view(np.int16).reshape(-1, 2), values.view(np.uint8).reshape(-1, 4)

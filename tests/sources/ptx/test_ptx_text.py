@@ -41,9 +41,10 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
         ("trap;", "the kernel ends itself here"),
         ("setp.frob.s32 %p1, %r1, 0;", "compares in a way"),
         ("mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bar.sync 0; @!%p1 bra E; E: ret;", None),
+        ("mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; bar.sync 0; ret; A: bar.sync 0;", None),
         (
-            "mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; bar.sync 0; ret; A: bar.sync 0;",
-            "all must meet it",
+            "mov.u32 %r1, %tid.x; setp.lt.s32 %p1, %r1, 4; @%p1 bra A; bar.sync 0; ret; A: bar.sync 1;",
+            "all must reach the same one",
         ),
         ("call f, ();", "calls f, which is not in the text"),
         ("call __cudaCDP2GetParameterBufferV2, ();", "launches kernels from the device"),
