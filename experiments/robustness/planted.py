@@ -41,10 +41,10 @@ class Fault:
 
 FAULTS = (
     Fault(
-        "coalescing misses the last sector of an access",
+        "passes of shared memory miss the last word of an access",
         "memsim/trace/coalesce_loop.py",
-        "for sector in range(address >> 5, ((address + width - 1) >> 5) + 1):",
-        "for sector in range(address >> 5, max(address >> 5, (address + width - 2) >> 5) + 1):",
+        "for word in range(address >> 2, ((address + width - 1) >> 2) + 1):",
+        "for word in range(address >> 2, (address + width - 1) >> 2):",
         ("tests/trace",),
     ),
     Fault(

@@ -47,11 +47,11 @@ def take(pcs, masks, record, at):
 
 
 @inlined
-def next_stop(pcs, record, pc):
-    """Where a group that runs from ``pc`` on meets another."""
-    n = record[N_GROUPS]
+def next_stop(pcs, masks, record, pc):
+    """Where a group that runs from ``pc`` on meets another, or lets one run that is behind it."""
+    n, parked = record[N_GROUPS], record[PARKED]
     for k in range(n):
-        if pcs[k] >= pc:
+        if pcs[k] >= pc or masks[k] & ~parked != 0:
             return pcs[k]
     return NOWHERE
 

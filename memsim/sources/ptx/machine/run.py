@@ -167,7 +167,7 @@ def _run_warp(m, w):
                 at = np.int64(0)
             pc, mask = pcs[at], masks[at]
             take(pcs, masks, record, at)
-            limit = next_stop(pcs, record, pc)
+            limit = next_stop(pcs, masks, record, pc)
             if tracing:
                 note_lanes(m, record, warp, mask)
         row = code[pc]
@@ -211,7 +211,7 @@ def _run_warp(m, w):
                 insert(pcs, masks, record, row[X], active)
                 mask &= ~active
                 pc += 1
-                limit = next_stop(pcs, record, pc)
+                limit = next_stop(pcs, masks, record, pc)
                 if tracing and pc < limit:
                     note_lanes(m, record, warp, mask)
         elif op == LOAD or op == STORE:
