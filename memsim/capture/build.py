@@ -10,7 +10,7 @@ import shlex
 import shutil
 import subprocess
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -27,6 +27,12 @@ from memsim.support.scratch import Scratch, leaving_in
 
 CUDA_SUFFIXES = (".cu", ".cuh")
 HOST_SUFFIXES = (".cpp", ".cc", ".cxx", ".c")
+# Headers of closed libraries, and the library that a program is linked with if it includes them.
+_HEADERS = {
+    "cublas_v2.h": "cublas", "cublas.h": "cublas", "cublasLt.h": "cublasLt", "cudnn.h": "cudnn", "cufft.h": "cufft",
+    "curand.h": "curand", "cusolverDn.h": "cusolver", "cusparse.h": "cusparse", "nccl.h": "nccl",
+    "nvml.h": "nvidia-ml",
+}  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
 LONGEST_UNUSED = 30 * 86400  # seconds that a built program is kept without being used
@@ -120,9 +126,15 @@ class _Command:
             str(made),
         ]  # fmt: skip
 
-    def link(self, objects: Sequence[Path], made: Path, linkable: bool) -> list[str]:
-        """The command that links the program."""
-        libraries = [f"-l{one}" for one in self.sources.libraries]
+    def link(self, objects: Sequence[Path], made: Path, linkable: bool, included: Iterable[str] = ()) -> list[str]:
+        """The command that links the program.
+
+        Args:
+            included: files that the compiler read; libraries whose headers are among them are linked as well.
+        """
+        headers = {Path(one).name for one in included}
+        implied = [one for header, one in _HEADERS.items() if header in headers]
+        libraries = [f"-l{one}" for one in dict.fromkeys([*self.sources.libraries, *implied])]
         rdc = [f"-rdc={'true' if linkable else 'false'}"]
         place = ["-L", str(link_folder(self.compiler, needs_stand_ins(libraries))), "-Xcompiler", "-pthread"]
         named = map(str, objects)
@@ -147,10 +159,10 @@ def _make(command: _Command, folder: Path, name: str, keep: Path | None) -> None
         place = Path(scratch)
         log = _Log(place, keep)
         objects, depends = _compile_all(command, place, log)
-        log.run(command.link(objects, place / name, _is_linkable(place)), command.sources.files[0])
+        read = sorted({path for one in depends for path in _dependencies(one)})
+        log.run(command.link(objects, place / name, _is_linkable(place), read), command.sources.files[0])
         for one in (*objects, place / "rdc"):
             one.unlink(missing_ok=True)
-        read = sorted({path for one in depends for path in _dependencies(one)})
         (place / MADE_OF).write_text(json.dumps({path: _state(path) for path in read}))
         for one in depends:
             one.unlink(missing_ok=True)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from memsim.capture import compilers, nvcc
+from memsim.capture import build, compilers, nvcc
 from memsim.gpu.defaults import DEFAULT_ARCHITECTURE, DEFAULT_GPU
 from memsim.gpu.presets import load_gpu
 from memsim.support.errors import InputError
@@ -128,3 +128,11 @@ def test_flags_in_the_environment_are_rewritten(bare):
     command, passed = nvcc.nvcc_command(["-c", "a.cu"], given)
     assert command[-3:] == ["-c", "a.cu", "-DX=a b"] and "static" not in command
     assert not passed.keys() & given.keys()
+
+
+def test_library_of_an_included_header_is_linked(monkeypatch, tmp_path):
+    monkeypatch.setattr(build, "link_folder", lambda compiler, stand_ins: tmp_path / f"stand-ins-{stand_ins}")
+    sources = build.Sources((tmp_path / "a.cu",), libraries=("m",))
+    command = build._Command(compilers.Compiler(make_nvcc(tmp_path)), sources, load_gpu("rtx4090"))
+    linked = command.link([], tmp_path / "a", False, ["/cuda/include/cublas_v2.h", "/cuda/include/cuda_runtime.h"])
+    assert linked[-2:] == ["-lm", "-lcublas"] and str(tmp_path / "stand-ins-True") in linked

@@ -104,8 +104,12 @@ class Run:
         self.sectors += int(status[tables.SECTORS])
         return ids
 
-    def all_blocks(self, ids: range, progress: Progress | None = None) -> None:
-        """Run blocks with consecutive numbers, as many at a time as the machine takes; whole teams."""
+    def all_blocks(self, ids: range, progress: Progress | None = None) -> int:
+        """Run blocks with consecutive numbers, as many at a time as the machine takes; whole teams.
+
+        Returns:
+            The number of the first block that has not run, more than ``ids.stop`` if a block waited for later ones.
+        """
         team, first = self.device.team, ids.start
         step = max(1, FIRST_BATCH // team) * team
         while first < ids.stop:
@@ -116,6 +120,7 @@ class Run:
             first = last
             if progress:
                 progress(last, self.launch.n_blocks)
+        return first
 
     def relaunch(self, launch: Launch, parameters: bytes, memory: Memory, changed: bool) -> None:
         """Make ready for another launch of the same kernel with the same extents, for its results alone.

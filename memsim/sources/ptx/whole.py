@@ -11,6 +11,7 @@ from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.ptx.trace import Progress, Run, begin_trace, chunks, finish_trace
 from memsim.sources.snapshot import LEAST_WAVES
+from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 MOST_EXECUTED = 1 << 26
@@ -85,8 +86,8 @@ def run_and_trace(
     shape = traced.shape(traced.launch.registers)
     first = snapshot.given_blocks(blocks, shape, gpu).start // team * team if blocks is not None else 0
     done = 0
-    if first and not only_snapshot:
-        _others(rest, range(first), counts)
+    if first and not only_snapshot and _others(rest, range(first), counts) > first:
+        raise InputError("--blocks", blocks or "", "begins among blocks that wait for one another; begin with block 0")
     trace, traced_executed = None, 0
     with suppress(_NotWorth):
         with begin_trace(traced, out, gpu) as writer:
@@ -110,11 +111,13 @@ def _guess(run: Run, blocks: int, n_blocks: int) -> int:
     return run.accesses * n_blocks // blocks
 
 
-def _others(rest: Callable[[], Run], ids: range, counts: Counts) -> None:
+def _others(rest: Callable[[], Run], ids: range, counts: Counts) -> int:
+    """Run blocks; returns the number of the first block that has not run."""
     run = rest()
     run.executed = run.accesses = run.sectors = 0
-    run.all_blocks(ids)
+    reached = run.all_blocks(ids)
     counts.add(run)
+    return reached
 
 
 __all__ = ["Counts", "Whole", "run_and_trace"]
