@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memsim.capture.arena import Arena, ProcessMemory
+from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.device_runtime import HEAP_ADDRESS, WORKSPACE_ADDRESS
 from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
@@ -59,7 +60,7 @@ class Conversation:
     gpu: GPU
     modules: Modules
     launches: Launches
-    timer: Timer | None
+    timer: Timer | BenchmarkTimer | None
     wait: Callable[[], None]
     devices: dict[socket.socket, tuple[Device, Arena]] = field(default_factory=dict)
 

@@ -211,6 +211,9 @@ class Allocation:
     name: str
 
 
+_ALLOCATION = struct.Struct("<QQQQII")  # the fields of an Allocation, the last one the length of its name
+
+
 @dataclass(frozen=True)
 class Allocations:
     """What was freed and allocated since the last such message."""
@@ -220,9 +223,12 @@ class Allocations:
 
     @classmethod
     def read(cls, f: Fields) -> Allocations:
-        removed = tuple(f.u64() for _ in range(f.u32()))
-        added = tuple(Allocation(f.u64(), f.u64(), f.u64(), f.u64(), f.u32(), f.text()) for _ in range(f.u32()))
-        return cls(removed, added)
+        removed = struct.unpack(f"<{(n := f.u32())}Q", f.take(8 * n))
+        added = []
+        for _ in range(f.u32()):  # there may be tens of thousands
+            *numbers, length = _ALLOCATION.unpack(f.take(_ALLOCATION.size))
+            added.append(Allocation(*numbers, f.take(length).decode("utf-8", "replace") if length else ""))
+        return cls(removed, tuple(added))
 
 
 @dataclass(frozen=True)
