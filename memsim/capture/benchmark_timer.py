@@ -213,14 +213,11 @@ def _replay(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
     coalesce(trace, gpu, folder)
     own = Transactions.load(folder)
     lines = len(own.line_address)
-    transactions = with_buffer(own, gpu) if flushed else own
-    system = System(
-        transactions, gpu, execution.resident, np.random.SeedSequence(0), layout(transactions, gpu), name=trace.path
-    )
+    transactions, where = with_buffer(own, gpu) if flushed else (own, layout(own, gpu))
+    seeds = np.random.SeedSequence(0)
+    system = System(transactions, gpu, execution.resident, seeds, where, name=trace.path)
     if flushed:
-        fill(
-            system.machine, system.where, lines, len(transactions.line_address) - lines, _dirty_share(trace, gpu, lines)
-        )
+        fill(system.machine, lines, _dirty_share(trace, gpu, lines))
     trial = system.run()
     if flushed:
         trial = replace(trial, dirty_sectors=own_dirty_sectors(system.machine, lines))

@@ -13,7 +13,7 @@ from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
 from memsim.capture.launches import Benchmarked, Device, Launches
 from memsim.capture.modules import Modules
-from memsim.capture.properties import properties
+from memsim.capture.properties import launch_milliseconds, properties
 from memsim.capture.protocol import (
     VERSION,
     Allocations,
@@ -171,12 +171,16 @@ class Conversation:
         return Reply(Payload().u64(ran.nanoseconds).raw(_text(ran.text)).bytes)
 
     def _benchmark(self, device: Device, request: Benchmark) -> Reply:
+        if request.report:
+            device.reports = request.begins
+            return Reply(Payload().f64(0).u32(0).bytes)
         if request.begins:
             device.benchmark = Benchmarked(request.flushed)
             return Reply()
         done, device.benchmark = device.benchmark or Benchmarked(False), None
         device.benchmarks += 1
-        return Reply(Payload().f64(sum(done.milliseconds)).u32(len(done.milliseconds)).bytes)
+        overhead = launch_milliseconds(self.gpu, done.flushed) * len(done.milliseconds)
+        return Reply(Payload().f64(sum(done.milliseconds) + overhead).u32(len(done.milliseconds)).bytes)
 
 
 def _text(data: bytes) -> bytes:

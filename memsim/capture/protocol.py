@@ -256,14 +256,16 @@ class LaunchRequest:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The begin or the end of what a tuner times."""
+    """The begin or the end of what a tuner times, or of a function that makes such measurements (``report``)."""
 
     begins: bool
     flushed: bool
+    report: bool = False
 
     @classmethod
     def read(cls, f: Fields) -> Benchmark:
-        return cls(f.u32() == 0, bool(f.u32() & 1))
+        begins, flags = f.u32() == 0, f.u32()
+        return cls(begins, bool(flags & 1), bool(flags & 2))
 
 
 # -- replies

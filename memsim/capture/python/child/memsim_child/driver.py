@@ -77,3 +77,12 @@ def benchmark_end():
     milliseconds, launches = ctypes.c_double(), ctypes.c_uint()
     call("memsim_benchmark", 1, 0, ctypes.byref(milliseconds), ctypes.byref(launches))
     return milliseconds.value, launches.value
+
+
+def report_begin():
+    """From here to `report_end` launches prepare measurements: those that take long are cut short."""
+    call("memsim_benchmark", 0, 2, None, None)
+
+
+def report_end():
+    call("memsim_benchmark", 1, 2, None, None)
