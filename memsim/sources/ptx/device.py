@@ -90,6 +90,7 @@ class Device:
             self._arrays, columns = self._regions(memory)
             recent = np.full(len(self._program.code), len(columns["starts"]) - 1, np.int32)
             self.machine = self.machine._replace(**columns, recent=recent)
+            self.machine.grid[[tables.SHARED_ROW, tables.LOCAL_ROW]] = self.shared_row, self.local_row
 
     def retrace(self, launch: Launch, parameters: np.ndarray, memory: Memory, batch: int) -> None:
         """Make ready to trace another launch of the same kernel, whose grid may be another one.
