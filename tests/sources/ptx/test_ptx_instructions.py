@@ -57,6 +57,10 @@ def singles(body: str, values: np.ndarray) -> np.ndarray:
 NUMBERS = np.random.default_rng(1).integers(-(2**31), 2**31, 32).astype(np.int32)
 
 
+def _unsigned(v):
+    return v.view(np.uint32).astype(np.uint64)
+
+
 @pytest.mark.parametrize(
     ("body", "expected"),
     [
@@ -94,6 +98,10 @@ NUMBERS = np.random.default_rng(1).integers(-(2**31), 2**31, 32).astype(np.int32
         ("add.u16x2 %r9, %r2, %r2;", lambda v: (v.view(np.uint16) * 2).astype(np.uint16).view(np.int32)),
         ("min.s16x2 %r9, %r2, 0;", lambda v: np.minimum(v.view(np.int16), 0).view(np.int32)),
         ("add.cc.u32 %r3, %r2, %r2; addc.u32 %r9, 0, 0;", lambda v: (v < 0).astype(int)),
+        (
+            "mad.lo.cc.u32 %r3, %r2, %r2, %r2; madc.hi.u32 %r9, %r2, %r2, 1;",
+            lambda v: ((_unsigned(v) * _unsigned(v) + _unsigned(v)) >> np.uint64(32)) + np.uint64(1),
+        ),
         ("setp.gt.s32 %p1, %r2, 0; selp.b32 %r9, 1, 2, %p1;", lambda v: np.where(v > 0, 1, 2)),
         ("setp.lo.u32 %p1, %r2, 9; not.pred %p2, %p1; selp.b32 %r9, 1, 2, %p2;", lambda v: 0 * v + 1),
         ("setp.lt.and.s32 %p1|%p2, %r2, 0, %p3; selp.b32 %r9, 1, 2, %p2;", lambda v: 0 * v + 2),

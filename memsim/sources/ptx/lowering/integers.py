@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.sources.ptx.effects import CARRIED
 from memsim.sources.ptx.lowering.builder import SINK, Builder, Lower, width_of
 from memsim.sources.ptx.machine.codes import Integer, Micro
 from memsim.sources.ptx.module import Immediate, Instruction, Register, Vector
@@ -57,7 +58,7 @@ def _rare(op: Integer, count: int, signed: Integer | None = None, mask: int | No
 
 def _add(b: Builder, one: Instruction) -> None:
     if one.has("cc"):
-        return _carried(b, one, Micro.add)
+        return _carried(b, one)
     subtract = one.name == "sub"
     if one.has("sat"):
         op = Integer.saturated_subtract if subtract else Integer.saturated_add
@@ -69,10 +70,14 @@ def _add(b: Builder, one: Instruction) -> None:
     return _plain(Micro.subtract if subtract else Micro.add)(b, one)
 
 
-def _carried(b: Builder, one: Instruction, _op: Micro) -> None:
-    """add.cc, addc, sub.cc, subc: the carry is a predicate of each lane."""
+def _carried(b: Builder, one: Instruction) -> None:
+    """add.cc, addc, sub.cc, subc."""
+    _add_with_carry(b, one, *_operands(b, one, one.type, one.type))
+
+
+def _add_with_carry(b: Builder, one: Instruction, left: int, right: int) -> None:
+    """The sum or difference of two registers; the carry is a predicate of each lane."""
     width, to = width_of(one.type), destination(b, one)
-    left, right = _operands(b, one, one.type, one.type)
     carry, sum_, other = b.predicate("#carry"), b.temporary(0), b.temporary(1)
     subtract = one.name in ("sub", "subc")
     op = Micro.subtract if subtract else Micro.add
@@ -82,7 +87,7 @@ def _carried(b: Builder, one: Instruction, _op: Micro) -> None:
     over = b.temporary_predicate()
     smaller = (first, sum_) if subtract else (sum_, first)
     b.emit(Micro.less, dst=over, a=smaller[0], b=smaller[1], x=AND_ONLY, count=-1)
-    if one.name in ("addc", "subc"):
+    if one.name in CARRIED:
         b.emit(Micro.select, dst=other, a=b.constant(1), b=b.constant(0), x=carry)
         b.emit(Micro.copy, dst=first, a=sum_)
         b.emit(op, dst=to, a=sum_, b=other, mask=mask_of(width))
@@ -100,17 +105,23 @@ AND_ONLY, OR_BOTH = 0b1100, 0b1110  # truth tables: the first of two predicates 
 def _multiply(b: Builder, one: Instruction) -> None:
     """mul and mad: lo, hi, wide; 24 bits apart."""
     kind = one.type
-    width, signed, mad = width_of(kind), is_signed(kind), one.name == "mad"
+    width, signed, mad = width_of(kind), is_signed(kind), one.name != "mul"
     to, wide = destination(b, one), one.has("wide")
     out = 2 * width if wide else width
     left, right = _operands(b, one, kind, kind)
     more = {"c": b.value(one.operands[3], f"b{out}")} if mad else {}
+    carried = one.name == "madc" or one.has("cc")
     if one.has("hi"):
-        target = b.temporary(0) if mad else to
+        target = b.temporary(3) if mad else to
         _high(b, target, left, right, width, signed)
-        if mad:
+        if carried:
+            _add_with_carry(b, one, target, more["c"])
+        elif mad:
             b.emit(Micro.add, dst=to, a=target, b=more["c"], mask=mask_of(width))
         return
+    if carried:
+        b.emit(Micro.multiply, dst=b.temporary(3), a=left, b=right, mask=mask_of(width), shift=64 - width)
+        return _add_with_carry(b, one, b.temporary(3), more["c"])
     ops = (Micro.multiply, Micro.multiply_signed, Micro.multiply_add, Micro.multiply_add_signed)
     b.emit(ops[2 * mad + (wide and signed)], dst=to, a=left, b=right, mask=mask_of(out), shift=64 - width, **more)
 
@@ -384,10 +395,11 @@ def _select_by_sign(b: Builder, one: Instruction) -> None:
 INTEGERS: dict[str, Lower] = {
     "add": _add,
     "sub": _add,
-    "addc": lambda b, one: _carried(b, one, Micro.add),
-    "subc": lambda b, one: _carried(b, one, Micro.subtract),
+    "addc": _carried,
+    "subc": _carried,
     "mul": _multiply,
     "mad": _multiply,
+    "madc": _multiply,
     "mul24": _multiply_24,
     "mad24": _multiply_24,
     "div": _rare(Integer.divide, 2, Integer.divide_signed),
