@@ -226,8 +226,9 @@ class Allocations:
         removed = struct.unpack(f"<{(n := f.u32())}Q", f.take(8 * n))
         added = []
         for _ in range(f.u32()):  # there may be tens of thousands
-            *numbers, length = _ALLOCATION.unpack(f.take(_ALLOCATION.size))
-            added.append(Allocation(*numbers, f.take(length).decode("utf-8", "replace") if length else ""))
+            address, size, sequence, offset, kind, length = _ALLOCATION.unpack(f.take(_ALLOCATION.size))
+            name = f.take(length).decode("utf-8", "replace") if length else ""
+            added.append(Allocation(address, size, sequence, offset, kind, name))
         return cls(removed, tuple(added))
 
 
