@@ -29,6 +29,10 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     # torch's device is compiled once for each torch.
     found["MEMSIM_CHILD_CACHE"] = str(cache_folder("python"))
     found["PATH"] = _joined(str(_tools(scratch, gpu)), found.get("PATH"))
+    linked = scratch / "lib"
+    linked.mkdir(exist_ok=True)
+    (linked / "libcuda.so").symlink_to(libraries / "libcuda.so.1")  # Triton 3.4 links its driver with -lcuda
+    found["LIBRARY_PATH"] = _joined(str(linked), found.get("LIBRARY_PATH"))
     found.update(_triton(libraries, scratch))
     found.update(_cupy(scratch))
     found.update(_others(scratch))
