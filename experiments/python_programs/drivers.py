@@ -7,6 +7,7 @@ Packages are entered without their ``__init__`` where that imports what the kern
 """
 
 import importlib
+import importlib.machinery
 import os
 import sys
 import types
@@ -38,6 +39,7 @@ def bare(repository, name, below=""):
     """Make a package without running its ``__init__``."""
     package = types.ModuleType(name)
     package.__path__ = [os.path.join(root(repository, below), *name.split("."))]
+    package.__spec__ = importlib.machinery.ModuleSpec(name, None, is_package=True)
     sys.modules[name] = package
 
 
@@ -257,7 +259,7 @@ def _():
 @driver(APPLIED, "kernels/triton/inference/mamba/causal_1d_conv/causal_1d_conv/causal_1d_conv.py")
 def _():
     root(APPLIED, "kernels/triton/inference/mamba/causal_1d_conv/causal_1d_conv")
-    x, w, b = gpu(2, 64, 128, grad=False), gpu(64, 4, grad=False), gpu(64, grad=False)
+    x, w, b = gpu(2, 128, 64, grad=False).transpose(1, 2), gpu(64, 4, grad=False), gpu(64, grad=False)
     importlib.import_module("causal_1d_conv").causal_conv1d_fn(x, w, b, activation="silu")
 
 

@@ -64,7 +64,7 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float)
 
 def why(said: str) -> str:
     """The last lines that say what went wrong: memsim's and Python's."""
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    lines = [line.strip() for line in said.splitlines() if line.strip() and "memsim: timed " not in line]
     errors = [
         line
         for line in lines

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.api.arguments import named_gpu, trace_file
-from memsim.api.replay import simulate
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
@@ -140,13 +139,10 @@ def _capture_script(
     script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
+    from memsim.capture.benchmark_timer import BenchmarkTimer
     from memsim.capture.python.script import capture_script
-    from memsim.capture.timer import Timer
 
-    def clock(trace: Trace, flushed: bool) -> float:
-        return simulate(trace, gpu, trials=TUNING_TRIALS).kernel_time.mean
-
-    return capture_script(script, arguments, out, gpu, wanted, progress, Timer(clock))
+    return capture_script(script, arguments, out, gpu, wanted, progress, BenchmarkTimer(gpu))
 
 
 def capture_ptx(

@@ -7,12 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memsim.capture.arena import Arena, ProcessMemory
+from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.device_runtime import HEAP_ADDRESS, WORKSPACE_ADDRESS
 from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
 from memsim.capture.launches import Benchmarked, Device, Launches
 from memsim.capture.modules import Modules
-from memsim.capture.properties import properties
+from memsim.capture.properties import launch_milliseconds, properties
 from memsim.capture.protocol import (
     VERSION,
     Allocations,
@@ -62,7 +63,7 @@ class Conversation:
     gpu: GPU
     modules: Modules
     launches: Launches
-    timer: Timer | None
+    timer: Timer | BenchmarkTimer | None
     wait: Callable[[], None]
     devices: dict[socket.socket, tuple[Device, Arena]] = field(default_factory=dict)
 
@@ -190,12 +191,16 @@ class Conversation:
         return Reply(Payload().u64(ran.nanoseconds).raw(_text(ran.text)).bytes)
 
     def _benchmark(self, device: Device, request: Benchmark) -> Reply:
+        if request.report:
+            device.reports = request.begins
+            return Reply(Payload().f64(0).u32(0).bytes)
         if request.begins:
             device.benchmark = Benchmarked(request.flushed)
             return Reply()
         done, device.benchmark = device.benchmark or Benchmarked(False), None
         device.benchmarks.append(done.launches)
-        spent = sum(one.milliseconds for one in done.launches)
+        overhead = launch_milliseconds(self.gpu, done.flushed) * len(done.launches)
+        spent = sum(one.milliseconds for one in done.launches) + overhead
         return Reply(Payload().f64(spent).u32(len(done.launches)).bytes)
 
     def _tuned(self, device: Device, report: str) -> Reply:

@@ -8,6 +8,7 @@ the launch cannot come near.
 
 from __future__ import annotations
 
+import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -17,12 +18,13 @@ from typing import Any
 import numpy as np
 
 from memsim.capture.arena import ProcessMemory
+from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime, Heap
 from memsim.capture.estimates import launch_nanoseconds
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
-from memsim.capture.timer import Timer
+from memsim.capture.timer import TIMED_BLOCKS, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
@@ -39,8 +41,13 @@ from memsim.support.errors import InputError
 
 KEPT_RUNS = 64  # kernels that stay ready for their next launch, of one process
 STEADY = 2  # launches of one shape with the same accesses, after which the next is taken to be such a one
+PREPARATION_SECONDS = 5.0  # of a launch that prepares a measurement
 FAR = 4  # a launch whose first blocks promise less than the best's accesses by this factor is not traced
 _POINTER = 8
+
+
+class _OutOfTime(Exception):
+    """A launch has run for long enough."""
 
 
 @dataclass
@@ -62,6 +69,7 @@ class Device:
         workspace: u32 bytes and u32 barrier of cooperative groups' grids.
         benchmark: what a tuner times at the moment; None: nothing.
         benchmarks: the launches of each that has ended.
+        reports: whether a function runs that makes measurements (``triton.testing.perf_report``).
         ready: kernels that have run, by kernel and extents, the latest last.
         host_waits: called while the present kernel waits for what the host does.
         finished: payload and status of the launch that ran while the program went on.
@@ -73,6 +81,7 @@ class Device:
     workspace: np.ndarray = field(default_factory=lambda: np.zeros(64, np.uint8))
     benchmark: Benchmarked | None = None
     benchmarks: list[list[TimedLaunch]] = field(default_factory=list)
+    reports: bool = False
     ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
     host_waits: HostWaits | None = None
     finished: tuple[bytes, int] = (b"", 0)
@@ -209,7 +218,9 @@ class Launches:
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
         try:
-            if self._is_wanted(name, entry, index, launch) and self._has_blocks(launch):
+            if device.reports:
+                counts = self._prepared(device, launch, runtime)
+            elif self._is_wanted(name, entry, index, launch) and self._has_blocks(launch):
                 counts = self._traced(device, module, launch, runtime, name, index)
             else:
                 counts = self._executed(device, launch, runtime)
@@ -220,7 +231,7 @@ class Launches:
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         return Ran(spent, self.printed)
 
-    def time(self, device: Device, request: LaunchRequest, timer: Timer) -> Ran:
+    def time(self, device: Device, request: LaunchRequest, timer: Timer | BenchmarkTimer) -> Ran:
         """Time a launch of the benchmark under way: some of its blocks run, traced.
 
         Raises:
@@ -231,6 +242,15 @@ class Launches:
         entry = module.kernels[request.function]
         launch = self._launch(device, module, entry, request, 0)
         runtime = DeviceRuntime(device.heap)
+        if isinstance(timer, BenchmarkTimer):
+            coded = self._with_machine_code(module, launch)
+            name = module.shown[entry]
+            self.entries.setdefault(name, entry)
+            if self._is_wanted_timed(name, entry):
+                self._trace_timed(device, module, coded, runtime, name)
+            spent = timer.milliseconds(coded, device.memory, runtime, device.benchmark.flushed)
+            device.benchmark.launches.append(TimedLaunch(spent))
+            return Ran(round(spent * 1e6), b"".join(runtime.text))
 
         def trace(blocks: str, name: str) -> Path:
             path = (timer.folder or self.folder) / f"{name}{SUFFIX}"
@@ -243,6 +263,33 @@ class Launches:
         timed = timer.time(device.benchmark.flushed, same, trace)
         device.benchmark.launches.append(timed)
         return Ran(round(timed.milliseconds * 1e6), b"".join(runtime.text))
+
+    def _is_wanted_timed(self, name: str, entry: str) -> bool:
+        """Whether to trace a timed launch: while there is no other launch, the first of each kernel."""
+        if self.wanted.launches is not None or not matches(self.wanted.kernels, name, entry):
+            return False
+        return not (self.best or self.taken) if not self.every else not self._has_trace(name)
+
+    def _has_trace(self, name: str) -> bool:
+        return any(one.counted.kernel == name for one in self.traces)
+
+    def _trace_timed(
+        self, device: Device, module: LoadedModule, launch: Launch, runtime: DeviceRuntime, name: str
+    ) -> None:
+        """Trace some blocks of a launch of a benchmark, in case that the program makes no other."""
+        path = self.folder / f"{self._order}-timed{SUFFIX}"
+        device.memory.name_arrays(self._array_names(module, launch))
+        run = Run(launch, device.memory, check=False, tracing=True, host_calls=runtime)
+        blocks = self.wanted.blocks or TIMED_BLOCKS
+        done = run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True, progress=self.progress)
+        counted = Counted(name, 0, launch.grid, launch.block, 0)  # any launch that runs whole has more
+        if done.trace is not None and self.wanted.heaviest:
+            self.best[self._group(name)] = Taken(counted, self._order, path)
+        elif done.trace is not None:
+            self.taken.append(Taken(counted, self._order, path))
+        self.note(
+            f"{name} is launched in a benchmark: the trace has {TIMED_BLOCKS} of its blocks unless --blocks is given"
+        )
 
     # -- what is wanted
 
@@ -346,6 +393,25 @@ class Launches:
         counts = Counts()
         run = self._ready(device, launch, runtime)
         run.all_blocks(range(launch.n_blocks))
+        counts.add(run)
+        return counts
+
+    def _prepared(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Counts:
+        """Run a launch that prepares a measurement; one that takes long does not run to its end."""
+        counts, run = Counts(), self._ready(device, launch, runtime)
+        last = time.monotonic() + PREPARATION_SECONDS
+
+        def check(done: int, total: int) -> None:
+            if done < total and time.monotonic() > last:
+                raise _OutOfTime
+
+        try:
+            run.all_blocks(range(launch.n_blocks), check)
+        except _OutOfTime:
+            self.note(
+                f"{launch.name}: launches outside do_bench in a benchmark function stop after"
+                f" {PREPARATION_SECONDS:.0f} s, so their results are incomplete"
+            )
         counts.add(run)
         return counts
 

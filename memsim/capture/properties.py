@@ -52,3 +52,15 @@ def properties(gpu: GPU) -> str:
         "copy_bytes_per_us_d2h": 1000 * (host.to_host_gb_per_s or COPY_GB_PER_S),
     }
     return "\n".join(f"{name} {value}" for name, value in values.items())
+
+
+def launch_milliseconds(gpu: GPU, separate: bool) -> float:
+    """What the events around a launch see besides the kernel.
+
+    Args:
+        separate: each launch comes from the stream; else it is a node of a graph.
+    """
+    host = gpu.host
+    if separate:
+        return (host.launch_us or LAUNCH_NS / 1000) / 1000
+    return (host.graph_node_us or 0) / 1000

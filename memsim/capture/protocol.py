@@ -222,6 +222,9 @@ class Allocation:
     name: str
 
 
+_ALLOCATION = struct.Struct("<QQQQII")  # the fields of an Allocation, the last one the length of its name
+
+
 @dataclass(frozen=True)
 class Allocations:
     """What was freed and allocated since the last such message."""
@@ -231,9 +234,13 @@ class Allocations:
 
     @classmethod
     def read(cls, f: Fields) -> Allocations:
-        removed = tuple(f.u64() for _ in range(f.u32()))
-        added = tuple(Allocation(f.u64(), f.u64(), f.u64(), f.u64(), f.u32(), f.text()) for _ in range(f.u32()))
-        return cls(removed, added)
+        removed = struct.unpack(f"<{(n := f.u32())}Q", f.take(8 * n))
+        added = []
+        for _ in range(f.u32()):  # there may be tens of thousands
+            address, size, sequence, offset, kind, length = _ALLOCATION.unpack(f.take(_ALLOCATION.size))
+            name = f.take(length).decode("utf-8", "replace") if length else ""
+            added.append(Allocation(address, size, sequence, offset, kind, name))
+        return cls(removed, tuple(added))
 
 
 @dataclass(frozen=True)
@@ -297,14 +304,16 @@ def _texture(f: Fields) -> Texture:
 
 @dataclass(frozen=True)
 class Benchmark:
-    """The begin or the end of what a tuner times."""
+    """The begin or the end of what a tuner times, or of a function that makes such measurements (``report``)."""
 
     begins: bool
     flushed: bool
+    report: bool = False
 
     @classmethod
     def read(cls, f: Fields) -> Benchmark:
-        return cls(f.u32() == 0, bool(f.u32() & 1))
+        begins, flags = f.u32() == 0, f.u32()
+        return cls(begins, bool(flags & 1), bool(flags & 2))
 
 
 # -- replies

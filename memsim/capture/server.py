@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.capture import protocol
+from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.conversation import Conversation
 from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.capture.launches import Launches
@@ -75,7 +76,7 @@ def serve(
     origin: Origin = NOWHERE,
     about: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    timer: Timer | None = None,
+    timer: Timer | BenchmarkTimer | None = None,
     needs_trace: bool = True,
     stdin: Any = None,
 ) -> Captured:
@@ -123,7 +124,8 @@ def serve(
         stopped, code = server.run(command, environment, stdin)
         check_outcome(launches, stopped, code, needs_trace)
         traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
-    return Captured(traces, dict(launches.counts), notes_of(launches, traces, stopped), code)
+    notes = notes_of(launches, traces, stopped) + (timer.notes if isinstance(timer, BenchmarkTimer) else [])
+    return Captured(traces, dict(launches.counts), notes, code)
 
 
 def _named(launches: Launches, folder: Path) -> list[Path]:

@@ -31,6 +31,7 @@ class _Kept(FunctionCache):
     _impl_class = LoopCacheImpl
     made: ClassVar[list[_Kept]] = []  # of all loops
     when_saved: ClassVar[list[Callable[[], None]]] = []  # told of every loop that was compiled
+    told: ClassVar[bool] = False  # whether this process has said that it takes long
 
     def __init__(self, function: Any) -> None:
         self._function, self._opened = function, False
@@ -96,7 +97,13 @@ def found_on_disk(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
 @contextmanager
 def loading_loops() -> Iterator[None]:
     """Around the first use of loops: tells the user, should it take long, why, and how many are compiled."""
-    with hint_after(PATIENCE, lambda: print(LOADING, file=sys.stderr)), bar("loops", delay=PATIENCE) as advance:
+
+    def tell() -> None:
+        if not _Kept.told:
+            _Kept.told = True
+            print(LOADING, file=sys.stderr)
+
+    with hint_after(PATIENCE, tell), bar("loops", delay=PATIENCE) as advance:
         numbers = count(1)
 
         def compiled_one() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import overload
 
@@ -12,6 +13,7 @@ from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
 
+@lru_cache(64)
 def stated(gpu: GPU) -> str:
     """What a trace says of the GPU that it is made for: the name of a preset, if it is one unchanged.
 

@@ -28,6 +28,11 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     found["PYTHONPATH"] = _joined(str(CHILD), found.get("PYTHONPATH"))
     # torch's device is compiled once for each torch.
     found["MEMSIM_CHILD_CACHE"] = str(cache_folder("python"))
+    found["PATH"] = _joined(str(_tools(scratch, gpu)), found.get("PATH"))
+    linked = scratch / "lib"
+    linked.mkdir(exist_ok=True)
+    (linked / "libcuda.so").symlink_to(libraries / "libcuda.so.1")  # Triton 3.4 links its driver with -lcuda
+    found["LIBRARY_PATH"] = _joined(str(linked), found.get("LIBRARY_PATH"))
     found.update(_triton(libraries, scratch))
     found.update(_cupy(scratch))
     found.update(_others(scratch))
@@ -36,6 +41,16 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
 
 def _joined(first: str, rest: str | None) -> str:
     return f"{first}:{rest}" if rest else first
+
+
+def _tools(scratch: Path, gpu: GPU) -> Path:
+    """A folder with an ``nvidia-smi`` that lists the GPU: packages call it to see whether there is one."""
+    folder = scratch / "bin"
+    folder.mkdir(exist_ok=True)
+    tool = folder / "nvidia-smi"
+    tool.write_text(f"#!/bin/sh\necho 'GPU 0: memsim {gpu.name}'\n")
+    tool.chmod(0o755)
+    return folder
 
 
 def _triton(libraries: Path, scratch: Path) -> dict[str, str]:

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.libraries import library_folder
 from memsim.capture.program import environment
 from memsim.capture.python.environment import python_variables
@@ -29,7 +30,7 @@ def capture_script(
     gpu: GPU,
     wanted: Wanted,
     progress: Progress | None = None,
-    timer: Timer | None = None,
+    timer: Timer | BenchmarkTimer | None = None,
     needs_trace: bool = True,
 ) -> Captured:
     """Run a Python program with the Python that runs memsim, and trace what it launches.

@@ -52,12 +52,12 @@ class Cache(NamedTuple):
     shape: np.ndarray  # one SHAPE
 
 
-def _first_way(s, n, g):
-    """The way of slot 0 of set `s`; that of slot k is k << g further."""
+def place_of_set(s, n, g):
+    """The way of slot 0 of set `s`, of `n` ways a set and `g` group bits; that of slot k is k << g further."""
     return ((s >> g) * n << g) + (s & ((1 << g) - 1))
 
 
-_compiled_first_way = inlined(_first_way)
+_compiled_first_way = inlined(place_of_set)
 
 
 @inlined

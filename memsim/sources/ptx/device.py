@@ -93,7 +93,7 @@ class Device:
         return 0
 
     def relaunch(self, launch: Launch, parameters: np.ndarray, memory: Memory, changed: bool) -> None:
-        """Make ready for another launch of the same kernel and extents, which is not traced.
+        """Make ready for another launch of the same kernel and extents.
 
         Args:
             changed: whether the memory's regions are others than before.
@@ -104,6 +104,24 @@ class Device:
             self._arrays, columns = self._regions(memory)
             recent = np.full(len(self._program.code), len(columns["starts"]) - 1, np.int32)
             self.machine = self.machine._replace(**columns, recent=recent)
+            self.machine.grid[[tables.SHARED_ROW, tables.LOCAL_ROW]] = self.shared_row, self.local_row
+
+    def retrace(self, launch: Launch, parameters: np.ndarray, memory: Memory, batch: int) -> None:
+        """Make ready to trace another launch of the same kernel, whose grid may be another one.
+
+        Args:
+            batch: teams of blocks that one call of the loop runs at most.
+        """
+        self.relaunch(launch, parameters, memory, changed=True)
+        machine = self.machine
+        self.machine = machine._replace(
+            ids=np.zeros(batch * self.team, np.int64),
+            state=np.zeros((batch * self.team * self.warps, STATE), np.int64),
+            grid=self._grid(tracing=True),
+            numbers_of_ops=np.full((len(machine.code), len(machine.numbered) + 1), -1, np.int32),
+            made=np.zeros_like(machine.made),
+            n_made=np.zeros_like(machine.n_made),
+        )
 
     def _check_size(self) -> None:
         rows = self._program.builder.n_rows

@@ -110,6 +110,10 @@ def space_of(one: Instruction) -> str:
     return "global"
 
 
+CARRIED = ("addc", "subc", "madc")
+CARRY = "%carry"  # the condition code, which instructions with .cc write
+
+
 @lru_cache(maxsize=1 << 16)
 def effects(one: Instruction) -> Effects:
     """What an instruction does; see :class:`Effects`."""
@@ -124,6 +128,10 @@ def effects(one: Instruction) -> Effects:
         reads.append(CARRY)
     if result and (guard or one.name == "wgmma"):
         reads += writes
+    if one.name in CARRIED:
+        reads.append(CARRY)
+    if one.has("cc"):
+        writes += (CARRY,)
     memory = one.name in ADDRESSED
     addresses = [name for operand in one.operands if isinstance(operand, Address) for name in registers_of(operand)]
     steers = [*addresses, *guard] if memory else []

@@ -23,7 +23,7 @@ from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.module import Function, Instruction, Position
 from memsim.sources.ptx.schedule import scheduled
-from memsim.sources.ptx.slice import Slice, everything, needed
+from memsim.sources.ptx.slice import Slice, everything, needed, read_space
 from memsim.sources.ptx.unroll import unrolled
 from memsim.sources.ptx.waits import brings, handed, hands_on
 
@@ -43,6 +43,7 @@ class Program:
         segments: what is charged, by number.
         builder: rows of registers, constants and predicates; lists.
         counted: why instructions are counted by estimates; empty: they were counted in machine code.
+        by_data: whether addresses or branches depend on values in global memory; true where all values are computed.
     """
 
     code: np.ndarray
@@ -50,6 +51,7 @@ class Program:
     segments: list[Segment]
     builder: Builder
     counted: str
+    by_data: bool = True
 
 
 def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *, check: bool, tracing: bool) -> Program:
@@ -82,7 +84,8 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     lowering = _Lowering(builder, function.tables, kept, tracing, counter)
     lowering.run(blocks)
     counted = charged if isinstance(charged, str) else ""
-    return Program(builder.finish(), builder.origin, lowering.segments, builder, counted)
+    by_data = check or any(kept.values(one) and read_space(one, effects(one)) == "global" for one in every)
+    return Program(builder.finish(), builder.origin, lowering.segments, builder, counted, by_data)
 
 
 def _ordered(blocks: list[BasicBlock], layout: Layout) -> list[BasicBlock]:

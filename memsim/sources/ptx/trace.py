@@ -62,11 +62,10 @@ class Run:
         self.layout: Layout = lay_out(launch, function, memory)
         self.program: Program = build(launch, function, self.layout, memory, check=check, tracing=tracing)
         self.mixes = Mixes(self.program.segments)
-        team = launch.team
-        batch = max(1, min(MOST_BATCH, launch.n_blocks) // team)
+        batch = _batch(launch)
         self.device = Device(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
         self.device.grow_log(2 * ROOM, 64 * ROOM)
-        self.batch = batch * team
+        self.batch = batch * launch.team
         self.executed = self.accesses = self.sectors = 0
         self.host_calls = host_calls
         self.host_waits: HostWaits | None = None
@@ -132,6 +131,18 @@ class Run:
         self.launch, self.executed, self.accesses, self.sectors = launch, 0, 0, 0
         self.device.relaunch(launch, np.frombuffer(parameters, np.uint8), memory, changed)
 
+    def retrace(self, launch: Launch, parameters: bytes, memory: Memory) -> None:
+        """Make ready to trace another launch of the same kernel.
+
+        Args:
+            launch: its grid may be another one, unless the kernel reads the grid's extents, which are constants of the
+                program; so are the arrays that its arguments share.
+        """
+        assert self._tracing
+        self.launch, self.executed, self.accesses, self.sectors = launch, 0, 0, 0
+        self.device.retrace(launch, np.frombuffer(parameters, np.uint8), memory, _batch(launch))
+        self.batch = _batch(launch) * launch.team
+
     def _attend(self, stop: Stop) -> None:
         """See to what stopped the loop."""
         device = self.device
@@ -162,6 +173,11 @@ class Run:
         launch = self.launch
         known = registers or DEFAULT_REGISTERS
         return LaunchShape(launch.grid, launch.block, 32, known, self.layout.shared_bytes)
+
+
+def _batch(launch: Launch) -> int:
+    """Teams of blocks that one call of the loop runs at most."""
+    return max(1, min(MOST_BATCH, launch.n_blocks) // launch.team)
 
 
 def load_loops() -> None:

@@ -1,5 +1,6 @@
 """Tuners' timers answer with memsim's simulated times: a callable runs once, and its launches are simulated."""
 
+import functools
 import sys
 
 from memsim_child import driver, tuning
@@ -84,11 +85,36 @@ def take_triton(module):
     def do_bench_cudagraph(fn, rep=20, grad_to_none=None, quantiles=None, return_mode="mean", **_):
         return _summary(milliseconds(_without_gradients(fn, grad_to_none), False), quantiles, return_mode)
 
+    take_reports(module)
     for replacement in (do_bench, do_bench_cudagraph):
         original = getattr(module, replacement.__name__, None)
         if original is not None:
             replacement.__doc__ = original.__doc__
             setattr(module, replacement.__name__, tuning.remembered(replacement))
+
+
+def take_reports(module):
+    """Tell memsim while a function of `perf_report` runs: its launches outside `do_bench` prepare measurements."""
+    report = getattr(module, "perf_report", None)
+    if report is None:
+        return
+
+    def perf_report(benchmarks):
+        def decorate(function):
+            @functools.wraps(function)
+            def run(*arguments, **named):
+                driver.report_begin()
+                try:
+                    return function(*arguments, **named)
+                finally:
+                    driver.report_end()
+
+            return report(benchmarks)(run)
+
+        return decorate
+
+    perf_report.__doc__ = report.__doc__
+    module.perf_report = perf_report
 
 
 def _without_gradients(function, tensors):

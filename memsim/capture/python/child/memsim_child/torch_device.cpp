@@ -333,6 +333,27 @@ void compute_on_cpu(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::j
   driver("cuLaunchHostFunc", reinterpret_cast<void*>(current_stream), &Recorded::replay, static_cast<void*>(recorded));
 }
 
+// Layer norm: a GPU adds numbers of half precision in single precision, a CPU does not. The first result has the type of
+// the first argument. The others are statistics of rows, in single precision, or gradients of the last tensor, a weight.
+void compute_in_single_precision(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
+  at::AutoDispatchBelowADInplaceOrView below;
+  std::vector<at::ScalarType> types;
+  for (size_t i = stack->size() - op.schema().arguments().size(); i < stack->size(); ++i) {
+    IValue& value = (*stack)[i];
+    if (!value.isTensor() || !value.toTensor().defined()) continue;
+    types.push_back(value.toTensor().scalar_type());
+    if (at::isReducedFloatingType(types.back())) value = value.toTensor().to(at::kFloat);
+  }
+  compute_on_cpu(op, keys, stack);
+  const size_t first = stack->size() - op.schema().returns().size();
+  const bool gradients = op.schema().name() == "aten::native_layer_norm_backward";
+  for (size_t i = first; i < stack->size(); ++i) {
+    IValue& value = (*stack)[i];
+    if (value.isTensor() && value.toTensor().defined() && (i == first || gradients))
+      value = value.toTensor().to(i == first ? types.front() : types.back());
+  }
+}
+
 void do_nothing(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::Stack* stack) {
   torch::jit::drop(*stack, op.schema().arguments().size());
 }
@@ -363,6 +384,8 @@ TORCH_LIBRARY_IMPL(aten, CUDA, m) {
   m.impl("empty_strided", empty_strided);
   for (const char* name : {"copy_", "convolution", "convolution_backward", "convolution_overrideable", "cdist_backward"})
     m.impl(name, torch::CppFunction::makeFromBoxedFunction<&compute_on_cpu>());
+  for (const char* name : {"native_layer_norm", "native_layer_norm_backward"})
+    m.impl(name, torch::CppFunction::makeFromBoxedFunction<&compute_in_single_precision>());
   m.impl("record_stream", torch::CppFunction::makeFromBoxedFunction<&do_nothing>());
   m.impl("_fused_sdp_choice", torch::CppFunction::makeFromBoxedFunction<&choose_products>());
 }

@@ -1,0 +1,249 @@
+"""Times the launches of a program's benchmarks by simulating samples of their blocks.
+
+A tuner or a benchmark launches a kernel hundreds of times with dozens of shapes. So a launch is simulated once for each
+kernel and shape, on a scale model of the GPU with as many of its blocks, and only its addresses are computed: what a
+timed launch stores is not.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+import zlib
+from collections import Counter, OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memsim.analysis.launch_time import launch_time
+from memsim.capture.arena import ProcessMemory
+from memsim.gpu.config import GPU
+from memsim.gpu.scale_model import scale_models
+from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.flushed import fill, own_dirty_sectors, with_buffer
+from memsim.hierarchy.mapping import layout
+from memsim.hierarchy.system import System
+from memsim.montecarlo.run import tables
+from memsim.montecarlo.trials import Trials
+from memsim.sources.ptx.launch import Launch, parameter_bytes, places
+from memsim.sources.ptx.trace import HostCalls, Run, begin_trace, finish_trace
+from memsim.sources.snapshot import wave_blocks
+from memsim.support.scratch import Scratch
+from memsim.trace.coalesce import coalesce
+from memsim.trace.reader import Trace
+from memsim.trace.schema import LaunchShape
+from memsim.trace.transactions import Transactions
+
+MOST_ROWS = 60_000  # memory instructions of warps that a sample should have
+WAVES = 2  # of blocks of the scale model
+GROUPS = 8  # of blocks with consecutive numbers, which the sample is made of
+KEPT_RUNS = 64  # kernels that stay ready for their next shape
+TELL_SECONDS = 15.0  # between lines that tell of progress
+_POINTER = 8
+_GOLDEN = 0.6180339887498949
+
+
+def print_progress(line: str) -> None:
+    """Tell the user on stderr."""
+    print(f"memsim: {line}", file=sys.stderr, flush=True)
+
+
+@dataclass
+class BenchmarkTimer:
+    """Times launches between the begin and the end of a benchmark.
+
+    Args:
+        gpu: that they are simulated on.
+        tell: gets a line about progress now and then.
+
+    Attributes:
+        timed: launches by kernel.
+        simulated: those among them that were not known from an earlier launch of the same shape.
+        least_share: of a launch's blocks that were simulated.
+    """
+
+    gpu: GPU
+    tell: Callable[[str], None] = print_progress
+    timed: Counter[str] = field(default_factory=Counter)
+    simulated: int = 0
+    least_share: float = 1.0
+    _known: dict[Any, float] = field(default_factory=dict)
+    _ready: OrderedDict[Any, Run] = field(default_factory=OrderedDict)
+    _told: float = field(default_factory=time.monotonic)
+
+    def milliseconds(self, launch: Launch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
+        """The simulated time of a launch.
+
+        Args:
+            flushed: whether L2 is full of another kernel's dirty lines.
+
+        Raises:
+            InputError: the PTX is not understood, or the kernel does what it must not.
+        """
+        self.timed[launch.name] += 1
+        run, found = self._run(launch, memory, host_calls), None
+        key = self._key(run, launch, memory, flushed)
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = self._simulate(run, flushed)
+            self.simulated += 1
+        if time.monotonic() - self._told > TELL_SECONDS:
+            self._told = time.monotonic()
+            total = self.timed.total()
+            self.tell(f"timed {total:,} launches, {self.simulated:,} of them by simulation; now {launch.name}")
+        return found
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of the times."""
+        if not self.timed:
+            return []
+        total, kernels = self.timed.total(), ", ".join(self.timed)
+        share = f"; at least {100 * self.least_share:.2g} % of a launch's blocks" if self.least_share < 1 else ""
+        return [
+            f"{total:,} launches were only timed ({kernels}): {self.simulated:,} were simulated on samples of their"
+            f" blocks{share}, the others had a known shape. What timed launches store is not computed"
+        ]
+
+    # -- what is the same
+
+    def _run(self, launch: Launch, memory: ProcessMemory, host_calls: HostCalls) -> Run:
+        """A kernel ready to be traced for its addresses: that of an earlier launch, where there is one."""
+        data = parameter_bytes(launch, launch.function)
+        grid = launch.grid if "%nctaid" in launch.ptx or "%nclusterid" in launch.ptx or launch.cooperative else ()
+        arrays = [address for address, _ in _pointers(launch, memory, data)]
+        shared = tuple(arrays.index(one) for one in arrays)
+        key = id(memory), launch.ptx, launch.kernel, launch.block, launch.cluster, launch.shared_bytes, grid, shared
+        if (run := self._ready.pop(key, None)) is None:
+            run = Run(launch, memory, check=False, tracing=True, host_calls=host_calls)
+        else:
+            run.retrace(launch, data, memory)
+            run.host_calls = host_calls
+        self._ready[key] = run
+        if len(self._ready) > KEPT_RUNS:
+            self._ready.popitem(last=False)
+        return run
+
+    def _key(self, run: Run, launch: Launch, memory: ProcessMemory, flushed: bool) -> tuple[Any, ...]:
+        """Equal for launches that take equally long: pointers count as the sizes of what they point to.
+
+        Where addresses or branches depend on values in memory, these count, too.
+        """
+        data = bytearray(parameter_bytes(launch, launch.function))
+        sizes = []
+        for address, at in _pointers(launch, memory, bytes(data)):
+            pointer = int.from_bytes(data[at : at + _POINTER], "little")
+            size = memory.allocation_at(address).bytes  # type: ignore[union-attr]
+            content = zlib.crc32(memory.array_at(address, size).tobytes()) if run.program.by_data else 0
+            sizes.append((size, pointer - address, content))
+            data[at : at + _POINTER] = bytes(_POINTER)
+        extents = launch.grid, launch.block, launch.cluster, launch.shared_bytes
+        return id(memory), launch.ptx, launch.kernel, *extents, bytes(data), tuple(sizes), flushed
+
+    # -- samples
+
+    def _simulate(self, run: Run, flushed: bool) -> float:
+        shape = run.shape(run.launch.registers)
+        divisor, gpu, wanted = self._sample(run, shape)
+        teams = -(-run.launch.n_blocks // run.device.team // divisor)
+        self.least_share = min(self.least_share, wanted * run.device.team / run.launch.n_blocks)
+        scaled = replace(shape, grid=(teams * run.device.team, 1, 1))
+        with Scratch() as folder:
+            path = Path(folder) / "sample.h5"
+            _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, wanted))
+            return _replay(Trace.open(path), gpu, Path(folder), flushed)
+
+    def _sample(self, run: Run, shape: LaunchShape) -> tuple[int, GPU, int]:
+        """The divisor and the scale model, and how many teams of blocks to trace.
+
+        The largest model is taken on which two waves do not have too many memory instructions, judged by a team in the
+        middle of the grid.
+        """
+        team, n_teams = run.device.team, run.launch.n_blocks // run.device.team
+        run.blocks(np.arange(n_teams // 2 * team, (n_teams // 2 + 1) * team))
+        rows = max(1, len(run.chunk(team, 0).op))
+        for divisor, gpu in scale_models(self.gpu):
+            wave = max(1, wave_blocks(shape, gpu) // team)
+            whole = -(-n_teams // divisor)
+            wanted = min(whole, WAVES * wave)
+            if wanted * rows <= MOST_ROWS:
+                return divisor, gpu, wanted
+        return divisor, gpu, min(whole, wave)
+
+
+def sampled_teams(n_teams: int, wanted: int) -> np.ndarray:
+    """Numbers of the teams of a sample: a few groups of neighbours, spread over the grid in no period.
+
+    >>> sampled_teams(100, 4).tolist()
+    [15, 30, 68, 81]
+    """
+    if wanted >= n_teams:
+        return np.arange(n_teams)
+    groups = min(GROUPS, wanted)
+    found = []
+    for number in range(groups):
+        length = wanted * (number + 1) // groups - wanted * number // groups
+        first, stop = n_teams * number // groups, n_teams * (number + 1) // groups
+        place = (_GOLDEN * (number + 1)) % 1
+        found.append(first + int(place * (stop - first - length)) + np.arange(length))
+    return np.concatenate(found)
+
+
+def _trace(run: Run, path: Path, gpu: GPU, shape: LaunchShape, teams: np.ndarray) -> None:
+    """Write the trace of some teams, as if they were a launch of their own."""
+    team, done = run.device.team, 0
+    run.device.log.clear()
+    step = max(1, run.batch // team)
+    with begin_trace(run, path, gpu) as writer:
+        while done < len(teams):
+            ids = (teams[done : done + step, None] * team + np.arange(team)).ravel()
+            run.blocks(ids)
+            writer.append(done * team + np.arange(len(ids)), run.chunk(len(ids), done * team * run.device.warps))
+            done += step
+        finish_trace(run, writer, shape)
+
+
+def _replay(trace: Trace, gpu: GPU, folder: Path, flushed: bool) -> float:
+    """Milliseconds of the launch that a trace is a sample of."""
+    execution = Execution.of(trace, gpu, folder)
+    gpu = execution.gpu
+    coalesce(trace, gpu, folder)
+    own = Transactions.load(folder)
+    lines = len(own.line_address)
+    transactions, where = with_buffer(own, gpu) if flushed else (own, layout(own, gpu))
+    seeds = np.random.SeedSequence(0)
+    system = System(transactions, gpu, execution.resident, seeds, where, name=trace.path)
+    if flushed:
+        fill(system.machine, lines, _dirty_share(trace, gpu, lines))
+    trial = system.run()
+    if flushed:
+        trial = replace(trial, dirty_sectors=own_dirty_sectors(system.machine, lines))
+    ops, arrays = tables(trace)
+    replayed = {"grid": list(trace.launch.grid), "blocks": trace.n_blocks, "wave_blocks": execution.wave_blocks}
+    about = {"gpu": gpu.model_dump(mode="json"), "trace": replayed}
+    trials = Trials.of({0: trial}, about=about, ops=ops, arrays=arrays, sources={})
+    cycles = launch_time(trials).cycles.mean + (gpu.launch.idle_cycles or 0) + (gpu.launch.active_cycles or 0)
+    return cycles / gpu.sm.clock_mhz / 1000
+
+
+def _dirty_share(trace: Trace, gpu: GPU, lines: int) -> float:
+    """Share of L2's lines that the sample finds dirty: in a launch that turns L2 over, only the first blocks do."""
+    touched = lines * gpu.l1.line_bytes
+    if touched >= gpu.l2.size_bytes:
+        return 1.0
+    return min(1.0, gpu.l2.size_bytes * trace.n_blocks / (touched * trace.launch.n_blocks))
+
+
+def _pointers(launch: Launch, memory: ProcessMemory, data: bytes) -> list[tuple[int, int]]:
+    """The allocations that words of a launch's parameters point into: their addresses, and the words' places."""
+    found = []
+    parameters = launch.function.parameters
+    for first, one in zip(places(parameters), parameters, strict=True):
+        for at in range(first, first + one.bytes - _POINTER + 1, _POINTER):
+            allocation = memory.allocation_at(int.from_bytes(data[at : at + _POINTER], "little"))
+            if allocation is not None:
+                found.append((allocation.address, at))
+    return found
