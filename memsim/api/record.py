@@ -139,8 +139,8 @@ def _capture_script(
     script: Path, arguments: Sequence[str], out: Path, gpu: GPU, wanted: Wanted,
     progress: Callable[[int, int], None] | None,
 ) -> Captured:  # fmt: skip
-    from memsim.capture.benchmark_timer import BenchmarkTimer
     from memsim.capture.python.script import capture_script
+    from memsim.exploration.benchmark_timer import BenchmarkTimer
 
     return capture_script(script, arguments, out, gpu, wanted, progress, BenchmarkTimer(gpu))
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from memsim.capture.arena import Arena, ProcessMemory
-from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.device_runtime import HEAP_ADDRESS, WORKSPACE_ADDRESS
 from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
@@ -32,7 +31,7 @@ from memsim.capture.protocol import (
     _close,
     module_reply,
 )
-from memsim.capture.timer import Timer
+from memsim.capture.timer import LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch, TunedKernel, read_report
 from memsim.capture.waiting import WaitForHost
 from memsim.gpu.config import GPU
@@ -63,7 +62,7 @@ class Conversation:
     gpu: GPU
     modules: Modules
     launches: Launches
-    timer: Timer | BenchmarkTimer | None
+    timer: Timer | LaunchTimer | None
     wait: Callable[[], None]
     devices: dict[socket.socket, tuple[Device, Arena]] = field(default_factory=dict)
 

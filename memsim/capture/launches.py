@@ -18,13 +18,12 @@ from typing import Any
 import numpy as np
 
 from memsim.capture.arena import ProcessMemory
-from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime, Heap
 from memsim.capture.estimates import launch_nanoseconds
 from memsim.capture.modules import LoadedModule, Modules
 from memsim.capture.names import matches, parameter_names
 from memsim.capture.protocol import LaunchRequest
-from memsim.capture.timer import TIMED_BLOCKS, Timer
+from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
@@ -231,7 +230,7 @@ class Launches:
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         return Ran(spent, self.printed)
 
-    def time(self, device: Device, request: LaunchRequest, timer: Timer | BenchmarkTimer) -> Ran:
+    def time(self, device: Device, request: LaunchRequest, timer: Timer | LaunchTimer) -> Ran:
         """Time a launch of the benchmark under way: some of its blocks run, traced.
 
         Raises:
@@ -242,7 +241,7 @@ class Launches:
         entry = module.kernels[request.function]
         launch = self._launch(device, module, entry, request, 0)
         runtime = DeviceRuntime(device.heap)
-        if isinstance(timer, BenchmarkTimer):
+        if not isinstance(timer, Timer):
             coded = self._with_machine_code(module, launch)
             name = module.shown[entry]
             self.entries.setdefault(name, entry)

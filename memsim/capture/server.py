@@ -18,14 +18,13 @@ from pathlib import Path
 from typing import Any
 
 from memsim.capture import protocol
-from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.conversation import Conversation
 from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import check_outcome, notes_of
 from memsim.capture.program import RunningProgram
-from memsim.capture.timer import Timer
+from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
 from memsim.sources.ptx import load_loops
@@ -76,7 +75,7 @@ def serve(
     origin: Origin = NOWHERE,
     about: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
-    timer: Timer | BenchmarkTimer | None = None,
+    timer: Timer | LaunchTimer | None = None,
     needs_trace: bool = True,
     stdin: Any = None,
 ) -> Captured:
@@ -124,7 +123,7 @@ def serve(
         stopped, code = server.run(command, environment, stdin)
         check_outcome(launches, stopped, code, needs_trace)
         traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
-    notes = notes_of(launches, traces, stopped) + (timer.notes if isinstance(timer, BenchmarkTimer) else [])
+    notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
     return Captured(traces, dict(launches.counts), notes, code)
 
 

@@ -5,13 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
+from memsim.capture.arena import ProcessMemory
 from memsim.capture.tuning import SilentTuner, TimedLaunch, TunedKernel
+from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.trace import HostCalls
 from memsim.trace.reader import Trace
 
 Clock = Callable[[Trace, bool], float]
 """Milliseconds of a traced launch; the flag says that L2 was flushed and is full of dirty lines."""
+
+
+class LaunchTimer(Protocol):
+    """Times launches of a benchmark by itself, without traces that stay."""
+
+    def milliseconds(self, launch: Launch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
+        """The time of a launch; ``flushed``: L2 is full of another kernel's dirty lines."""
+        ...
+
+    @property
+    def notes(self) -> list[str]:
+        """What the user should know of the times."""
+        ...
+
 
 TIMED_BLOCKS = "2x"  # of what the GPU holds at once
 

@@ -35,7 +35,7 @@ def test_scale_models_keep_the_ratios():
 
 
 def test_sampled_teams_are_distinct_and_inside():
-    from memsim.capture.benchmark_timer import sampled_teams
+    from memsim.exploration.benchmark_timer import sampled_teams
 
     for n, wanted in ((7, 7), (7, 3), (1000, 8), (1000, 37), (9, 8)):
         teams = sampled_teams(n, wanted)

@@ -7,12 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from memsim.capture.benchmark_timer import BenchmarkTimer
 from memsim.capture.libraries import library_folder
 from memsim.capture.program import environment
 from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
-from memsim.capture.timer import Timer
+from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.origin import beside
 from memsim.sources.ptx.trace import Progress
@@ -30,7 +29,7 @@ def capture_script(
     gpu: GPU,
     wanted: Wanted,
     progress: Progress | None = None,
-    timer: Timer | BenchmarkTimer | None = None,
+    timer: Timer | LaunchTimer | None = None,
     needs_trace: bool = True,
 ) -> Captured:
     """Run a Python program with the Python that runs memsim, and trace what it launches.
