@@ -3,12 +3,17 @@
 import pytest
 from budget import drawn
 from hypothesis import settings
+from hypothesis.internal.conjecture import providers
 from processor_time import (  # noqa: F401  (hooks that pytest looks for in this file)
     pytest_runtest_call,
     pytest_runtest_logreport,
     pytest_sessionfinish,
     pytest_terminal_summary,
 )
+
+# Hypothesis draws the literals of all modules that are loaded, too. These differ from process to process: a failure
+# could not be repeated, and the same revision passed one day and failed another.
+providers._get_local_constants = providers.Constants
 
 # No property here claims a speed, and the machine may be busy: an example may take as long as it takes.
 settings.register_profile("memsim", parent=drawn(100), deadline=None)
