@@ -30,4 +30,5 @@ int main() {
     thrust::inclusive_scan(thrust::device, numbers.begin(), numbers.end(), sums.begin());
     float sum = thrust::reduce(numbers.begin(), numbers.end(), 0.0f, thrust::plus<float>());
     printf("%g %g %g %g\n", sum, (float)numbers[1], (float)numbers[n - 1], (float)sums[n - 1]);
+    return !(sum == 2997000 && numbers[1] == 6 && numbers[n - 1] == 5994 && sums[n - 1] == sum);
 }
