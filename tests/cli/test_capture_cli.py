@@ -117,6 +117,7 @@ def test_a_program_is_captured_by_one_command(app):
     assert found == [(at, 4, 0xFFFFFFFF) for at in expected]
 
 
+@pytest.mark.slow
 def test_a_folder_gets_a_trace_of_every_kernel(app, tmp_path):
     done = captured(app, "-o", str(tmp_path), "-q")
     assert done.returncode == 0, done.stderr

@@ -43,6 +43,7 @@ def counted(transactions, gpu):
     return len(to_l2), len(memory), max(channels.values()) * gpu.dram.channels / len(memory)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gpu", GPUS)
 @pytest.mark.parametrize("kernel", KERNELS)
 def test_sectors_are_those_that_sets_count(kernel, gpu):

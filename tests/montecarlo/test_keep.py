@@ -151,20 +151,22 @@ def test_every_column_of_a_trial_is_kept(trace, tmp_path):
     assert arrays.keys() == Trial.columns(0).keys()
 
 
+@pytest.mark.slow
 @pytest.mark.random
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_kill_at_any_moment_loses_nothing(trace, whole, tmp_path, jobs):
-    times = cases(8, 1)
+    times = cases(8)
     draw, span = random.Random(FIRST_SEED + times), usual_seconds(trace, jobs)
     found = [kill(trace, tmp_path, whole, jobs, draw, span) for _ in range(times)]
     assert not any(one.damaged or one.wrong or one.lost or one.repeated for one in found), found
     assert sum(one.finished for one in found)
 
 
+@pytest.mark.slow
 @pytest.mark.random
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupt_at_any_moment_ends_the_run_and_keeps_its_trials(trace, tmp_path, jobs):
-    times = cases(8, 1)
+    times = cases(8)
     draw, span, reference = (
         random.Random(FIRST_SEED + times),
         usual_seconds(trace, jobs),

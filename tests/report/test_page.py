@@ -87,6 +87,7 @@ def test_the_page_is_whole_and_true_to_the_result(result):
     assert f"{result.kernel_time.mean:.4f}" in text and "--seed 7" in text
 
 
+@pytest.mark.slow
 def test_two_results_are_compared(result):
     text = _page({"one": result, "two": Result(_trials(8))})
     assert "Beside one" in text and "1× (1 … 1)" in text
@@ -121,6 +122,7 @@ def _rows(text):
     return [[re.sub(r"<[^>]*>", "", cell) for cell in row] for row in cells]
 
 
+@pytest.mark.slow
 def test_hostile_names_and_source_stay_text():
     trials = _trials(3)
     trials.about["trace"] |= {"kernel": HOSTILE, "source": HOSTILE}

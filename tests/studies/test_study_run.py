@@ -96,6 +96,7 @@ def test_only_what_changes_is_made_anew(monkeypatch):
     assert counts["coalesce"] == 4
 
 
+@pytest.mark.slow
 def test_the_same_trial_draws_the_same_at_every_point():
     """Differences between points vary far less than with independent seeds."""
 
@@ -185,6 +186,7 @@ def test_kills_lose_only_trials_in_progress(whole, tmp_path):
             assert not (found.damaged or found.wrong or found.lost or found.repeated), found
 
 
+@pytest.mark.slow
 def test_the_command(tmp_path):
     file = tmp_path / "study.toml"
     file.write_text(

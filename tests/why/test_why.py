@@ -89,6 +89,7 @@ def test_every_pair_says_what_is_to_be_found():
     assert PAIRS.keys() <= EXPECTED.keys() | NOT_OF_MEMORY
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", [pair for pair in PAIRS if pair not in NOT_OF_MEMORY])
 def test_the_inefficiency_is_named_and_gone_in_the_fast_version(pair):
     (cause, gpu, n), (name, common, slow, fast) = EXPECTED[pair], PAIRS[pair]

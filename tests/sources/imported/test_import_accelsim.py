@@ -287,6 +287,7 @@ def test_wrong_choices(listed, tmp_path):
         import_accelsim(listed, tmp_path / "one.h5")
 
 
+@pytest.mark.slow
 def test_memory_stays_bounded(tmp_path):
     """A 60 MB trace in 160 blocks takes no more memory to import than one of 12 MB."""
     script = (
