@@ -45,7 +45,7 @@ demo: $(VENV)/installed ## SpMV on a Tesla C2050: tables, out/spmv.h5, out/resul
 	$(BIN)/memsim run out/spmv.h5 --gpu tesla-c2050 --seed 1 -j $(JOBS) -o out/result.h5 --force
 	$(BIN)/memsim plot out/result.h5 -o out/figures --force
 
-test: venv ## run all tests that are not slow, each with a small budget of random cases (five minutes on two cores)
+test: venv ## run all tests that are not slow, each with a small budget of random cases (six to eight minutes on two cores)
 	MEMSIM_TESTS=quick $(PYTEST) -m "not slow"
 
 # $(call part,NAME,COMMAND): run a part of `make check` and print how long it took.
@@ -53,7 +53,7 @@ define part
 	@echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(($$(date +%s) - start)) s"
 endef
 
-check: venv ## everything that must pass: ruff, its formatter, mypy, all tests (twenty minutes on two cores)
+check: venv ## everything that must pass: ruff, its formatter, mypy, all tests (about 25 minutes on two cores)
 	$(call part,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
 	$(call part,mypy,$(BIN)/mypy)
 	$(call part,tests,$(PYTEST) -m "not slow")

@@ -138,7 +138,7 @@ def _named(launches: Launches, folder: Path) -> list[Path]:
 
 
 def _file_name(kernel: str) -> str:
-    """A kernel's name as part of a file's; of a long one its begin and a hash.
+    """A kernel's name as part of a file name; a long name is cut and ends with a hash.
 
     >>> _file_name("scale<float, 4>")
     'scale_float_4'
@@ -218,7 +218,7 @@ class Server:
             frame = protocol.receive(connection)
             reply = self.conversation.answer(connection, frame)
             if reply is None and frame.kind == protocol.Kind.launch:
-                return False  # the program went on: it is told with the next message
+                return False  # the program already runs on; its next message gets the result
             if self.conversation.is_done:
                 protocol.send(connection, frame.kind, status=protocol.STOP)
             elif reply is not None:
