@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import machines
 import numpy as np
+import pytest
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -54,3 +55,17 @@ def test_random_machines_and_traces(data):
     tx = data.draw(machines.traces(gpu))
     resident, seed = data.draw(st.integers(1, 3)), data.draw(st.integers(0, 9))
     assert_equal(*both(tx, gpu, resident, seed))
+
+
+@pytest.mark.parametrize("wavefronts", [1, 20, 100, 5000])
+def test_wavefronts_overlap_the_wait_for_l2(wavefronts):
+    """One load misses two lines, the second when its only MSHR is free: wavefronts that outlast both decide."""
+    gpu = machines.gpu(l1__mshrs=1)
+
+    def latency(wavefronts: int) -> int:
+        tx = machines.trace([[[machines.instruction([(0, 1), (1, 1)], wavefronts=wavefronts)]]])
+        system, trial, oracle = both(tx, gpu, 1, 0)
+        assert_equal(system, trial, oracle)
+        return int(trial.instruction_latency_sum.sum())
+
+    assert latency(wavefronts) == max(latency(0), wavefronts - 1)

@@ -239,11 +239,16 @@ def finish(m, sm, time):
 
 @inlined
 def finish_wavefronts(m, sm, wavefronts, time):
-    """When an instruction, all of it looked up by `time`, leaves the load-store unit; its data come as much later."""
+    """When an instruction, all of it looked up by `time`, leaves the load-store unit.
+
+    Data that hit, and data that L2 sent before `time`, are later by the wavefronts that are left.
+    """
     late = m.sms[sm].started + np.int64(wavefronts) * m.p[0].lookup_cycles - time
     if late <= 0:
         return time
     m.sms[sm].done += late
+    if m.sms[sm].flight >= 0:
+        m.flights[m.sms[sm].flight].done += late
     return time + late
 
 
