@@ -8,7 +8,8 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 
 # Hours of random comparisons that `make nightly` makes.
 HOURS ?= 8
-PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# Compiling every installed module takes half a minute; Python compiles those that are imported.
+PIP_INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile
 PYTEST := $(BIN)/python -m pytest -n $(JOBS) --dist worksteal
 # Where Python may not write byte code, every process compiles all of memsim, and every test file, anew: 2 to 9 seconds.
 unexport PYTHONDONTWRITEBYTECODE

@@ -146,7 +146,7 @@ def _caught(tree: Path, fault: Fault, budget: str) -> bool:
     file.write_text(text.replace(fault.right, fault.wrong, 1))
     begin = time.perf_counter()
     command = [sys.executable, "-m", "pytest", "-x", "-q", "-m", "not slow", "-p", "no:cacheprovider", *fault.tests]
-    environment = os.environ | {"MEMSIM_TESTS": budget, "PYTHONPATH": str(tree)}
+    environment = os.environ | {"MEMSIM_TESTS": budget, "MEMSIM_MEASURE_ALONE": "1", "PYTHONPATH": str(tree)}
     done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True)
     file.write_text(text)
     failed = [line for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]

@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections.abc import Mapping
+from functools import cache
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, Field, ValidationError, model_validator
@@ -147,7 +150,8 @@ def _explain(errors: list[Any]) -> tuple[str, str]:
     return field, f"is {given}; it {', or '.join(would_do)}"
 
 
-def fields(model: type[BaseModel] = GPU, prefix: str = "") -> dict[str, Any]:
+@cache
+def fields(model: type[BaseModel] = GPU, prefix: str = "") -> Mapping[str, Any]:
     """Every leaf field as ``{"l1.ways": FieldInfo, ...}``, in the order of the model.
 
     >>> fields()["l1.ways"].description
@@ -160,7 +164,7 @@ def fields(model: type[BaseModel] = GPU, prefix: str = "") -> dict[str, Any]:
             leaves |= fields(inner, f"{prefix}{name}.")
         else:
             leaves[prefix + name] = info
-    return leaves
+    return MappingProxyType(leaves)
 
 
 def unknown(field: str) -> str:

@@ -42,9 +42,10 @@ def test_the_walks_are_those_of_the_pointer_chase_kernel(name, order):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
-    ["tesla-c2050"] + [pytest.param(name, marks=pytest.mark.slow) for name in ("gtx480", "tesla-v100", "tesla-k80")],
+    ["tesla-c2050", "gtx480", "tesla-k80"],
 )
 def test_the_walks_find_every_parameter_of_a_preset(name):
+    """The V100's are found by the same walks in `tests/calibration/test_calibrate.py`."""
     gpu = override(load_gpu(name), {"l1.serves": "all"})  # the K80's serves textures alone
     rows = study.table(gpu)
     found = {parameter: value for parameter, _, value in rows}
@@ -56,7 +57,7 @@ def test_the_walks_find_every_parameter_of_a_preset(name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["tesla-c2050", pytest.param("gtx480", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", ["tesla-c2050", "gtx480"])
 def test_fermi_would_be_found_not_inclusive(name):
     """Though the C2050's lines that share a set of L2 overfill a set of its L1, and the GTX 480's L1 is random."""
     device = SimulatedDevice(override(load_gpu(name), {"l2.inclusion": "non_inclusive"}))

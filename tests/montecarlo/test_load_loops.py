@@ -25,7 +25,7 @@ parts.Loop.compile = noted
 if {killed}:
     give = Worker.give
     Worker.give = lambda worker, item: (give(worker, item), worker._process.kill())
-load_loops(memsim.load_gpu("h100"))
+load_loops(memsim.load_gpu("tesla-c2050"))
 print(*here)
 """
 

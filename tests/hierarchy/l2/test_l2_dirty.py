@@ -21,17 +21,18 @@ def replay(tx, **changes):
     return trial, int(np.unpackbits(system.machine.slices.cache.ways["dirty"]).sum())
 
 
-def written(n_lines):
-    return [instruction([(line, 15)], Kind.store) for line in range(n_lines)]
+def written(n_lines, mask=15):
+    return [instruction([(line, mask)], Kind.store) for line in range(n_lines)]
 
 
+@pytest.mark.parametrize("mask", [1, 8, 15])
 @pytest.mark.parametrize("limit", [None, 1, 2, 3])
-def test_a_stream_of_stores_leaves_as_much_dirty_as_may_be(limit):
+def test_a_stream_of_stores_leaves_as_much_dirty_as_may_be(limit, mask):
     n_lines = 5 * SETS * WAYS
-    trial, dirty = replay(machines.one_warp(*written(n_lines)), l2__max_dirty_ways=limit)
-    assert dirty == 4 * SETS * (limit or WAYS)
+    trial, dirty = replay(machines.one_warp(*written(n_lines, mask)), l2__max_dirty_ways=limit)
+    assert dirty == mask.bit_count() * SETS * (limit or WAYS)
     writes = trial.counters[:, Level.dram, [Event.write_hit, Event.write_miss], Unit.sectors].sum()
-    assert writes == 4 * n_lines - dirty
+    assert writes == mask.bit_count() * n_lines - dirty
 
 
 def test_what_was_cleaned_is_still_there_and_is_not_written_again():

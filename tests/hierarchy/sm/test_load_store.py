@@ -38,6 +38,13 @@ def test_the_longer_stage_decides(transactions, wavefronts, tags, cycles):
     assert cycles_a_load(transactions, wavefronts, tags) == pytest.approx(cycles, rel=0.02)
 
 
+def test_a_hit_takes_l1s_latency():
+    tx = machines.trace([[[instruction([(0, 1)], op=0), instruction([(0, 1)], op=1)]]])
+    gpu = machines.gpu()
+    trial = System(tx, gpu, 1, np.random.SeedSequence(0)).run()
+    assert trial.latency_sum[1] == trial.instruction_latency_sum[1] == gpu.l1.hit_latency_cycles
+
+
 def test_data_of_a_conflict_come_later():
     """One load that hits: its last data leave as many cycles later as the data stage has wavefronts more."""
 
