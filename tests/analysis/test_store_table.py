@@ -13,6 +13,7 @@ def _result(name, **parameters):
     return memsim.simulate(memsim.trace(name, blocks="all", **parameters), gpu="tesla-v100", trials=2, seed=1)
 
 
+@pytest.mark.slow
 def test_a_strided_store_is_in_part_and_its_sectors_are_those_of_its_lanes():
     result = _result("transpose", n=64, variant="naive")
     (only,) = result.stores

@@ -102,6 +102,7 @@ def with_rates(draw) -> GPU:
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @drawn(10, phases=[Phase.generate])
 @given(with_rates(), st.integers(0, 99))
 def test_rates_are_found(tmp_path_factory, gpu, seed):
@@ -132,6 +133,7 @@ def test_what_another_limit_hides_or_the_driver_tells_is_left(tmp_path):
     assert "as if it were 3" in known.left[1], known.left
 
 
+@pytest.mark.slow
 @drawn(10, phases=[Phase.generate])
 @given(st.sampled_from([1, 3, 4]), st.sampled_from([256, 512]), st.sampled_from([1, 2, 4, 8]), st.data())
 def test_rows_and_what_a_channel_holds_are_found(channels, stretch, stretches, data):
@@ -157,6 +159,7 @@ def test_an_access_that_no_open_row_makes_shorter_tells_no_row():
         rows(device, 32, 1)
 
 
+@pytest.mark.slow
 def test_an_index_is_found_or_said_to_be_none_that_is_known():
     """Where the base has another number of slices, no function explains which lines of L2 compete."""
     size = {"l1__ways": 4, "l1__size_bytes": 8192, "l2__ways": 8, "l2__size_bytes": 65536, "l2__slices": 4}

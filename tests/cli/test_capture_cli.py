@@ -147,6 +147,7 @@ def test_which_kernel_and_launch_is_chosen(app, tmp_path):
     ]
 
 
+@pytest.mark.slow
 def test_a_program_that_fails_leaves_no_trace(app, tmp_path):
     done = captured(app, "-o", str(tmp_path / "t.h5"), "--", "4", "7")
     assert (done.returncode, files(tmp_path)) == (2, set())

@@ -73,6 +73,7 @@ def test_the_48_kb_of_fermi_are_found():
     assert (l1.line_bytes, l1.ways, l1.size_bytes) == (128, 6, 49152)
 
 
+@pytest.mark.slow
 @drawn(20, quick=2)
 @given(two_caches(), st.integers(0, 99))
 def test_the_walks_find_any_two_caches(gpu, seed):

@@ -24,7 +24,7 @@ CHOICES = {
 
 
 @pytest.mark.parametrize("kind", CHOICES)
-@drawn(40)
+@drawn(40, quick=4)
 @given(data=st.data())
 def test_a_launch_after_another_is_as_in_the_oracle(kind, data):
     gpu = data.draw(machines.machines().filter(CHOICES[kind]))

@@ -195,6 +195,7 @@ SMALL = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "size"), SMALL.items())
 def test_so_are_those_of_the_papers_programs(tmp_path, program, size):
     """Loops, several buffers, fetches made together, references served in part: all versions of section 6.1."""

@@ -73,6 +73,7 @@ def _page(results, studies=None, causes=None):
         return render(results, studies or {}, causes)
 
 
+@pytest.mark.slow
 def test_the_page_is_whole_and_true_to_the_result(result):
     text = _page({"one": result})
     outline = _Outline(text)
@@ -142,6 +143,7 @@ def test_hostile_names_and_source_stay_text():
     assert "default-src 'none'" in policy and "unsafe-inline'; script" in policy
 
 
+@pytest.mark.slow
 def test_the_same_result_makes_the_same_page(result, tmp_path):
     first, second = (write_page({"one": result}, {}, tmp_path / name) for name in ("a.html", "b.html"))
     assert first.read_bytes() == second.read_bytes()

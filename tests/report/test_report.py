@@ -155,6 +155,7 @@ def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
     assert tables(again) == tables(result) and dumps(again) == dumps(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("trials", [24, 1, None])
 def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
     from matplotlib.image import imread
@@ -167,6 +168,7 @@ def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
     assert len(list((tmp_path / "figs").iterdir())) == 4
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("others", [{"few": Result(synthetic.spmv(2))}, {"none": _without_reads()}, {}])
 def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
     from matplotlib.image import imread
@@ -198,6 +200,7 @@ def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("size", "inches"), [(Size.column, 3.4), (Size.page, 7.1)])
 def test_figures_are_as_wide_as_a_column_or_page(result, tmp_path, size, inches):
     from matplotlib.image import imread
@@ -234,6 +237,7 @@ def test_the_same_result_draws_the_same_bytes(result, tmp_path):
     assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
+@pytest.mark.slow
 def test_drawing_leaves_matplotlibs_settings_alone(result, tmp_path):
     import matplotlib
 

@@ -95,6 +95,7 @@ def path(tmp_path_factory):
     return file
 
 
+@pytest.mark.slow
 def test_the_command_prints_tables_json_csv_and_draws(path, tmp_path):
     done = _call(path, "--trials", 1, "-o", tmp_path / "c.png")
     assert done.exit_code == 0 and "L1 of an SM" in done.stdout and "points apart" in done.stdout

@@ -110,6 +110,7 @@ def test_a_studys_file_gives_its_indices(tmp_path):
     assert refused.exit_code == 2 and "is a study" in refused.stderr
 
 
+@pytest.mark.slow
 def test_the_sources_of_a_spread():
     """Nothing but the main-memory step draws its groups; only starts and arbitration move the replay here."""
     trace = memsim.trace("spmv", rows=2048, nnz_per_row=8)

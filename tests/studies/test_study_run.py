@@ -151,6 +151,7 @@ def test_a_damaged_journal_is_one_line(tmp_path):
     assert small_study().run(out, force=True).about["complete"]
 
 
+@pytest.mark.slow
 def test_a_worker_that_is_killed_costs_nothing(whole, tmp_path):
     """Its trials are begun again, by another one."""
     killed = []
@@ -181,7 +182,7 @@ def _suicide(*_):
 def test_kills_lose_only_trials_in_progress(whole, tmp_path):
     draw = random.Random(FIRST_SEED)
     for jobs in (1, 2):
-        for _ in range(cases(10)):
+        for _ in range(cases(6)):
             found = kill(tmp_path, whole, jobs, draw, 1.6)
             assert not (found.damaged or found.wrong or found.lost or found.repeated), found
 

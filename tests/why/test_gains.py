@@ -66,6 +66,7 @@ def test_the_gain_that_is_told_is_the_fast_versions(pair):
     _check(*versions, cause)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pair", _marked(OURS))
 def test_so_it_is_of_kernels_of_our_own(pair):
     versions = (_simulated(getattr(slow_and_fast, pair), "tesla-v100", fast=fast) for fast in (False, True))
@@ -88,6 +89,7 @@ def test_a_kernel_with_nothing_wrong_has_nothing_to_win():
     assert _nothing_is_told(*_simulated("saxpy", "tesla-v100", n=1 << 20))
 
 
+@pytest.mark.slow
 def test_what_costs_nothing_wins_nothing():
     """CUDAMicroBench's MemAlign: warps that begin in the middle of a sector."""
     of = dict(n=1 << 18, dtype="float64")
@@ -121,6 +123,7 @@ def test_show_replays_where_the_trace_is_and_json_has_the_gains(stored):
     assert f"{100 * first['gain']['mean']:.1f}% (" in text.stdout
 
 
+@pytest.mark.slow
 def test_quick_replays_nothing(stored):
     quick = _show(stored, "--why", "--quick")
     assert quick.returncode == 0 and "not replayed" in quick.stdout and "replayed with" not in quick.stdout

@@ -105,13 +105,6 @@ class _Parser:
         while self._peek().kind != "end" and self._peek().line == line:
             self._at += 1
 
-    def _skip_braces(self) -> None:
-        while self._next().text != "{":
-            pass
-        depth = 1
-        while depth:
-            depth += {"{": 1, "}": -1}.get(self._next().text, 0)
-
     # -- the module
 
     def module(self) -> Module:
@@ -144,8 +137,6 @@ class _Parser:
             self._module.target = self._next().text
         if token.text in _LINE_DIRECTIVES:
             self._skip_line(token.line)
-        elif token.text == ".section":
-            self._skip_braces()
         elif token.text in (".visible", ".extern", ".weak", ".common", ";", ".noreturn"):
             if token.text == ".extern" and self._peek().text in _SPACES:
                 self._variable(self._next().text, self._module.variables, extern=True)

@@ -12,7 +12,7 @@ from memsim.support.errors import InputError
 
 MOST_BYTES = 64 << 20  # of one text: the largest libraries that kernels come in are smaller
 _TOKEN = re.compile(
-    r"""(?P<space>[ \t\r\f\v]+|//[^\n]*|/\*.*?\*/|\n)
+    r"""(?P<space>[ \t\r\f\v\n]+|//[^\n]*|/\*.*?\*/|\.section\b[^{}]*\{[^{}]*\})  # sections hold debug information
     |(?P<number>0[fF][0-9a-fA-F]{8}|0[dD][0-9a-fA-F]{16}|0[xX][0-9a-fA-F]+U?|0[bB][01]+U?
         |\d+\.\d*(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+|\d+U?)
     |(?P<word>[A-Za-z_$%.][\w$.]*(?:::[\w$.]+)*)
@@ -51,17 +51,19 @@ def tokens_of(text: str, where: str) -> list[Token]:
         raise InputError(where, "text", f"has {len(text)} characters; give at most {MOST_BYTES}")
     found, at, line = [], 0, 1
     text = text.rstrip("\0")
-    while at < len(text):
-        matched = _TOKEN.match(text, at)
-        if matched is None:
-            raise InputError(f"{where}:{line}", "text", f"holds {text[at : at + 12]!r}, which PTX does not know")
-        part = matched.group()
-        if part.startswith("//") and (mark := _ASSEMBLY.match(part)):
-            found.append(Token("assembly", mark[1], line))
-        if matched.lastgroup != "space":
-            found.append(Token(str(matched.lastgroup), part, line))
-        line += part.count("\n")
+    for matched in _TOKEN.finditer(text):
+        if matched.start() != at:
+            break
         at = matched.end()
+        kind, part = matched.lastgroup, matched.group()
+        if kind != "space":
+            found.append(Token(str(kind), part, line))
+            continue
+        if mark := _ASSEMBLY.match(part):
+            found.append(Token("assembly", mark[1], line))
+        line += part.count("\n")
+    if at < len(text):
+        raise InputError(f"{where}:{line}", "text", f"holds {text[at : at + 12]!r}, which PTX does not know")
     return [*found, Token("end", "", line)]
 
 

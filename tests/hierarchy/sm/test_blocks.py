@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import machines
 import numpy as np
+import pytest
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from memsim.hierarchy.system import System
 from memsim.trace.schema import Flag
 
 
+@pytest.mark.slow
 @drawn(100)
 @given(st.data())
 def test_items_cover_every_instruction_once_and_agree_on_barriers(data):

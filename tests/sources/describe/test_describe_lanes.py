@@ -253,6 +253,7 @@ def test_a_warp_computes_while_its_loads_are_under_way(tmp_path):
     assert cycles(100, True) > alone + 7 * 1000
 
 
+@pytest.mark.slow
 def test_a_warp_issues_one_independent_instruction_a_cycle(tmp_path):
     def cycles(chain, warps=1):
         def kernel(t, a):

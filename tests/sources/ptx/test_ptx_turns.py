@@ -57,6 +57,7 @@ def cycles(trace, divergence="interleaved"):
     return memsim.simulate(trace, "tesla-v100", trials=1, settings=settings).trials.cycles[0]
 
 
+@pytest.mark.slow
 def test_two_long_sides_take_half_the_time_on_volta(tmp_path):
     """Of 200 dependent loads of shared memory each; where one side waits for the other, nothing of them is hidden."""
     trace = traced(LONG, tmp_path)
@@ -82,6 +83,7 @@ CONVERGED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("after", CONVERGED.values(), ids=CONVERGED)
 def test_what_comes_behind_both_sides_waits_for_both(after, tmp_path):
     """A long side and one of a single store, then a chain, and an access whose lanes do not tell that all have met."""

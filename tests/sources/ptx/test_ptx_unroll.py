@@ -158,6 +158,7 @@ def test_rounds_written_out_are_those_that_run(begin, step, limit, compared, kin
     assert rounds_of(text, 1) == (ran if not goes_on and ran * 5 <= MOST_OF_SHORT else 1)
 
 
+@pytest.mark.slow
 def test_a_text_of_many_loops_is_scheduled_in_short():
     rows = " ".join(f"ld.global.f32 %f{k}, [%rd{k}]; st.global.f32 [%rd{k}+64], %f{k};" for k in (1, 2, 3, 4))
     loop = "mov.u32 %r9, 0; L{0}: " + rows + " add.s32 %r9, %r9, 1; setp.lt.s32 %p1, %r9, 64; @%p1 bra L{0};"
