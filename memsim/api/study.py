@@ -61,7 +61,9 @@ def explore(
     kernel: str | None = None,
     **parameters: Any,
 ) -> Exploration:
-    """Try the choices that a kernel declares: all by closed-form models, the best few by simulation (docs/how_to/explore.md).
+    """Try the choices that a kernel declares: all by closed-form models, the best few by simulation.
+
+    See docs/how_to/explore.md.
 
     Args:
         workload: one made by ``@memsim.workload``, a name of the library, a path to a kernel file, or to a program
@@ -111,7 +113,9 @@ def capacity(
     settings: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
-    """Find the hit ratio at every capacity of L1 and L2 in one pass, and replay three of them (docs/how_to/capacity.md).
+    """Find the hit ratio at every capacity of L1 and L2 in one pass, and replay three of them.
+
+    See docs/how_to/capacity.md.
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).

@@ -82,7 +82,7 @@ def run(
         bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/how_to/sensitivity.md).")
     ] = False,
     convention: CountedAs = Convention.model,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/reference/json.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.

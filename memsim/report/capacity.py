@@ -39,7 +39,8 @@ def size(nbytes: int) -> str:
 def _head(found: Capacity) -> str:
     lines = [
         f"{found.kernel} on {found.gpu}: read hit ratio against capacity; trace {found.digest[:12]}",
-        "without sets, LRU, in one order of accesses (docs/how_to/capacity.md); hit: nothing was sent down a level (traffic)",
+        "without sets, LRU, in one order of accesses; hit: nothing was sent down a level (traffic)",
+        "details: docs/how_to/capacity.md",
     ]
     if found.sampled > 1:
         lines.append(f"estimated from one line in {found.sampled}")

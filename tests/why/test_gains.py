@@ -75,7 +75,7 @@ def test_so_it_is_of_kernels_of_our_own(pair):
 
 @pytest.mark.slow
 def test_shared_memory_that_bounds_is_told_before_anything_else():
-    """Of what eight results a thread win (30 %), 18 is told: they spare address arithmetic too (docs/reference/findings.md)."""
+    """Eight results per thread save 30 %; 18 % is predicted, as they save address arithmetic, too."""
     trace, result = _simulated(slow_and_fast.tiles, "tesla-v100")
     first = explain(result, trace).causes[0]
     assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.bound
