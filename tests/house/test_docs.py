@@ -16,6 +16,7 @@ import typer
 from places import ROOT
 from typer.testing import CliRunner
 
+import memsim
 from memsim import Launch
 from memsim.analysis.result import Result
 from memsim.cli import app
@@ -25,9 +26,17 @@ from memsim.report.text import counter_rows, ratio_rows
 from memsim.sources.describe import Recorder, load_workload
 
 MOST_WORDS = 29_000
-_PLACE = spec_from_file_location("generate", ROOT / "docs" / "generate.py")
-generate = module_from_spec(_PLACE)
-_PLACE.loader.exec_module(generate)
+
+
+def _script(path: str):
+    """A script of the repository, as a module."""
+    place = spec_from_file_location(Path(path).stem, ROOT / path)
+    module = module_from_spec(place)
+    place.loader.exec_module(module)
+    return module
+
+
+generate, collect = _script("docs/generate.py"), _script("changelog.d/collect.py")
 
 FIRST_PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 MANUAL = sorted(ROOT.glob("docs/**/*.md"))
@@ -54,6 +63,40 @@ def test_readme_is_short():
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 100 and len(text.split()) <= 700
     assert "ERR_NVGPUCTRPERM" in text  # what people search for who may not read counters
+
+
+def test_version_is_stated_once():
+    """CITATION.cff repeats it, and the changelog has its section."""
+    assert f"\nversion: {memsim.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {memsim.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_fragments_become_a_section(tmp_path):
+    (tmp_path / "b.fixed.md").write_text("One fix.\n")
+    (tmp_path / "a.added.md").write_text("One thing,\nwith two lines.\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\nText.\n\n## 0.1.0\n\nOld.\n")
+    collect.collect("0.2.0", tmp_path / "CHANGELOG.md", tmp_path)
+    text = (tmp_path / "CHANGELOG.md").read_text()
+    order = [
+        "Text.",
+        "## 0.2.0",
+        "### Added",
+        "- One thing,\n  with two lines.",
+        "### Fixed",
+        "- One fix.",
+        "## 0.1.0",
+        "Old.",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places) and not list(tmp_path.glob("*.fixed.md"))
+
+
+def test_workflow_runs_what_developers_run():
+    workflow = (ROOT / ".github/workflows/check.yml").read_text()
+    setup = (ROOT / "setup.cfg").read_text()
+    assert "run: .ci/run" in workflow
+    for version in re.findall(r"Python :: (3\.\d+)", setup):
+        assert f'"{version}"' in workflow
 
 
 def test_architecture_is_a_map():
