@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from configparser import ConfigParser
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -36,7 +37,7 @@ def _script(path: str):
     return module
 
 
-generate, collect = _script("docs/generate.py"), _script("changelog.d/collect.py")
+generate, collect, render = map(_script, ("docs/generate.py", "changelog.d/collect.py", "docs/examples/render.py"))
 
 FIRST_PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 MANUAL = sorted(ROOT.glob("docs/**/*.md"))
@@ -57,6 +58,17 @@ def test_commands_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch)
     done = doc_runner.run(page.read_text())
     assert len(done.ran) >= 3 and done.shown
     assert not done.missing(), f"python tests/house/doc_runner.py {_name(page)} shows what is printed now"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", render.ORDER)
+def test_examples_print_what_their_pages_show(name):
+    if name == "cuda_cpp" and shutil.which("nvcc") is None:
+        pytest.skip("nvcc is not on PATH")
+    now, shown = render.page(name, render.output(name)), (ROOT / f"docs/examples/{name}.md").read_text()
+    assert [doc_runner.masked(line) for line in now.splitlines()] == [
+        doc_runner.masked(line) for line in shown.splitlines()
+    ], f"python docs/examples/render.py {name}"
 
 
 def test_readme_is_short():
