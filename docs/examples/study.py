@@ -4,6 +4,8 @@ Every point of a design, with common random numbers: SpMV on a Tesla C2050 with 
 rows.
 """
 
+from subprocess import run
+
 import memsim
 
 study = memsim.Study(
@@ -14,4 +16,4 @@ study = memsim.Study(
     follow={"l1.ways": "l1.size_bytes // (l1.line_bytes * 32)"},
 )
 study.run("study.h5")
-print(memsim.StudyResult.load("study.h5"))
+print(run(["memsim", "show", "study.h5"], capture_output=True, text=True).stdout)

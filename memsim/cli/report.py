@@ -14,13 +14,15 @@ from memsim.support.errors import InputError
 
 
 def report(
-    paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results or studies; results are compared.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html"),
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="RESULT...", help="Results or studies; several results are compared.")
+    ],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")] = Path("report.html"),
     force: Force = False,
     convention: CountedAs = Convention.model,
     quick: Quick = False,
 ) -> None:
-    """Write one self-contained HTML page: source, loads, what makes it slow, pictures, configuration.
+    """Write one self-contained HTML page: source, loads, findings, figures, configuration.
 
     \b
     memsim report result.h5 -o report.html
