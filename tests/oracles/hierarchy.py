@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import insort
 from collections import defaultdict
 from itertools import count
+from math import ceil
 
 import numpy as np
 from oracles import mapping
@@ -75,6 +76,8 @@ class World:
             self.now = min(times)
             self._cycle()
         self.cycles = max(sm.end for sm in self.sms)
+        if self.gpu.launch.waits_for_stores and self.gpu.l2.enabled:
+            self.cycles = max(self.cycles, *(ceil(part.free) for part in self.slices))
         return self
 
     def _cycle(self) -> None:
