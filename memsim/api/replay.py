@@ -173,7 +173,7 @@ def _begun_together(trace: Trace) -> dict[str, object]:
 
 
 def compare(first: Result | str | Path, second: Result | str | Path, *, convention: str = "model") -> Comparison:
-    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/compare.md).
+    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/how_to/compare.md).
 
     Trials are paired by number where both results drew from one seed, else compared after Welch.
 

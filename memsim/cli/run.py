@@ -79,10 +79,10 @@ def run(
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     uncertain: Annotated[
-        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/sensitivity.md).")
+        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/how_to/sensitivity.md).")
     ] = False,
     convention: CountedAs = Convention.model,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.

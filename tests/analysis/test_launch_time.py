@@ -158,4 +158,4 @@ def test_the_interval_holds_the_whole_launch(workload, parameters, gpu):
 
 
 def test_the_documentation_names_this_test():
-    assert "tests/analysis/test_launch_time.py" in (ROOT / "docs" / "time.md").read_text()
+    assert "tests/analysis/test_launch_time.py" in (ROOT / "docs" / "explanation" / "time.md").read_text()

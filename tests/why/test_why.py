@@ -346,7 +346,7 @@ def test_conflicts_of_a_tree_come_before_its_few_elements():
 
 
 def test_every_cause_has_its_section():
-    page = (ROOT / "docs" / "why.md").read_text()
+    page = (ROOT / "docs" / "reference" / "findings.md").read_text()
     titles = {
         line.removeprefix("### ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("###")
     }
