@@ -95,7 +95,9 @@ def _metric(path: Path, name: str, unit: str, text: str) -> Iterator[tuple[str, 
 
 def _launch(path: Path, row: _Row, metrics: dict[str, float]) -> MeasuredLaunch:
     block = _extents(row, "Block Size")
-    return MeasuredLaunch(row["Kernel Name"], grid_of_blocks(_extents(row, "Grid Size"), block, metrics), block, metrics)
+    return MeasuredLaunch(
+        row["Kernel Name"], grid_of_blocks(_extents(row, "Grid Size"), block, metrics), block, metrics
+    )
 
 
 def _extents(row: _Row, column: str) -> tuple[int, int, int] | None:

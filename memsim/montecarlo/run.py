@@ -207,12 +207,12 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
 
 def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], trace: Trace, execution: Execution) -> None:
     """Add to a result's texts what the trace asks for on the GPU, as its execution is laid out."""
-    about["executed"] = _executed(trace, execution)
+    about["executed"] = executed(trace, execution)
     for op, found in zip(ops, profile(trace, execution), strict=True):
         op["profile"] = asdict(found)
 
 
-def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:
+def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
     """What the closed-form models want to know beside the static ops, and the SM cycles that pipes are busy."""
     rows = execution.transactions.instructions
     return {
