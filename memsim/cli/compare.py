@@ -21,7 +21,10 @@ def compare(
     ],
     fail_if_slower: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Exit with 1 if a result is significantly slower than the first by more than this: 5%."),
+        typer.Option(
+            metavar="SHARE",
+            help="Exit with 1 if a result is significantly slower than the first by more than this: 5%.",
+        ),
     ] = None,
     convention: CountedAs = Convention.model,
     ncu: Annotated[

@@ -186,7 +186,9 @@ def _explained(error: Any) -> tuple[str, str]:
     return field, f"is {error['input']!r:.60}; it {error['msg'].removeprefix('Input ')}"
 
 
-_TABLES: dict[str, tuple[str, type[BaseModel]]] = {  # by the first part of a field's name: its table's title, its fields
+_TABLES: dict[
+    str, tuple[str, type[BaseModel]]
+] = {  # by the first part of a field's name: its table's title, its fields
     "": ("the study", StudyFile),
     "kernels": ("[kernels.NAME]", Kernel),
     "design": ("[design]", Design),

@@ -149,7 +149,9 @@ class Journal:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return InputError(self._shown, "file", "is being written by another run; wait for it, or give another path")
-        undecodable = isinstance(error, sqlite3.OperationalError) and "decode" in str(error)  # SQLite has no code for it
+        undecodable = isinstance(error, sqlite3.OperationalError) and "decode" in str(
+            error
+        )  # SQLite has no code for it
         if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or undecodable:
             return self.damaged()
         problem = f"cannot be written ({error}, in {self.path.name}); give a writable place with room"

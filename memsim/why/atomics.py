@@ -12,8 +12,8 @@ from memsim.why.site import Site
 _LEAST = 1.5  # lanes an address: chance alone lets some of 32 meet
 _AGAIN = 2.0  # times that a block adds to each sector
 _SHARED_ADVICE = (
-    "keep several copies of the sums in shared memory, one per warp or per few lanes, and add them up at the end; or add "
-    "up in the warp first (__match_any_sync, __reduce_add_sync, shuffles); padding does not help"
+    "keep several copies of the sums in shared memory, one per warp or per few lanes, and add them up at the end; or "
+    "add up in the warp first (__match_any_sync, __reduce_add_sync, shuffles); padding does not help"
 )
 
 

@@ -15,8 +15,8 @@ class Gain:
     Attributes:
         repair: the change, in words that follow "with".
         share: of the kernel's time, trial by trial, each compared with the original trial of the same draws.
-        bound: share of the kernel's time that a replay without any waiting would save: the busiest part of the GPU still
-            has its work to do. Never less than the mean of `share`.
+        bound: share of the kernel's time that a replay without any waiting would save: the busiest part of the GPU
+            still has its work to do. Never less than the mean of `share`.
     """
 
     repair: str
@@ -38,7 +38,8 @@ class Explanation:
         cause: what is wrong.
         findings: where, the costliest place first.
         excess: attributable share of the memory time, 0 to 1.
-        bound: upper bound of the share of the kernel's time that can be saved: the busiest part of the GPU takes the rest.
+        bound: upper bound of the share of the kernel's time that can be saved: the busiest part of the GPU takes the
+            rest.
             With a gain it is the replay's own; without one it is estimated from what each place is hoped to save.
         gain: predicted by a replay; None: none was made, or no rule on a trace removes the cause.
     """
@@ -62,7 +63,7 @@ class Explanation:
         return min(self.excess, self.bound) if self.gain is None else self.gain.share.mean
 
     def rank(self) -> tuple[int, float, int]:
-        """A key that sorts: causes whose replay is faster, causes without a replay, causes whose replay is hardly faster;
-        each by its expected saving; among equals, root causes before their consequences."""
+        """A key that sorts: causes whose replay is faster, causes without a replay, causes whose replay is hardly
+        faster; each by its expected saving; among equals, root causes before their consequences."""
         rank = 1 if self.gain is None else 0 if self.gain.share.mean >= LEAST_EXCESS else 2
         return rank, -round(self.at_stake, 2), list(Cause).index(self.cause)

@@ -46,8 +46,8 @@ class Cause(StrEnum):
 ADVICE = {
     Cause.contended: "add up before the atomic: in the warp (shuffles, __reduce_add_sync), then in shared memory, with "
     "one atomic per block; or spread the sums over several copies",
-    Cause.scattered: "let neighbouring lanes access neighbouring elements: assign elements to threads differently, change "
-    "the layout, or stage through shared memory",
+    Cause.scattered: "let neighbouring lanes access neighbouring elements: assign elements to threads differently, "
+    "change the layout, or stage through shared memory",
     Cause.misaligned: "start each warp's elements at a multiple of 32 bytes: aligned allocations, padded rows",
     Cause.conflicts: "map the lanes of a warp to different banks: pad rows by one word, or use a stride of one",
     Cause.exchange: "pass values between lanes with shuffles, and between warps in shared memory",
@@ -68,8 +68,8 @@ ADVICE = {
     "time (float4)",
     Cause.issue_bound: "execute fewer instructions: unroll, hoist index arithmetic out of loops, use wider loads",
     Cause.tensor_bound: "the tensor cores are the limit: a narrower data type does more operations per cycle",
-    Cause.latency: "keep more loads in flight: unroll loops, prefetch the next iteration's data, or raise the number of "
-    "resident warps",
+    Cause.latency: "keep more loads in flight: unroll loops, prefetch the next iteration's data, or raise the number "
+    "of resident warps",
 }
 
 

@@ -11,7 +11,7 @@ from memsim.why.site import LANES, Site, diverges
 
 
 def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
-    """Attributable share: the cycles that the load-store units, or the constants' own, spend on passes beyond the least.
+    """Attributable share: the cycles that the load-store units, or the constants' own, spend on surplus passes.
 
     Lanes of an atomic that update one address take a pass each, in one bank or in many: that is contention
     (memsim.why.atomics), which no padding changes.
@@ -32,7 +32,7 @@ def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
 
 
 def divergent(site: Site) -> Iterator[Finding]:
-    """Attributable share: the idle lanes' part of its weight, or of its share of memory instructions if that is less."""
+    """Attributable share: the idle lanes' part of its weight, or of its share of memory instructions if less."""
     of = site.profile
     if not of.instructions or not diverges(of):
         return
