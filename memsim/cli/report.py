@@ -32,7 +32,6 @@ def report(
     from memsim.studies import StudyResult
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
-    from memsim.why import explained
 
     if len({path.stem for path in paths}) < len(paths):
         raise InputError(
@@ -40,6 +39,7 @@ def report(
         )
     studies = {path.stem: StudyResult.load(path, convention) for path in paths if is_study(path)}
     results = {path.stem: Result.load(path, convention) for path in paths if path.stem not in studies}
-    causes = {label: explained_causes(one, None, quick, None) for label, one in results.items() if explained(one)}
+    found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
+    causes = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):
         typer.echo(write_page(results, studies, out, causes))

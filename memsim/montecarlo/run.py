@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -30,6 +30,8 @@ from memsim.support.scratch import Scratch
 from memsim.support.text import printable
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
+
+MOST_TRIALS = 1_000_000  # more are a typing mistake: each is kept in memory until the result is written
 
 Finished = Generator[tuple[int, Trial], None, None]
 
@@ -121,13 +123,14 @@ class _Taken:
         self._enough, self._progress = enough, progress
         self._told = 0
 
-    def all(self, finish: Callable[[list[int]], Finished], trials: int) -> None:
+    def all(self, finish: Callable[[Iterable[int]], Finished], trials: int) -> None:
         """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves."""
         try:
             self.trials |= self._kept.before
             for number, trial in sorted(self.trials.items()):
                 self._take(number, trial)
-            todo = [] if self.reached else [number for number in range(trials) if number not in self.trials]
+            known = set(self.trials)
+            todo = (number for number in range(0 if self.reached else trials) if number not in known)
             with closing(finish(todo)) as finished:
                 raise_heard()
                 for number, trial in finished:
@@ -164,11 +167,13 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
     for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1), ("at_least", at_least, 1)):
         if value < least:
             raise InputError("run", name, f"is {value}; give {least} or more")
+    if trials > MOST_TRIALS:
+        raise InputError("run", "trials", f"are {trials:,}; give at most {MOST_TRIALS:,}")
 
 
-def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
+def _finished(job: Job, jobs: int, numbers: Iterable[int]) -> Finished:
     """The trials of these numbers, as they finish."""
-    if jobs == 1 or not numbers:
+    if jobs == 1:
         try:
             for number in numbers:
                 yield run_trial(job, number)
@@ -207,12 +212,12 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
 
 def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], trace: Trace, execution: Execution) -> None:
     """Add to a result's texts what the trace asks for on the GPU, as its execution is laid out."""
-    about["executed"] = _executed(trace, execution)
+    about["executed"] = executed(trace, execution)
     for op, found in zip(ops, profile(trace, execution), strict=True):
         op["profile"] = asdict(found)
 
 
-def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:
+def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
     """What the closed-form models want to know beside the static ops, and the SM cycles that pipes are busy."""
     rows = execution.transactions.instructions
     return {

@@ -1,14 +1,14 @@
-"""What putting a cause right wins: replays of repaired traces and machines, beside the trials that are there.
+"""Predicted speed-ups: replays of repaired traces and machines, compared with the result's own trials.
 
-A repaired replay draws what the trial of its number drew (common random numbers), so that two or three tell the
-difference. Of several ways to put a cause right, the one that wins most is told.
+A repaired replay draws what the trial of its number drew (common random numbers), so that two or three trials resolve
+the difference. Of several repairs of a cause, the fastest is reported.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,15 +20,17 @@ from memsim.gpu.presets import override
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, tables
+from memsim.montecarlo.run import about_run, executed, tables
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial
+from memsim.profile.demand import requested
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 from memsim.why.explanation import Explanation, Gain
 from memsim.why.finding import Cause
 from memsim.why.findings import gpu_of
+from memsim.why.parts import busiest, busy
 from memsim.why.repairs import Repair, repairs
 
 TRIALS = 3  # the interval from two would be four times as wide
@@ -55,7 +57,7 @@ def with_gains(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Explanation]:
-    """The same causes with what replays of the first few predict, the one that wins most first.
+    """The same causes with what replays of the first few predict, the largest saving first.
 
     Args:
         result: of the trace.
@@ -86,7 +88,8 @@ def with_gains(
                     gains[cause] = gain
             if progress:
                 progress(done, len(items))
-    return sorted((replace(one, gain=gains.get(one.cause)) for one in found), key=Explanation.rank)
+    with_replays = (one.replayed(gains[one.cause]) if one.cause in gains else one for one in found)
+    return sorted(with_replays, key=Explanation.rank)
 
 
 def _ops(one: Explanation) -> tuple[int, ...]:
@@ -100,7 +103,7 @@ def _can_be_replayed(one: Explanation, result: Result) -> bool:
 
 
 def _replayed(common: _Again, item: tuple[Cause, tuple[int, ...], int]) -> tuple[str, Trials] | None:
-    """What was put right, and the trials with it; None of a machine that cannot be."""
+    """The change, and the trials with it; None of a machine that cannot exist."""
     cause, ops, number = item
     repair = repairs(cause, common.trace, ops, common.gpu)[number]
     try:
@@ -117,11 +120,17 @@ def _trials(common: _Again, repair: Repair) -> Trials:
         job = Job(execution, common.seed, common.warm)
         finished = dict(run_trial(job, trial) for trial in common.trials)
         ops, arrays = tables(trace)
-        about = about_run(trace, execution, common.seed, common.warm)
+        about = about_run(trace, execution, common.seed, common.warm) | {"executed": executed(trace, execution)}
+        counted = requested(execution.transactions)  # as far as it decides how busy each part is
+        for number, op in enumerate(ops):
+            op["profile"] = {name: int(values[number]) for name, values in counted.items()}
         return Trials.of(finished, about=about, ops=ops, arrays=arrays)
 
 
 def _gain(result: Result, text: str, repaired: Trials) -> Gain:
     rows = np.isin(result.trials.trial, repaired.trial)
-    before, after = result.kernel_time.values[rows], Result(repaired).kernel_time.values
-    return Gain(text, Sample(1 - after / before))
+    then = Result(repaired)
+    before, after = result.kernel_time.values[rows], then.kernel_time.values
+    saved = Sample(1 - after / before)
+    _, most = busiest(busy(then))
+    return Gain(text, saved, 1 - min(1.0, most) * (1 - saved.mean))
