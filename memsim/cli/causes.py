@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +14,12 @@ if TYPE_CHECKING:
 
 def explained_causes(result: Result, trace: Path | None, quick: bool, jobs: int | None) -> list[Explanation]:
     """The causes, most to win first; a note on standard error where the trace was not read."""
+    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
     from memsim.why import explain
 
     with bar("replays", hidden=quick) as advance:
-        found = explain(result, trace, quick=quick, jobs=jobs or os.cpu_count() or 1, progress=advance)
+        found = explain(result, trace, quick=quick, jobs=chosen_jobs(jobs), progress=advance)
     if found.note:
         typer.echo(f"memsim: {found.note}", err=True)
     return found.causes

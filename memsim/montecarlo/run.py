@@ -24,13 +24,16 @@ from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial, spare
 from memsim.profile.ops import profile
+from memsim.support.cores import default_jobs
 from memsim.support.errors import InputError
 from memsim.support.interrupts import deferred, listening, raise_heard
 from memsim.support.scratch import Scratch
 from memsim.support.text import printable
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
+from memsim.trace.transactions import Transactions
 
+_FOR_PROCESSES = 500_000  # transactions of all trials from which on processes pay: about 0.1 s
 Finished = Generator[tuple[int, Trial], None, None]
 
 
@@ -40,7 +43,7 @@ def run(
     *,
     trials: int = 64,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: int | None = 1,
     enough: Callable[[Trials], bool] | None = None,
     at_least: int = 20,
     warm: bool = False,
@@ -61,7 +64,7 @@ def run(
 
     Args:
         trials: how many; the most, with `enough`.
-        jobs: worker processes; 1 replays in this process.
+        jobs: worker processes; 1 replays in this process; None: all cores, unless there is little to do.
         enough: told each next trial (Trials of one); True: those that it was told are enough.
         warm: every trial starts from the caches that one uncounted replay leaves.
         progress: told each trial as it finishes (Trials of one), those that are there already first.
@@ -78,7 +81,7 @@ def run(
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
-    check_numbers(trials, seed, jobs, at_least)
+    check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
@@ -88,6 +91,8 @@ def run(
         with keeping(out, about, len(ops), resume, force) as kept:
             execution.prepare(trace)
             load_loops(execution.gpu)
+            if jobs is None:
+                jobs = worthwhile_jobs([execution.transactions], at_least if enough else trials)
             take = _Taken(kept, texts, at_least, enough, progress)
             take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources)), jobs), trials)
             about["interrupted"] = take.interrupted
@@ -153,6 +158,11 @@ class _Taken:
             told = self._enough(Trials.of({self._told: self.trials[self._told]}, **self._texts))
             self._told += 1
             self.reached = told and self._told >= self._at_least
+
+
+def worthwhile_jobs(launches: Sequence[Transactions], trials: int) -> int:
+    """How many processes replay so many trials the soonest: one where they take less than the processes' start."""
+    return default_jobs() if sum(len(one.lines) for one in launches) * trials >= _FOR_PROCESSES else 1
 
 
 def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
