@@ -25,12 +25,19 @@ STEP = 7  # trials between the starts of two runs taken from them
 SNAPSHOT, WHOLE = "snapshot", "whole launch"
 _GPUS = {SNAPSHOT: "tesla-c2050", WHOLE: "tesla-v100"}
 _LEAST_SD = 1e-9  # of the mean: what varies less does not vary
-NAMES = (
-    "atax", "backprop", "bfs", "btree", "conv2d", "conv3d", "dct8x8", "fft", "gaussian", "gemv", "hotspot", "lud",
-    "matmul", "merge_intervals", "pathfinder", "reduction", "spmv", "srad", "stencil", "texture_add", "transpose",
+_BOTH = (
+    "atax", "bfs", "btree", "conv3d", "dct8x8", "gaussian", "gemv", "lud", "merge_intervals", "pathfinder", "reduction",
+    "spmv", "srad", "stencil", "transpose",
 )  # fmt: skip
+_SNAPSHOT_ONLY = (
+    "backprop", "conv2d", "fft", "gather_scatter", "gram_schmidt", "hotspot", "matmul", "scan", "texture_add",
+    "warp_sum",
+)  # fmt: skip
+CASES = tuple((name, part) for name in _BOTH for part in (SNAPSHOT, WHOLE)) + tuple(
+    (name, SNAPSHOT) for name in _SNAPSHOT_ONLY
+)
 _SMALLER: dict[str, dict[str, Any]] = {"spmv": dict(rows=4096, nnz_per_row=16), "stencil": dict(n=64, planes=6)}
-_QUICK = ("spmv", "reduction")
+_QUICK = (("spmv", SNAPSHOT), ("reduction", WHOLE))
 
 
 @dataclass(frozen=True)
@@ -55,18 +62,22 @@ class Runs:
 
 def run(setting: Setting) -> Outcome:
     """All cases; a quick run takes two kernels and fewer trials."""
-    names, trials = (_QUICK, 60) if setting.quick else (NAMES, TRIALS)
-    asked = [(name, part, trials) for name in names for part in (SNAPSHOT, WHOLE)]
+    cases, trials = (_QUICK, 60) if setting.quick else (CASES, TRIALS)
+    asked = [(name, part, trials) for name, part in cases]
     found = mapped(_runs, asked, setting.jobs, "cases")
     return Outcome(list(_claims(found)), {"coverage": _table(found)})
 
 
 def _runs(asked: tuple[str, str, int]) -> Runs:
     name, part, count = asked
+    return runs(name, part, trials_of(name, part, count))
+
+
+def trials_of(name: str, part: str, count: int) -> Trials:
+    """So many trials of a case."""
     gpu, blocks = _GPUS[part], "2x" if part == SNAPSHOT else "all"
     trace = memsim.trace(name, gpu=gpu, blocks=blocks, **SMALL.get(name, {}) | _SMALLER.get(name, {}))
-    result = memsim.simulate(trace, gpu, trials=count, seed=2, jobs=1, whole=part == WHOLE)
-    return runs(name, part, result.trials)
+    return memsim.simulate(trace, gpu, trials=count, seed=2, jobs=1, whole=part == WHOLE).trials
 
 
 def runs(name: str, part: str, trials: Trials) -> Runs:

@@ -19,7 +19,7 @@ from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, check_numbers, tables, tell_demand, worthwhile_jobs
+from memsim.montecarlo.run import about_run, check_numbers, demand, tables, tell_demand, worthwhile_jobs
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
@@ -124,5 +124,5 @@ def _trial(program: _Launches, trial: int) -> list[Trial]:
 
 def _kept(trace: Trace, execution: Execution, about: dict[str, Any], found: dict[int, Trial]) -> Trials:
     ops, arrays = tables(trace)
-    tell_demand(about, ops, trace, execution)
+    tell_demand(about, ops, demand(trace, execution))
     return Trials.of(found, about=about, ops=ops, arrays=arrays, sources=trace.sources)

@@ -21,6 +21,7 @@ from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.keep import Kept, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
+from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial, spare
 from memsim.profile.ops import profile
@@ -89,18 +90,51 @@ def run(
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
-            execution.prepare(trace)
-            load_loops(execution.gpu)
-            if jobs is None:
-                jobs = worthwhile_jobs([execution.transactions], at_least if enough else trials)
-            take = _Taken(kept, texts, at_least, enough, progress)
-            take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources)), jobs), trials)
+            cached = CachedTrials(None if sources else cache_key(about), len(ops))
+            replay = _Replay(
+                trace, Job(execution, seed, warm, quantum, tuple(sources)), jobs, at_least if enough else 0
+            )
+            take = _Taken(kept, cached, texts, at_least, enough, progress)
+            take.all(replay, trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
-            tell_demand(about, ops, trace, execution)
+            if cached.demand is None:
+                replay.prepare()
+                cached.keep_demand(demand(trace, execution))
+            assert cached.demand is not None
+            tell_demand(about, ops, cached.demand)
             done = Trials.of(take.trials, **texts)
             kept.save(done)
     return done
+
+
+class _Replay:
+    """Replays trials; the trace is coalesced and laid out when the first one is asked for.
+
+    Args:
+        jobs: processes; None: as many as are worthwhile.
+        at_least: trials that are needed in any case; 0: all that are asked for.
+    """
+
+    def __init__(self, trace: Trace, job: Job, jobs: int | None, at_least: int) -> None:
+        self._trace, self._job, self._jobs, self._at_least = trace, job, jobs, at_least
+        self._prepared = False
+
+    def prepare(self) -> None:
+        """Write what workers map, once."""
+        if not self._prepared:
+            self._job.execution.prepare(self._trace)
+            self._prepared = True
+
+    def __call__(self, numbers: list[int]) -> Finished:
+        """The trials of these numbers, as they finish."""
+        if not numbers:
+            return
+        self.prepare()
+        load_loops(self._job.execution.gpu)
+        needed = min(len(numbers), self._at_least or len(numbers))
+        jobs = worthwhile_jobs([self._job.execution.transactions], needed) if self._jobs is None else self._jobs
+        yield from _finished(self._job, jobs, numbers)
 
 
 class _Taken:
@@ -115,6 +149,7 @@ class _Taken:
     def __init__(
         self,
         kept: Kept,
+        cached: CachedTrials,
         texts: dict[str, Any],
         at_least: int,
         enough: Callable[[Trials], bool] | None,
@@ -122,16 +157,23 @@ class _Taken:
     ) -> None:
         self.trials: dict[int, Trial] = {}
         self.reached = self.interrupted = False
-        self._kept, self._texts, self._at_least = kept, texts, at_least
+        self._kept, self._cached, self._texts, self._at_least = kept, cached, texts, at_least
         self._enough, self._progress = enough, progress
         self._told = 0
 
     def all(self, finish: Callable[[list[int]], Finished], trials: int) -> None:
-        """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves."""
+        """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves.
+
+        First come those of an earlier run of this output, then those that any run has left, then new ones.
+        """
         try:
             self.trials |= self._kept.before
             for number, trial in sorted(self.trials.items()):
                 self._take(number, trial)
+            for number in range(trials):
+                if not self.reached and number not in self.trials and number in self._cached.found:
+                    self.trials[number] = self._cached.found[number]
+                    self._take(number, self.trials[number])
             todo = [] if self.reached else [number for number in range(trials) if number not in self.trials]
             with closing(finish(todo)) as finished:
                 raise_heard()
@@ -139,6 +181,7 @@ class _Taken:
                     with deferred():
                         self.trials[number] = trial
                         self._kept.add(number, trial)
+                        self._cached.add(number, trial)
                     self._take(number, trial)
                     if self.reached:
                         break
@@ -178,7 +221,7 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
 
 def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
     """The trials of these numbers, as they finish."""
-    if jobs == 1 or not numbers:
+    if jobs == 1:
         try:
             for number in numbers:
                 yield run_trial(job, number)
@@ -190,14 +233,19 @@ def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
             yield numbered
 
 
+def versions() -> dict[str, str]:
+    """Python's, memsim's and those of the packages that results depend on."""
+    packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
+    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+
+
 def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict[str, Any]:
     """Everything a result must carry to be understood and made again."""
-    packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {
         "gpu": execution.gpu.model_dump(mode="json"),
         "seed": seed,
         "warm": warm,
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
+        "versions": versions(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "trace": {
             "digest": trace.digest,
@@ -215,11 +263,16 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
     }
 
 
-def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], trace: Trace, execution: Execution) -> None:
-    """Add to a result's texts what the trace asks for on the GPU, as its execution is laid out."""
-    about["executed"] = _executed(trace, execution)
-    for op, found in zip(ops, profile(trace, execution), strict=True):
-        op["profile"] = asdict(found)
+def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
+    """What a trace asks for on the GPU, as its execution is laid out: `executed`, and `profiles`, one per static op."""
+    return {"executed": _executed(trace, execution), "profiles": [asdict(found) for found in profile(trace, execution)]}
+
+
+def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], asked: Mapping[str, Any]) -> None:
+    """Add to a result's texts what :func:`demand` found."""
+    about["executed"] = asked["executed"]
+    for op, found in zip(ops, asked["profiles"], strict=True):
+        op["profile"] = found
 
 
 def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:

@@ -65,7 +65,9 @@ def test_the_default_waits_for_the_time_too():
         told = Result(_some(trials, slice(count)), "traffic")
         intervals = [ratio.interval() for ratio in told.ratios.values()]
         time = told.kernel_time.interval()
-        expected = count > 1 and all(one.width < 0.01 for one in intervals) and time.width < 0.02 * told.kernel_time.mean
+        expected = (
+            count > 1 and all(one.width < 0.01 for one in intervals) and time.width < 0.02 * told.kernel_time.mean
+        )
         assert enough(_some(trials, slice(count - 1, count))) == expected
 
 

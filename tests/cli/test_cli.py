@@ -137,9 +137,7 @@ def test_without_a_number_it_stops_when_the_answer_is_known(files, tmp_path):
     ]
     known, *_, last = call("run", files / "spmv.h5", *same, "-o", tmp_path / "r.h5").splitlines()
     assert last.startswith(f"stored in {tmp_path / 'r.h5'}; ") and last.endswith("--why")
-    assert known == (
-        "csr on tesla-c2050: 3 trials (time within 1 %, hit ratios with merges within 0.5 points), seed 0"
-    )
+    assert known == ("csr on tesla-c2050: 3 trials (time within 1 %, hit ratios with merges within 0.5 points), seed 0")
     until = json.loads(call("show", tmp_path / "r.h5", "--json"))["until"]
     assert until == {
         "width": 0.01, "convention": "traffic", "asked": False, "time": 0.02, "reached": True,
