@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, GpuOfTrace, QuietTables, TraceFile
+from memsim.cli.options import Force, GpuOfTrace, Jobs, QuietTables, TraceFile
 from memsim.cli.output import print_text
+from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
 
@@ -17,10 +17,8 @@ def capacity(
     path: TraceFile,
     gpu: GpuOfTrace = None,
     trials: Annotated[int, typer.Option(min=0, help="Trials per replay; 0: only the curves.")] = 4,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of all random draws; any number of jobs gives the same results.")
-    ] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Number of processes; 0: one per core.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
@@ -56,7 +54,7 @@ def capacity(
             gpu,
             trials=trials,
             seed=seed,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=chosen_jobs(jobs),
             settings=parse_settings(setting or []),
             progress=advance,
         )

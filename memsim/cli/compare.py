@@ -22,7 +22,8 @@ def compare(
     fail_if_slower: Annotated[
         str | None,
         typer.Option(
-            metavar="SHARE", help="Exit with 1 if a result certainly takes more than this longer than the first: 5%."
+            metavar="SHARE",
+            help="Exit with 1 if a result is significantly slower than the first by more than this: 5%.",
         ),
     ] = None,
     convention: CountedAs = Convention.model,
@@ -65,6 +66,9 @@ def compare(
         typer.echo(report.dumps(str(paths[0]), found))
     else:
         print_text("\n\n\n".join(report.text(str(paths[0]), name, one) for name, one in found.items()))
+    for name, one in found.items() if json or limit is not None else ():
+        for caution in one.cautions:
+            typer.echo(f"memsim: {paths[0]} and {name}: {caution}", err=True)
     slower = [name for name, one in found.items() if limit is not None and one.slower_than(limit)]
     if slower:
         typer.echo(f"memsim: slower than {paths[0]} by more than {fail_if_slower}: {', '.join(slower)}", err=True)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, Gpu, QuietTables
+from memsim.cli.options import Force, Gpu, Jobs, QuietTables
 from memsim.cli.output import print_text
 from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.support.cores import chosen_jobs
 
 
 def explore(
@@ -35,13 +35,11 @@ def explore(
     kernel: Annotated[str | None, typer.Option(help="Tuned kernel of a program. Default: the first.")] = None,
     keep: Annotated[int, typer.Option(min=0, help="Number of versions to simulate, the best by model.")] = 5,
     trials: Annotated[int, typer.Option(min=1, help="Trials per version.")] = 8,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of all random draws; any number of jobs gives the same results.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     blocks: Annotated[
         str, typer.Option(help="Blocks to simulate: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = "2x",
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Number of processes; 0: one per core.")] = 1,
+    jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
@@ -81,7 +79,7 @@ def explore(
             trials=trials,
             seed=seed,
             blocks=blocks,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=chosen_jobs(jobs),
             settings=parse_settings(setting or []),
             progress=advance,
             arguments=ctx.obj or [],

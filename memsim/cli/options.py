@@ -40,6 +40,13 @@ GpuOfTrace = Annotated[
 GpuToFill = Annotated[
     str, typer.Option(help="The GPU that the traced blocks must fill, with its L2.", autocompletion=gpu_names)
 ]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=0, help="Number of processes; 0: one per core. Results do not depend on it.",
+        show_default="all cores, or MEMSIM_JOBS",
+    ),
+]  # fmt: skip
 CountedAs = Annotated[Convention, typer.Option(help="What counts as a hit.")]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no tables.")]

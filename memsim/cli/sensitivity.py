@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force, GpuOfTrace, QuietTables
+from memsim.cli.options import CountedAs, Force, GpuOfTrace, Jobs, QuietTables
 from memsim.cli.output import print_text
+from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
 
@@ -27,10 +27,8 @@ def sensitivity(
         int | None, typer.Option(min=2, help="Number of points, a power of two (64; with --uncertain 32).")
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Trials per point, with --uncertain.")] = 4,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Seed of all random draws; any number of jobs gives the same results.")
-    ] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Number of processes; 0: one per core.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
+    jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
@@ -61,7 +59,7 @@ def sensitivity(
     with keeping_existing(force):
         if out is not None:
             check_writable(out, path, *([gpu] if gpu else []))
-    settings, jobs = parse_settings(setting or []), jobs or os.cpu_count() or 1
+    settings, jobs = parse_settings(setting or []), chosen_jobs(jobs)
     if is_study(path):
         if uncertain:
             raise InputError("memsim sensitivity", "--uncertain", f"varies the GPU of a trace; {path} is a study")

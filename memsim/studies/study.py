@@ -87,12 +87,12 @@ class Study:
 
     @classmethod
     def load(cls, path: str | Path) -> Study:
-        """Read a study file.
+        """Read a study file; relative paths in it start at its own folder, wherever memsim is called from.
 
         Raises:
             InputError: see :class:`Study`.
         """
-        return cls(path, **study_file.read(Path(path)))
+        return cls(path, **study_file.located(study_file.read(Path(path)), Path(path)))
 
     @cached_property
     def runs(self) -> list[Run]:
