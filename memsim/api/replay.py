@@ -35,6 +35,7 @@ def simulate(
     out: str | Path | None = None,
     resume: bool = False,
     force: bool = False,
+    engine: str = "compiled",
 ) -> Result:
     """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
 
@@ -58,6 +59,8 @@ def simulate(
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
         force: write over `out`.
+        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/reference_model.md), which counts the same
+            bit by bit, slowly; for small traces, and not with `warm`.
 
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
@@ -98,6 +101,7 @@ def simulate(
         out=out,
         resume=resume,
         force=force,
+        engine=engine,
     )
     return Result(done, convention)
 

@@ -18,6 +18,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.keep import Kept, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
@@ -52,6 +53,7 @@ def run(
     resume: bool = False,
     force: bool = False,
     sources: Sequence[Mapping[str, int]] = (),
+    engine: str = Engine.compiled,
 ) -> Trials:
     """Replay `trace` on `gpu`, `trials` times.
 
@@ -73,12 +75,15 @@ def run(
         force: write over `out`.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
             and its number; not for a result that is kept.
+        engine: what replays the trace (montecarlo.choices.Engine).
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
     check_numbers(trials, seed, jobs, at_least)
+    replays_on = _checked(engine, warm)
+    assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
@@ -87,9 +92,10 @@ def run(
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
             execution.prepare(trace)
-            load_loops(execution.gpu)
+            if replays_on is Engine.compiled:
+                load_loops(execution.gpu)
             take = _Taken(kept, texts, at_least, enough, progress)
-            take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources)), jobs), trials)
+            take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources), replays_on), jobs), trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
             tell_demand(about, ops, trace, execution)
@@ -164,6 +170,15 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
     for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1), ("at_least", at_least, 1)):
         if value < least:
             raise InputError("run", name, f"is {value}; give {least} or more")
+
+
+def _checked(engine: str, warm: bool) -> Engine:
+    """The engine of a name, if it can replay what is asked for."""
+    if engine not in list(Engine):
+        raise InputError("run", "engine", f"is {engine!r}; must be {' or '.join(Engine)}")
+    if engine == Engine.reference and warm:
+        raise InputError("run", "engine", "reference cannot replay a trace with warm caches; leave warm out")
+    return Engine(engine)
 
 
 def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
