@@ -6,8 +6,8 @@ Lanes at a barrier are parked while others of their warp run: since Volta, threa
 
 from __future__ import annotations
 
+from memsim.jit.compiled import inlined
 from memsim.sources.ptx.machine.codes import N_GROUPS, PARKED
-from memsim.support.compiled import inlined
 
 NOWHERE = 1 << 40  # a program counter beyond all
 
