@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from memsim.reference.model import ReferenceModel
 
 NO_LIMIT = 255  # of unanswered loads, in the trace
+# A new sequence, a barrier, or a store of what the sequence's loads bring.
+SEQUENCE_ENDS = Flag.sequence | Flag.barrier | Flag.data
 LOADS_TRACKED = 64  # unanswered loads of a class and warp, where the GPU states no number
 Process = Generator[simpy.Event, Any, None]
 
@@ -191,7 +193,7 @@ class SM:
             return everything
         i = self.model.trace.instructions[warp.pc]
         if not self.scoreboard:
-            return everything if i["flags"] & (Flag.sequence | Flag.barrier) else []
+            return everything if i["flags"] & SEQUENCE_ENDS else []
         found = []
         for each, limit in zip(LoadClass, (i["wait_long"], i["wait_short"], i["wait_copies"]), strict=True):
             unanswered = int(limit) if limit < NO_LIMIT else None
@@ -209,7 +211,7 @@ class SM:
             return True
         i = self.model.trace.instructions[warp.pc]
         if not self.scoreboard:
-            return bool(i["flags"] & (Flag.sequence | Flag.barrier))
+            return bool(i["flags"] & SEQUENCE_ENDS)
         limited = any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
         return limited or bool(self.needed(warp))
 

@@ -12,9 +12,9 @@ from places import ROOT
 PACKAGE = ROOT / "memsim"
 # In the order in which each may use those before it; modules directly in memsim/ are rooms of one file.
 ROOMS = (
-    "support", "gpu", "trace", "reference", "sources", "capture", "hierarchy", "calibration", "profile", "montecarlo",
-    "analysis", "measured", "models", "host", "exploration", "studies", "why", "report", "interactive", "api", "cli",
-    "__main__",
+    "support", "jit", "gpu", "trace", "reference", "sources", "capture", "hierarchy", "calibration", "profile",
+    "montecarlo", "analysis", "measured", "models", "host", "exploration", "studies", "why", "report", "interactive",
+    "api", "cli", "__main__",
 )  # fmt: skip
 # What runs in the interpreters of captured programs, without memsim: data of the package.
 CHILD = PACKAGE / "capture" / "python" / "child"
@@ -53,3 +53,20 @@ def test_every_package_is_packaged():
     named = set(setup["options"]["packages"].split())
     here = {".".join(path.parent.relative_to(ROOT).parts) for path in FILES if path.name == "__init__.py"}
     assert named == here | {"memsim.traces", "memsim.configs"}
+
+
+INTERNALS = ("numba.core", "numba.np", "numba.extending", "llvmlite")
+
+
+@pytest.mark.parametrize("path", FILES, ids=str)
+def test_only_the_jit_room_uses_internals_of_numba(path):
+    if _room(path) != "jit":
+        modules = {
+            node.module or "" for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.ImportFrom)
+        }
+        assert not [module for module in modules if module.startswith(INTERNALS)]
+
+
+def test_the_reference_model_is_independent_of_the_compiled_engine():
+    for path in (PACKAGE / "reference").glob("*.py"):
+        assert _imported(path) <= {"gpu", "trace", "reference"}, path
