@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ def explained_causes(
     None of a file of an older version, which does not hold what findings need. Launches that followed others in one
     program are not replayed alone.
     """
+    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
     from memsim.why import explain, explained
 
@@ -30,7 +30,7 @@ def explained_causes(
     quick = quick or "launches_before" in result.trials.about
 
     with bar("replays", hidden=quick) as advance:
-        found = explain(result, trace, quick=quick, jobs=jobs or os.cpu_count() or 1, progress=advance)
+        found = explain(result, trace, quick=quick, jobs=chosen_jobs(jobs), progress=advance)
     if found.note:
         typer.echo(f"memsim: {found.note}", err=True)
     return found.causes

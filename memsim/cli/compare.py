@@ -32,7 +32,7 @@ def compare(
     ] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="A part of its name in that report.")] = None,
     launch: Annotated[int | None, typer.Option(min=0, help="Which of its launches there, counted from 0.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/compare.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Compare results with the first: speed-up, hit ratios, every load and array, with intervals.
 

@@ -23,7 +23,7 @@ def show(
     by: Annotated[Grouping, typer.Option(help="Group the loads.")] = Grouping.load,
     convention: CountedAs = Convention.model,
     method: Annotated[Method, typer.Option(help="How the ratios' interval of the mean is found.")] = Method.t,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
     why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, with estimated speed-ups.")] = False,
     quick: Quick = False,

@@ -21,7 +21,7 @@ from memsim.support.progress import bar
 from memsim.trace.reader import Trace
 
 _IN_TURN = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what launches in turn are run with
-_OF_EACH = ("whole", "min_trials", "max_trials")  # what they do not heed
+_OF_EACH = ("whole", "precise", "min_trials", "max_trials")  # what they do not heed
 
 
 @dataclass(frozen=True)

@@ -133,7 +133,7 @@ def _alone(load: Load) -> str:
 
 
 def dumps(first: str, others: Mapping[str, Comparison]) -> str:
-    """JSON; docs/compare.md lists the fields.
+    """JSON; docs/how_to/compare.md lists the fields.
 
     Args:
         first: what the first result is called.

@@ -1,4 +1,4 @@
-"""A result as JSON: the contract of ``memsim show --json``, described in docs/json.md."""
+"""A result as JSON: the contract of ``memsim show --json``, described in docs/reference/json.md."""
 
 from __future__ import annotations
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.keep import check_choice
+from memsim.montecarlo.trial_cache import key_of
 from memsim.studies import store
-from memsim.studies.jobs import Job, key_of
+from memsim.studies.jobs import Job
 from memsim.support.errors import InputError
 from memsim.support.journal import Journal, journal_path
 

@@ -50,8 +50,8 @@ class Study:
 
     Args:
         where: what errors name, usually the study's file.
-        data: the study, by the names of its file (docs/studies.md): kernels, gpus, set, vary, points, design, follow,
-            require, trials, until, until_time, min_trials, max_trials, seed, warm.
+        data: the study, by the names of its file (docs/how_to/studies.md): kernels, gpus, set, vary, points, design,
+            follow, require, trials, until, until_time, min_trials, max_trials, seed, warm.
 
     Attributes:
         written: the study as written, with its defaults.

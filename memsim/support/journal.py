@@ -7,16 +7,15 @@ which the system takes away when the process ends, however it ends.
 
 from __future__ import annotations
 
-import io
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
 from memsim.support.errors import InputError
+from memsim.support.rows import packed, unpacked
 
 _FORMAT = 1
 _MAKE = """
@@ -109,17 +108,14 @@ class Journal:
                 found = self._base.execute(
                     "SELECT content, digest FROM finished WHERE task = ? AND number = ?", (task, number)
                 ).fetchone()
-            content, digest = found or (None, None)  # a damaged index lists rows that it does not find
-            if isinstance(content, bytes) and sha256(content).digest() == digest:
-                with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                    yield number, dict(arrays)
+            if (
+                found is not None and (arrays := unpacked(*found)) is not None
+            ):  # a damaged index lists rows that are not there
+                yield number, arrays
 
     def add(self, task: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep a row; it is on the disk when this returns."""
-        packed = io.BytesIO()
-        np.savez_compressed(packed, allow_pickle=False, **arrays)
-        content = packed.getvalue()
-        digest = sha256(content).digest()
+        content, digest = packed(arrays)
         with self._told():
             self._base.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)", (task, number, content, digest))
 

@@ -10,7 +10,7 @@ LEAST_EXCESS = 0.03  # a cause with a smaller attributable share is not reported
 
 
 class Cause(StrEnum):
-    """What is found; its section in docs/why.md has the same name."""
+    """What is found; its section in docs/reference/findings.md has the same name."""
 
     contended = "contended atomics"
     scattered = "scattered lanes"
@@ -38,9 +38,9 @@ class Cause(StrEnum):
         """Where the documentation describes it.
 
         >>> Cause.slices.section
-        'docs/why.md#crowded-slices-of-l2'
+        'docs/reference/findings.md#crowded-slices-of-l2'
         """
-        return f"docs/why.md#{self.lower().replace(' ', '-')}"
+        return f"docs/reference/findings.md#{self.lower().replace(' ', '-')}"
 
 
 ADVICE = {

@@ -6,7 +6,7 @@ the difference. Of several repairs of a cause, the fastest is reported.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
@@ -20,11 +20,13 @@ from memsim.gpu.presets import override
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, executed, tables
+from memsim.montecarlo.run import about_run, executed, tables, versions
+from memsim.montecarlo.trial_cache import cache_key
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial
 from memsim.profile.demand import requested
 from memsim.support.errors import InputError
+from memsim.support.result_cache import KeptRows
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 from memsim.why.explanation import Explanation, Gain
@@ -46,6 +48,26 @@ class _Again:
     seed: int
     warm: bool
     trials: tuple[int, ...]
+
+
+_Item = tuple[Cause, tuple[int, ...], int]  # a cause, its static ops, and which of its repairs
+
+
+@dataclass(frozen=True)
+class _Repaired:
+    """What replays of one repair say.
+
+    Attributes:
+        text: what was put right.
+        trials: i8 [t], their numbers; none of a machine that cannot be.
+        times: f8 [t], predicted kernel time in milliseconds.
+        busiest: share of that time for which the busiest part of the GPU works.
+    """
+
+    text: str
+    trials: np.ndarray
+    times: np.ndarray
+    busiest: float = 0.0
 
 
 def with_gains(
@@ -78,12 +100,11 @@ def with_gains(
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
     items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
-    load_loops(gpu)
-    with closing(in_processes(partial(_replayed, common), items, max(1, min(jobs, len(items))))) as replays:
+    with closing(_each(common, items, jobs)) as replays:
         for done, (number, repaired) in enumerate(replays, 1):
             cause = items[number][0]
-            if repaired is not None:
-                gain = _gain(result, *repaired)
+            if len(repaired.trials):
+                gain = _gain(result, repaired)
                 if cause not in gains or gain.share.mean > gains[cause].share.mean:
                     gains[cause] = gain
             if progress:
@@ -102,14 +123,52 @@ def _can_be_replayed(one: Explanation, result: Result) -> bool:
     return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
 
 
-def _replayed(common: _Again, item: tuple[Cause, tuple[int, ...], int]) -> tuple[str, Trials] | None:
-    """The change, and the trials with it; None of a machine that cannot exist."""
+def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Repaired], None, None]:
+    """Every item's number and what its replays say: those that were replayed before, then the others as they finish."""
+    kept = [KeptRows(_key(common, item)) for item in items]
+    missing = []
+    for number, rows in enumerate(kept):
+        found = next((arrays for _, arrays in rows.read()), None)
+        if found is None:
+            missing.append(number)
+        else:
+            text = found["text"].tobytes().decode()
+            yield number, _Repaired(text, found["trials"], found["times"], float(found["busiest"]))
+    if not missing:
+        return
+    load_loops(common.gpu)
+    todo = [items[number] for number in missing]
+    with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
+        for place, one in replays:
+            text = np.frombuffer(one.text.encode(), np.uint8)
+            arrays = {"text": text, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
+            kept[missing[place]].add(0, arrays)
+            yield missing[place], one
+
+
+def _key(common: _Again, item: _Item) -> str:
+    """Names all that a repaired replay depends on."""
+    about = {
+        "trace": {"digest": common.trace.digest},
+        "gpu": common.gpu.model_dump(mode="json"),
+        "seed": common.seed,
+        "warm": common.warm,
+        "versions": versions(),
+    }
+    cause, ops, number = item
+    return cache_key(about, "repaired", str(cause), list(ops), number, list(common.trials), rooms=("analysis", "why"))
+
+
+def _replayed(common: _Again, item: _Item) -> _Repaired:
+    """What was put right, and the times with it; no trials of a machine that cannot be."""
     cause, ops, number = item
     repair = repairs(cause, common.trace, ops, common.gpu)[number]
     try:
-        return repair.text, _trials(common, repair)
+        trials = _trials(common, repair)
     except InputError:
-        return None
+        return _Repaired(repair.text, np.zeros(0, np.int64), np.zeros(0))
+    then = Result(trials)
+    return _Repaired(repair.text, trials.trial, then.kernel_time.values, busiest(busy(then))[1])
 
 
 def _trials(common: _Again, repair: Repair) -> Trials:
@@ -127,10 +186,7 @@ def _trials(common: _Again, repair: Repair) -> Trials:
         return Trials.of(finished, about=about, ops=ops, arrays=arrays)
 
 
-def _gain(result: Result, text: str, repaired: Trials) -> Gain:
-    rows = np.isin(result.trials.trial, repaired.trial)
-    then = Result(repaired)
-    before, after = result.kernel_time.values[rows], then.kernel_time.values
-    saved = Sample(1 - after / before)
-    _, most = busiest(busy(then))
-    return Gain(text, saved, 1 - min(1.0, most) * (1 - saved.mean))
+def _gain(result: Result, repaired: _Repaired) -> Gain:
+    rows = np.isin(result.trials.trial, repaired.trials)
+    saved = Sample(1 - repaired.times / result.kernel_time.values[rows])
+    return Gain(repaired.text, saved, 1 - min(1.0, repaired.busiest) * (1 - saved.mean))

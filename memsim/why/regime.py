@@ -1,4 +1,7 @@
-"""What the kernel's time is made of by the MWP/CWP model (Hong and Kim, ISCA 2009; docs/models/mwp_cwp.md)."""
+"""What the kernel's time is made of by the MWP/CWP model (Hong and Kim, ISCA 2009).
+
+See docs/explanation/models/mwp_cwp.md.
+"""
 
 from __future__ import annotations
 

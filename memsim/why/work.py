@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.analysis.l2_rates import partial_store_cycles
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import (
     CONSTANTS,
@@ -15,7 +16,6 @@ from memsim.analysis.utilization import (
     LOAD_STORE,
     constant_cycles,
     load_store_cycles,
-    partial_store_cycles,
     utilization,
 )
 from memsim.hierarchy.counters import Event, Level, Unit

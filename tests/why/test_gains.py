@@ -84,7 +84,7 @@ def test_so_it_is_of_kernels_of_our_own(pair):
 
 @pytest.mark.slow
 def test_shared_memory_that_bounds_is_told_before_anything_else():
-    """Of what eight results a thread win (30 %), 18 is told: they spare address arithmetic too (docs/why.md)."""
+    """Eight results per thread save 30 %; 18 % is predicted, as they save address arithmetic, too."""
     trace, result = _simulated(slow_and_fast.tiles, "tesla-v100")
     first = explain(result, trace).causes[0]
     assert first.cause is Cause.shared_bound and 0 < first.gain.share.mean <= first.bound
@@ -132,7 +132,7 @@ def test_show_replays_where_the_trace_is_and_json_has_the_gains(stored):
         and "replayed with" in text.stdout
     )
     first = json.loads(_show(stored, "--why", "--json", "-j", "2").stdout)["findings"][0]
-    assert first["cause"] == "scattered lanes" and first["see"] == "docs/why.md#scattered-lanes"
+    assert first["cause"] == "scattered lanes" and first["see"] == "docs/reference/findings.md#scattered-lanes"
     low, high = first["gain"]["interval"]
     assert 0.1 < low <= first["gain"]["mean"] <= high <= first["bound"]
     assert f"(time {-100 * first['gain']['mean']:+.1f} %, 95 %" in " ".join(text.stdout.split())

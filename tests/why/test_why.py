@@ -383,7 +383,7 @@ def test_shared_atomics_on_one_address_are_contention(parameters, cause):
 
 
 def test_every_cause_has_its_section():
-    page = (ROOT / "docs" / "why.md").read_text()
+    page = (ROOT / "docs" / "reference" / "findings.md").read_text()
     titles = {
         line.removeprefix("### ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("###")
     }
