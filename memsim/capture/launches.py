@@ -145,6 +145,7 @@ class Launches:
         refused: why images could not be loaded.
         printed: by the latest launch, also by one that failed.
         entries: a kernel's name in PTX by the name that is shown.
+        latest: the kernel that was launched last.
     """
 
     gpu: GPU
@@ -167,6 +168,7 @@ class Launches:
     refused: list[str] = field(default_factory=list)
     printed: bytes = b""
     entries: dict[str, str] = field(default_factory=dict)
+    latest: str | None = None
     _steady: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
     _order: int = 0
 
@@ -214,6 +216,7 @@ class Launches:
         self.entries.setdefault(name, entry)
         index, self._order = self.counts[name], self._order + 1
         self.counts[name] += 1
+        self.latest = name
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits

@@ -69,8 +69,13 @@ def test_the_exit_code_of_a_failed_program_is_reported(tmp_path):
         run(tmp_path, "hello(); sys.exit(3)")
 
 
+def test_a_failed_program_tells_what_memsim_lacks(tmp_path):
+    with pytest.raises(InputError, match="exit code 3; no trace was kept; the program called cuOdd, which memsim does"):
+        run(tmp_path, 'hello(); server.recv(1 << 16); server.sendall(frame(8, text(b"cuOdd"))); sys.exit(3)')
+
+
 def test_a_killed_program_is_reported_by_its_signal(tmp_path):
-    with pytest.raises(InputError, match="was ended by SIGKILL"):
+    with pytest.raises(InputError, match="was ended by SIGKILL in its host code, before its first launch; no trace"):
         run(tmp_path, "hello(); os.kill(os.getpid(), 9)")
 
 
