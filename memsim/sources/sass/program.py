@@ -56,6 +56,19 @@ def build_sass(
     return Program(code, builder.origin, timing.segments, builder, "", True, facts)  # type: ignore[arg-type]
 
 
+def unknown_instructions(kernel: SassKernel) -> list[str]:
+    """What of a kernel's machine code cannot be run, a line for each instruction; nothing where all of it can."""
+    builder = SassBuilder(kernel.name, kernel, dict.fromkeys((one.name for one in kernel.cubin.symbols), 0))
+    found = []
+    for one in kernel.code:
+        try:
+            builder.start(one, SassOrigin(one, guard_of(one), user_position(one, is_toolkit)), -1, [])
+            lower(builder)
+        except UnknownMachineCode as problem:
+            found.append(str(problem))
+    return found
+
+
 def _bring(builder: SassBuilder, scoreboard: str, first: int) -> None:
     """Have a scoreboard stand for the load of an instruction."""
     for row in builder.code[first:]:
