@@ -245,7 +245,7 @@ def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     """Complete a trace with its static ops, arrays and mixes."""
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
     issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
-    ops = static_ops(ready.device, ready.program)
+    ops = static_ops(ready.launch, ready.device, ready.program)
     writer.finish(
         shape,
         ops,
@@ -289,7 +289,7 @@ def chunks(
     ids = ready.blocks(np.arange(start, start + team))
     chunk = ready.chunk(len(ids), 0)
     if wanted is None:
-        accessed = lane_bytes(chunk, static_ops(ready.device, ready.program)) / len(ids)
+        accessed = lane_bytes(chunk, static_ops(ready.launch, ready.device, ready.program)) / len(ids)
         wanted = snapshot.default_blocks(shape, gpu, None, accessed)
         if most_executed is not None:
             wanted = wanted[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]
