@@ -8,7 +8,19 @@ from pathlib import Path
 import numpy as np
 
 from memsim.gpu.presets import load_gpu, override
-from memsim.trace.schema import EXPLICIT, NO_WAIT, ArrayInfo, Chunk, Flag, Issue, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.schema import (
+    CONTROL_DEFAULTS,
+    EXPLICIT,
+    NO_WAIT,
+    ArrayInfo,
+    Chunk,
+    Flag,
+    Issue,
+    Kind,
+    LaunchShape,
+    Space,
+    StaticOp,
+)
 
 ALL = 0xFFFFFFFF
 
@@ -58,7 +70,8 @@ class FakeTrace:
             n = len(op)
             columns = (np.array(op, "u2"), np.full(n, int(Flag.sequence), "u1"), np.array(rows, "u4"),
                        np.array(mask, "u4"), np.array(base, "u8"), np.array(stride, "i4"), np.zeros(n, "u4"),
-                       *np.full((3, n), NO_WAIT, "u1"), np.zeros(n, "u2"), np.zeros(n, "u4"))  # fmt: skip
+                       *np.full((3, n), NO_WAIT, "u1"), np.zeros(n, "u2"), np.zeros(n, "u4"),
+                       *(np.full(n, value, "u1") for value in CONTROL_DEFAULTS.values()))  # fmt: skip
             ends = np.array([0, n]), np.array([0, len(offsets)])
             yield Chunk(range(0, 1), *ends, *columns, np.array(offsets, "u4"))
 

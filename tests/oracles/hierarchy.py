@@ -102,6 +102,11 @@ class World:
     def phase(self, instruction: int) -> int:
         return int(self.trace.phase[instruction]) if len(self.trace.phase) else 0
 
+    def control(self, instruction: int):
+        """What the control code of an instruction says; None of a trace without, or where warps wait by sequence."""
+        known = self.gpu.sm.dependence == Dependence.scoreboard and len(self.trace.controls)
+        return self.trace.controls[instruction] if known else None
+
     def parting(self, instruction: int) -> tuple[int, int]:
         """Where a second side begins and where both have ended, if lanes part at an instruction; else 0, 0."""
         sm = self.gpu.sm

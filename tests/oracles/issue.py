@@ -18,10 +18,10 @@ class Scheduler:
         self.address_unit = 0  # when it can take the next access
         self.pipes = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
 
-    def issue(self, count: int, begun: int, chain: int, mix, known: int, time: int) -> int:
+    def issue(self, count: int, begun: int, chain: int, mix, known: int, own: str, time: int) -> int:
         """When `count` instructions, `chain` of them dependent, that begin at `time` let their warp go on.
 
-        It does when the last `begun` have begun and all others ended.
+        It does when the last `begun` have begun and all others ended. One of class `own` is the last, if there is one.
         """
         sm = self.gpu.sm
         one = Fraction(sm.issue_cycles * self.share, sm.issue_per_cycle)
@@ -32,7 +32,8 @@ class Scheduler:
         for name, busy in self.busy(mix).items():
             if busy:
                 self.pipes[name] = max(self.pipes[name], Fraction(time)) + busy
-                ends.append(ceil(self.pipes[name]))
+                one = self.ticks(sm.warp_size, getattr(sm.pipes, f"{name}_lanes")) if name == own else 0
+                ends.append(ceil(self.pipes[name] - one))
         return max(*ends, time + self.chain(mix))
 
     def address(self, time: int) -> int:
@@ -63,4 +64,12 @@ class Scheduler:
             if link is None and each == "branch":
                 link = pipes.control_cycles
             cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if link is None else link)
+        if mix["stall_cycles"]:  # of machine code
+            return cycles + int(mix["stall_cycles"])
         return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)
+
+    def latency(self, result: str) -> int:
+        """Cycles from an instruction of variable latency to one that uses its result."""
+        sm = self.gpu.sm
+        cycles = sm.shared_latency_cycles if result == "constant" else getattr(sm.pipes, f"{result}_cycles")
+        return sm.instruction_cycles if cycles is None else cycles

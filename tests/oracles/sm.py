@@ -12,7 +12,7 @@ from oracles.warps import Block, Flight, Load, Transaction, Warp
 
 from memsim.gpu.choices import Dependence, WarpScheduler
 from memsim.gpu.config import GPU
-from memsim.trace.schema import Flag, Kind, LoadClass
+from memsim.trace.schema import NO_SCOREBOARD, RESULT_CLASSES, SCOREBOARDS, Flag, Kind, LoadClass
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
 
@@ -88,14 +88,19 @@ class SM(FirstLevel):
             gap, sm = int(i["gap"]), self.gpu.sm
             masked = sm.masked_issue and i["flags"] & Flag.masked
             access = 1 if sm.memory_issue and (masked or i["count"] + i["slots"]) else 0
-            taken, begun = gap + access, access if sm.schedulers else 0
+            control = self.world.control(warp.pc)
+            own = RESULT_CLASSES[control["result"] - 1] if control is not None and control["result"] else ""
+            taken, begun = gap + access, int(access or own != "") if sm.schedulers else 0
             if taken and not warp.gap_issued:
                 warp.gap_issued = True
                 scheduler = self.schedulers[(warp.host or warp).slot % len(self.schedulers)]
                 mix = self.world.trace.mixes[i["mix"]]
-                ready = scheduler.issue(taken, begun, int(i["chain"]), mix, i["mix"], time)
+                first = max(time, warp.next_issue)
+                pipe = "control" if own == "register" else own
+                ready = scheduler.issue(taken, begun, int(i["chain"]), mix, i["mix"], pipe, first)
                 if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
-                    ready = max(ready, scheduler.address(time))
+                    ready = max(ready, scheduler.address(first))
+                warp.next_issue = ready + (int(control["stall"]) if control is not None else 0)
                 if ready > time:
                     self.at(ready, warp)
                     return
@@ -110,6 +115,9 @@ class SM(FirstLevel):
             if i["count"] or i["slots"]:
                 self.ready.add(warp.slot)
                 return
+            if own:
+                result = Load(done=time + self.schedulers[0].latency(own))
+                warp.scoreboards[int(control["set"])].append(result)
             warp.pc += 1
             phase = self.world.phase(warp.pc - 1) if sm.dependence == Dependence.scoreboard else 0
             if phase and i["flags"] & Flag.arrives:
@@ -180,7 +188,9 @@ class SM(FirstLevel):
         if self.gpu.sm.dependence == Dependence.sequence:
             waits = i["flags"] & (Flag.sequence | Flag.barrier)
             return [load for loads in warp.loads.values() for load in loads] if waits else []
-        found = []
+        control = self.world.control(warp.pc)
+        named = [k for k in range(SCOREBOARDS) if control is not None and control["wait"] >> k & 1]
+        found = [load for k in named for load in warp.scoreboards[k]]
         for each, wait in zip(LoadClass, (i["wait_long"], i["wait_short"], i["wait_copies"]), strict=True):
             loads, may_lack = warp.loads[each], int(wait) if wait < 255 else None
             if i["answers"] == each:  # itself is one of those that may be unanswered
@@ -197,7 +207,9 @@ class SM(FirstLevel):
         i = self.world.trace.instructions[warp.pc]
         if self.gpu.sm.dependence == Dependence.sequence:
             return bool(i["flags"] & (Flag.sequence | Flag.barrier))
-        said = any(i[name] != 255 for name in ("wait_long", "wait_short", "wait_copies"))
+        control = self.world.control(warp.pc)
+        said = control is not None and control["wait"] > 0
+        said |= any(i[name] != 255 for name in ("wait_long", "wait_short", "wait_copies"))
         return said or any(not load.passed for load in self.needed(warp))
 
     def stall(self, warp: Warp, time: int) -> None:
@@ -270,6 +282,9 @@ class SM(FirstLevel):
         if i["answers"] < len(LoadClass):
             self.current.load = Load(phase=self.world.phase(warp.pc) if i["flags"] & Flag.arrives else 0)
             warp.loads[LoadClass(i["answers"])].append(self.current.load)
+            control = self.world.control(warp.pc)
+            if control is not None and control["set"] != NO_SCOREBOARD:
+                warp.scoreboards[int(control["set"])].append(self.current.load)
         if slots and i["flags"] & CONSTANT_FLAG:
             self.constants = max(self.constants, time) + slots * self.gpu.sm.constant_cycles
             self.complete(self.current, self.constants - 1 + self.gpu.sm.shared_latency_cycles - time, time)

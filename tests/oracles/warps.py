@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from oracles.cache import Way
@@ -36,6 +37,10 @@ class Warp:
     host: Warp | None = None  # of a second side: the warp that it is part of
     stalled: int | None = None  # since when it waits for loads
     loads: dict[LoadClass, list[Load]] = field(default_factory=lambda: {each: [] for each in LoadClass})
+    scoreboards: dict[int, list[Load]] = field(
+        default_factory=lambda: defaultdict(list)
+    )  # machine code: what sets each
+    next_issue: int = 0  # machine code: before it issues nothing, by the stall count of its last access
 
 
 @dataclass(eq=False)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
 from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks, waits_for_host
@@ -32,7 +31,7 @@ from memsim.support.compiled import loading_loops
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, LaunchShape
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -244,7 +243,7 @@ def begin_trace(ready: Run, out: str | Path, gpu: GPU) -> TraceWriter:
 def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     """Complete a trace with its static ops, arrays and mixes."""
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
-    issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
+    issue = Issue(KnownWaits.scoreboard, counted, ready.mixes.table())
     ops = static_ops(ready.launch, ready.device, ready.program)
     writer.finish(
         shape,

@@ -7,10 +7,9 @@ from functools import partial
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.trace.lanes import IDLE, LANES, with_addresses, without
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag
+from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag, KnownWaits
 from memsim.why.repairs.compact import executions
 from memsim.why.repairs.repair import Blocks, Change, Repair, whole_blocks
 
@@ -26,7 +25,7 @@ def loads_ahead() -> Repair:
     """
 
     def made(trace: Trace) -> Change:
-        by_count = trace.issue.dependence is Dependence.scoreboard
+        by_count = trace.issue.dependence is KnownWaits.scoreboard
         return partial(_later_counts if by_count else _fewer_sequences, _decided_by_data(trace))
 
     return Repair(f"{AHEAD} more loads of each warp under way", change=made)
