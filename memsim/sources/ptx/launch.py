@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.module import Function, Module, Variable
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.disassembly import SassInstruction
 from memsim.support.errors import InputError
 
 MOST_THREADS = 1024  # of a block

@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsim.sources.ptx.compiled.opcode_class import opcode_class
-from memsim.sources.ptx.compiled.tools import ask, places_of
+from memsim.sources.sass.opcode_class import opcode_class
+from memsim.sources.sass.tools import ask, places_of
 from memsim.support.scratch import Scratch
 
 _SECTION = re.compile(r"^\.text\.(\S+):")
@@ -34,7 +34,7 @@ class SassInstruction:
         predicate: ``@!P0``, or empty.
         operands: as printed.
         file, line: of the source; empty and 0 where unknown.
-        kind: its class, one of :data:`~memsim.sources.ptx.compiled.opcode_class.CLASSES`.
+        kind: its class, one of :data:`~memsim.sources.sass.opcode_class.CLASSES`.
         stall: cycles until the warp's next instruction may issue.
         sets: scoreboard that its result releases; 7: none.
         reads: scoreboard that the reading of its operands releases; 7: none.

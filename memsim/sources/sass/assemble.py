@@ -8,9 +8,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.compiled.sass import SassInstruction, disassemble
-from memsim.sources.ptx.compiled.tools import ask, places_of
 from memsim.sources.ptx.ptxas import Needs, architecture, parse_report
+from memsim.sources.sass.disassembly import SassInstruction, disassemble
+from memsim.sources.sass.tools import ask, places_of
 from memsim.support.scratch import Scratch
 
 _TARGET = re.compile(r"^(\s*\.target\s+sm_)(\d+)([a-z]?)", re.MULTILINE)
