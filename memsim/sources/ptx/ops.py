@@ -23,12 +23,15 @@ def static_ops(launch: Launch, device: Device, program: Program) -> list[StaticO
     """The ops that the machine has met, in the order of their numbers."""
     machine = device.machine
     frames = Frames(launch)
-    by_data = addressed_by_data(program.origin)
+    by_data = addressed_by_data(program.origin) if program.facts is None else set()
     found = []
     for number, array in machine.made[: int(machine.n_made[0])].tolist():
         one = program.origin[number]
         info = device.arrays[array]
         place, inlined = frames.own(one.position)
+        if program.facts is not None:
+            found.append(_of_machine_code(program, number, array, info.space, place, inlined))
+            continue
         kind = kind_of(one)
         if kind is Kind.atomic and not answers(one, program.builder.read):
             kind = Kind.reduction
@@ -49,6 +52,16 @@ def static_ops(launch: Launch, device: Device, program: Program) -> list[StaticO
             )  # fmt: skip
         )
     return found
+
+
+def _of_machine_code(
+    program: Program, number: int, array: int, space: Space, place: Position, inlined: str
+) -> StaticOp:
+    one, facts = program.origin[number], program.facts
+    return StaticOp(
+        facts.kind(one), facts.space(one, space), facts.width(one), array, place.line, place.column, place.file,
+        one.text + inlined, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
+    )  # fmt: skip
 
 
 def _space(one: Instruction, space: Space) -> Space:
