@@ -11,6 +11,9 @@ from memsim.gpu.presets import load_gpu, override
 from memsim.trace.schema import (
     CONTROL_DEFAULTS,
     EXPLICIT,
+    INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
+    NO_OP,
     NO_WAIT,
     ArrayInfo,
     Chunk,
@@ -78,3 +81,15 @@ class FakeTrace:
 
 def static_op(width: int, kind: Kind = Kind.load, space: Space = Space.global_) -> StaticOp:
     return StaticOp(kind, space, width, 0, 1, 1, "kernel.py", "a[i]")
+
+
+def chunk_of(rows: list[int], **columns: list[int]) -> Chunk:
+    """Warps of so many rows that do nothing, with some columns given."""
+    n = sum(rows)
+    nothing = {**dict.fromkeys(INSTRUCTION_COLUMNS, 0), "op": NO_OP, **INSTRUCTION_DEFAULTS}
+    values = {
+        name: np.array(columns[name], dtype) if name in columns else np.full(n, nothing[name], dtype)
+        for name, dtype in INSTRUCTION_COLUMNS.items()
+    }
+    starts = np.cumsum([0, *rows])
+    return Chunk(range(len(rows)), starts, np.zeros_like(starts), addresses=np.zeros(0, "u4"), **values)

@@ -186,6 +186,11 @@ def without_mbarriers(tx: Transactions) -> Transactions:
     return replace(tx, instructions=instructions, phase=tx.phase[:0], arrivals=tx.arrivals[:0])
 
 
+def without_control_codes(tx: Transactions) -> Transactions:
+    """The same, but not of machine code."""
+    return replace(tx, controls=tx.controls[:0])
+
+
 def in_turn(tx: Transactions) -> Transactions:
     """The same, but the sides of a branch are issued one after the other."""
     return replace(tx, partings=tx.partings[:0])
