@@ -233,7 +233,7 @@ class SassBuilder(Builder):
             raise self.unknown("has an address")
         if window:
             row = self.raw(one)
-        elif "64" in others or one.file == "UR" and not scales:
+        elif "64" in others or not others and not scales:
             row = self.wide(one)
         elif "U32" in others:
             row = self.raw(one)

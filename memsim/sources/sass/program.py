@@ -49,4 +49,17 @@ def build_sass(launch: Launch, kernel: SassKernel, layout: Layout, *, tracing: b
     return Program(code, builder.origin, codes.segments, builder, "", True, facts)  # type: ignore[arg-type]
 
 
-__all__ = ["UnknownMachineCode", "build_sass"]
+def unknown_instructions(kernel: SassKernel) -> list[str]:
+    """What of a kernel's machine code cannot be run, a line for each instruction; nothing where all of it can."""
+    builder = SassBuilder(kernel.name, kernel, dict.fromkeys((one.name for one in kernel.cubin.symbols), 0))
+    found = []
+    for one in kernel.code:
+        try:
+            builder.start(one, SassOrigin(one, guard_of(one), position_of(one)), -1, [])
+            lower(builder)
+        except UnknownMachineCode as problem:
+            found.append(str(problem))
+    return found
+
+
+__all__ = ["UnknownMachineCode", "build_sass", "unknown_instructions"]

@@ -72,7 +72,9 @@ class Micro(IntEnum):
     exit = 42
     barrier = 43  # A: number, B: threads (-1: all), X: kind, DST, C
     trap = 44
-    converge = 45  # A: masks of lanes that meet here before they go on (BSYNC, WARPSYNC)
+    converge = (
+        45  # A: masks of lanes that meet here before they go on (BSYNC, WARPSYNC); X: they go on if those never come
+    )
     # What only some kernels do.
     integer = 50  # Y: one of Integer
     floating = 51  # Y: one of Float

@@ -401,6 +401,13 @@ def _meet(m, record, w, warp, tracing):
         row = m.code[pcs[k]]
         if row[OP] == CONVERGE and let_converge(pcs, masks, record, pcs[k], r[row[A]]):
             return np.int64(DONE)
+    for k in range(record[N_GROUPS]):  # lanes that meet only if they can
+        if m.code[pcs[k]][OP] == CONVERGE and m.code[pcs[k]][X]:
+            pc, lanes_there = pcs[k], masks[k]
+            take(pcs, masks, record, k)
+            record[PARKED] &= ~lanes_there
+            insert(pcs, masks, record, pc + 1, lanes_there)
+            return np.int64(DONE)
     first, active = m.code[pcs[0]], np.int64(0)
     for k in range(record[N_GROUPS]):
         row = m.code[pcs[k]]

@@ -380,7 +380,9 @@ def add_or_convert_halves(b: SassBuilder) -> None:
     if not b.has("F32"):
         return add_halves(b)  # type: ignore[operator]
     _merged_constants(b)
-    value, other = b.operand(2), b.operand(1)
+    value, other = b.operand(1), b.operand(2)
+    if isinstance(value, Reg) and value.number < 0:
+        value, other = other, value
     if not (isinstance(other, Reg) and other.number < 0 and isinstance(value, Reg) and len(value.parts) == 1):
         raise b.unknown()
     kind = Type.bf16 if _half_kind(b) == Type.bf16x2 else Type.f16

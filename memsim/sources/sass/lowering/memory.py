@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.lowering.builder import SINK, ZERO
+from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO
 from memsim.sources.ptx.machine import access, atomics, copies
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, SHARED_WINDOW, Micro, Type
-from memsim.sources.sass.builder import BANK_WINDOWS, WORD, SassBuilder
+from memsim.sources.sass.builder import BANK_WINDOWS, BOTH, WORD, SassBuilder
 from memsim.sources.sass.operands import Bank, Imm, Mem, Reg, SassOperand
 
 _WINDOWS = {
@@ -139,11 +139,9 @@ def atomic(b: SassBuilder) -> None:
     returns = not name.startswith("RED")
     first = 0
     if returns and b.is_predicate(0):
-        if b.operands[0] not in (Reg("P", -1),):
-            raise b.unknown()
         first = 1
     what = next((_ATOMICS[one] for one in b.one.modifiers if one in _ATOMICS), None)
-    if what is None or b.has("ARRIVE", "POPC", "SAFEADD"):
+    if what is None:
         raise b.unknown()
     width, kind = next((_TYPES[one] for one in b.one.modifiers if one in _TYPES), (4, Type.unsigned))
     to = b.operand(first) if returns else Reg("R", -1)
@@ -151,6 +149,10 @@ def atomic(b: SassBuilder) -> None:
     base, added = b.address(b.operand(at), _WINDOWS.get(name, 0))
     _check_descriptor(b, b.operand(at))
     values = [b.wide(one) if width == 8 else b.raw(one) for one in b.operands[at + 1 :]]
+    if b.has("POPC"):  # the lanes that have the same address are counted first
+        if values or to != Reg("R", -1):
+            raise b.unknown()
+        what, values = atomics.ADD, [b.constant(1)]
     if len(values) != 1 + (what == atomics.SWAP):
         raise b.unknown()
     result = SINK if to == Reg("R", -1) else b.temp() if width == 8 or b.has("CAST") else b.to(to)
@@ -160,6 +162,8 @@ def atomic(b: SassBuilder) -> None:
         mask=width, shift=64 - 8 * width, list=what, count=int(kind),
     )  # fmt: skip
     _result(b, to, result, width, values)
+    if first:  # whether it was done: not by the instruction for all of memory where that is shared memory
+        b.emit(Micro.predicate, dst=b.to_predicate(b.operands[0]), a=TRUE, b=TRUE, x=BOTH)
 
 
 def _result(b: SassBuilder, to: SassOperand, result: int, width: int, values: list[int]) -> None:
