@@ -183,7 +183,7 @@ def _run_warp(m, w):
             if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
                 stop = np.int64(NEW_MIX)
                 break
-            if row[N_USES] > 0:
+            if row[N_USES] != 0:
                 check_uses(m, record, w, warp, row, mask)
         steps += 1
         op = row[OP]
