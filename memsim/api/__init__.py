@@ -11,6 +11,6 @@ from memsim.api.replay import compare, simulate, simulate_program
 from memsim.api.study import capacity, estimate, explore, sensitivity, uncertainty
 
 __all__ = [
-    "capacity", "capture", "capture_ptx", "compare", "estimate", "explore", "open_trace", "profile_program", "sensitivity",
-    "simulate", "simulate_program", "trace", "uncertainty",
+    "capacity", "capture", "capture_ptx", "compare", "estimate", "explore", "open_trace", "profile_program",
+    "sensitivity", "simulate", "simulate_program", "trace", "uncertainty",
 ]  # fmt: skip
