@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,12 +15,14 @@ from memsim.analysis.speed_of_light import speed_of_light
 from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
 from memsim.montecarlo import store
-from memsim.montecarlo.sampled_launches import Group
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
 from memsim.support.json_text import read_text, write_text
 from memsim.trace import source_text
+
+if TYPE_CHECKING:
+    from memsim.montecarlo.sampled_launches import Group  # which needs numba; who only reads a file does not
 
 SCHEMA, VERSION = "memsim-program", (1, 0)
 BUSY = 0.6  # share of the time from which on the busiest part is what bounds a kernel

@@ -12,6 +12,7 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
+    from memsim.analysis.result import Result
     from memsim.gpu.config import GPU
     from memsim.montecarlo.sampled_launches import Group
     from memsim.trace.reader import Trace
@@ -107,20 +108,20 @@ def _explain(
         for number, (label, group) in enumerate(chosen):
             told("explaining", number, len(chosen), label)
             trace = by_digest[group.typical.trials.about["trace"]["digest"]]
-            if found := _top_finding(trace, machine, quick, chosen_jobs(jobs)):
+            if found := _top_finding(group.typical, trace, machine, quick, chosen_jobs(jobs)):
                 result.about["findings"].append({"kernel": label} | found)
         told("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:
         result.about["interrupted"] = True
 
 
-def _top_finding(trace: Trace, machine: GPU, quick: bool, jobs: int) -> dict[str, Any] | None:
-    """What wins most in a kernel that runs alone; None where nothing is of weight."""
+def _top_finding(typical: Result, trace: Trace, machine: GPU, quick: bool, jobs: int) -> dict[str, Any] | None:
+    """What wins most in a kernel, by replays of it alone; None where nothing is of weight."""
     from memsim.api.replay import simulate
     from memsim.why import explain
     from memsim.why.finding import LEAST_EXCESS
 
-    alone = simulate(trace, machine, trials=LEAST, jobs=jobs)
+    alone = typical if quick else simulate(trace, machine, trials=LEAST, jobs=jobs)
     for one in explain(alone, trace, quick=quick, jobs=jobs).causes:
         gain = None if one.gain is None else float(one.gain.share.mean)
         if gain is None or gain >= LEAST_EXCESS:
