@@ -31,6 +31,8 @@ class ProfilesProgram(WithArguments):
         while at < len(args):
             one = args[at]
             if not one.startswith("-") or one == "-":
+                if Path(one).is_dir():  # of traces, which take no arguments
+                    return None
                 if Path(one).suffix not in SOURCE_SUFFIXES:
                     return range(at, at) if sources else range(at + 1, at + 1)
                 sources = True
