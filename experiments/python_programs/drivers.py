@@ -371,9 +371,9 @@ def _():
 def _():
     module = mamba("selective_state_update")
     state, x, dt, a, b, c = (gpu(*s, grad=False) for s in ((2, 64, 16), (2, 64), (2, 64), (64, 16), (2, 16), (2, 16)))
-    copy = state.clone()
-    out = module.selective_state_update(state, x, dt, a, b, c)
-    close(out, module.selective_state_update_ref(copy, x, dt, a, b, c))
+    d, bias, copy = gpu(64, grad=False), gpu(64, grad=False), state.clone()  # it cannot do without them
+    out = module.selective_state_update(state, x, dt, a, b, c, d, dt_bias=bias, dt_softplus=True)
+    close(out, module.selective_state_update_ref(copy, x, dt, a, b, c, d, dt_bias=bias, dt_softplus=True))
 
 
 @driver(MAMBA, "mamba_ssm/ops/triton/ssd_chunk_state.py")

@@ -1,8 +1,8 @@
 """The barrier of a whole grid as functions of CUDA's device runtime, which Numba's ``cuda.cg`` calls.
 
-C++ programs have their grid's barrier in NVIDIA's header <cooperative_groups.h>. Others call two functions of libcudadevrt
-(cuda_device_runtime_api.h), which is machine code. Here they are PTX: a counter in the grid's workspace, whose highest bit
-changes when the last block has arrived.
+C++ programs have their grid's barrier in NVIDIA's header <cooperative_groups.h>. Others call two functions of
+libcudadevrt (cuda_device_runtime_api.h), which is machine code. Here they are PTX: a counter in the grid's workspace,
+whose highest bit changes when the last block has arrived.
 """
 
 from __future__ import annotations
