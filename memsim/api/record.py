@@ -74,7 +74,7 @@ def capture(
     keep: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
-    """Run a program without a GPU, and record the memory trace of a kernel; see docs/capture.md.
+    """Run a program without a GPU, and record the memory trace of a kernel; see docs/how_to/capture.md.
 
     The program finds a GPU of the type `gpu`: memsim is its CUDA runtime and driver, and runs its kernels' PTX on this
     CPU.
@@ -165,7 +165,7 @@ def capture_ptx(
     registers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
-    """Run a kernel of a PTX file and record its memory trace; see docs/python_kernels.md.
+    """Run a kernel of a PTX file and record its memory trace; see docs/how_to/python_kernels.md.
 
     Args:
         ptx: the file.

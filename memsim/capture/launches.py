@@ -27,7 +27,6 @@ from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.ptx.compiled import target
 from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function, Variable
@@ -35,6 +34,7 @@ from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.ptxas import kernel_name, registers_of
 from memsim.sources.ptx.trace import HostWaits, Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
+from memsim.sources.sass.assemble import target
 from memsim.sources.wanted import ALL, Wanted
 from memsim.support.errors import InputError
 
