@@ -44,7 +44,7 @@ def simulate(
         gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
             default, ``"rtx4090"``.
         trials: how many. Without it, `until` and `precise`, as many as it takes to know the predicted time within 1 %
-            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 32 at most.
+            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 8 at most.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
         jobs: processes; None: all cores (or ``MEMSIM_JOBS``), this process alone where there is little to do. The
             result is the same.
