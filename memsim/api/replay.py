@@ -36,6 +36,7 @@ def simulate(
     out: str | Path | None = None,
     resume: bool = False,
     force: bool = False,
+    engine: str = "compiled",
 ) -> Result:
     """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
 
@@ -61,6 +62,8 @@ def simulate(
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
         force: write over `out`.
+        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which counts
+            the same bit by bit, slowly; for small traces, and not with `warm`.
 
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
@@ -100,6 +103,7 @@ def simulate(
         out=out,
         resume=resume,
         force=force,
+        engine=engine,
     )
     return Result(done, convention)
 
@@ -180,7 +184,7 @@ def _begun_together(trace: Trace) -> dict[str, object]:
 
 
 def compare(first: Result | str | Path, second: Result | str | Path, *, convention: str = "model") -> Comparison:
-    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/compare.md).
+    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/how_to/compare.md).
 
     Trials are paired by number where both results drew from one seed, else compared after Welch.
 

@@ -24,7 +24,7 @@ def capacity(
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the curves to write.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/capacity.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the curves as CSV.")] = False,
     quiet: QuietTables = False,
 ) -> None:

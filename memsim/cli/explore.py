@@ -44,7 +44,7 @@ def explore(
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file of all versions to write.")] = None,
     figure: Annotated[Path | None, typer.Option(help="A PNG file of the best versions' times to write.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/explore.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Try the choices that a kernel declares: all by closed-form models, the best few by simulation.

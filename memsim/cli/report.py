@@ -38,7 +38,6 @@ def report(
     from memsim.studies import StudyResult
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
-    from memsim.why import explained
 
     if len({path.stem for path in paths}) < len(paths):
         raise InputError(
@@ -51,6 +50,7 @@ def report(
     for path in paths:
         if path.stem not in studies:
             results |= program_results(path, convention) or {path.stem: Result.load(path, convention)}
-    causes = {label: explained_causes(one, None, quick, None) for label, one in results.items() if explained(one)}
+    found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
+    causes = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):
         typer.echo(write_page(results, studies, page, causes))

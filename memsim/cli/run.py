@@ -13,6 +13,7 @@ import typer
 from memsim.analysis.choices import Convention
 from memsim.cli.options import CountedAs, Force, GpuOfTrace, Jobs, QuietTables
 from memsim.cli.output import print_json, print_tables
+from memsim.montecarlo.choices import Engine
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -77,14 +78,18 @@ def run(
     whole: Annotated[
         bool, typer.Option("--whole", help="Replay a whole launch as it begins; refuse a trace of a part of it.")
     ] = False,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="reference: the readable SimPy model; the same results, slowly.")
+    ] = Engine.compiled,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     uncertain: Annotated[
-        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/sensitivity.md).")
+        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/how_to/sensitivity.md).")
     ] = False,
     convention: CountedAs = Convention.model,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/reference/json.md).")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With --json: findings without replays.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
@@ -106,6 +111,7 @@ def run(
     memsim run spmv.h5 --gpu h100 --until 0.002 -j 0
     memsim run whole.h5 --whole
     memsim run traces/ --warm
+    memsim run small.h5 --engine reference --trials 2
     memsim run spmv.h5 --set l2.size_bytes=37748736
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
@@ -120,14 +126,15 @@ def run(
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
         precise=precise, jobs=all_cores() if jobs == 0 else jobs, warm=warm, whole=whole, convention=convention,
-        settings=parse_settings(setting or []),
+        settings=parse_settings(setting or []), engine=engine,
     )  # fmt: skip
     if path.is_dir():
-        from memsim.cli.run_folder import run_folder
+        from memsim.cli.run_folder import Outputs, run_folder
 
-        options = {"-o": out, "--resume": resume, "--force": force, "--kernel": kernel, "--until": until}
-        options |= {"--uncertain": uncertain, "--json": json}
-        run_folder(path, replay, [name for name, value in options.items() if value], quiet)
+        options = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
+        options |= {"--engine (with --warm)": warm and engine is Engine.reference}
+        refused = [name for name, value in options.items() if value]
+        run_folder(path, replay, refused, Outputs(out, force, json, quiet))
         return
     if out is not None:
         check_choice(out, resume, force, path, *([gpu] if gpu else []))
@@ -148,24 +155,35 @@ def run(
         )
     asked = uncertain and not result.interrupted
     error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if asked else None
-    _tell(result, error, out, json, quiet)
+    if json:
+        _print_json(result, recorded, error, quick or result.interrupted, jobs)
+    else:
+        _print_result(result, error, out, quiet)
     if told := _kept(result, most, out, monotonic() - begin):
         typer.echo(f"memsim: {told}", err=True)
     if result.unreached:
         raise typer.Exit(UNREACHED)
 
 
-def _tell(result: Result, error: ModelError | None, out: Path | None, json: bool, quiet: bool) -> None:
-    """Print a result as it was asked for; what readers of JSON, and who reads nothing, must know goes beside it."""
+def _print_result(result: Result, error: ModelError | None, out: Path | None, quiet: bool) -> None:
+    """Print the tables; with --quiet the notes alone, on standard error."""
     from memsim.report.text import notes
 
-    if json:
-        print_json(result, error)
-    elif not quiet:
+    if not quiet:
         print_tables(result, error=error)
         if out is not None and not result.interrupted:
             typer.echo(f"\nstored in {out}; what makes it slow: memsim show {shlex.quote(str(out))} --why")
-    for note in notes(result) if json or quiet else ():
+    for note in notes(result) if quiet else ():
+        typer.echo(f"memsim: {note}", err=True)
+
+
+def _print_json(result: Result, trace: Trace, error: ModelError | None, quick: bool, jobs: int) -> None:
+    """Print JSON with the findings that `memsim show --why` has, in its order; notes go to standard error."""
+    from memsim.cli.causes import explained_causes
+    from memsim.report.text import notes
+
+    print_json(result, error, explained_causes(result, trace, quick, jobs or None))
+    for note in notes(result):
         typer.echo(f"memsim: {note}", err=True)
 
 

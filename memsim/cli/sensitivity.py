@@ -35,7 +35,7 @@ def sensitivity(
     convention: CountedAs = Convention.model,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the bars to write.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/sensitivity.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Show what makes the spread of an answer.

@@ -21,7 +21,7 @@ INTERRUPTED = 130
 
 
 def sweep(
-    path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/studies.md).")],
+    path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/how_to/studies.md).")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The study's results, HDF5.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")

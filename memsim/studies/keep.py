@@ -71,7 +71,12 @@ def keeping(out: str | Path | None, resume: bool, force: bool = False) -> Iterat
     journal = Journal(journal_path(out), out, anew=force)
     kept = Kept(journal, out, saved)
     try:
-        if not resume and (left := sum(journal.tasks().values())):
+        left = sum(journal.tasks().values())
+    except BaseException:  # it is damaged
+        journal.close()
+        raise
+    try:
+        if not resume and left:
             problem = f"has {left} trials of a study that was ended; give --resume to go on, or --force to start anew"
             raise InputError(out, "file", problem)
         yield kept
