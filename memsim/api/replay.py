@@ -62,8 +62,8 @@ def simulate(
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
         force: write over `out`.
-        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which counts
-            the same bit by bit, slowly; for small traces, and not with `warm`.
+        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which
+            counts the same bit by bit, slowly; for small traces, and not with `warm`.
 
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
