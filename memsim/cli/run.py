@@ -84,9 +84,7 @@ def run(
         bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/how_to/sensitivity.md).")
     ] = False,
     convention: CountedAs = Convention.model,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print JSON (docs/reference/json.md).")
-    ] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/reference/json.md).")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="With --json: findings without replays.")] = False,
     quiet: QuietTables = False,
 ) -> None:
