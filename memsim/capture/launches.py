@@ -27,7 +27,7 @@ from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
+from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed, with_code
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function, Variable
 from memsim.sources.ptx.origin import NOWHERE, Origin
@@ -466,7 +466,8 @@ class Launches:
     def _with_machine_code(self, module: LoadedModule, launch: Launch) -> Launch:
         """The launch with what the assembler makes of its kernel."""
         code = self.modules.machine_code(module, launch.kernel)
-        return replace(launch, registers=self._registers(module, launch), machine_code=code)
+        sass = self.modules.sass_kernel(module, launch.kernel)
+        return with_code(replace(launch, registers=self._registers(module, launch), machine_code=code), sass)
 
     def _registers(self, module: LoadedModule, launch: Launch) -> int:
         """Registers of a thread: as given, else as the assembler says."""

@@ -35,6 +35,9 @@ def _macs(kind: str) -> Any:
 class Pipes(Section):
     """What executes the instructions of a gap: width and latency of each class (memsim.trace.schema).
 
+    Machine code says by its stall counts what latencies of fixed length are. Of its instructions the cycles here are
+    those of such alone whose latency varies, and which set a scoreboard.
+
     The schedulers of an SM have equal shares of each. None: the class takes issue slots alone, and
     ``sm.instruction_cycles`` from one to the next on a chain. Of the links apart from their class, a guard and an
     operand take ``integer_cycles`` first, a branch ``control_cycles``.
@@ -65,6 +68,7 @@ class Pipes(Section):
     tensor_f8_macs: int | None = _macs("8-bit floats")
     tensor_f64_macs: int | None = _macs("f64")
     tensor_cycles: int | None = _link("a matrix")
+    register_cycles: int | None = _link("an instruction that reads a special register", "one that uses its value")
 
 
 class SM(Section):

@@ -9,9 +9,9 @@ from numba import config, njit
 from memsim.gpu.presets import load_gpu, names, override
 from memsim.hierarchy.dram.parameters import dram_parameters
 from memsim.hierarchy.l2.parameters import l2_parameters
-from memsim.hierarchy.loops.entry import entry
-from memsim.hierarchy.loops.fixed import fixed, is_fixed
-from memsim.support.compiled import compiled
+from memsim.jit.compile_entry import entry
+from memsim.jit.compiled import compiled
+from memsim.jit.specialization import fixed, is_fixed
 
 
 def _both(p):

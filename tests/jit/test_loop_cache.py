@@ -18,9 +18,9 @@ from numba.core.caching import FunctionCache
 from numba.np import arrayobj
 from places import ROOT
 
-from memsim.support import compiled
-from memsim.support.compiled import loop
-from memsim.support.loop_cache import BAKED_IN, digest
+from memsim.jit import compiled
+from memsim.jit.compiled import loop
+from memsim.jit.loop_cache import BAKED_IN, MOST_FOLDERS, digest
 
 PACKAGE = ROOT / "memsim"
 
@@ -29,7 +29,7 @@ PACKAGE = ROOT / "memsim"
     ("changed", "rooms"),
     [
         ("trace/schema.py", set(BAKED_IN)),  # its flags are constants in every loop
-        ("support/compiled.py", set(BAKED_IN)),
+        ("jit/compiled.py", set(BAKED_IN)),
         ("hierarchy/codes.py", {"hierarchy"}),
         ("profile/order.py", {"profile"}),
         ("cli/run.py", set()),
@@ -91,7 +91,7 @@ def _imported_rooms(path: Path) -> set[str]:
 
 def test_every_room_that_a_file_of_loops_imports_from_is_known_to_be_baked_in():
     for path in PACKAGE.rglob("*.py"):
-        if "from memsim.support.compiled import" not in path.read_text():
+        if "from memsim.jit.compiled import" not in path.read_text():
             continue
         room = path.relative_to(PACKAGE).parts[0]
         if room not in BAKED_IN:
@@ -131,3 +131,17 @@ def test_numba_has_an_upper_bound_and_this_one_is_below_it():
     assert "<" in requirement
     bound = tuple(int(part) for part in requirement.split("<")[1].strip().split("."))
     assert tuple(int(part) for part in numba.__version__.split(".")[:2]) < bound
+
+
+IMPORT_ROOMS = """
+import memsim.hierarchy.system, memsim.profile.ops, memsim.sources.ptx.machine.run, memsim.jit.compile_entry
+"""
+
+
+def test_importing_loops_touches_no_file(tmp_path):
+    """Folders of older trees go when a loop is used, not when a module is imported."""
+    folders = {f"hierarchy-{number:016x}" for number in range(MOST_FOLDERS + 6)}
+    for name in folders:
+        (tmp_path / "loops" / name).mkdir(parents=True)
+    subprocess.run([sys.executable, "-c", IMPORT_ROOMS], env=os.environ | {"MEMSIM_CACHE": str(tmp_path)}, check=True)
+    assert {path.name for path in (tmp_path / "loops").iterdir()} == folders

@@ -24,11 +24,11 @@ from memsim.support.source_digest import PACKAGE, source_digest
 MOST_FOLDERS = 24  # of all rooms and trees together; one takes up to 20 MB
 # Rooms with loops, and the rooms whose functions and constants these loops have within them.
 BAKED_IN = {
-    "trace": ("support", "trace"),
-    "sources": ("support", "trace", "sources"),
-    "hierarchy": ("support", "trace", "hierarchy"),
-    "profile": ("support", "trace", "profile"),
-    "models": ("support", "trace", "models"),
+    "trace": ("support", "jit", "trace"),
+    "sources": ("support", "jit", "trace", "sources"),
+    "hierarchy": ("support", "jit", "trace", "hierarchy"),
+    "profile": ("support", "jit", "trace", "profile"),
+    "models": ("support", "jit", "trace", "models"),
 }
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from numba import config, types
 
-from memsim.support.compiled import found_on_disk
+from memsim.jit.compiled import found_on_disk
 
 
 @contextmanager

@@ -6,8 +6,8 @@ import numba
 import numpy as np
 import pytest
 
-from memsim.support.compiled import called, inlined, loop
-from memsim.support.parts import _Part, being_compiled
+from memsim.jit.compiled import called, inlined, loop
+from memsim.jit.jit_units import _Part, being_compiled
 
 pytestmark = pytest.mark.skipif(bool(numba.config.DISABLE_JIT), reason="nothing is compiled")
 INT = (numba.int64,)

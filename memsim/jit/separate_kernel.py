@@ -13,13 +13,12 @@ from llvmlite import ir
 from numba import config, typeof, types
 from numba.extending import intrinsic
 
-from memsim.sources.ptx.machine.tables import Machine
-from memsim.support.place import Place
+from memsim.jit.struct_pointer import Place
 
 ARGUMENTS = 3 * (types.int64,)  # behind the machine's place: the warp, the micro-op, the active lanes
 
 
-def address_of(loop: Any, m: Machine) -> int:
+def address_of(loop: Any, m: Any) -> int:
     """Where a loop (place of the machine, warp, micro-op, active lanes) -> Stop lies; it is compiled or read from disk.
 
     Plain Python has the address of the function itself.
@@ -43,7 +42,7 @@ def _call(typing_context: Any, address: Any, m: Any, w: Any, pc: Any, active: An
     return types.int64(types.int64, m, *ARGUMENTS), generate
 
 
-def _call_plain(address: int, m: Machine, w: int, pc: int, active: int) -> Any:
+def _call_plain(address: int, m: Any, w: int, pc: int, active: int) -> Any:
     return ctypes.cast(int(address), ctypes.py_object).value(m, w, pc, active)
 
 

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 from numba import config
 from numba.core.caching import FunctionCache
 
-from memsim.support.loop_cache import LoopCacheImpl, alone
-from memsim.support.parts import Loop, being_compiled
+from memsim.jit.jit_units import Loop, being_compiled
+from memsim.jit.loop_cache import LoopCacheImpl, alone
 from memsim.support.progress import bar, hint_after
 
 LOADING = "loading the inner loops; the first time on this machine they are compiled ..."

@@ -9,8 +9,8 @@ import pytest
 from numba import config
 from numba.core.errors import TypingError
 
-from memsim.support.compiled import compiled, inlined
-from memsim.support.place import place_of
+from memsim.jit.compiled import compiled, inlined
+from memsim.jit.struct_pointer import place_of
 
 
 class Inner(NamedTuple):
