@@ -12,8 +12,9 @@ from places import ROOT
 PACKAGE = ROOT / "memsim"
 # In the order in which each may use those before it; modules directly in memsim/ are rooms of one file.
 ROOMS = (
-    "support", "gpu", "trace", "sources", "capture", "hierarchy", "calibration", "profile", "montecarlo", "analysis",
-    "measured", "models", "host", "exploration", "studies", "why", "report", "interactive", "api", "cli", "__main__",
+    "support", "gpu", "trace", "reference", "sources", "capture", "hierarchy", "calibration", "profile", "montecarlo",
+    "analysis", "measured", "models", "host", "exploration", "studies", "why", "report", "interactive", "api", "cli",
+    "__main__",
 )  # fmt: skip
 # What runs in the interpreters of captured programs, without memsim: data of the package.
 CHILD = PACKAGE / "capture" / "python" / "child"
