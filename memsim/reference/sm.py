@@ -146,7 +146,7 @@ class SM:
             warp.scoreboards[number].append(load)
 
     def note_result(self, warp: Warp) -> None:
-        """The instruction behind the warp has issued; its result, if it sets a scoreboard, is there after its latency."""
+        """A result of the instruction that has just issued sets a scoreboard until its latency is over."""
         control = self.control(warp.pc - 1)
         if control["result"]:
             result = Load(self.clock.event())
