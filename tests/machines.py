@@ -96,6 +96,7 @@ def instruction(
     masked: bool = False,
     arrives: int = 0,
     awaits: int = 0,
+    data: bool = False,
     parts: tuple[int, int] = (0, 0),
     control: tuple[int, int, int, int] = NO_CONTROL,
 ) -> dict[str, Any]:
@@ -109,14 +110,15 @@ def instruction(
         constant: the constants' unit takes its slots.
         masked: an access of no lane.
         arrives, awaits: at which phase of an mbarrier, 0 for none.
+        data: a store of what the loads of its sequence bring.
         parts: rows from it to a second side, and to where both have ended.
         control: CONTROL of machine code, as far as the instruction can have it.
     """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | Flag.masked * masked
     flags |= Flag.arrives * (arrives > 0) | Flag.awaits * (awaits > 0)
-    flags |= BYPASS_FLAG * bypass | CONSTANT_FLAG * constant
+    flags |= Flag.data * data | BYPASS_FLAG * bypass | CONSTANT_FLAG * constant
     op = NO_OP if barrier or not (transactions or slots) else op
-    waits = waits or [0 if sequence or barrier else NO_WAIT] * 3
+    waits = waits or [0 if sequence or barrier or data else NO_WAIT] * 3
     answers = NOTHING
     if kind in (Kind.load, Kind.atomic) and (transactions or slots):
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
@@ -347,7 +349,7 @@ def traces(draw, machine: GPU) -> Transactions:
     access = st.one_of(
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, copy=st.booleans(), **more, **late),
         st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
-        st.builds(instruction, stores, st.just(Kind.store), op, flag, gap, **more, **late),
+        st.builds(instruction, stores, st.just(Kind.store), op, flag, gap, data=flag, **more, **late),
         st.builds(instruction, others, written, op, flag, gap, **more, **late),
         st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True), **more),
         st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4), **more),

@@ -33,6 +33,7 @@ STUDIES: tuple[str, ...] = (
     "sgemm_ladder",
     "l1_size_study",
     "which_randomness",
+    "stopping",
     "what_decides",
     "scale",
     "triton",

@@ -23,6 +23,7 @@ from memsim.cli.exchange import exports, imports
 from memsim.cli.explore import explore
 from memsim.cli.gpus import gpus
 from memsim.cli.nvcc import nvcc
+from memsim.cli.profile import ProfilesProgram, profile
 from memsim.cli.report import report
 from memsim.cli.results import plot, show
 from memsim.cli.run import run
@@ -92,6 +93,7 @@ def _options(
 
 
 app.command()(trace)
+app.command(cls=ProfilesProgram)(profile)
 app.command(cls=RunsProgram)(capture)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(nvcc)
 app.command(cls=WithArguments)(explore)

@@ -33,6 +33,7 @@ def report(
     memsim report study.h5 -o study.html
     """
     from memsim.analysis.result import Result
+    from memsim.cli.program import program_results
     from memsim.report.page import write_page
     from memsim.studies import StudyResult
     from memsim.studies.store import is_study
@@ -45,7 +46,10 @@ def report(
     page = out or Path(f"{'-'.join(path.stem for path in paths)[:_LONGEST]}.html")
     check_file(page, force, *paths)
     studies = {path.stem: StudyResult.load(path, convention) for path in paths if is_study(path)}
-    results = {path.stem: Result.load(path, convention) for path in paths if path.stem not in studies}
+    results: dict[str, Result] = {}
+    for path in paths:
+        if path.stem not in studies:
+            results |= program_results(path, convention) or {path.stem: Result.load(path, convention)}
     found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
     causes = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):

@@ -32,6 +32,9 @@ def show(
         int | None, typer.Option("--jobs", "-j", min=1, help="Processes of the replays of --why and --json.")
     ] = None,
     ncu: Annotated[bool, typer.Option("--ncu", help="Print what Nsight Compute counts, by its names.")] = False,
+    kernel: Annotated[
+        str | None, typer.Option("--kernel", "-k", help="Of a program's profile: a part of the kernel's name.")
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, the names alone.")] = False,
 ) -> None:
     """Show the tables of a results file, or why the kernel is slow; or the points of a study.
@@ -42,11 +45,14 @@ def show(
     memsim show result.h5 --why
     memsim show result.h5 --why --quick
     memsim show result.h5 --ncu
+    memsim show app.profile.h5 --kernel spmv
     memsim show study.h5 --csv
     memsim show study.h5 --json
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
+    from memsim.analysis.program import is_program
     from memsim.analysis.result import Result
+    from memsim.cli.program import program_kernel
     from memsim.studies.store import is_study
 
     if json + csv + why + ncu > 1 + (json and why):
@@ -58,7 +64,15 @@ def show(
     if is_study(path):
         _show_study(path, convention, csv, json, "--why" if why else "--ncu" if ncu else "")
         return
-    result = Result.load(path, convention)
+    if is_program(path):
+        chosen = program_kernel(path, convention, kernel, bool(json or csv or why or ncu))
+        if chosen is None:
+            return
+        result = chosen
+    elif kernel is not None:
+        raise InputError(path, "--kernel", "is for the profile of a program; this file has one kernel")
+    else:
+        result = Result.load(path, convention)
     if json:
         print_json(result, causes=explained_causes(result, trace, quick, jobs))
     elif why:

@@ -20,9 +20,6 @@ from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.latencies import horizon, longest_quantum
-from memsim.hierarchy.loops.entry import entry
-from memsim.hierarchy.loops.fixed import is_fixed
-from memsim.hierarchy.loops.plain import level_records
 from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
 from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_calendar, new_pool, new_queues
@@ -31,6 +28,9 @@ from memsim.hierarchy.sm.parameters import gap_times, results, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
 from memsim.hierarchy.translation.pages import page_tables
 from memsim.hierarchy.translation.parameters import translation_parameters
+from memsim.jit.compile_entry import entry
+from memsim.jit.plain_python import level_records
+from memsim.jit.specialization import is_fixed
 from memsim.trace.schema import SCOREBOARDS
 from memsim.trace.transactions import Transactions
 

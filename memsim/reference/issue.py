@@ -27,17 +27,16 @@ class IssueUnit:
         self.address_unit_free = 0
         self.pipe_free = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
 
-    def issue(self, count: int, begun: int, chain: int, mix: Any, known: bool, result: str, time: int) -> int:
+    def issue(self, count: int, begun: int, chain: int, mix: Any, known: bool, last: str, time: int) -> int:
         """Issue a compute run from `time` on; return the cycle in which its warp goes on.
 
         The warp goes on when the last `begun` instructions have begun and all others have ended.
 
         Args:
-            count: instructions.
-            begun: memory instructions at their end, or one that sets a scoreboard.
+            count: instructions, the last `begun` of them memory instructions or of variable latency.
             chain: instructions on the longest chain of dependences.
             mix: instructions of each class, and those on the critical path, if it is `known`.
-            result: the class of the last one, if its result sets a scoreboard; empty: it does not.
+            last: pipe of a last instruction of variable latency; "" if there is none.
         """
         sm = self.gpu.sm
         one = Fraction(sm.issue_cycles * self.schedulers, sm.issue_per_cycle)
@@ -48,8 +47,7 @@ class IssueUnit:
         for name, busy in self._pipe_cycles(mix).items():
             if busy:
                 self.pipe_free[name] = max(self.pipe_free[name], Fraction(time)) + busy
-                its_pipe = name == ("control" if result == "register" else result)
-                own = self._rounded(sm.warp_size, getattr(sm.pipes, f"{name}_lanes", None)) if its_pipe else 0
+                own = self._rounded(sm.warp_size, getattr(sm.pipes, f"{name}_lanes")) if name == last else 0
                 ends.append(ceil(self.pipe_free[name] - own))
         return max(*ends, time + self._critical_path(mix))
 
@@ -72,7 +70,7 @@ class IssueUnit:
         return ceil(Fraction(work * self.schedulers, per_cycle) / RESOLUTION) * RESOLUTION if per_cycle else Fraction(0)
 
     def _critical_path(self, mix: Any) -> int:
-        """Cycles of the longest chain of dependent instructions, or, of machine code, of their stall counts."""
+        """Cycles of the longest chain of dependent instructions."""
         pipes, cycles = self.gpu.sm.pipes, 0
         for each in LINKS:
             latency = getattr(pipes, f"{each}_cycles")
@@ -81,12 +79,16 @@ class IssueUnit:
             if latency is None and each == "branch":
                 latency = pipes.control_cycles
             cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if latency is None else latency)
-        if mix["stall_cycles"]:
+        if mix["stall_cycles"]:  # machine code says how long its instructions of fixed latency take
             return cycles + int(mix["stall_cycles"])
         return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)
 
     def latency(self, result: str) -> int:
-        """Cycles from the issue of an instruction of variable latency to that of one that uses its result."""
+        """Cycles from an instruction of variable latency to one that uses its result.
+
+        Args:
+            result: one of memsim.trace.schema.RESULT_CLASSES.
+        """
         sm = self.gpu.sm
-        own = sm.shared_latency_cycles if result == "constant" else getattr(sm.pipes, f"{result}_cycles")
-        return sm.instruction_cycles if own is None else int(own)
+        cycles = sm.shared_latency_cycles if result == "constant" else getattr(sm.pipes, f"{result}_cycles")
+        return sm.instruction_cycles if cycles is None else int(cycles)

@@ -3,9 +3,7 @@
 Between memory instructions a warp issues compute runs (`issue.py`); at a memory instruction it joins the queue of the
 load-store unit (`load_store.py`). It stops where its next instruction needs data: at the start of a sequence of
 independent loads (bulk scheduling: Baghsorkhi et al., PPoPP 2012, section 2), or where the scoreboard says so (counts
-of unanswered loads of a class), or where its control code names scoreboards that are not clear. Machine code has six of
-them, each a counter of what is outstanding, and stall counts that space out a warp's instructions (Huerta et al., MICRO
-2025).
+of unanswered loads of a class, as the wait masks and counters of NVIDIA's machine code: Huerta et al., MICRO 2025).
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import simpy
 
 from memsim.gpu.choices import Dependence, Divergence
@@ -24,14 +21,15 @@ from memsim.reference.l1 import L1
 from memsim.reference.load_store import LoadStoreUnit
 from memsim.reference.packets import WITH_DATA, Packet, Request, sectors
 from memsim.reference.warp import Access, Block, Load, Warp
-from memsim.trace.schema import CONTROL_DEFAULTS, NO_SCOREBOARD, RESULT_CLASSES, Flag, Kind, LoadClass
-from memsim.trace.transactions import CONSTANT_FLAG, CONTROL
+from memsim.trace.schema import RESULT_CLASSES, SCOREBOARDS, Flag, Kind, LoadClass
+from memsim.trace.transactions import CONSTANT_FLAG
 
 if TYPE_CHECKING:
     from memsim.reference.model import ReferenceModel
 
 NO_LIMIT = 255  # of unanswered loads, in the trace
-NO_CONTROL = np.array([tuple(CONTROL_DEFAULTS.values())], CONTROL)[0]
+# A new sequence, a barrier, or a store of what the sequence's loads bring.
+SEQUENCE_ENDS = Flag.sequence | Flag.barrier | Flag.data
 LOADS_TRACKED = 64  # unanswered loads of a class and warp, where the GPU states no number
 Process = Generator[simpy.Event, Any, None]
 
@@ -95,6 +93,8 @@ class SM:
             i = self.model.trace.instructions[warp.pc]
             memory = bool(i["count"] or i["slots"]) and not i["flags"] & Flag.barrier
             now = self.clock.now
+            if not memory and not i["flags"] & Flag.barrier:
+                self.set_scoreboard(warp)
             warp.pc += 1
             if i["flags"] & Flag.barrier:
                 yield from self.wait_at_barrier(warp)
@@ -103,7 +103,6 @@ class SM:
                 now = yield self.load_store.enqueue(warp)
                 waits = self.may_wait(warp)
             else:
-                self.note_result(warp)
                 yield from self.use_mbarrier(warp, i["flags"])
                 now, waits = self.clock.now, self.may_wait(warp)
             if waits:
@@ -119,45 +118,32 @@ class SM:
         count = int(i["gap"]) + access
         if not count:
             return
-        unit = self.issue_units[(warp.host or warp).slot % len(self.issue_units)]
-        control = self.control(warp.pc)
-        result = RESULT_CLASSES[control["result"] - 1] if control["result"] else ""
-        begun = max(access, int(result != "")) if sm.schedulers else 0
-        mix, first = self.model.trace.mixes[i["mix"]], max(self.clock.now, warp.next_issue)
-        done = unit.issue(count, begun, int(i["chain"]), mix, bool(i["mix"]), result, first)
+        unit, control = self.issue_unit(warp), self.model.control(warp.pc)
+        result = self.result_class(warp)
+        mix, begun = self.model.trace.mixes[i["mix"]], int(access or result != "") if sm.schedulers else 0
+        first, pipe = max(self.clock.now, warp.next_issue), "control" if result == "register" else result
+        done = unit.issue(count, begun, int(i["chain"]), mix, bool(i["mix"]), pipe, first)
         if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
             done = max(done, unit.generate_addresses(first))
-        if len(self.model.trace.controls) and self.scoreboard:
-            warp.next_issue = done + int(control["stall"])
+        warp.next_issue = done + (int(control["stall"]) if control is not None else 0)
         if done > self.clock.now:
             yield self.turn(warp, done)
 
-    # Machine code
+    def issue_unit(self, warp: Warp) -> IssueUnit:
+        """The issue unit of the warp's scheduler."""
+        return self.issue_units[(warp.host or warp).slot % len(self.issue_units)]
 
-    def control(self, instruction: int) -> Any:
-        """What the control code of an instruction says; nothing where there is none, or warps wait by sequence."""
-        known = self.scoreboard and len(self.model.trace.controls)
-        return self.model.trace.controls[instruction] if known else NO_CONTROL
+    def result_class(self, warp: Warp) -> str:
+        """Class of the variable-latency instruction that ends the next row of machine code; "" if none does."""
+        control = self.model.control(warp.pc)
+        return RESULT_CLASSES[control["result"] - 1] if control is not None and control["result"] else ""
 
-    def set_scoreboard(self, warp: Warp, instruction: int, load: Load) -> None:
-        """A load sets the scoreboard that its control code names, if any, until it has answered."""
-        number = int(self.control(instruction)["set"])
-        if number != NO_SCOREBOARD:
-            warp.scoreboards[number].append(load)
-
-    def note_result(self, warp: Warp) -> None:
-        """A result of the instruction that has just issued sets a scoreboard until its latency is over."""
-        control = self.control(warp.pc - 1)
-        if control["result"]:
-            result = Load(self.clock.event())
-            latency = self.issue_units[0].latency(RESULT_CLASSES[control["result"] - 1])
-            result.answered.succeed(self.clock.now + latency)
-            self.set_scoreboard(warp, warp.pc - 1, result)
-
-    def named(self, warp: Warp) -> list[Load]:
-        """What has set the scoreboards that a warp's next instruction waits for."""
-        wait = 0 if warp.pc == warp.end else int(self.control(warp.pc)["wait"])
-        return [load for number, loads in warp.scoreboards.items() if wait >> number & 1 for load in loads]
+    def set_scoreboard(self, warp: Warp) -> None:
+        """Have an instruction of variable latency that is no memory access set its scoreboard, if it has one."""
+        if result := self.result_class(warp):
+            load = Load(self.clock.event())
+            load.answered.succeed(self.clock.now + self.issue_unit(warp).latency(result))
+            warp.scoreboards[int(self.model.control(warp.pc)["set"])].append(load)
 
     # Divergent paths
 
@@ -228,8 +214,10 @@ class SM:
             return everything
         i = self.model.trace.instructions[warp.pc]
         if not self.scoreboard:
-            return everything if i["flags"] & (Flag.sequence | Flag.barrier) else []
-        found = []
+            return everything if i["flags"] & SEQUENCE_ENDS else []
+        control = self.model.control(warp.pc)
+        named = [k for k in range(SCOREBOARDS) if control is not None and control["wait"] >> k & 1]
+        found = [load for k in named for load in warp.scoreboards[k]]
         for each, limit in zip(LoadClass, (i["wait_long"], i["wait_short"], i["wait_copies"]), strict=True):
             unanswered = int(limit) if limit < NO_LIMIT else None
             if i["answers"] == each:  # it will be one of the unanswered loads itself
@@ -246,18 +234,24 @@ class SM:
             return True
         i = self.model.trace.instructions[warp.pc]
         if not self.scoreboard:
-            return bool(i["flags"] & (Flag.sequence | Flag.barrier))
-        limited = any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
-        limited |= self.control(warp.pc)["wait"] > 0
-        return limited or bool(self.needed(warp))
+            return bool(i["flags"] & SEQUENCE_ENDS)
+        control = self.model.control(warp.pc)
+        limited = control is not None and control["wait"] > 0
+        limited |= any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
+        return limited or any(not load.waited for load in self.needed(warp))
 
     def wait_for_loads(self, warp: Warp, time: int) -> Process:
         """Wait for the loads that the next instruction needs, from `time` on."""
         warp.in_sequence = False
-        needed = self.needed(warp)
-        for load in [*needed, *self.named(warp)]:
+        for load in self.needed(warp):
             time = max(time, (yield load.answered))
-        warp.loads = {each: [load for load in loads if load not in needed] for each, loads in warp.loads.items()}
+            load.waited = True
+        # Loads of a class are counted in order, so one that was waited for stands until all before it were.
+        for loads in warp.loads.values():
+            while loads and loads[0].waited:
+                del loads[0]
+        for number, loads in warp.scoreboards.items():
+            warp.scoreboards[number] = [load for load in loads if not load.waited]
         yield self.turn(warp, time)
 
     def finish(self, access: Access, time: int) -> None:

@@ -46,7 +46,7 @@ def _stores(result: Result) -> list[str]:
     """What no warp waits for, if there is any."""
     if not len(result.stores):
         return []
-    title = "static stores and reductions (in 32-byte sectors: of a trial, of a warp instruction, moved by DRAM)"
+    title = "static stores and reductions (32-byte sectors: per trial, per warp instruction, moved by DRAM)"
     return [f"{title}\n{result.stores}"]
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.sources.waits import FIRST, WAIT_STATE, take_waits, wait_for_none
-from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 

@@ -10,7 +10,7 @@ The state is part of a warp's state in :mod:`memsim.sources.rows`: i8 columns LO
 
 from __future__ import annotations
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 from memsim.trace.schema import NO_SCOREBOARD, NO_WAIT, LoadClass
 
 CLASSES = len(LoadClass)

@@ -10,8 +10,8 @@ from typing import Any
 import h5py
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.support import hdf5
-from memsim.support.compiled import loop
 from memsim.support.errors import InputError
 from memsim.support.text import printable
 from memsim.trace import source_text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.sm.state import CHAIN, PIPES, SLOTS, TICKS
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 from memsim.trace.transactions import CONSTANT_FLAG
 
 

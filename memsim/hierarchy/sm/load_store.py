@@ -26,7 +26,6 @@ from memsim.hierarchy.codes import (
     STORE,
     returns_data,
 )
-from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket, walk_ahead
 from memsim.hierarchy.sm.events import next_event, pop_event, push
 from memsim.hierarchy.sm.l1 import (
@@ -46,8 +45,9 @@ from memsim.hierarchy.sm.mbarriers import answered, note_signal
 from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, release_scoreboard, set_scoreboard, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.sm.warps import act, acts_first, choose, make_ready
-from memsim.support.compiled import inlined
-from memsim.support.place import place_of
+from memsim.jit.compiled import inlined
+from memsim.jit.prefetch_host import prefetch
+from memsim.jit.struct_pointer import place_of
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
 AHEAD, NEAR = 8, 4  # transactions before a lookup, the host is told of its line's record, then of its set

@@ -16,11 +16,11 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.codes import NEVER
-from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.mbarriers import answered
 from memsim.hierarchy.sm.state import AWAKE, CLASSES, FOR_LOADS, RING, SLOTS, WAITS
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
+from memsim.jit.prefetch_host import prefetch
 from memsim.trace.schema import NO_SCOREBOARD, NO_WAIT, SCOREBOARDS
 from memsim.trace.transactions import NOTHING
 

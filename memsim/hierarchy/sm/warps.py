@@ -6,7 +6,6 @@ import numpy as np
 
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.loops.host_lines import HOST_LINE
-from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
@@ -27,7 +26,8 @@ from memsim.hierarchy.sm.state import (
     WEIGHTED,
     YOUNGEST,
 )
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
+from memsim.jit.prefetch_host import prefetch
 
 
 @inlined

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from memsim.gpu.config import GPU
+from memsim.jit.compiled import loading_loops
 from memsim.sources import snapshot
 from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks, waits_for_host
 from memsim.sources.ptx.device import Device
@@ -29,7 +30,6 @@ from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
 from memsim.sources.sass.layout import lay_out_sass
 from memsim.sources.sass.program import build_sass
-from memsim.support.compiled import loading_loops
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace

@@ -18,8 +18,8 @@ _ORDER = "F LT EQ LE GT NE GE T NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR FTZ"
 _SCOPE = "STRONG WEAK GPU SYS SM CTA"
 _CACHE = f"{_SCOPE} E EF EL LU EU NA CONSTANT LTC64B LTC128B LTC256B U8 S8 U16 S16 64 128 PRIVATE MMIO"
 _ATOMIC = (
-    f"{_SCOPE} E ADD MIN MAX AND OR XOR EXCH CAS CAST SPIN INC DEC POPC 32 S32 U32 S64 U64 64 F32 F64 F16x2 BF16x2 BF16_V2 "
-    "FTZ RN"
+    f"{_SCOPE} E ADD MIN MAX AND OR XOR EXCH CAS CAST SPIN INC DEC POPC 32 S32 U32 S64 U64 64 "
+    "F32 F64 F16x2 BF16x2 BF16_V2 FTZ RN"
 )
 _CONVERT = "F16 F32 F64 BF16 U8 S8 U16 S16 U32 S32 U64 S64 TRUNC FLOOR CEIL NTZ FTZ RN RZ RM RP RP SAT"
 
@@ -47,7 +47,7 @@ def _row(lower: Any, modifiers: str = "") -> Opcode:
 
 
 _BOTH: dict[str, Opcode] = {  # of the vector and, with a U before the name, of the uniform unit
-    "IADD3": _row(integers.add, "X"),
+    "IADD3": _row(integers.add, "X 64"),
     "IMAD": _row(integers.multiply_add, "MOV U32 SHL IADD X WIDE HI LO S32"),
     "LOP3": _row(integers.lookup, "LUT"),
     "SHF": _row(integers.shift, "L R U32 S32 U64 S64 HI W"),
@@ -70,8 +70,8 @@ _BOTH: dict[str, Opcode] = {  # of the vector and, with a U before the name, of 
 OPCODES: dict[str, Opcode] = _BOTH | {f"U{name}": one for name, one in _BOTH.items()}
 OPCODES |= {
     "VIADD": _row(integers.add_two),
-    "IADD": _row(integers.add_two),
-    "UIADD": _row(integers.add_two),
+    "IADD": _row(integers.add_two, "64 X"),
+    "UIADD": _row(integers.add_two, "64 X"),
     "UVIADD": _row(integers.add_two),
     "VIADDMNMX": _row(integers.add_and_compare, "U32 RELU"),
     "VIMNMX": _row(integers.extreme, "U32 S32"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called, inlined
 from memsim.sources.local_memory import local_address
 from memsim.sources.ptx.machine.codes import (
     BROUGHT,
@@ -23,7 +24,6 @@ from memsim.sources.ptx.machine.codes import (
 )
 from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
-from memsim.support.compiled import called, inlined
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
 
 LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows

@@ -290,7 +290,8 @@ def compare_halves(b: SassBuilder) -> None:
 
 _KINDS = {
     "F16": (Type.f16, 16), "F32": (Type.f32, 32), "F64": (Type.f64, 64), "BF16": (Type.bf16, 16),
-    "U8": (Type.unsigned, 8), "S8": (Type.signed, 8), "U16": (Type.unsigned, 16), "S16": (Type.signed, 16), "U32": (Type.unsigned, 32),
+    "U8": (Type.unsigned, 8), "S8": (Type.signed, 8), "U16": (Type.unsigned, 16), "S16": (Type.signed, 16),
+    "U32": (Type.unsigned, 32),
     "S32": (Type.signed, 32), "U64": (Type.unsigned, 64), "S64": (Type.signed, 64), "TF32": (Type.tf32, 32),
 }  # fmt: skip
 

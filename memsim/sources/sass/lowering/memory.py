@@ -6,6 +6,7 @@ from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO
 from memsim.sources.ptx.machine import access, atomics, copies
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, SHARED_WINDOW, Micro, Type
 from memsim.sources.sass.builder import BANK_WINDOWS, BOTH, WORD, SassBuilder
+from memsim.sources.sass.constants import check_indexed
 from memsim.sources.sass.operands import Bank, Imm, Mem, Reg, SassOperand
 
 _WINDOWS = {
@@ -88,6 +89,8 @@ def load_constant(b: SassBuilder) -> None:
         return _load_literal(b, operand)
     if operand.number not in BANK_WINDOWS:
         raise b.unknown("indexes a bank")
+    if operand.number == 0:
+        check_indexed(b.kernel, operand.offset)
     window = BANK_WINDOWS[operand.number]
     base, added = ZERO, window + operand.offset
     if operand.base is not None:
@@ -193,21 +196,21 @@ def matrix_load(b: SassBuilder) -> None:
     address, registers = (b.operand(0), b.operand(1)) if stores else (b.operand(1), b.operand(0))
     base, added = b.address(address, SHARED_WINDOW)
     rows = _registers(b, registers, count, stores)
+    if base in rows and not stores:  # the machine reads addresses while it writes results
+        base = b.op(Micro.copy, base)
     bits = access.VALUES | access.LOGGED | access.LOAD_STORE | access.WAITED * (not stores)
     op = Micro.matrix_store if stores else Micro.matrix_load
     b.emit(op, a=base, x=added, y=bits, mask=int(b.has("MT88")), list=b.listed(rows), count=count)
 
 
 def copy_async(b: SassBuilder) -> None:
-    """LDGSTS: a copy from global to shared memory; a predicate that does not hold has it write zeros."""
+    """LDGSTS: a copy from global to shared memory; where its predicate does not hold it writes zeros."""
     width = width_of(b.one.modifiers)
     target, to_added = b.address(b.operand(0), SHARED_WINDOW)
     source, added = b.address(b.operand(1), 0)
     bits, size = access.VALUES | access.LOAD_STORE, ZERO
-    if len(b.operands) > 2 and not (isinstance(b.operands[2], Reg) and b.operands[2] == Reg("P", -1, inverted=True)):
-        number, inverted = b.source_predicate(b.operand(2))
-        full = b.constant(width)
-        size = b.op(Micro.select, full if inverted else ZERO, ZERO if inverted else full, x=number)
+    if len(b.operands) > 2:
+        size = b.select(b.operand(2), b.constant(width), ZERO)
         bits |= copies.SIZED
     b.emit(
         Micro.copy_async, a=source, x=added, b=target, list=to_added, c=size, mask=width, y=bits,
