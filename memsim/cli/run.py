@@ -138,7 +138,8 @@ def run(
         recorded = open_trace(path, kernel, advance)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
     running, most = Running(plan.watched(convention)), plan.most
-    with bar("trials", hidden=quiet) as advance:
+    with bar("trials", name="replaying", hidden=quiet) as advance:
+        advance(0, most)
         result = replay(
             recorded,
             until=until,

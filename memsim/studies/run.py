@@ -24,6 +24,7 @@ from memsim.studies.study import Study
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
+from memsim.support.progress import Advance, phase
 from memsim.support.scratch import Scratch
 
 log = logging.getLogger(__name__)
@@ -96,7 +97,8 @@ def run(
     tell = progress or (lambda state: None)
     with Scratch() as name, keeping(out, resume, force) as kept:
         scratch = Path(name)
-        traces = traces_of(study, scratch, jobs, _describing(state, tell))
+        with phase("making traces", "traces") as made:
+            traces = traces_of(study, scratch, jobs, _describing(state, tell, made))
         state.seconds["describing"] = perf_counter() - begin
         load_loops(study.runs[0].gpu)
         with executors.team(executor, jobs, scratch) as team:
@@ -117,8 +119,9 @@ def _inputs(study: Study) -> list[str | Path]:
     return [*sources, *traces]
 
 
-def _describing(state: State, tell: Tell) -> Callable[[int, int], None]:
+def _describing(state: State, tell: Tell, made: Advance) -> Callable[[int, int], None]:
     def told(done: int, total: int) -> None:
+        made(done, total)
         state.traces, state.all_traces = done, total
         tell(state)
 

@@ -100,6 +100,8 @@ def with_gains(
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
     items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
+    if progress:
+        progress(0, len(items))
     with closing(_each(common, items, jobs)) as replays:
         for done, (number, repaired) in enumerate(replays, 1):
             cause = items[number][0]
