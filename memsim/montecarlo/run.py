@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -259,6 +259,12 @@ def _finished(job: Job, jobs: int, numbers: Iterable[int]) -> Finished:
 
 def versions() -> dict[str, str]:
     """Python's, memsim's and those of the packages that results depend on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Looked up once: each takes a search of the installed packages."""
     packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 

@@ -205,8 +205,8 @@ class Conductor:
                 job.cached.add(number, answer.trial)
             job.add({number: answer.trial})
         self._state.trials += 1
-        for phase, spent in answer.seconds.items():
-            self._state.seconds[phase] = self._state.seconds.get(phase, 0.0) + spent
+        for name, spent in answer.seconds.items():
+            self._state.seconds[name] = self._state.seconds.get(name, 0.0) + spent
         if job.used:
             self._ended(job)
         self._tell(self._state)
@@ -248,6 +248,6 @@ def _result(study: Study, todo: list[Job], state: State, seconds: float, complet
         "left_out": study.left_out,
         "seconds": {"all": seconds} | dict(state.seconds),
     }
-    for phase, spent in about["seconds"].items():
-        log.info("%s: %.1f s", phase, spent)
+    for name, spent in about["seconds"].items():
+        log.info("%s: %.1f s", name, spent)
     return StudyResult(study.points, study.cases, trials, about)
