@@ -204,8 +204,7 @@ def gpus() -> Table[tuple[str, GPU]]:
     titles = {"name": "preset", "compute_capability": "compute capability", "sms": "SMs", "clock_mhz": "MHz"}
     titles |= {"l1_bytes": "L1, KiB", "l2_bytes": "L2, KiB", "memory": "memory"}
     columns = [
-        Column[Any](title, partial(shown, field), field not in ("name", "memory"))
-        for field, title in titles.items()
+        Column[Any](title, partial(shown, field), field not in ("name", "memory")) for field, title in titles.items()
     ]
     return Table([(name, presets.load_gpu(name)) for name in presets.names()], columns, record, lambda one: (one[0],))
 

@@ -114,9 +114,7 @@ _innermost: ContextVar[_Shown | None] = ContextVar("innermost", default=None)
 
 
 @contextmanager
-def bar(
-    unit: str, *, hidden: bool = False, delay: float = 0.0, name: str = "", line: bool = True
-) -> Iterator[Advance]:
+def bar(unit: str, *, hidden: bool = False, delay: float = 0.0, name: str = "", line: bool = True) -> Iterator[Advance]:
     """Show the progress of what a command does; nothing of it, or of the phases within, when hidden.
 
     Worker processes show nothing: their parent does.

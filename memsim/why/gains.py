@@ -142,8 +142,8 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
     todo = [items[number] for number in missing]
     with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
         for place, one in replays:
-            text = np.frombuffer(one.text.encode(), np.uint8)
-            arrays = {"text": text, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
+            letters = np.frombuffer(one.text.encode(), np.uint8)
+            arrays = {"text": letters, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
             kept[missing[place]].add(0, arrays)
             yield missing[place], one
 
