@@ -25,6 +25,7 @@ from memsim.api import (
     estimate,
     explore,
     open_trace,
+    profile_program,
     sensitivity,
     simulate,
     simulate_program,
@@ -44,7 +45,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "import_accelsim",
-    "import_nvbit", "export_accelsim", "load_gpu", "gpus", "simulate", "simulate_program", "estimate", "explore",
+    "import_nvbit", "export_accelsim", "load_gpu", "gpus", "simulate", "simulate_program", "profile_program",
+    "estimate", "explore",
     "Result", "Study", "StudyResult", "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
 ]  # fmt: skip
 

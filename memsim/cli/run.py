@@ -13,6 +13,7 @@ import typer
 from memsim.analysis.choices import Convention
 from memsim.cli.options import CountedAs, Force, GpuOfTrace, Jobs, QuietTables
 from memsim.cli.output import print_json, print_tables
+from memsim.montecarlo.choices import Engine
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="So many; else until time and hit ratios are known, 3 to 32; of a folder with --warm, 8.",
+            help="So many; else until time and hit ratios are known, 3 to 8; of a folder with --warm, 8.",
             show_default=False,
         ),
     ] = None,
@@ -65,7 +66,7 @@ def run(
     ] = None,
     max_trials: Annotated[
         int | None,
-        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="32"),
+        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="8"),
     ] = None,
     warm: Annotated[
         bool,
@@ -77,6 +78,9 @@ def run(
     whole: Annotated[
         bool, typer.Option("--whole", help="Replay a whole launch as it begins; refuse a trace of a part of it.")
     ] = False,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="reference: the readable SimPy model; the same results, slowly.")
+    ] = Engine.compiled,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
@@ -91,7 +95,7 @@ def run(
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
     It stops when the predicted time is known within 1 % and each hit ratio within 0.5 points (95 % intervals, hits and
-    merges counted together), after 3 trials at least and 32 at most. --precise asks for 0.1 points, --until for another
+    merges counted together), after 3 trials at least and 8 at most. --precise asks for 0.1 points, --until for another
     width, --trials for exactly so many. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
@@ -107,6 +111,7 @@ def run(
     memsim run spmv.h5 --gpu h100 --until 0.002 -j 0
     memsim run whole.h5 --whole
     memsim run traces/ --warm
+    memsim run small.h5 --engine reference --trials 2
     memsim run spmv.h5 --set l2.size_bytes=37748736
     memsim run traces/kernelslist.g -k spmv --gpu tesla-v100
     """
@@ -121,12 +126,13 @@ def run(
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
         precise=precise, jobs=all_cores() if jobs == 0 else jobs, warm=warm, whole=whole, convention=convention,
-        settings=parse_settings(setting or []),
+        settings=parse_settings(setting or []), engine=engine,
     )  # fmt: skip
     if path.is_dir():
         from memsim.cli.run_folder import Outputs, run_folder
 
         options = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
+        options |= {"--engine (with --warm)": warm and engine is Engine.reference}
         refused = [name for name, value in options.items() if value]
         run_folder(path, replay, refused, Outputs(out, force, json, quiet))
         return

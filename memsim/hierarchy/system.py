@@ -25,7 +25,6 @@ from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
-from memsim.hierarchy.loops.entry import is_ready
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
@@ -33,6 +32,7 @@ from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
+from memsim.jit.compile_entry import is_ready
 from memsim.support.errors import InputError
 from memsim.trace.transactions import Transactions
 

@@ -19,6 +19,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.keep import Kept, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
@@ -60,6 +61,7 @@ def run(
     resume: bool = False,
     force: bool = False,
     sources: Sequence[Mapping[str, int]] = (),
+    engine: str = Engine.compiled,
 ) -> Trials:
     """Replay `trace` on `gpu`, `trials` times.
 
@@ -81,12 +83,15 @@ def run(
         force: write over `out`.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
             and its number; not for a result that is kept.
+        engine: what replays the trace (montecarlo.choices.Engine).
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
     check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
+    replays_on = _checked(engine, warm)
+    assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
@@ -94,10 +99,11 @@ def run(
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
-            cached = CachedTrials(None if sources else cache_key(about), len(ops))
-            replay = _Replay(
-                trace, Job(execution, seed, warm, quantum, tuple(sources)), jobs, at_least if enough else 0
-            )
+            # The reference model is there to be run: it takes no trials of the compiled engine.
+            cacheable = not sources and replays_on is Engine.compiled
+            cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
+            job = Job(execution, seed, warm, quantum, tuple(sources), replays_on)
+            replay = _Replay(trace, job, jobs, at_least if enough else 0)
             take = _Taken(kept, cached, texts, at_least, enough, progress)
             take.all(replay, trials)
             about["interrupted"] = take.interrupted
@@ -140,7 +146,8 @@ class _Replay:
         if not numbers:
             return
         self.prepare()
-        load_loops(self._job.execution.gpu)
+        if self._job.engine is Engine.compiled:
+            load_loops(self._job.execution.gpu)
         needed = min(len(numbers), self._at_least or len(numbers))
         jobs = worthwhile_jobs([self._job.execution.transactions], needed) if self._jobs is None else self._jobs
         yield from _finished(self._job, jobs, numbers)
@@ -241,6 +248,15 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
             raise InputError("run", name, f"is {value}; give {least} or more")
     if trials > MOST_TRIALS:
         raise InputError("run", "trials", f"are {trials:,}; give at most {MOST_TRIALS:,}")
+
+
+def _checked(engine: str, warm: bool) -> Engine:
+    """The engine of a name, if it can replay what is asked for."""
+    if engine not in list(Engine):
+        raise InputError("run", "engine", f"is {engine!r}; must be {' or '.join(Engine)}")
+    if engine == Engine.reference and warm:
+        raise InputError("run", "engine", "reference cannot replay a trace with warm caches; leave warm out")
+    return Engine(engine)
 
 
 def _finished(job: Job, jobs: int, numbers: Iterable[int]) -> Finished:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.ideal import split_by_coalescing

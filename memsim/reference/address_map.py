@@ -104,10 +104,11 @@ class AddressMap:
         self.addresses = list(addresses)
         self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
         self.home = cache(lambda line: slice_of(self.addresses[line], gpu))
+        self.place = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
 
     def locate(self, packet: Packet) -> None:
         """Note in a packet the L2 sets of its line and the line's place in DRAM."""
         first, size = self.addresses[packet.line], self.gpu.l2.line_bytes
         lines = range(first, first + self.gpu.l1.line_bytes, size)
         packet.l2_sets = [l2_set(address, self.gpu) for address in lines]
-        packet.place = channel_bank_row(first, self.gpu)
+        packet.place = self.place(packet.line)

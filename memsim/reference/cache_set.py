@@ -15,34 +15,21 @@ LONGEST_RRPV = 3  # two bits
 
 @dataclass(eq=False)
 class Way:
-    """A way and the line that it holds, by sectors.
-
-    Attributes:
-        line: number of the line, or None.
-        pending: sector -> the MSHR that brings it.
-        activated: L2: sectors that were fetched for or written by a store.
-        stale: L1: pending sectors to drop as soon as they arrive.
-        op: the last op that wrote to the line.
-        allocated: L1: cycle in which the line was requested.
-        rrpv: re-reference prediction value, 0 (soon) to 3 (distant future).
-        position: L2: of the line in its L1 line.
-        place: L2: where the line lies in DRAM.
-        reserved: the way is shared memory's, and holds no line.
-    """
+    """A way and the line that it holds, by sectors."""
 
     slot: int
+    reserved: bool = False  # shared memory has it
     line: int | None = None
     valid: set[int] = field(default_factory=set)
-    pending: dict[int, Any] = field(default_factory=dict)
+    pending: dict[int, Any] = field(default_factory=dict)  # sector -> the MSHR that brings it
     dirty: set[int] = field(default_factory=set)
-    activated: set[int] = field(default_factory=set)
-    stale: set[int] = field(default_factory=set)
-    op: int = 0
-    allocated: int = 0
-    rrpv: int = 0
-    position: int = 0
-    place: Place = (0, 0, 0)
-    reserved: bool = False
+    activated: set[int] = field(default_factory=set)  # L2: fetched for or written by a store
+    stale: set[int] = field(default_factory=set)  # L1: pending sectors to drop as soon as they arrive
+    op: int = 0  # that wrote last
+    allocated: int = 0  # L1: cycle in which the line was requested
+    rrpv: int = 0  # re-reference prediction value: 0 (soon) to 3 (distant future)
+    position: int = 0  # L2: of the line in its L1 line
+    place: Place = (0, 0, 0)  # L2: of the line in DRAM
 
     @property
     def replaceable(self) -> bool:
@@ -147,3 +134,25 @@ class CacheSet:
             size //= 2
             first += size if self.points_right.get((first, size), False) else 0
         return first
+
+
+class CacheSets:
+    """All sets of a cache (or of a slice), each of which is made when it is first used: a large L2 has 70,000.
+
+    Args:
+        n: sets.
+        first: number of the first one, for the random choices.
+        reserved: ways that never hold a line, spread evenly, in the last sets one more.
+    """
+
+    def __init__(self, n: int, ways: int, policy: Replacement, first: int, key: int, reserved: int = 0) -> None:
+        self.n, self.used = n, dict[int, CacheSet]()
+        self._new = lambda s: CacheSet(ways, policy, first + s, key, reserved // n + (s >= n - reserved % n))
+
+    def __getitem__(self, number: int) -> CacheSet:
+        if number not in self.used:
+            self.used[number] = self._new(number)
+        return self.used[number]
+
+    def __len__(self) -> int:
+        return self.n

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.gpu.choices import FullSet, L1WritePolicy
 from memsim.reference.address_map import l1_sets
-from memsim.reference.cache_set import CacheSet, Way
+from memsim.reference.cache_set import CacheSet, CacheSets, Way
 from memsim.reference.packets import Packet, Request, mask_of, sectors
 from memsim.reference.warp import Access
 from memsim.trace.schema import Kind
@@ -27,14 +27,7 @@ class L1:
         l1 = self.l1 = self.gpu.l1
         n = l1_sets(l1)
         reserved = n * l1.ways - (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
-        self.sets = [
-            # All ways but the remainder of each set, then one more of each set from the last one down.
-            CacheSet(
-                l1.ways, l1.replacement, sm.number * n + s, self.model.key,
-                reserved // n + (s >= n - reserved % n),
-            )
-            for s in range(n)
-        ]  # fmt: skip
+        self.sets = CacheSets(n, l1.ways, l1.replacement, sm.number * n, self.model.key, reserved)
         self.loads = self.stores = 0  # under way to L2 and back
 
     def look_up(self, access: Access, number: int) -> bool:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import simpy
 
 from memsim.gpu.choices import Inclusion, WriteHit, WriteMiss
-from memsim.reference.cache_set import CacheSet, Way
+from memsim.reference.cache_set import CacheSet, CacheSets, Way
 from memsim.reference.clock import Turn
 from memsim.reference.packets import READS, DropCopy, Fetch, Packet, Place, Request, mask_of, sectors
 
@@ -55,7 +55,7 @@ class Slice:
         self.sectors_per_line = l2.line_bytes // 32
         self.lines_per_packet = model.gpu.l1.line_bytes // l2.line_bytes
         n = l2.size_bytes // l2.slices // l2.line_bytes // l2.ways
-        self.sets = [CacheSet(l2.ways, l2.replacement, number * n + s, model.key) for s in range(n)]
+        self.sets = CacheSets(n, l2.ways, l2.replacement, number * n, model.key)
         self.queue = simpy.Store(self.clock)
         self.answered = self.clock.event()  # succeeds at the next answer of DRAM, and is then replaced
         self.blocked = False  # the packet in service waits for an answer
@@ -75,15 +75,15 @@ class Slice:
     def take_over(self, old: Slice) -> None:
         """Hold what the slice held at the end of an earlier launch. L1s start empty."""
         self.copied = set(old.copied)
-        for mine, before in zip(self.sets, old.sets, strict=True):
-            mine.take_over(before)
-            for way in mine.ways:
+        for number, before in old.sets.used.items():
+            self.sets[number].take_over(before)
+            for way in self.sets[number].ways:
                 way.op = self.model.trace.n_ops  # no op of this launch wrote it
 
     @property
     def dirty_sectors(self) -> int:
         """Sectors that the slice holds dirty."""
-        return sum(len(way.dirty) for cache_set in self.sets for way in cache_set.ways)
+        return sum(len(way.dirty) for cache_set in self.sets.used.values() for way in cache_set.ways)
 
     # The queue
 

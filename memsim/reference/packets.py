@@ -41,31 +41,19 @@ def mask_of(numbers: set[int]) -> int:
 
 @dataclass(eq=False)
 class Packet:
-    """A request of an SM for sectors of one L1 line, and its reply.
-
-    Attributes:
-        line: number of the L1 line; `mask`: its sectors.
-        sm: who sent it; the number behind the last SM is the page walkers'.
-        op: static memory operation that caused it.
-        time: cycle in which it was sent; then, in which it entered its L2 slice.
-        filled: succeeds when the reply is there: the MSHR that waiting transactions share. None for stores.
-        partial: sectors of which a store writes some bytes only.
-        l2_sets: set within its slice of each L2 line that the L1 line consists of.
-        place: where the line lies in DRAM.
-        awaits: fetches from DRAM whose data the reply needs.
-    """
+    """A request of an SM for sectors of one L1 line, and its reply."""
 
     request: Request
-    line: int
-    mask: int
-    sm: int
-    op: int
-    time: int
-    filled: simpy.Event | None = None
-    partial: int = 0
-    l2_sets: list[int] = field(default_factory=list)
-    place: Place = (0, 0, 0)
-    awaits: set[Fetch] = field(default_factory=set)
+    line: int  # number of the L1 line
+    mask: int  # its sectors
+    sm: int  # who sent it; the number behind the last SM is the page walkers'
+    op: int  # static memory operation that caused it
+    time: int  # cycle in which it was sent; then, in which it entered its L2 slice
+    filled: simpy.Event | None = None  # the reply is there: the MSHR that transactions share; None for stores
+    partial: int = 0  # sectors of which a store writes some bytes only
+    l2_sets: list[int] = field(default_factory=list)  # set within its slice of each L2 line of the L1 line
+    place: Place = (0, 0, 0)  # of the line in DRAM
+    awaits: set[Fetch] = field(default_factory=set)  # fetches from DRAM whose data the reply needs
 
     @property
     def access(self) -> str:
@@ -77,13 +65,7 @@ class Packet:
 
 @dataclass(eq=False)
 class Fetch:
-    """A request of an L2 slice to DRAM: a read of sectors, which is the slice's MSHR, or a write.
-
-    Attributes:
-        fills: (way, sector) that a read brings.
-        targets: packets that wait for the data, the last served first.
-        slice: who sent it.
-    """
+    """A request of an L2 slice to DRAM: a read of sectors, which is the slice's MSHR, or a write."""
 
     time: int
     line: int
@@ -92,8 +74,8 @@ class Fetch:
     place: Place
     slice: int
     write: bool = False
-    fills: list[tuple[Way, int]] = field(default_factory=list)
-    targets: list[Packet] = field(default_factory=list)
+    fills: list[tuple[Way, int]] = field(default_factory=list)  # (way, sector) that a read brings
+    targets: list[Packet] = field(default_factory=list)  # packets that wait for it, the last served first
 
 
 @dataclass(eq=False)

@@ -6,25 +6,17 @@ from collections import Counter, defaultdict
 
 
 class Statistics:
-    """Counters and latencies of one replay.
-
-    Attributes:
-        counts: (op, level, event, unit) -> number; level ``l1``, ``l2`` or ``dram``; event: access kind and where its
-            data were (``read_hit``); unit ``transactions`` or ``sectors``.
-        latencies: op -> cycles of each of its load transactions, from lookup to data.
-        instruction_latencies: op -> cycles of each warp instruction, from the first lookup to the last data.
-        translations: (op, event) -> number of TLB lookups.
-        transactions: transactions replayed.
-        dram_requests: (line, sector mask) of every request to DRAM, in order.
-    """
+    """Counters and latencies of one replay."""
 
     def __init__(self) -> None:
+        # (op, level, event, unit), as in (3, "l1", "read_hit", "sectors"); the other unit is "transactions".
         self.counts: Counter[tuple[int, str, str, str]] = Counter()
+        # Cycles of each load transaction of an op, from lookup to data, and of each of its instructions as a whole.
         self.latencies: dict[int, list[int]] = defaultdict(list)
         self.instruction_latencies: dict[int, list[int]] = defaultdict(list)
-        self.translations: Counter[tuple[int, str]] = Counter()
+        self.translations: Counter[tuple[int, str]] = Counter()  # (op, event): TLB lookups
         self.transactions = 0
-        self.dram_requests: list[tuple[int, int]] = []
+        self.dram_requests: list[tuple[int, int]] = []  # (line, sector mask), in order
 
     def count(self, op: int, level: str, event: str, sectors: dict[str, int]) -> None:
         """Count one transaction under the event of its worst sector, and its sectors each under their own event."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import simpy
 
 from memsim.gpu.choices import Replacement
-from memsim.reference.cache_set import CacheSet, Way
+from memsim.reference.cache_set import CacheSets, Way
 from memsim.reference.clock import Turn
 from memsim.reference.interconnect import Rank
 from memsim.reference.packets import Packet, Request
@@ -60,7 +60,7 @@ class SmTlb:
     def __init__(self, translation: Translation, key: int) -> None:
         self.translation, own = translation, translation.own
         n = own.sm_entries // own.sm_ways
-        self.sets = [CacheSet(own.sm_ways, Replacement.lru, s, key) for s in range(n)]
+        self.sets = CacheSets(n, own.sm_ways, Replacement.lru, 0, key)
         self.misses: list[TlbMiss] = []
         self.queue = simpy.Store(translation.clock)
         self.filled = translation.clock.event()  # succeeds at the next fill, and is then replaced
@@ -118,7 +118,7 @@ class Translation:
         self.page_of = [address // own.page_bytes for address in model.virtual_addresses]
         self._place_page_tables()
         n = own.shared_entries // own.shared_ways
-        self.shared = [CacheSet(own.shared_ways, Replacement.lru, s, model.key) for s in range(n)]
+        self.shared = CacheSets(n, own.shared_ways, Replacement.lru, 0, model.key)
         for entry in sorted({self.entry(page) for page in self.page_of}) if own.starts_warm else ():
             self.keep(entry)
         self.walks: dict[int, simpy.Event] = {}  # shared TLB entry -> ends with its walk

@@ -196,6 +196,7 @@ def _instructions(result: Result) -> str:
         "none": "the trace has no instructions between accesses: memory alone takes so long",
         "estimated": "instructions between accesses are estimated, not counted in machine code",
         "compiled": "instructions between accesses are those of compiled code",
+        "machine_code": "instructions, their waits and stall counts are those of the machine code that was executed",
     }
     return known.get(result.instructions or "", "")
 

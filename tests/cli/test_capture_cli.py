@@ -12,7 +12,7 @@ from compilers import needs_capture
 
 from memsim.capture.compilers import find_compiler
 from memsim.capture.linking import link_folder
-from memsim.support.compiled import LOADING
+from memsim.jit.compiled import LOADING
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Kind, Space
 

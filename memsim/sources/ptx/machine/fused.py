@@ -10,7 +10,7 @@ import numpy as np
 from numba import config, types
 from numba.extending import intrinsic
 
-from memsim.support.compiled import called
+from memsim.jit.compiled import called
 
 
 def _fma(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
