@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 from numba import config, types
 
 from memsim.jit.compiled import found_on_disk
@@ -34,7 +35,10 @@ def is_ready(function: Any, *arguments: Any) -> bool:
     """Whether a loop needs no compilation for arguments of these types: it was called with such, or lies on disk."""
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return True
-    signature = _types(arguments)
+    return _is_known(function, _types(arguments))
+
+
+def _is_known(function: Any, signature: tuple[Any, ...]) -> bool:
     return signature in function.overloads or found_on_disk(function, signature)
 
 
@@ -48,13 +52,35 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     if config.DISABLE_JIT:  # type: ignore[attr-defined]
         return function
     signature = _types(arguments)
-    if not is_ready(function, *arguments):
+    if not _is_known(function, signature):
         with _indices_from_the_start():
             function.compile(signature)
     return function.overloads[signature].entry_point
 
 
+_of_arrays: dict[tuple[Any, ...], Any] = {}
+_of_tuples: dict[tuple[Any, ...], Any] = {}
+
+
 def _types(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(_type(argument) for argument in arguments)
+
+
+def _type(value: Any) -> Any:
+    """Numba's type of a value, as ``numba.typeof`` has it; that works out each record's type anew, which took longer
+    than a small trial for the hundreds of arrays of a machine."""
     import numba
 
-    return tuple(numba.typeof(argument) for argument in arguments)
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        # Titles of a record's fields carry values (see jit.specialization); dtypes that differ in them are not equal.
+        array = value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable
+        if array not in _of_arrays:
+            _of_arrays[array] = numba.typeof(value)
+        return _of_arrays[array]
+    if isinstance(value, tuple) and value:
+        parts = type(value), tuple(_type(part) for part in value)
+        if parts not in _of_tuples:
+            _of_tuples[parts] = types.BaseTuple.from_types(parts[1], parts[0])
+        return _of_tuples[parts]
+    return numba.typeof(value)
