@@ -69,8 +69,6 @@ add_single, multiply_single, fuse_single = (
 
 def _double(what: Float, count: int) -> object:
     def lower(b: SassBuilder) -> None:
-        if b.has("RZ", "RM", "RP"):
-            raise b.unknown("rounds in a way")
         result = b.temp()
         operands = [double(b, k + 1) for k in range(count)]
         _operate(b, what, result, operands, Type.f64)

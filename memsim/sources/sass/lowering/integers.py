@@ -141,13 +141,18 @@ def _multiply_wide(b: SassBuilder) -> None:
 def _multiply_high(b: SassBuilder) -> None:
     """The upper 32 bits of a product and a sum of 64 bits."""
     out, first = _leading_predicates(b, 1)
-    if out and out != [b.predicate("_")] or b.has("X"):
+    if b.has("X"):
         raise b.unknown()
     left, right = b.int(b.operand(first)), b.int(b.operand(first + 1))
     added = b.wide(b.operand(first + 2))
     micro = Micro.multiply_add_signed if _signed(b) else Micro.multiply_add
     total = b.op(micro, left, right, c=added, shift=32)
+    over = b.temp_predicate()
+    if out:
+        b.set_predicate(over, Micro.less, total, added, shift=0)
     b.emit(Micro.shift_right, dst=b.to(b.operand(0)), a=total, b=b.constant(32), x=64)
+    if out:
+        b.emit(Micro.predicate, dst=out[0], a=over, b=over, x=0b1000)
 
 
 def lookup(b: SassBuilder) -> None:
