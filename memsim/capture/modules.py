@@ -14,6 +14,7 @@ import numpy as np
 
 from memsim.capture.arena import ProcessMemory
 from memsim.capture.fatbin import OnlyMachineCode, ptx_of
+from memsim.capture.grid_barrier import with_grid_barrier
 from memsim.capture.kept_ptx import kept_ptx
 from memsim.capture.link import linked
 from memsim.capture.names import shown_names
@@ -118,7 +119,7 @@ class Modules:
             InputError: the PTX is not understood.
         """
         self._count += 1
-        texts = self._texts(image)
+        texts = with_grid_barrier(self._texts(image))
         found, skeleton = _parsed(_with_short_paths(linked(texts), os.path.join(os.getcwd(), "")))
         variables = [one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern]
         kernels = found.kernels

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import LANES, N_GROUPS, PARKED
-from memsim.support.compiled import called, inlined
 
 NOWHERE = 1 << 40  # a program counter beyond all
 

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
 from memsim.sources.ptx.machine.fused import directed, fused, fused_single, odd_sum
 from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, rounded, to_bits, to_number
-from memsim.support.compiled import called, inlined
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
 EXPONENTIAL,

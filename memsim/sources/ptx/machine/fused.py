@@ -10,8 +10,8 @@ import numpy as np
 from numba import config, types
 from numba.extending import intrinsic
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.numbers import DOWN, UP, ZERO
-from memsim.support.compiled import called
 
 
 def _fma(typing_context: Any, x: Any, y: Any, z: Any) -> Any:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 LOWEST = -(1 << 63)
 

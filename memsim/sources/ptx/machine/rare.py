@@ -1,13 +1,14 @@
-"""Micro-ops outside of the hot part, each a loop of its own for :mod:`memsim.sources.ptx.machine.apart`."""
+"""Micro-ops outside of the hot part, each a loop of its own for :mod:`memsim.jit.separate_kernel`."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import inlined, loop
+from memsim.jit.separate_kernel import address_of
 from memsim.sources.ptx.machine import across, floats, rare_integers, tensors, textures
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE
-from memsim.sources.ptx.machine.apart import address_of
 from memsim.sources.ptx.machine.atomics import atomic
 from memsim.sources.ptx.machine.barriers import cluster_barrier
 from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
@@ -38,7 +39,6 @@ from memsim.sources.ptx.machine.tables import (
     WARPS,
     Machine,
 )
-from memsim.support.compiled import inlined, loop
 
 HOST_CALL = int(Stop.host_call)
 _COMPARE, _TEST, _SET = int(floats.COMPARE), int(floats.TEST), int(floats.SET)

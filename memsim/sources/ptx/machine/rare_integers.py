@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import MASK, SHIFT, A, B, C, Integer, X, Y
-from memsim.support.compiled import called, inlined
 from memsim.trace.bits import popcount
 
 _ = {one.name.upper(): int(one) for one in Integer}

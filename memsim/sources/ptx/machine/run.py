@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called, inlined, loop
+from memsim.jit.separate_kernel import call_at
+from memsim.jit.struct_pointer import place_of
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, access, log_masked
-from memsim.sources.ptx.machine.apart import call_at
 from memsim.sources.ptx.machine.barriers import (
     ARRIVE,
     AT_BARRIER,
@@ -69,8 +71,6 @@ from memsim.sources.ptx.machine.tables import (
     WARPS,
 )
 from memsim.sources.rows import START
-from memsim.support.compiled import called, inlined, loop
-from memsim.support.place import place_of
 
 READY, WARP_DONE, YIELDED = int(Status.ready), int(Status.done), int(Status.yielded)
 LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, PARTED, TRAPPED = (
@@ -183,7 +183,7 @@ def _run_warp(m, w):
             if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
                 stop = np.int64(NEW_MIX)
                 break
-            if row[N_USES] > 0:
+            if row[N_USES] != 0:
                 check_uses(m, record, w, warp, row, mask)
         steps += 1
         op = row[OP]
