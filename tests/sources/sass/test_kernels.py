@@ -9,7 +9,7 @@ from sass_launches import both_ways, needs_machine_code
 
 # Of sm_90 the kernels that need no instruction of its warpgroups or its mbarriers.
 WHERE = [(name, 80) for name in CASES] + [(name, 90) for name in ("add", "layer_norm", "spmv", "transpose", "softmax")]
-# div.full and ex2.approx are specified to two units in the last place (PTX ISA, section 9.7.3): there is no bit to equal.
+# div.full and ex2.approx are specified to two units in the last place (PTX ISA, section 9.7.3).
 APPROXIMATE = {"softmax": 3e-7, "dropout": 3e-7}
 
 

@@ -214,7 +214,7 @@ def halves(b: SassBuilder, k: int) -> int:
 
 def _merged_constants(b: SassBuilder) -> None:
     """Two constants of halves are one word of the instruction."""
-    kept = []
+    kept: list[SassOperand] = []
     for one in b.operands:
         if not (kept and isinstance(one, Imm) and one.is_float and isinstance(kept[-1], Imm) and kept[-1].is_float):
             kept.append(one)
