@@ -11,6 +11,7 @@ from numba import config, types
 from numba.extending import intrinsic
 
 from memsim.jit.compiled import called
+from memsim.sources.ptx.machine.numbers import DOWN, UP, ZERO
 
 
 def _fma(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
@@ -57,3 +58,24 @@ def odd_sum(x, y, cell, double):
             cell[0] += 1 if (error > 0) == (total > 0) else -1
         total = double[0]
     return total
+
+
+@called
+def directed(x, y, z, rounding):
+    """x * y + z in double precision, rounded up, down or to zero.
+
+    What the nearest number is off by has the sign of a sum of exact errors (Knuth's of a sum, and that of a product).
+    """
+    near = fused(x, y, z)
+    if not math.isfinite(near):
+        return near
+    product = x * y
+    rest = fused(x, y, -product)
+    total = product + z
+    part = total - product
+    error = (total - near) + (((product - (total - part)) + (z - part)) + rest)
+    if error > 0 and (rounding == UP or rounding == ZERO and near < 0):
+        return np.nextafter(near, math.inf)
+    if error < 0 and (rounding == DOWN or rounding == ZERO and near > 0):
+        return np.nextafter(near, -math.inf)
+    return near
