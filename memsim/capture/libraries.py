@@ -48,6 +48,8 @@ _STAND_INS = {
     "solver": ("libcusolver.so.11", "libcusolver.so.12"),
     "sparse": ("libcusparse.so.12",),
 }
+# Programs look up functions of the second library in the first, which NVIDIA links with it.
+_NEEDED = {"blas": "blaslt"}
 
 # How options and file names begin that name a library.
 _LINKED = re.compile(r"^(-l|--library=|lib)")
@@ -176,9 +178,17 @@ def _build_stand_ins(folder: Path) -> None:
     for name, sonames in _STAND_INS.items():
         exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
         parts = _named(units, name) if name in _ALONE else _named(units, name, "common")
-        libraries += [Library(soname, parts, exported=exported) for soname in sonames]
+        for k, soname in enumerate(sonames):
+            libraries.append(Library(soname, parts, _linked_with(name, k), exported))
         (folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])  # that `-lcublas` finds
     _build(folder, units, libraries)
+
+
+def _linked_with(name: str, release: int) -> tuple[str, ...]:
+    """Linker options by which a stand-in needs another one, of the same release of CUDA."""
+    if name not in _NEEDED:
+        return ()
+    return ("-L.", "-Wl,--no-as-needed", f"-l:{_STAND_INS[_NEEDED[name]][release]}", "-Wl,-rpath,$ORIGIN")
 
 
 def _build(folder: Path, units: Sequence[Unit], libraries: Sequence[Library]) -> None:

@@ -59,10 +59,20 @@ def _finish_backward():
     """
     torch = sys.modules.get("torch")
     with contextlib.suppress(Exception):
-        if torch.cuda.is_initialized():
+        if _has_thread("pt_autograd"):
             with torch.enable_grad():
                 _kept.append(torch.zeros((), device="cuda", requires_grad=True))
                 (_kept[0] * 1).backward()
+
+
+def _has_thread(name):
+    """Whether a thread of the process has a name that begins so."""
+    folder = "/proc/self/task"
+    for one in os.listdir(folder):
+        with open(os.path.join(folder, one, "comm")) as file:
+            if file.read().startswith(name):
+                return True
+    return False
 
 
 def set_version(module):
