@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from memsim_child import driver
+from memsim_child import driver, packages
 
 _device = []  # the library, once it is loaded
 _kept = []  # a tensor that lives as long as the process
@@ -22,6 +22,7 @@ _kept = []  # a tensor that lives as long as the process
 def load(spec):
     """Load the device before ``torch._C`` itself, which looks for one only once."""
     torch = os.path.dirname(spec.origin)
+    packages.refuse("torch", os.path.join(torch, "version.py"), packages.OLDEST_TORCH)
     if os.path.exists(os.path.join(torch, "lib", "libtorch_cuda.so")):
         print(
             "memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch",
