@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -35,11 +36,13 @@ class Tried:
         needs: as in the list.
         result: ``captured``, ``refused``, or ``time``.
         by: what was traced: ``ptx``, or, of rows from before memsim ran PTX alone, ``source``; "" of no trace.
-        seconds: of a processor that it took, with ``--stop``.
+        seconds: of a processor that it took, up to the end of the trace.
         told: memsim's line, if it was refused.
         check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
             says nothing, ``time``, ``refused`` where its source cannot be traced (``asm``) or it calls what is not
             there, or "" where that was not tried.
+        tried: the day of this result, as 2026-11-26; "" of results by memsim's earlier version, which had its own
+            imitation of CUDA's headers.
     """
 
     repository: str
@@ -51,6 +54,7 @@ class Tried:
     seconds: str = ""
     told: str = ""
     check: str = ""
+    tried: str = ""
 
     @property
     def program(self) -> tuple[str, str, str]:
@@ -84,8 +88,11 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
         limit: seconds of a processor for each of its processes.
     """
     begin = _cpu_seconds()
-    done = _run(program, checkouts, limit, ["--stop"])
-    row = Tried(program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}")
+    done = _run(program, checkouts, limit, [])
+    row = Tried(
+        program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}",
+        tried=f"{date.today()}",
+    )  # fmt: skip
     if done is None:
         return row
     lines = [line for line in done.stderr.splitlines() if line.startswith("memsim: ")]
@@ -100,7 +107,7 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
 
 def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:
     """Run a program that was captured to its end, and keep what it says of its results."""
-    done = _run(program, checkouts, limit, [])
+    done = _run(program, checkouts, limit, ["--to-end"])
     if done is None or _out_of_time(done):
         return replace(row, check="time")
     if done.returncode and (_UNKNOWN in done.stderr or not _RAN.search(done.stderr)):

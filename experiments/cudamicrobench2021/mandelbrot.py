@@ -11,7 +11,7 @@ import numpy as np
 
 from memsim.gpu.presets import load_gpu
 from memsim.host import Nested, Program, Work, simulate
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 
 GPU = load_gpu("rtx3080")
 MOST = 2048  # iterations of a pixel

@@ -12,6 +12,7 @@ from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
 from memsim.capture.launches import Benchmarked, Device, Launches
 from memsim.capture.modules import Modules
+from memsim.capture.outcome import CALLED
 from memsim.capture.properties import launch_milliseconds, properties
 from memsim.capture.protocol import (
     VERSION,
@@ -71,7 +72,7 @@ class Conversation:
         """Whether the program is to end, as all that is wanted is captured or tuned."""
         if isinstance(self.timer, Timer) and self.timer.is_done:
             return True
-        return self.launches.wanted.stop and self.launches.is_complete
+        return not self.launches.wanted.to_end and self.launches.is_complete
 
     def forget(self, connection: socket.socket) -> None:
         """A process has ended."""
@@ -90,7 +91,7 @@ class Conversation:
             return self._hello(connection, Hello.read(f), frame.descriptors)
         _close(frame.descriptors)
         if frame.kind == Kind.unsupported:
-            self.launches.note(f"the program called {f.text()}, which memsim does not have")
+            self.launches.note(f"{CALLED}{f.text()}, which memsim does not have")
             return None
         if frame.kind == Kind.note:
             self.launches.note(f.text())

@@ -21,12 +21,14 @@ from memsim.capture.names import shown_names
 from memsim.capture.outline import Outline, outline
 from memsim.capture.protocol import FunctionInfo, VariableInfo
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.compiled import machine_code, needs_of, target
-from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.launch import places
 from memsim.sources.ptx.module import Function, Module, Variable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.choice import kernel_for
+from memsim.sources.sass.disassembly import SassInstruction
+from memsim.sources.sass.kernel import SassKernel
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
 _FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
@@ -164,6 +166,11 @@ class Modules:
         """A kernel's machine code; empty where it cannot be made or read."""
         self._wait(module, kernel)
         return machine_code(module.text_of(kernel), kernel, self.gpu)
+
+    def sass_kernel(self, module: LoadedModule, kernel: str) -> SassKernel | str:
+        """A kernel as machine code that memsim can run, or why there is none."""
+        self._wait(module, kernel)
+        return kernel_for(module.text_of(kernel), kernel, self.gpu)
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)

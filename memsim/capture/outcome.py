@@ -10,6 +10,8 @@ from memsim.sources.wanted import ALL
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
+CALLED = "the program called "  # how notes begin of functions that memsim does not have
+
 
 def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_trace: bool) -> None:
     """Refuse a run that did not give what was wanted.
@@ -28,16 +30,22 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
     if launches.refused and not launches.traces:
         raise InputError(shown, "code", f"cannot be run: {launches.refused[0]}")
     if not stopped and code:
-        how = f"was ended by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
-        why = ""
+        how = f"was ended by {_signal(-code)}{_place(launches)}" if code < 0 else f"ended with exit code {code}"
+        why = "".join(f"; {note}" for note in launches.notes if note.startswith(CALLED))
         if launches.spoilt:
-            spoilt = ", ".join(launches.spoilt)
-            why = f"; its data were wrong ({spoilt}: --snapshot-only); --stop ends it before it uses them"
+            why += f"; its data were wrong ({', '.join(launches.spoilt)}: --snapshot-only)"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")
     if not launches.traces and launches.without_blocks:
         raise launches.without_blocks[0]
     if not launches.traces and needs_trace:
         raise nothing_captured(launches)
+
+
+def _place(launches: Launches) -> str:
+    """Between which launches the program was: kernels report what they do wrong, so a signal ends its host code."""
+    if launches.latest is None:
+        return " in its host code, before its first launch"
+    return f" in its host code, after launch {launches.counts[launches.latest] - 1} of {launches.latest}"
 
 
 def _signal(number: int) -> str:
@@ -62,13 +70,24 @@ def nothing_captured(launches: Launches) -> InputError:
 def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list[str]:
     """What the user should know of a capture that went well."""
     notes = [*launches.notes, *(f"a later launch failed: {error}" for error in launches.failures[:1])]
-    notes += _of_launches(launches, traces) + _never_came(launches)
+    notes += _of_end(launches) if stopped else _of_launches(launches, traces) + _never_came(launches)
     if launches.spoilt and not stopped:
         spoilt = ", ".join(launches.spoilt)
-        notes.append(
-            f"{spoilt} (--snapshot-only): what the program printed or wrote after that is wrong; --stop ends it there"
-        )
+        notes.append(f"{spoilt} (--snapshot-only): what the program printed or wrote after that is wrong")
     return notes
+
+
+def _of_end(launches: Launches) -> list[str]:
+    """That memsim ended the program, where, and what to do if that is not wanted; nothing if nothing was captured."""
+    if not launches.taken:
+        return []
+    last, wanted = launches.taken[-1].counted, launches.wanted
+    choices = ["--to-end runs it to its end"]
+    if wanted.launches is None:
+        choices[0] += " and captures the launch with the most accesses"
+    if not wanted.kernels:
+        choices.append("--kernel NAME captures another kernel")
+    return [f"captured launch {last.index} of {last.kernel} and ended the program there; {', '.join(choices)}"]
 
 
 def _of_launches(launches: Launches, traces: Sequence[Trace]) -> list[str]:

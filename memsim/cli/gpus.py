@@ -28,7 +28,7 @@ class _Presets(TyperGroup):
 gpus = typer.Typer(
     cls=_Presets,
     rich_markup_mode=None,
-    help="List the GPUs, or one GPU: what each value is, its unit, status and source.\n\n\b\n"
+    help="List the GPUs, or show one with the meaning, unit, status and source of every value.\n\n\b\n"
     "  memsim gpus\n  memsim gpus tesla-c2050\n  memsim gpus a100 --toml > mine.toml",
 )
 
@@ -36,10 +36,10 @@ gpus = typer.Typer(
 @gpus.command()
 def show(
     name: Annotated[str | None, typer.Argument(help="A preset, or a path to a TOML file.")] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Print a file for --gpu, whole, to change.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print a complete TOML file for --gpu, to be edited.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the GPUs, or one GPU: what each value is, its unit, status and source.
+    """List the GPUs, or show one with the meaning, unit, status and source of every value.
 
     \b
     memsim gpus
@@ -61,15 +61,51 @@ def show(
     print_text(shown)
 
 
-@gpus.command("import")
-def import_(
-    report: Annotated[Path, typer.Argument(help="The JSON that mt4g wrote of an NVIDIA GPU.")],
-    out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
-    base: Annotated[str | None, typer.Option(help="A preset or file for all that the report does not tell.")] = None,
-    name: Annotated[str | None, typer.Option(help="What to call the GPU; else the board's name.")] = None,
+@gpus.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the GPU.")],
+    like: Annotated[str, typer.Option(help="A preset of the same family: its SM, its kind of L2 and memory.")],
+    sms: Annotated[int, typer.Option(help="Number of SMs.")],
+    clock: Annotated[float, typer.Option(help="Boost clock in MHz.")],
+    l2: Annotated[float, typer.Option(help="Size of L2 in MiB.")],
+    bus: Annotated[int, typer.Option(help="Width of the memory bus in bits.")],
+    bandwidth: Annotated[float, typer.Option(help="Peak memory bandwidth in GB/s.")],
+    memory: Annotated[
+        str | None, typer.Option(help="Kind of memory, such as GDDR6. Default: that of the preset.")
+    ] = None,
+    memory_like: Annotated[str | None, typer.Option(help="A preset with the same kind of memory.")] = None,
+    source: Annotated[str, typer.Option(help="Where the numbers come from.")] = "data sheet",
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="The TOML file to write. Default: NAME.toml.")] = None,
     force: Force = False,
 ) -> None:
-    """A GPU from what mt4g measured of it (github.com/caps-tum/mt4g): sizes, lines, sectors, latencies, memory.
+    """Describe a GPU by seven numbers of its data sheet and a preset of its family.
+
+    \b
+    memsim gpus new rtx4070 --like rtx4090 --sms 46 --clock 2475 --l2 36 --bus 192 --bandwidth 504
+    memsim run spmv.h5 --gpu rtx4070.toml
+    """
+    from memsim.cli.output import check_file, write_file
+    from memsim.gpu.data_sheet import DataSheet, described
+    from memsim.report.inputs import own_gpu_toml
+
+    file = out or Path(f"{name}.toml")
+    check_file(file, force)
+    sheet = DataSheet(name, like, sms, clock, round(l2 * 2**20), bus, bandwidth, memory, memory_like, source)
+    values = described(sheet)
+    about = f"{name}: numbers of its data sheet; everything else is that of {like}, or scaled from it."
+    write_file(file, own_gpu_toml(about, name, like, values))
+    typer.echo(f"{file}: {len(values)} values of {name}, the others of {like}")
+
+
+@gpus.command("import")
+def import_(
+    report: Annotated[Path, typer.Argument(help="JSON report of mt4g for an NVIDIA GPU.")],
+    out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
+    base: Annotated[str | None, typer.Option(help="Preset or file for numbers that the report lacks.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the GPU; default: the board's name.")] = None,
+    force: Force = False,
+) -> None:
+    """Make a GPU from a measurement of mt4g (github.com/caps-tum/mt4g): sizes, lines, sectors, latencies, memory.
 
     \b
     memsim gpus import "NVIDIA GeForce RTX 2080 Ti.json" -o mygpu.toml

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memsim.cli.options import Force, QuietTables
+from memsim.cli.options import Force, Jobs, QuietTables
 from memsim.cli.output import print_text
+from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,23 +21,23 @@ INTERRUPTED = 130
 
 
 def sweep(
-    path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/studies.md).")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The study's results, HDF5.")] = None,
+    path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/how_to/studies.md).")],
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file of the study (HDF5).")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")
+        bool, typer.Option("--resume", help="Continue with the trials of the results file and those of a killed run.")
     ] = False,
     force: Force = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    jobs: Jobs = None,
     executor: Annotated[
-        str, typer.Option(help="Where trials run: local, dask (workers here), dask:ADDRESS of a scheduler, or mpi.")
+        str, typer.Option(help="Where trials run: local, dask (local workers), dask:ADDRESS (a scheduler), or mpi.")
     ] = "local",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the study, print its points, measure one trial, and stop.")
     ] = False,
-    log: Annotated[Path | None, typer.Option(help="A file to append what happens to.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Append events to this file.")] = None,
     quiet: QuietTables = False,
 ) -> None:
-    """Run a study: every point of its design, several trials each, every case.
+    """Run a study: all points of its design, several trials each.
 
     All of the study is checked before anything runs. A trial is on the disk as soon as it is finished: after Ctrl-C, or
     a kill, --resume goes on and repeats none.
@@ -59,12 +59,10 @@ def sweep(
     study.check()
     if dry_run:
         print_text(report.points(study))
-        print_text(report.forecast(forecast(study), jobs or os.cpu_count() or 1))
+        print_text(report.forecast(forecast(study), chosen_jobs(jobs)))
         return
     with _logging(log), _bars(quiet) as progress:
-        found = study.run(
-            out, jobs=jobs or os.cpu_count() or 1, executor=executor, resume=resume, force=force, progress=progress
-        )
+        found = study.run(out, jobs=chosen_jobs(jobs), executor=executor, resume=resume, force=force, progress=progress)
     if not quiet:
         print_text(report.text(found))
     if not found.about["complete"]:

@@ -7,7 +7,7 @@ the first event of its kind of access.
 from __future__ import annotations
 
 from memsim.hierarchy.counters import Event
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 NEVER = 1 << 62
 ALL = 0xFF  # every sector of a line

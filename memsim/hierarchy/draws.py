@@ -69,15 +69,18 @@ def draws(
 
 def _of_trial(tx: Transactions, gpu: GPU, started: int, seeds: np.random.SeedSequence, where: Layout | None) -> Draws:
     if where is None or gpu.stochastic.page_placement:
-        where = layout(tx, gpu, _page_stream(seeds) if gpu.stochastic.page_placement else None)
+        where = layout(tx, gpu, page_stream(seeds) if gpu.stochastic.page_placement else None)
     rng = np.random.default_rng(seeds)
     key = int(rng.integers(1 << 31))
     phases = rng.random(started) if gpu.stochastic.start_alignment else None
     return Draws(where, phases, key, key, key, key)
 
 
-def _page_stream(seeds: np.random.SeedSequence) -> np.random.Generator:
-    """A child's, by its key: spawning one would count up in `seeds`, and the next call would get another."""
+def page_stream(seeds: np.random.SeedSequence) -> np.random.Generator:
+    """The stream of page placement.
+
+    It is a child's, by its key: spawning one would count up in `seeds`, and the next call would get another.
+    """
     return np.random.default_rng(np.random.SeedSequence(seeds.entropy, spawn_key=(*seeds.spawn_key, 0)))
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.loops.host_lines import HOST_LINE, line_aligned
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 REQUEST = np.dtype(
     [

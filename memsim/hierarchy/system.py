@@ -25,7 +25,6 @@ from memsim.hierarchy.draws import draws
 from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
-from memsim.hierarchy.loops.entry import is_ready
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
@@ -33,6 +32,7 @@ from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.translation.lookups import advance_translation
 from memsim.hierarchy.trial import Trial, latency_counts
+from memsim.jit.compile_entry import is_ready
 from memsim.support.errors import InputError
 from memsim.trace.transactions import Transactions
 
@@ -118,7 +118,7 @@ class System:
             memory = memory_step(state, self.gpu, self.memory_log, state.log_run, grouping)
         return Trial(
             counters=state.counters.transpose(1, 0, 2, 3).copy(),
-            cycles=sms.sms["end"].max() - begin,
+            cycles=self._end - begin,
             latency_histogram=sms.histogram[:-1].copy(),
             latency_sum=times["sum"],
             latency_count=times["count"],
@@ -135,6 +135,14 @@ class System:
             dirty_sectors=state.dirty_sectors,
             blocks_done=self.blocks.done,
         )
+
+    @property
+    def _end(self) -> int:
+        """When the last warp has ended and, if the launch waits for them, L2 has taken all stores."""
+        warps = int(self.machine.sms.sms["end"].max())
+        if not (self.gpu.launch.waits_for_stores and self.gpu.l2.enabled):
+            return warps
+        return max(warps, int(self.machine.slices.slices["free"].max()))
 
     @property
     def memory_log(self) -> np.ndarray:

@@ -16,8 +16,8 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import resident_blocks
 from memsim.hierarchy.mapping import layout
+from memsim.jit.compiled import loop
 from memsim.models.machine import idle_miss_cycles, peak_bandwidth
-from memsim.support.compiled import loop
 from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.reader import Trace

@@ -12,8 +12,8 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.system import System
+from memsim.jit.compiled import loading_loops
 from memsim.montecarlo.pool import Killed, Worker
-from memsim.support.compiled import loading_loops
 from memsim.support.interrupts import deferred
 from memsim.support.scratch import Scratch
 from memsim.trace.transactions import INSTRUCTION, Transactions

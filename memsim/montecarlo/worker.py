@@ -13,6 +13,8 @@ from memsim.hierarchy.mapping import Layout
 from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.choices import Engine
+from memsim.montecarlo.reference_trial import reference_trial
 from memsim.trace.transactions import Transactions
 
 spare = Spare()  # of this process, whose trials of one kernel come one after the other
@@ -27,6 +29,7 @@ class Job:
     warm: bool = False
     quantum: int | None = None
     sources: tuple[Mapping[str, int], ...] = ()  # of each trial, see run_trial
+    engine: Engine = Engine.compiled
 
 
 def run_trial(job: Job, trial: int) -> tuple[int, Trial]:
@@ -36,6 +39,10 @@ def run_trial(job: Job, trial: int) -> tuple[int, Trial]:
     trial: they are as in that one.
     """
     execution, redrawn = job.execution, job.sources[trial] if job.sources else {}
+    if job.engine is Engine.reference:
+        replay, grouping = _seeds(job, trial).spawn(2)
+        rng = np.random.default_rng(grouping)
+        return trial, reference_trial(execution.transactions, execution, execution.layout, replay, rng)
     own, others = _seeds(job, trial), {source: _seeds(job, other) for source, other in redrawn.items()}
     return trial, replayed(execution.transactions, execution, execution.layout, own, job.warm, job.quantum, others)
 

@@ -16,9 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.profile.order import Order
 from memsim.profile.stack import HASH_BITS, add, before, picked, squeeze
-from memsim.support.compiled import loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
 

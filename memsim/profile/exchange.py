@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.profile.order import Order
-from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.schema import Flag, Kind, Space, StaticOp
 from memsim.trace.transactions import Transactions

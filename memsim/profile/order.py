@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 from memsim.trace.transactions import Transactions
 
 MOST_TRANSACTIONS = 1 << 22  # of a trace with more, so many are profiled

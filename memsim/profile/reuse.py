@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.profile.op_profile import OCTAVES
 from memsim.profile.order import Order
 from memsim.profile.stack import HASH_BITS, add, before, picked
-from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.transactions import Transactions
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.profile.order import Order
-from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.transactions import Transactions

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 
 HASH_BITS = 20
 

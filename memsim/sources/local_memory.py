@@ -6,7 +6,7 @@ a warp's region begins with the first word of all its lanes. The regions lie bey
 
 from __future__ import annotations
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 
 START = 1 << 58
 WINDOW = 1 << 24  # bytes of a thread's offsets

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 from memsim.trace.schema import MIX, MOST_MIXES
 
 MIX_FIELDS = len(MIX.names or ())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 from memsim.trace.coalescing_rules import ATOMIC, BANKS, BANKS_1X, BANKS_ATOMIC, DISTINCT, IN_ORDER
 from memsim.trace.schema import EXPLICIT, NO_OP
 from memsim.trace.transactions import NOTHING

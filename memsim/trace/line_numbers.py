@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 
 EMPTY = -1  # no line is negative
 

@@ -8,12 +8,12 @@ import pytest
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import mapping as oracle
 
 from memsim.gpu.choices import IndexHash
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.mapping import index, layout, placed
+from memsim.reference import address_map as reference
 
 addresses = st.lists(st.integers(0, (1 << 31) - 1), min_size=1, max_size=20, unique=True)
 
@@ -25,22 +25,22 @@ def assert_placed(gpu, line_addresses) -> None:
     sets_per_slice = gpu.l2.size_bytes // gpu.l2.slices // gpu.l2.line_bytes // gpu.l2.ways
     for i, line in enumerate(line_addresses):
         address, place = line * gpu.l1.line_bytes, found.mapping[i]
-        assert place["l1_set"] == oracle.l1_set(address, gpu)
-        assert place["slice"] == oracle.slice_of(address, gpu)
-        assert (place["channel"], place["bank"], place["row"]) == oracle.channel_bank_row(address, gpu)
+        assert place["l1_set"] == reference.l1_set(address, gpu)
+        assert place["slice"] == reference.slice_of(address, gpu)
+        assert (place["channel"], place["bank"], place["row"]) == reference.channel_bank_row(address, gpu)
         for k in range(per):
-            within = oracle.l2_set(address + k * gpu.l2.line_bytes, gpu)
+            within = reference.l2_set(address + k * gpu.l2.line_bytes, gpu)
             assert found.sets[i * per + k] == place["slice"] * sets_per_slice + within
 
 
 @drawn(60)
 @given(machines.machines(), addresses)
-def test_every_line_lives_where_the_oracle_says(gpu, line_addresses):
+def test_every_line_lives_where_the_reference_model_says(gpu, line_addresses):
     assert_placed(gpu, line_addresses)
 
 
 @pytest.mark.parametrize("name", ["tesla-c2050", "gtx480", "tesla-v100"])
-def test_presets_place_lines_as_the_oracle_says(name):
+def test_presets_place_lines_as_in_the_reference_model(name):
     rng = np.random.default_rng(0)
     assert_placed(load_gpu(name), sorted({int(a) for a in rng.integers(0, 1 << 26, 200)}))
 

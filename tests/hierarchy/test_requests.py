@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.hierarchy.loops.plain import records
 from memsim.hierarchy.requests import REQUEST, new_calendar, new_pool, schedule, take_bucket, walk_ahead
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
+from memsim.jit.plain_python import records
 
 CYCLES = 4
 KEYS = st.one_of(st.integers(0, 2**32 - 1), st.sampled_from([0, 1, 7, 2**31, 2**32 - 1]))

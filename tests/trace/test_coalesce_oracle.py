@@ -12,7 +12,7 @@ from oracles import coalesce as oracle
 
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.presets import override
-from memsim.hierarchy.loops.plain import Records
+from memsim.jit.plain_python import Records
 from memsim.support.errors import InputError
 from memsim.trace import coalesce as driver
 from memsim.trace import coalesce_loop, line_numbers

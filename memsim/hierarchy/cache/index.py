@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.hierarchy.cache.ways import first_way
-from memsim.hierarchy.loops.lanes import FEW, MANY, equal_few, equal_many, lowest_bit
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
+from memsim.jit.vector_compare import FEW, MANY, equal_few, equal_many, lowest_bit
 
 
 @inlined

@@ -10,9 +10,9 @@ import numpy as np
 
 from memsim.gpu.choices import Replacement
 from memsim.hierarchy.cache.ways import Cache, first_way, make_newest, oldest_way, slot_of_way, way_of_slot
-from memsim.hierarchy.loops.fixed import fixed
 from memsim.hierarchy.loops.random import hash32
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
+from memsim.jit.specialization import fixed
 
 LRU, FIFO, RANDOM, TREE_PLRU, SRRIP, BRRIP = range(6)
 POLICY = {

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.hierarchy.loops.host_lines import line_aligned
-from memsim.hierarchy.loops.lanes import MANY
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
+from memsim.jit.vector_compare import MANY
 
 # Eight bytes with one more of the level's own.
 WAY_FIELDS = [

@@ -18,10 +18,10 @@ from memsim.hierarchy.dram.queues import admit, bank_of, direction_at, direction
 from memsim.hierarchy.dram.request_log import log_request
 from memsim.hierarchy.dram.schedule import forget, next_row, offer_column, offer_row, plan, plan_started, take_turns
 from memsim.hierarchy.dram.state import NO_AGE, UNKNOWN
-from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, schedule, take_bucket
-from memsim.support.compiled import inlined
-from memsim.support.place import place_of
+from memsim.jit.compiled import inlined
+from memsim.jit.prefetch_host import prefetch
+from memsim.jit.struct_pointer import place_of
 
 
 @inlined

@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.hierarchy.dram.queues import find_hit
 from memsim.hierarchy.dram.state import ACTIVATE, NO_AGE, PRECHARGE, READ, REFRESH, WRITE
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

@@ -6,8 +6,8 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.dram.policy import ALONE, FR_FCFS, OPEN_PAGE, POLICY, ROW_POLICY, WRITE_TURNS
-from memsim.hierarchy.loops.fixed import fixed, matching
 from memsim.hierarchy.parameters import clock_ratio, record_of
+from memsim.jit.specialization import fixed, matching
 
 # What the channels of all presets have in common, which the loop is compiled for.
 KINDS = [dict(policy=FR_FCFS, row_policy=OPEN_PAGE, write_turns=ALONE, groups=1)]

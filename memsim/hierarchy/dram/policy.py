@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from memsim.gpu.choices import DramPolicy, RowPolicy, WriteTurns
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 FCFS, FR_FCFS = range(2)
 POLICY = {DramPolicy.fcfs: FCFS, DramPolicy.fr_fcfs: FR_FCFS}

@@ -8,7 +8,7 @@ from memsim.hierarchy.codes import FETCH
 from memsim.hierarchy.dram.policy import joins_reads, row_hits_first, takes_turns_alone
 from memsim.hierarchy.dram.state import BANK_BITS, NO_AGE
 from memsim.hierarchy.requests import append, pop
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 LOG = np.dtype(
     [

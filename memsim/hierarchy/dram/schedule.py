@@ -12,7 +12,7 @@ from memsim.hierarchy.dram.commands import bus_ready
 from memsim.hierarchy.dram.policy import finishes_opened, joins_reads, row_hits_first, takes_turns_alone
 from memsim.hierarchy.dram.queues import bank_of, begin_batch
 from memsim.hierarchy.dram.state import AGE_BITS, NO_AGE, UNKNOWN
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

@@ -26,7 +26,7 @@ from memsim.hierarchy.codes import (
 )
 from memsim.hierarchy.l2.state import FETCH_MISS, NO_ALLOCATE, UPDATE_MEMORY, VALIDATE
 from memsim.hierarchy.requests import schedule, take
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

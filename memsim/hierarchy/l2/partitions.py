@@ -18,7 +18,7 @@ from memsim.hierarchy.cache.replacement import touch
 from memsim.hierarchy.codes import HIT, INVALIDATE, READS, reads
 from memsim.hierarchy.l2.lookup import allocate, reply
 from memsim.hierarchy.requests import give, schedule, take
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

@@ -12,7 +12,7 @@ import numpy as np
 from memsim.hierarchy.codes import FETCH, MISS, STORE, WRITE_BACK, first_event, reads
 from memsim.hierarchy.l2.lookup import reply, to_memory
 from memsim.hierarchy.requests import give
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

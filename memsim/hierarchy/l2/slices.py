@@ -15,10 +15,10 @@ from memsim.hierarchy.l2.lookup import clean, look_up_lines, to_memory, write_th
 from memsim.hierarchy.l2.partitions import answer, come_back, drop_copy, enter, look_up_across
 from memsim.hierarchy.l2.port import answer_fetched, forward
 from memsim.hierarchy.l2.state import AGAIN, WORST
-from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, take_bucket
-from memsim.support.compiled import inlined
-from memsim.support.place import place_of
+from memsim.jit.compiled import inlined
+from memsim.jit.prefetch_host import prefetch
+from memsim.jit.struct_pointer import place_of
 
 
 @inlined

@@ -1,1 +1,1 @@
-"""What the compiled loops need beside NumPy: compilation, plain Python's records, prefetching, hashes."""
+"""What the compiled loops need beside NumPy: hashes, and the host's cache lines."""

@@ -6,7 +6,7 @@ does not.
 
 from __future__ import annotations
 
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 WORD = 0xFFFFFFFF
 

@@ -7,10 +7,10 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.channels import advance_channels, to_clock
-from memsim.hierarchy.loops.plain import level_records, records
 from memsim.hierarchy.machine import Machine, plain
 from memsim.hierarchy.requests import append, give, take, take_bucket
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
+from memsim.jit.plain_python import level_records, records
 
 # time: SM cycle in which it reaches its channel; kind: FETCH or WRITE_BACK.
 REQUEST_ALONE = np.dtype(

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.loops.plain import records
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.scoreboard import clear_boards
 from memsim.hierarchy.sm.state import AWAKE, SLOTS
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
+from memsim.jit.plain_python import records
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
 

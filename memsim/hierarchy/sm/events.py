@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.sm.state import EVENT_BITS, SLOTS
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

@@ -28,7 +28,7 @@ from memsim.hierarchy.loops.random import WORD, hash32
 from memsim.hierarchy.requests import give, schedule, take
 from memsim.hierarchy.sm.scoreboard import flight_ended
 from memsim.hierarchy.sm.state import ALLOCATE, BACK, EVICT, SLOTS
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 # What a look-up comes to: done, or to be tried again after a reply, the line known to be absent or not.
 DONE, AGAIN, ABSENT = range(3)

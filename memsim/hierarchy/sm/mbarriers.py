@@ -10,7 +10,7 @@ from __future__ import annotations
 from memsim.hierarchy.codes import NEVER
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.state import ARRIVES, AT_MBARRIER, RELEASED, SLOTS
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

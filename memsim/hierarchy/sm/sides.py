@@ -11,7 +11,7 @@ from __future__ import annotations
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.scoreboard import clear_boards
 from memsim.hierarchy.sm.state import AWAKE, SLOTS
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

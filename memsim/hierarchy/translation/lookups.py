@@ -15,11 +15,11 @@ import numpy as np
 from memsim.hierarchy.cache.index import find, recall
 from memsim.hierarchy.cache.replacement import replace, touch, victim
 from memsim.hierarchy.counters import TranslationEvent
-from memsim.hierarchy.loops.prefetch import prefetch
 from memsim.hierarchy.requests import append, give, pop, schedule, take, take_bucket
 from memsim.hierarchy.translation.walks import answer, begin_walk, receive
-from memsim.support.compiled import inlined
-from memsim.support.place import place_of
+from memsim.jit.compiled import inlined
+from memsim.jit.prefetch_host import prefetch
+from memsim.jit.struct_pointer import place_of
 
 SM_HIT, SM_MISS, SM_MERGE, SHARED_HIT, SHARED_MISS, SHARED_MERGE = (int(event) for event in TranslationEvent)
 

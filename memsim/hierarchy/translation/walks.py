@@ -6,7 +6,7 @@ from memsim.hierarchy.cache.replacement import replace, victim
 from memsim.hierarchy.codes import BYPASS
 from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.requests import append, give, pop, schedule, take
-from memsim.support.compiled import inlined
+from memsim.jit.compiled import inlined
 
 
 @inlined

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.coalesce_loop import ADDRESS, LANE, count_distinct, count_passes, emit_group
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.models.cumapz.loops import SECTOR_BYTES
-from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.coalesce_loop import ADDRESS, LANE, count_distinct, count_passes, emit_group, expand_lanes
 from memsim.trace.coalescing_rules import BANKS_ATOMIC

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from memsim.jit.compiled import loop
 from memsim.sources.describe.waiting import WAITING_STATE
 from memsim.sources.mixes import MIX_FIELDS, mix_number
 from memsim.sources.rows import BESIDE, GAP, charge
-from memsim.support.compiled import loop
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 N_CLASSES = len(INSTRUCTION_CLASSES)

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from memsim.jit.compiled import loop
 from memsim.sources.rows import STATE
 from memsim.sources.waits import ANSWERED, CLASSES, COPIES, LOADS, LONG, NEEDED, SHORT, issue_load, need
-from memsim.support.compiled import loop
 
 # Columns of what a value depends on, i4 [rows, DEPENDENCES]; -1 is none.
 SEQUENCE_OF, LONG_OF, SHORT_OF = range(3)

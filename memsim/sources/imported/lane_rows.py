@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.sources.rows import REACH, place_lanes
 from memsim.sources.waits import wait_for_none
-from memsim.support.compiled import loop
 from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP
 
 WARP_SIZE = 32

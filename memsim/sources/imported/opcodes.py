@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.sources.imported.sass import WIDTHS, Opcode, decode
 from memsim.sources.imported.text import shown
 from memsim.sources.imported.tokens import SPACE
-from memsim.support.compiled import loop
 
 MOST, _SLOTS = 1 << 11, 1 << 12
 SLOT = np.dtype(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
 
 SPACE, LINE_FEED = 32, 10
 BAD = -1  # `read_*` found no number

@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 from pathlib import Path
@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.module import Function, Module, Variable
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.disassembly import SassInstruction
+from memsim.sources.sass.kernel import SassKernel
 from memsim.support.errors import InputError
 
 MOST_THREADS = 1024  # of a block
@@ -39,6 +40,7 @@ class Launch:
         source: what errors call the PTX.
         registers: of a thread, where a compiler told them.
         machine_code: what an assembler made of the kernel, whose counts replace estimates; empty: not known.
+        sass: the kernel as machine code, which runs in the place of its PTX; None: PTX runs.
         parameters: what the trace was made from, shown with it.
         name: what the trace calls the kernel; empty: its name in PTX.
         origin: of the PTX, whose lines the trace quotes.
@@ -56,6 +58,7 @@ class Launch:
     source: str = "ptx"
     registers: int | None = None
     machine_code: Sequence[SassInstruction] = ()
+    sass: SassKernel | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
     origin: Origin = Origin()
@@ -123,6 +126,16 @@ class Launch:
             raise InputError(self.source, "shared_bytes", f"is {self.shared_bytes}; give 0 to {MOST_SHARED}")
         if any(whole % part for whole, part in zip(self.grid, self.cluster, strict=True)):
             raise InputError(self.source, "cluster", f"is {self.cluster}; the grid's {self.grid} must be multiples")
+
+
+def with_code(launch: Launch, sass: SassKernel | str) -> Launch:
+    """A launch that runs as machine code, or as PTX for a reason; its trace says which."""
+    if prod(launch.cluster) > 1:
+        sass = "clusters of blocks do not run as machine code"
+    if isinstance(sass, str):
+        return replace(launch, parameters=launch.parameters | {"code": f"PTX, as {sass}"})
+    code = f"machine code for sm_{sass.cubin.architecture}"
+    return replace(launch, sass=sass, parameters=launch.parameters | {"code": code})
 
 
 @lru_cache(maxsize=64)

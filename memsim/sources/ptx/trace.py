@@ -9,8 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.gpu.config import GPU
+from memsim.jit.compiled import loading_loops
 from memsim.sources import snapshot
 from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks, waits_for_host
 from memsim.sources.ptx.device import Device
@@ -28,11 +28,12 @@ from memsim.sources.ptx.program import Program, build
 from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS
 from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
-from memsim.support.compiled import loading_loops
+from memsim.sources.sass.layout import lay_out_sass
+from memsim.sources.sass.program import build_sass
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, LaunchShape
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -57,10 +58,8 @@ class Run:
         self, launch: Launch, memory: Memory, *, check: bool, tracing: bool, host_calls: HostCalls | None = None
     ) -> None:
         launch.check()
-        function = without_wmma(flattened(launch.module, launch.function), launch.source)
         self.launch, self._tracing = launch, tracing
-        self.layout: Layout = lay_out(launch, function, memory)
-        self.program: Program = build(launch, function, self.layout, memory, check=check, tracing=tracing)
+        self.layout, self.program = _prepared(launch, memory, check, tracing)
         self.mixes = Mixes(self.program.segments)
         batch = _batch(launch)
         self.device = Device(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
@@ -175,6 +174,16 @@ class Run:
         return LaunchShape(launch.grid, launch.block, 32, known, self.layout.shared_bytes)
 
 
+def _prepared(launch: Launch, memory: Memory, check: bool, tracing: bool) -> tuple[Layout, Program]:
+    """The layout and the program of a launch: of its machine code where that is given, else of its PTX."""
+    if launch.sass is not None:
+        layout = lay_out_sass(launch, launch.function, launch.sass, memory)
+        return layout, build_sass(launch, launch.sass, layout, tracing=tracing)
+    function = without_wmma(flattened(launch.module, launch.function), launch.source)
+    layout = lay_out(launch, function, memory)
+    return layout, build(launch, function, layout, memory, check=check, tracing=tracing)
+
+
 def _batch(launch: Launch) -> int:
     """Teams of blocks that one call of the loop runs at most."""
     return max(1, min(MOST_BATCH, launch.n_blocks) // launch.team)
@@ -244,8 +253,10 @@ def begin_trace(ready: Run, out: str | Path, gpu: GPU) -> TraceWriter:
 def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     """Complete a trace with its static ops, arrays and mixes."""
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
-    issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
-    ops = static_ops(ready.device, ready.program)
+    issue = Issue(KnownWaits.scoreboard, counted, ready.mixes.table())
+    if ready.program.facts is not None:
+        issue = replace(issue, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
+    ops = static_ops(ready.launch, ready.device, ready.program)
     writer.finish(
         shape,
         ops,
@@ -261,6 +272,9 @@ def _with_elements(ready: Run, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:
     least: dict[int, int] = {}
     for number, array in machine.made[: int(machine.n_made[0])].tolist():
         one = ready.program.origin[number]
+        if ready.program.facts is not None:
+            least[array] = min(ready.program.facts.width(one), least.get(array, 4))
+            continue
         size = type_bytes(one.type) if one.name in ("ld", "st", "atom", "red") else 0
         if size:
             least[array] = min(size, least.get(array, size))
@@ -289,7 +303,7 @@ def chunks(
     ids = ready.blocks(np.arange(start, start + team))
     chunk = ready.chunk(len(ids), 0)
     if wanted is None:
-        accessed = lane_bytes(chunk, static_ops(ready.device, ready.program)) / len(ids)
+        accessed = lane_bytes(chunk, static_ops(ready.launch, ready.device, ready.program)) / len(ids)
         wanted = snapshot.default_blocks(shape, gpu, None, accessed)
         if most_executed is not None:
             wanted = wanted[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]

@@ -7,8 +7,8 @@ import pytest
 
 from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.ways import WAY_FIELDS, new_cache
-from memsim.hierarchy.loops.plain import level_records
-from memsim.support.compiled import loop
+from memsim.jit.compiled import loop
+from memsim.jit.plain_python import level_records
 
 SETS = 3
 

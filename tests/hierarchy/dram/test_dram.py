@@ -12,7 +12,6 @@ from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
 from machines import instruction
-from oracles.dram import waits
 
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
@@ -24,6 +23,7 @@ from memsim.hierarchy.machine import build
 from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
 from memsim.hierarchy.system import System
 from memsim.montecarlo.load_loops import one_load
+from memsim.reference.dram_timing import distances
 from memsim.trace.schema import Kind
 
 NAMES = dict(enumerate(("precharge", "activate", "read", "write", "refresh")))
@@ -190,7 +190,7 @@ def illegal(dram, log: list[tuple[int, str, int, int]]) -> list[str]:
     found, timing, groups = [], dram.timing, dram.bank_groups or 1
     for (t0, a, bank_a, _), (t1, b, bank_b, _) in combinations(log, 2):
         together = groups > 1 and bank_a % groups == bank_b % groups
-        least = max(waits(timing, a, b, bank_a == bank_b, together), default=None)
+        least = max(distances(timing, a, b, bank_a == bank_b, together), default=None)
         found += [] if least is None or t1 - t0 >= least else [f"{a} {t0} {b} {t1}"]
     activates = sorted(clock for clock, name, _, _ in log if name == "activate")
     found += [f"activates {a} {b}" for a, b in zip(activates, activates[4:], strict=False) if b - a < timing.faw]

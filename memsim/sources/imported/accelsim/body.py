@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.sources.imported.accelsim.issue import begin_issue, end_gap
 from memsim.sources.imported.accelsim.lines import read_instruction
 from memsim.sources.imported.accelsim.problems import (
@@ -36,7 +37,6 @@ from memsim.sources.imported.tokens import (
     skip_line,
     skip_spaces,
 )
-from memsim.support.compiled import loop
 
 _BEGIN, _END, _THREAD_BLOCK, _WARP, _INSTS, _CLUSTER = (
     np.frombuffer(word, np.uint8) for word in (b"#BEGIN_TB", b"#END_TB", b"thread block", b"warp", b"insts", b"cluster")

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import inlined
 from memsim.sources.imported.accelsim.find_op import find_ops
 from memsim.sources.imported.accelsim.issue import end_gap, loads_into
 from memsim.sources.imported.accelsim.problems import BULK, ROWS_FULL, TEXT_USED
@@ -20,7 +21,6 @@ from memsim.sources.imported.accelsim.state import BARRIERS
 from memsim.sources.imported.lane_rows import WARP_SIZE, write_lanes, write_plain
 from memsim.sources.imported.tokens import LARGEST, read_decimal, read_hex, read_signed
 from memsim.sources.waits import ANSWERED, COPIES, LOADS, NEEDED, need
-from memsim.support.compiled import inlined
 from memsim.trace.schema import Flag, Kind, Space
 
 PIECE = 16  # bytes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import inlined
 from memsim.sources.imported.accelsim.problems import NEW_OP, TEXT_USED
 from memsim.sources.imported.accelsim.state import OP_SLOTS_LOG2
-from memsim.support.compiled import inlined
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio, which spreads keys over a table
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from memsim.jit.compiled import inlined
 from memsim.sources.imported.units import UNITS
 from memsim.sources.mixes import COUNT, MIX_FIELDS, Mixes, mix_number, new_mixes
 from memsim.sources.rows import STATE
 from memsim.sources.waits import ANSWERED, COPIES, LOADS, NEEDED, issue_load, need, take_waits
-from memsim.support.compiled import inlined
 from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
 
 ALL_REGISTERS = 256

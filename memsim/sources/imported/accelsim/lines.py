@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import inlined
 from memsim.sources.imported.accelsim.bulk import read_bulk, try_barrier
 from memsim.sources.imported.accelsim.find_op import find_ops
 from memsim.sources.imported.accelsim.issue import (
@@ -63,7 +64,6 @@ from memsim.sources.imported.tokens import (
 )
 from memsim.sources.local_memory import WINDOW, local_address
 from memsim.sources.waits import COPIES, LONG, SHORT
-from memsim.support.compiled import inlined
 from memsim.trace.schema import Flag, Kind, Space
 
 LIST, STRIDE, DELTAS = range(3)  # address modes

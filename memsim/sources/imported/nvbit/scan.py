@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import loop
 from memsim.sources.imported.lane_rows import WARP_SIZE, write_lanes
 from memsim.sources.imported.opcodes import find_opcode, read_opcode
 from memsim.sources.imported.sass import Does, Where
@@ -26,7 +27,6 @@ from memsim.sources.imported.tokens import (
     skip_token,
 )
 from memsim.sources.local_memory import WINDOW, local_address
-from memsim.support.compiled import loop
 from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, Flag, Space
 

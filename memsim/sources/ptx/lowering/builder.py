@@ -65,6 +65,7 @@ class Builder:
         self.labels: dict[str, int] = {}
         self._to_labels: list[tuple[int, int, str]] = []  # (micro-op or list entry, which of both, label)
         self.read: set[str] = set()  # registers that some instruction reads
+        self.bank_rows: dict[tuple[int, int], int] = {}  # of machine code: rows of words in constant banks
         self.instruction: Instruction | None = None
         self._pending: Fields = {}
 
@@ -158,6 +159,10 @@ class Builder:
             self._pending |= {"uses": len(self.use_lists), "n_uses": len(uses)}
             self.use_lists += [self.row(name) for name in uses]
 
+    def follow(self, code: int, kind: int) -> None:
+        """Give what begins a control code of machine code: `codes.control_code`, BY_CODE or RESULT_BY_CODE."""
+        self._pending |= {"uses": code, "n_uses": kind}
+
     def emit(self, op: Micro, **fields: int) -> None:
         """Add a micro-op; the instruction's guard goes with it unless ``guard`` is given."""
         assert self.instruction is not None
@@ -184,9 +189,9 @@ class Builder:
         self.lists += rows
         return len(self.lists) - len(rows)
 
-    def jump(self, label: str) -> None:
-        """A branch to a label."""
-        self.emit(Micro.branch)
+    def jump(self, label: str, **fields: int) -> None:
+        """A branch to a label; ``fields`` may give its guard."""
+        self.emit(Micro.branch, **fields)
         self._to_labels.append((len(self.code) - 1, 0, label))
 
     def jump_by(self, index: int, labels: list[str]) -> None:

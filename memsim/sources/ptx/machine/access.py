@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
     BROUGHT,
@@ -46,7 +47,6 @@ from memsim.sources.ptx.machine.tables import (
     TRACING,
 )
 from memsim.sources.rows import REACH
-from memsim.support.compiled import called, inlined
 
 OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
     int(Stop.outside), int(Stop.too_many_ops), int(Stop.misaligned), int(Stop.done), int(Stop.spinning)

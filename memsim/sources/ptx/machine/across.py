@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.codes import COUNT, DST, LANES, MASK, SHIFT, A, B, C, X, Y
-from memsim.support.compiled import called
 from memsim.trace.bits import popcount
 
 UP, DOWN, BUTTERFLY, INDEX = range(4)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.access import (
     DONE,
     LOGGED,
@@ -42,7 +43,6 @@ from memsim.sources.ptx.machine.floats import BF16X2, F16X2
 from memsim.sources.ptx.machine.log import WAITED, find
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
 from memsim.sources.ptx.machine.tables import TRACING
-from memsim.support.compiled import called
 
 ADD, MINIMUM, MAXIMUM, AND, OR, XOR, EXCHANGE, SWAP, INCREMENT, DECREMENT = range(10)
 UNSIGNED, SIGNED, F16, BF16 = (int(one) for one in (Type.unsigned, Type.signed, Type.f16, Type.bf16))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
     BARRIER_DST,
@@ -17,7 +18,6 @@ from memsim.sources.ptx.machine.codes import (
     X,
 )
 from memsim.sources.ptx.machine.tables import CLUSTER_ARRIVED, CLUSTER_PHASE_NOW, TEAM, WARPS
-from memsim.support.compiled import called
 from memsim.trace.bits import popcount
 
 READY, AT_BARRIER, WARP_DONE, AT_CLUSTER = (

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.access import (
     DONE,
     OUTSIDE,
@@ -37,7 +38,6 @@ from memsim.sources.ptx.machine.mbarriers import complete_bytes, told_by
 from memsim.sources.ptx.machine.phases import let_copies_arrive
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.sources.ptx.machine.tensors import swizzled
-from memsim.support.compiled import called
 
 UNKNOWN_TENSOR = int(Stop.unknown_tensor)
 PIECE = 16

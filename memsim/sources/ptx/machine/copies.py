@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.access import (
     DONE,
     LOGGED,
@@ -34,7 +35,6 @@ from memsim.sources.ptx.machine.codes import (
 from memsim.sources.ptx.machine.log import WAITED, find, wait_for
 from memsim.sources.ptx.machine.tables import TRACING
 from memsim.sources.waits import COPIES, LOADS
-from memsim.support.compiled import called
 
 SIZED = 32  # a flag: C says how many bytes are read; the rest of what is written is 0
 ALL = -1  # of a wait: for all copies, committed or not

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE, YIELDED, host_of, read, write
 from memsim.sources.ptx.machine.codes import (
     COUNT,
@@ -31,7 +32,6 @@ from memsim.sources.ptx.machine.phases import (
     turn,
 )
 from memsim.sources.ptx.machine.tables import TRACING
-from memsim.support.compiled import called
 
 INIT, INVALIDATE, ARRIVE, EXPECT, COMPLETE, TEST, TEST_PARITY, ARRIVE_EXPECT, PENDING, DROP, ARRIVE_COPIES = range(11)
 COUNT_BITS, FIELD = 20, (1 << 20) - 1

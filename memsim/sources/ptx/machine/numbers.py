@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.codes import Type
-from memsim.support.compiled import called
 
 F32, F64, F16, BF16, E4M3, E5M2, TF32, UNSIGNED, SIGNED = (
     int(one)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import AWAITED, BLOCK, FIRST_COPY, OP
 from memsim.sources.ptx.machine.log import COPY_ASYNC, log_no_access
 from memsim.sources.ptx.machine.tables import SHARED_BYTES, SHARED_HOST, TRACING
 from memsim.sources.rows import START
 from memsim.sources.waits import COPIES, LOADS, need
-from memsim.support.compiled import called, inlined
 from memsim.trace.schema import NO_OP, Flag
 
 ARRIVES, AWAITS = int(Flag.arrives), int(Flag.awaits)

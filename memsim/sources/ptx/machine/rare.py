@@ -1,13 +1,14 @@
-"""Micro-ops outside of the hot part, each a loop of its own for :mod:`memsim.sources.ptx.machine.apart`."""
+"""Micro-ops outside of the hot part, each a loop of its own for :mod:`memsim.jit.separate_kernel`."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import inlined, loop
+from memsim.jit.separate_kernel import address_of
 from memsim.sources.ptx.machine import across, floats, rare_integers, tensors, textures
 from memsim.sources.ptx.machine import integers as lanes
 from memsim.sources.ptx.machine.access import DONE, OUTSIDE
-from memsim.sources.ptx.machine.apart import address_of
 from memsim.sources.ptx.machine.atomics import atomic
 from memsim.sources.ptx.machine.barriers import cluster_barrier
 from memsim.sources.ptx.machine.bulk import copy_bulk, copy_tensor
@@ -19,6 +20,7 @@ from memsim.sources.ptx.machine.codes import (
     OP,
     SHIFT,
     STEPS,
+    A,
     C,
     Micro,
     Stop,
@@ -37,7 +39,6 @@ from memsim.sources.ptx.machine.tables import (
     WARPS,
     Machine,
 )
-from memsim.support.compiled import inlined, loop
 
 HOST_CALL = int(Stop.host_call)
 _COMPARE, _TEST, _SET = int(floats.COMPARE), int(floats.TEST), int(floats.SET)
@@ -125,6 +126,15 @@ def _elect(m, w, pc, active):
 def _active(m, w, pc, active):
     m.row[:] = active
     _keep(m, w, m.code[pc], active)
+    return DONE
+
+
+@loop
+def _leave(m, w, pc, active):
+    """The active lanes are no longer waited for by those of their set: machine code's BREAK."""
+    wanted = m.registers[w][m.code[pc, A]]
+    for lane in range(LANES):
+        wanted[lane] &= ~active
     return DONE
 
 
@@ -269,6 +279,7 @@ LOOPS = {
     Micro.elect: _elect,
     Micro.active: _active,
     Micro.clock: _clock,
+    Micro.leave: _leave,
     Micro.mma: _mma,
     Micro.wgmma: _wgmma,
     Micro.cluster_barrier: _cluster_barrier,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
     BLOCK,
@@ -23,7 +24,6 @@ from memsim.sources.ptx.machine.tables import (
     WARPS,
 )
 from memsim.sources.rows import START
-from memsim.support.compiled import called, inlined
 
 
 @called

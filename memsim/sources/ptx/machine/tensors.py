@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.access import read
 from memsim.sources.ptx.machine.codes import COUNT, LANES, LIST, MASK, A, B, C, Type, X, Y
 from memsim.sources.ptx.machine.numbers import NEAREST, to_bits, to_number
-from memsim.support.compiled import called
 
 F16, F64, SIGNED = int(Type.f16), int(Type.f64), int(Type.signed)
 MOST_COLUMNS, MOST_DEPTH, ROWS = 256, 64, 16

@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from memsim.jit.compiled import called
 from memsim.sources.ptx.machine.access import (
     DONE,
     LOGGED,
@@ -60,7 +61,6 @@ from memsim.sources.ptx.textures import (
     WIDTH,
     WRAP,
 )
-from memsim.support.compiled import called
 
 F16, F32 = int(Type.f16), int(Type.f32)
 FETCH, GATHER, LOAD_SURFACE, STORE_SURFACE, QUERY = range(5)  # DST: what a micro-op does

@@ -1,0 +1,98 @@
+"""One trial on the reference model, with the draws and in the shape of a trial on the compiled engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import IntEnum
+from time import perf_counter
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.hierarchy.block_times import BlockTimes
+from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit
+from memsim.hierarchy.draws import draws, page_stream
+from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.mapping import Layout, placed
+from memsim.hierarchy.sm.blocks import work_items
+from memsim.hierarchy.sm.state import FREED
+from memsim.hierarchy.trial import Trial, latency_counts
+from memsim.reference.main_memory import main_memory_latencies
+from memsim.reference.model import ReferenceModel
+from memsim.support.errors import InputError
+from memsim.trace.transactions import Transactions
+
+
+def reference_trial(
+    tx: Transactions, execution: Execution, layout: Layout, seeds: np.random.SeedSequence, grouping: np.random.Generator
+) -> Trial:
+    """Replay a trace on the reference model.
+
+    Args:
+        layout: of the trace's lines, from which the compiled engine would take its draws, too.
+        seeds: of the replay.
+        grouping: draws the groups of the main-memory step.
+
+    Raises:
+        InputError: warps that wait for mbarriers for ever.
+    """
+    gpu, begin = execution.gpu, perf_counter()
+    resident = min(execution.resident, gpu.sm.max_warps // tx.warps_per_block)
+    started = min(len(tx.first_warp) - 1, resident * gpu.sm.count)
+    drawn = draws(tx, gpu, started, seeds, layout)
+    first, end, block = work_items(tx, started, drawn.phases)
+    model = ReferenceModel(tx, gpu, resident, drawn.arbitration, first, end, _physical(tx, gpu, seeds)).run()
+    if model.unfinished:
+        problem = "leaves warps that wait for mbarriers for ever; make the trace anew"
+        raise InputError(execution.trace, "instructions/phase", problem)
+    seconds = perf_counter() - begin
+    memory = np.array(main_memory_latencies(model, grouping), np.int64)
+    blocks = BlockTimes(first, end, block, (gpu.sm.count, resident), gpu.sm.launch_cycles, 0)
+    waiting = len(block) - min(len(block), gpu.sm.count * resident)
+    for number, (time, sm, slot) in enumerate(model.blocks.freed):
+        blocks.take(np.array([(time, sm, slot)], FREED), int(number < waiting))
+    return Trial(
+        **_counted(model, tx.n_ops),
+        cycles=np.array(model.cycles),
+        memory_histogram=latency_counts(memory),
+        memory_sum=memory.sum(),
+        memory_count=np.array(len(memory)),
+        transactions=np.array(model.statistics.transactions),
+        wall_seconds=np.array(seconds),
+        compiled_seconds=np.array(0.0),
+        full_until=np.array(blocks.full_until),
+        dirty_sectors=np.array(sum(part.dirty_sectors for part in model.slices)),
+        blocks_done=blocks.done,
+    )
+
+
+def _physical(tx: Transactions, gpu: GPU, seeds: np.random.SeedSequence) -> list[int] | None:
+    """The lines' byte addresses, if pages are placed at random."""
+    if not gpu.stochastic.page_placement:
+        return None
+    address = np.asarray(tx.line_address).astype(np.int64) * gpu.l1.line_bytes
+    found: list[int] = placed(address, gpu.stochastic.page_bytes, page_stream(seeds)).tolist()
+    return found
+
+
+def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
+    """What the model counted for each op, as a trial's arrays."""
+    found, ops = model.statistics, range(n_ops)
+    one, whole = ([latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies))
+    return {
+        "counters": _array(found.counts, n_ops + 1, Level, Event, Unit),
+        "translation": _array(found.translations, n_ops, TranslationEvent),
+        "latency_histogram": np.array([latency_counts(np.array(each)) for each in one]),
+        "latency_sum": np.array([sum(each) for each in one]),
+        "latency_count": np.array([len(each) for each in one]),
+        "instruction_latency_sum": np.array([sum(each) for each in whole]),
+        "instruction_latency_count": np.array([len(each) for each in whole]),
+    }
+
+
+def _array(counts: Mapping[tuple, int], rows: int, *axes: type[IntEnum]) -> np.ndarray:
+    """Counts by op and names as an array by op and numbers."""
+    array = np.zeros((rows, *map(len, axes)), np.int64)
+    for (op, *names), number in counts.items():
+        array[(op, *(axis[name] for axis, name in zip(axes, names, strict=True)))] = number
+    return array

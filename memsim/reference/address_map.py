@@ -1,0 +1,114 @@
+"""Where a byte address lives: L1 set, L2 slice and set, DRAM channel, bank and row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+
+from memsim.gpu.choices import IndexHash, ReservedFrom
+from memsim.gpu.config import GPU
+from memsim.gpu.cores import L1
+from memsim.reference.packets import Packet, Place
+
+FERMI_BITS = (13, 14, 15, 17, 19)  # each is XORed into one of bits 7 to 11 (Nugteren et al., HPCA 2014)
+
+
+def gf2_remainder(number: int, divisor: int) -> int:
+    """Long division of polynomials over GF(2), whose coefficients are the bits of the numbers."""
+    while number.bit_length() >= divisor.bit_length():
+        number ^= divisor << (number.bit_length() - divisor.bit_length())
+    return number
+
+
+@cache
+def irreducible(degree: int) -> int:
+    """The least polynomial with a constant term that no polynomial of up to half its degree divides."""
+    odd = range((1 << degree) + 1, 2 << degree, 2) if degree else [1]
+    return next(p for p in odd if all(gf2_remainder(p, q) for q in range(2, 1 << (degree // 2 + 1))))
+
+
+def fold(number: int, count: int, how: IndexHash) -> int:
+    """Map a number (of a line, chunk or row) to 0 to `count` - 1.
+
+    ``modulo`` takes the remainder. ``xor_fold`` XORs all groups of log2(count) bits. ``rotated`` moves the remainder on
+    by the XOR of the quotient's 16-bit groups (a skewed scheme: Harper and Jump, IEEE ToC 1987). ``polynomial`` takes
+    the remainder by an irreducible polynomial (Rau, ISCA 1991).
+    """
+    if how is IndexHash.modulo or count == 1:
+        return number % count
+    if how is IndexHash.rotated:
+        quotient, remainder = divmod(number, count)
+        digits = quotient.to_bytes(8, "big")
+        turned = 0
+        for i in range(0, 8, 2):
+            turned ^= int.from_bytes(digits[i : i + 2], "big")
+        return (remainder + turned) % count
+    power = count & (count - 1) == 0
+    width = count.bit_length() - 1 if power else 16
+    if how is IndexHash.polynomial:
+        return gf2_remainder(number, irreducible(width))
+    bits = bin(number)[2:]
+    bits = bits.zfill(-(-len(bits) // width) * width)
+    folded = 0
+    for first in range(0, len(bits), width):
+        folded ^= int(bits[first : first + width], 2)
+    return folded % count
+
+
+def l1_sets(l1: L1) -> int:
+    """Sets of L1. Where shared memory takes sets first, they are halved while the rest of L1 still fits."""
+    sets = l1.size_bytes // l1.line_bytes // l1.ways
+    if l1.reserved_from is not ReservedFrom.sets:
+        return sets
+    lines = (l1.size_bytes - l1.reserved_bytes) // l1.line_bytes
+    return min(sets >> k for k in range(sets.bit_length()) if sets % (1 << k) == 0 and (sets >> k) * l1.ways >= lines)
+
+
+def l1_set(address: int, gpu: GPU) -> int:
+    """Set of L1."""
+    l1 = gpu.l1
+    sets = l1_sets(l1)
+    if l1.set_hash is not IndexHash.fermi_l1:
+        return fold(address // l1.line_bytes, sets, l1.set_hash)
+    bit = [address >> i & 1 for i in range(64)]
+    low = sum((bit[7 + k] ^ bit[other]) << k for k, other in enumerate(FERMI_BITS))
+    return low + 32 * ((address >> 12) % (sets // 32))
+
+
+def slice_of(address: int, gpu: GPU) -> int:
+    """Slice of L2: the home of the address."""
+    return fold(address // gpu.l2.slice_interleave_bytes, gpu.l2.slices, gpu.l2.slice_hash)
+
+
+def l2_set(address: int, gpu: GPU) -> int:
+    """Set within the slice; every slice numbers its own lines from 0."""
+    l2 = gpu.l2
+    chunk, inside = divmod(address, l2.slice_interleave_bytes)
+    line = (chunk // l2.slices * l2.slice_interleave_bytes + inside) // l2.line_bytes
+    return fold(line, l2.size_bytes // l2.slices // l2.line_bytes // l2.ways, l2.set_hash)
+
+
+def channel_bank_row(address: int, gpu: GPU) -> Place:
+    """Place in DRAM; consecutive rows of a channel go round its banks."""
+    dram = gpu.dram
+    chunk, inside = divmod(address, dram.interleave_bytes)
+    row = (chunk // dram.channels * dram.interleave_bytes + inside) // dram.row_bytes
+    return fold(chunk, dram.channels, dram.channel_hash), fold(row, dram.banks, dram.bank_hash), row // dram.banks
+
+
+class AddressMap:
+    """The physical address of every L1 line, by the line's number."""
+
+    def __init__(self, gpu: GPU, addresses: Iterable[int]) -> None:
+        self.gpu = gpu
+        self.addresses = list(addresses)
+        self.l1_set = cache(lambda line: l1_set(self.addresses[line], gpu))
+        self.home = cache(lambda line: slice_of(self.addresses[line], gpu))
+        self.place = cache(lambda line: channel_bank_row(self.addresses[line], gpu))
+
+    def locate(self, packet: Packet) -> None:
+        """Note in a packet the L2 sets of its line and the line's place in DRAM."""
+        first, size = self.addresses[packet.line], self.gpu.l2.line_bytes
+        lines = range(first, first + self.gpu.l1.line_bytes, size)
+        packet.l2_sets = [l2_set(address, self.gpu) for address in lines]
+        packet.place = self.place(packet.line)

@@ -1,0 +1,158 @@
+"""One set of a cache, L1's or L2's: its ways and the replacement policy."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any
+
+from memsim.gpu.choices import Replacement
+from memsim.reference.hashing import hash32
+from memsim.reference.packets import Place
+
+LONGEST_RRPV = 3  # two bits
+
+
+@dataclass(eq=False)
+class Way:
+    """A way and the line that it holds, by sectors."""
+
+    slot: int
+    reserved: bool = False  # shared memory has it
+    line: int | None = None
+    valid: set[int] = field(default_factory=set)
+    pending: dict[int, Any] = field(default_factory=dict)  # sector -> the MSHR that brings it
+    dirty: set[int] = field(default_factory=set)
+    activated: set[int] = field(default_factory=set)  # L2: fetched for or written by a store
+    stale: set[int] = field(default_factory=set)  # L1: pending sectors to drop as soon as they arrive
+    op: int = 0  # that wrote last
+    allocated: int = 0  # L1: cycle in which the line was requested
+    rrpv: int = 0  # re-reference prediction value: 0 (soon) to 3 (distant future)
+    position: int = 0  # L2: of the line in its L1 line
+    place: Place = (0, 0, 0)  # L2: of the line in DRAM
+
+    @property
+    def replaceable(self) -> bool:
+        """Whether it may take another line: it waits for no data."""
+        return not self.pending and not self.reserved
+
+    def clear(self, line: int | None) -> None:
+        """Hold another line, without any data yet."""
+        self.line = line
+        for state in (self.valid, self.pending, self.dirty, self.activated, self.stale):
+            state.clear()
+
+
+class CacheSet:
+    """A set with a replacement policy: LRU, FIFO, random, tree-PLRU, or SRRIP and BRRIP (Jaleel et al., ISCA 2010).
+
+    Args:
+        number: of the set in the whole cache; with `key`, it seeds the random choices.
+        reserved: ways at the end that never hold a line.
+    """
+
+    def __init__(self, ways: int, policy: Replacement, number: int, key: int, reserved: int = 0) -> None:
+        self.ways = [Way(slot, reserved=slot >= ways - reserved) for slot in range(ways)]
+        # The first to be replaced comes first, the one that was used (with FIFO, filled) last comes last.
+        self.order = [way for way in self.ways[1:] + self.ways[:1] if not way.reserved]
+        self.policy, self.number, self.key = policy, number, key
+        self.draws = 0
+        self.points_right: dict[tuple[int, int], bool] = {}  # tree-PLRU: (first way, ways) of a subtree
+
+    def take_over(self, old: CacheSet) -> None:
+        """Hold what a set of an earlier launch held. Random choices use this set's key from now on."""
+        self.ways, self.order = deepcopy((old.ways, old.order))
+        self.draws, self.points_right = old.draws, dict(old.points_right)
+
+    def find(self, line: int) -> Way | None:
+        """Return the way that holds a line."""
+        return next((way for way in self.ways if way.line == line), None)
+
+    def touch(self, way: Way) -> None:
+        """Note a hit."""
+        if self.policy is Replacement.lru:
+            self._move_to_back(way)
+        way.rrpv = 0
+        self._point_away(way)
+
+    def find_victim(self) -> Way | None:
+        """Return the way to replace; None while all wait for data."""
+        candidates = [way for way in self.order if way.replaceable]
+        if not candidates:
+            return None
+        if self.order[0].line is None or self.policy in (Replacement.lru, Replacement.fifo):
+            return candidates[0]
+        if self.policy in (Replacement.srrip, Replacement.brrip):
+            return self._most_distant(candidates)
+        if self.policy is Replacement.random:
+            slot = hash32(self.key ^ hash32(self.number << 12 ^ self.draws)) % len(self.ways)
+        else:
+            slot = self._tree_victim()
+        self.draws += 1
+        return next(way for way in self.ways[slot:] + self.ways[:slot] if way.replaceable)
+
+    def fill(self, way: Way, line: int) -> None:
+        """Give a way to a line."""
+        way.clear(line)
+        self._move_to_back(way)
+        self._point_away(way)
+        way.rrpv = LONGEST_RRPV - 1
+        if self.policy is Replacement.brrip:
+            often = hash32(self.key ^ hash32(self.number << 12 ^ self.draws)) % 32
+            way.rrpv = LONGEST_RRPV if often else LONGEST_RRPV - 1
+            self.draws += 1
+
+    def drop(self, way: Way) -> None:
+        """Invalidate a line; its way is the next to be filled."""
+        way.clear(None)
+        self.order.remove(way)
+        self.order.insert(0, way)
+
+    def _move_to_back(self, way: Way) -> None:
+        self.order.remove(way)
+        self.order.append(way)
+
+    def _most_distant(self, candidates: list[Way]) -> Way:
+        """The first way whose line is predicted for the distant future; all lines age until there is one."""
+        while not (distant := [way for way in self.ways if way in candidates and way.rrpv == LONGEST_RRPV]):
+            for way in self.ways:
+                way.rrpv = min(way.rrpv + 1, LONGEST_RRPV)
+        return distant[0]
+
+    def _point_away(self, way: Way) -> None:
+        """Let every node of the tree above a way point to its other half."""
+        first, size = 0, len(self.ways)
+        while size > 1:
+            size //= 2
+            right = way.slot >= first + size
+            self.points_right[first, size] = not right
+            first += size if right else 0
+
+    def _tree_victim(self) -> int:
+        first, size = 0, len(self.ways)
+        while size > 1:
+            size //= 2
+            first += size if self.points_right.get((first, size), False) else 0
+        return first
+
+
+class CacheSets:
+    """All sets of a cache (or of a slice), each of which is made when it is first used: a large L2 has 70,000.
+
+    Args:
+        n: sets.
+        first: number of the first one, for the random choices.
+        reserved: ways that never hold a line, spread evenly, in the last sets one more.
+    """
+
+    def __init__(self, n: int, ways: int, policy: Replacement, first: int, key: int, reserved: int = 0) -> None:
+        self.n, self.used = n, dict[int, CacheSet]()
+        self._new = lambda s: CacheSet(ways, policy, first + s, key, reserved // n + (s >= n - reserved % n))
+
+    def __getitem__(self, number: int) -> CacheSet:
+        if number not in self.used:
+            self.used[number] = self._new(number)
+        return self.used[number]
+
+    def __len__(self) -> int:
+        return self.n

@@ -1,0 +1,94 @@
+"""A warp scheduler's issue ports and pipes.
+
+An SM has several schedulers with equal shares of its issue ports and of its pipes, each of which serves one class of
+instructions (Volta's and Ampere's four processing blocks: NVIDIA V100 whitepaper, WP-08608-001). A compute run is the
+instructions between two memory instructions of a warp. It occupies ports and pipes, first come, first served, in exact
+fractions of a cycle; nothing later can delay it, so the state of a port is the time at which it is free again.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from memsim.gpu.config import GPU
+from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
+
+RESOLUTION = Fraction(1, 64)  # of a cycle, to which a compute run's time in a pipe is rounded up
+
+
+class IssueUnit:
+    """The ports and pipes of one scheduler."""
+
+    def __init__(self, gpu: GPU) -> None:
+        self.gpu, self.schedulers = gpu, gpu.sm.schedulers or 1
+        self.port_free = Fraction(0)
+        self.address_unit_free = 0
+        self.pipe_free = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
+
+    def issue(self, count: int, begun: int, chain: int, mix: Any, known: bool, last: str, time: int) -> int:
+        """Issue a compute run from `time` on; return the cycle in which its warp goes on.
+
+        The warp goes on when the last `begun` instructions have begun and all others have ended.
+
+        Args:
+            count: instructions, the last `begun` of them memory instructions or of variable latency.
+            chain: instructions on the longest chain of dependences.
+            mix: instructions of each class, and those on the critical path, if it is `known`.
+            last: pipe of a last instruction of variable latency; "" if there is none.
+        """
+        sm = self.gpu.sm
+        one = Fraction(sm.issue_cycles * self.schedulers, sm.issue_per_cycle)
+        self.port_free = max(self.port_free, Fraction(time)) + count * one
+        ends = [ceil(self.port_free - begun * one), time + (count - begun) * sm.issue_cycles]
+        if not known:
+            return max(*ends, time + chain * sm.instruction_cycles)
+        for name, busy in self._pipe_cycles(mix).items():
+            if busy:
+                self.pipe_free[name] = max(self.pipe_free[name], Fraction(time)) + busy
+                own = self._rounded(sm.warp_size, getattr(sm.pipes, f"{name}_lanes")) if name == last else 0
+                ends.append(ceil(self.pipe_free[name] - own))
+        return max(*ends, time + self._critical_path(mix))
+
+    def generate_addresses(self, time: int) -> int:
+        """Return the cycle in which the address unit takes a memory instruction that comes at `time`."""
+        taken = max(time, self.address_unit_free)
+        self.address_unit_free = taken + (self.gpu.sm.address_cycles or 0)
+        return taken
+
+    def _pipe_cycles(self, mix: Any) -> dict[str, Fraction]:
+        pipes, times = self.gpu.sm.pipes, {}
+        for each in INSTRUCTION_CLASSES:
+            lanes = getattr(pipes, f"{each}_lanes")
+            times[each] = self._rounded(int(mix[f"count_{each}"]) * self.gpu.sm.warp_size, lanes)
+        macs = [(int(mix[f"count_{each}"]), getattr(pipes, f"{each}_macs")) for each in TENSOR_TYPES]
+        times["tensor"] = sum((self._rounded(work, rate) for work, rate in macs), Fraction(0))
+        return times
+
+    def _rounded(self, work: int, per_cycle: int | None) -> Fraction:
+        return ceil(Fraction(work * self.schedulers, per_cycle) / RESOLUTION) * RESOLUTION if per_cycle else Fraction(0)
+
+    def _critical_path(self, mix: Any) -> int:
+        """Cycles of the longest chain of dependent instructions."""
+        pipes, cycles = self.gpu.sm.pipes, 0
+        for each in LINKS:
+            latency = getattr(pipes, f"{each}_cycles")
+            if latency is None and each in ("guard", "operand"):
+                latency = pipes.integer_cycles
+            if latency is None and each == "branch":
+                latency = pipes.control_cycles
+            cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if latency is None else latency)
+        if mix["stall_cycles"]:  # machine code says how long its instructions of fixed latency take
+            return cycles + int(mix["stall_cycles"])
+        return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)
+
+    def latency(self, result: str) -> int:
+        """Cycles from an instruction of variable latency to one that uses its result.
+
+        Args:
+            result: one of memsim.trace.schema.RESULT_CLASSES.
+        """
+        sm = self.gpu.sm
+        cycles = sm.shared_latency_cycles if result == "constant" else getattr(sm.pipes, f"{result}_cycles")
+        return sm.instruction_cycles if cycles is None else int(cycles)

@@ -1,0 +1,139 @@
+"""The load-store unit of an SM: it serves the memory instructions of ready warps, one at a time.
+
+Each warp has a queue of memory transactions, and the transactions of one instruction stay together (Baghsorkhi et al.,
+PPoPP 2012, section 3.2.2). The unit looks up `l1.tags_per_cycle` of them per lookup time in L1. It is busy for the
+instruction's wavefronts, or for the lookups if a full resource made them take longer. Shared memory takes a pass for
+each bank conflict; constants have a unit of their own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import simpy
+
+from memsim.reference.clock import Turn
+from memsim.reference.warp import Access, Load, Warp
+from memsim.reference.warp_scheduler import WarpSelector
+from memsim.trace.schema import NO_SCOREBOARD, Flag, Kind, LoadClass
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
+
+if TYPE_CHECKING:
+    from memsim.reference.sm import SM
+
+
+class LoadStoreUnit:
+    """The queue of ready warps and the unit that serves it."""
+
+    def __init__(self, sm: SM) -> None:
+        self.sm, self.model, self.clock, self.gpu = sm, sm.model, sm.clock, sm.gpu
+        self.selector = WarpSelector(self.gpu.sm.warp_scheduler, 2 * sm.slots, sm.number, self.model.key)
+        self.ready: dict[int, Warp] = {}  # by slot
+        self.work = self.clock.event()  # succeeds when a warp becomes ready, and is then replaced
+        self.free = 0  # cycle in which the unit can act again
+        self.constants_free = 0  # the same of the unit for constants
+        self.clock.process(self.run())
+
+    def enqueue(self, warp: Warp) -> simpy.Event:
+        """A warp is ready to issue a memory instruction; the event succeeds when it has issued."""
+        self.ready[warp.slot] = warp
+        warp.issued = self.clock.event()
+        work, self.work = self.work, self.clock.event()
+        work.succeed()
+        return warp.issued
+
+    def turn(self, time: int) -> simpy.Event:
+        """The unit's turn in a cycle."""
+        return self.clock.at(time, Turn.load_store)
+
+    def run(self) -> Generator[simpy.Event, Any, None]:
+        """Process: serve one memory instruction after the other."""
+        while True:
+            if not self.ready:
+                yield self.work
+            yield self.turn(max(self.free, self.clock.now))
+            warp = self.selector.select(self.ready)
+            del self.ready[warp.slot]
+            yield from self.serve(warp)
+
+    def serve(self, warp: Warp) -> Generator[simpy.Event, Any, None]:
+        """Issue a warp's memory instruction."""
+        time, pc = self.clock.now, warp.pc - 1
+        i = self.model.trace.instructions[pc]
+        warp.in_sequence = True
+        first, kind = int(i["first"]), Kind(int(i["kind"]))
+        bypasses = bool(i["flags"] & BYPASS_FLAG)
+        access = Access(warp, int(i["op"]), kind, time, first, first + int(i["count"]), time, bypasses)
+        if i["answers"] < len(LoadClass):
+            phase = self.model.mbarriers.phase_of(pc) if i["flags"] & Flag.arrives else 0
+            access.load = Load(self.clock.event(), phase)
+            warp.loads[LoadClass(i["answers"])].append(access.load)
+            control = self.model.control(pc)
+            if control is not None and control["set"] != NO_SCOREBOARD:
+                warp.scoreboards[int(control["set"])].append(access.load)
+        if i["slots"] and i["flags"] & CONSTANT_FLAG:
+            self.read_constants(access, int(i["slots"]))
+        elif i["slots"]:
+            self.access_shared_memory(access, int(i["slots"]))
+        else:
+            yield from self.look_up_all(access, int(i["wavefronts"]))
+
+    def read_constants(self, access: Access, passes: int) -> None:
+        """The constants' unit takes over, and the load-store unit is free at once."""
+        busy = passes * (self.gpu.sm.constant_cycles or 0)
+        self.constants_free = max(self.constants_free, access.start) + busy
+        self.answer_after(access, self.constants_free - 1 + self.gpu.sm.shared_latency_cycles - access.start)
+        self.issued(access, access.start)
+
+    def access_shared_memory(self, access: Access, passes: int) -> None:
+        """The unit is busy for all passes; a load answers a latency after the last one."""
+        busy = passes * self.gpu.sm.pass_cycles
+        self.free = access.start + busy
+        if access.kind in (Kind.load, Kind.atomic):
+            self.answer_after(access, busy - 1 + self.gpu.sm.shared_latency_cycles)
+        self.issued(access, self.free)
+
+    def look_up_all(self, access: Access, wavefronts: int) -> Generator[simpy.Event, Any, None]:
+        """Look up the transactions of an instruction in L1, in order."""
+        cycles = self.gpu.sm.lookup_cycles
+        for number in range(access.first, access.stop):
+            while not self.sm.l1.look_up(access, number):
+                yield self.sm.replied
+                yield self.turn(self.clock.now)
+            looked_up = number + 1 - access.first
+            if number + 1 < access.stop and looked_up % self.gpu.l1.tags_per_cycle == 0:
+                yield self.turn(self.clock.now + cycles)
+        tags_done = self.clock.now + cycles
+        self.free = max(tags_done, access.start + wavefronts * cycles)
+        access.done += self.free - tags_done  # hits answer as much later as the data stage is behind the lookups
+        self.issued(access, self.free)
+
+    def issued(self, access: Access, time: int) -> None:
+        """All transactions have been looked up; the warp goes on at `time`."""
+        self.model.statistics.transactions += access.stop - access.first
+        access.issued = True
+        if not access.outstanding:
+            self.sm.finish(access, time)
+        assert access.warp.issued is not None
+        access.warp.issued.succeed(time)
+
+    def answer_after(self, access: Access, latency: int) -> None:
+        """A transaction's data arrive after a latency that is certain."""
+        access.done = max(access.done, self.clock.now + latency)
+        self.model.statistics.latencies[access.op].append(latency)
+
+    def await_data(self, access: Access, fills: set[simpy.Event]) -> None:
+        """A transaction waits for the replies that bring its sectors."""
+        access.outstanding += 1
+        self.clock.process(self.wait_for_fills(access, fills))
+
+    def wait_for_fills(self, access: Access, fills: set[simpy.Event]) -> Generator[simpy.Event, Any, None]:
+        """Process: one transaction, from its lookup to its data."""
+        begin = self.clock.now
+        yield self.clock.all_of(fills)
+        self.model.statistics.latencies[access.op].append(self.clock.now - begin)
+        access.done = max(access.done, self.clock.now)
+        access.outstanding -= 1
+        if access.issued and not access.outstanding:
+            self.sm.finish(access, self.clock.now)

@@ -1,0 +1,104 @@
+"""The whole machine: warps, SMs, translation, L2 slices and DRAM channels as SimPy processes.
+
+The model has the shape of figure 2 of Baghsorkhi et al. (PPoPP 2012): warp queues and schedulers, an L1 for each SM,
+the inter-core scheduler in front of L2, and the queues of main memory. It is written to be read. The compiled engine
+replays the same traces much faster, and the tests compare the two bit by bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil
+from typing import Any
+
+import numpy as np
+
+from memsim.gpu.choices import Dependence
+from memsim.gpu.config import GPU
+from memsim.reference.address_map import AddressMap
+from memsim.reference.block_scheduler import BlockScheduler
+from memsim.reference.clock import Clock
+from memsim.reference.dram import Channel
+from memsim.reference.interconnect import Interconnect
+from memsim.reference.l2_slice import Slice
+from memsim.reference.mbarriers import Mbarriers
+from memsim.reference.memory_port import MemoryPort
+from memsim.reference.packets import Fetch
+from memsim.reference.sm import SM
+from memsim.reference.statistics import Statistics
+from memsim.reference.translation import Translation
+from memsim.trace.transactions import Transactions
+
+
+class ReferenceModel:
+    """A GPU that replays one trace once.
+
+    Args:
+        trace: the coalesced trace.
+        gpu: the configuration.
+        resident: blocks that an SM holds at once.
+        key: of the trial's random draws, below 2**31.
+        first, end: i8 [work items, warps of a block], the instructions of each work item's warps.
+        physical: byte address of each line in DRAM; None: as in the trace.
+        before: a finished replay of an earlier launch, whose L2 contents this one finds.
+
+    Attributes:
+        statistics: what was counted.
+        cycles: SM cycles from the first block's start to the last warp's end, or to the end of the last store's service
+            in L2.
+    """
+
+    def __init__(
+        self,
+        trace: Transactions,
+        gpu: GPU,
+        resident: int,
+        key: int,
+        first: np.ndarray,
+        end: np.ndarray,
+        physical: Sequence[int] | None = None,
+        before: ReferenceModel | None = None,
+    ) -> None:
+        self.trace, self.gpu, self.key = trace, gpu, key
+        self.clock, self.statistics = Clock(), Statistics()
+        self.virtual_addresses = [int(line) * gpu.l1.line_bytes for line in trace.line_address]
+        self.addresses = AddressMap(gpu, self.virtual_addresses if physical is None else physical)
+        self.mbarriers = Mbarriers(self.clock, trace)
+        self.interconnect = Interconnect(self)
+        self.translation = Translation(self) if gpu.translation.enabled else None
+        self.sms = [SM(self, n, resident * trace.warps_per_block) for n in range(gpu.sm.count)]
+        partition = Slice if gpu.l2.enabled else MemoryPort
+        self.slices = [partition(self, n) for n in range(gpu.l2.slices)]
+        if before and gpu.l2.enabled:
+            for mine, old in zip(self.slices, before.slices, strict=True):
+                mine.take_over(old)
+        self.channels = [Channel(self.clock, n, gpu, self.statistics) for n in range(gpu.dram.channels)]
+        self.blocks = BlockScheduler(self, list(zip(first.tolist(), end.tolist(), strict=True)), resident)
+        self.cycles = 0
+
+    def run(self) -> ReferenceModel:
+        """Replay the trace until nothing is under way."""
+        self.clock.run()
+        self.cycles = max(sm.end for sm in self.sms)
+        if self.gpu.launch.waits_for_stores and self.gpu.l2.enabled:
+            self.cycles = max(self.cycles, *(ceil(part.free) for part in self.slices))
+        return self
+
+    @property
+    def unfinished(self) -> int:
+        """Work items that have not ended: their warps wait for mbarriers that never complete."""
+        return len(self.blocks.items) - len(self.blocks.freed)
+
+    def control(self, instruction: int) -> Any:
+        """The control code of an instruction; None of a trace without, or where warps wait at sequences."""
+        known = self.gpu.sm.dependence is Dependence.scoreboard and len(self.trace.controls)
+        return self.trace.controls[instruction] if known else None
+
+    def home(self, line: int) -> Slice:
+        """The slice of L2 in which a line lives."""
+        return self.slices[self.addresses.home(line)]
+
+    def send_to_dram(self, fetch: Fetch) -> None:
+        """Send a slice's request to its channel; the answer comes back to the slice."""
+        self.statistics.dram_requests.append((fetch.line, fetch.mask))
+        self.channels[fetch.place[0]].send(fetch, self.slices[fetch.slice].receive_answer)

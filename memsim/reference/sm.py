@@ -1,0 +1,287 @@
+"""A streaming multiprocessor: every warp is a process that issues its instructions in order.
+
+Between memory instructions a warp issues compute runs (`issue.py`); at a memory instruction it joins the queue of the
+load-store unit (`load_store.py`). It stops where its next instruction needs data: at the start of a sequence of
+independent loads (bulk scheduling: Baghsorkhi et al., PPoPP 2012, section 2), or where the scoreboard says so (counts
+of unanswered loads of a class, as the wait masks and counters of NVIDIA's machine code: Huerta et al., MICRO 2025).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import simpy
+
+from memsim.gpu.choices import Dependence, Divergence
+from memsim.reference.clock import Turn
+from memsim.reference.hashing import hash32
+from memsim.reference.issue import IssueUnit
+from memsim.reference.l1 import L1
+from memsim.reference.load_store import LoadStoreUnit
+from memsim.reference.packets import WITH_DATA, Packet, Request, sectors
+from memsim.reference.warp import Access, Block, Load, Warp
+from memsim.trace.schema import RESULT_CLASSES, SCOREBOARDS, Flag, Kind, LoadClass
+from memsim.trace.transactions import CONSTANT_FLAG
+
+if TYPE_CHECKING:
+    from memsim.reference.model import ReferenceModel
+
+NO_LIMIT = 255  # of unanswered loads, in the trace
+# A new sequence, a barrier, or a store of what the sequence's loads bring.
+SEQUENCE_ENDS = Flag.sequence | Flag.barrier | Flag.data
+LOADS_TRACKED = 64  # unanswered loads of a class and warp, where the GPU states no number
+Process = Generator[simpy.Event, Any, None]
+
+
+class SM:
+    """The warps of one SM.
+
+    Args:
+        slots: warps that it holds at once.
+    """
+
+    def __init__(self, model: ReferenceModel, number: int, slots: int) -> None:
+        self.model, self.number, self.clock, self.gpu = model, number, model.clock, model.gpu
+        self.scoreboard = self.gpu.sm.dependence is Dependence.scoreboard
+        self.slots = slots
+        self.issue_units = [IssueUnit(self.gpu) for _ in range(self.gpu.sm.schedulers or 1)]
+        self.l1 = L1(self)
+        self.load_store = LoadStoreUnit(self)
+        self.reply_port = simpy.Resource(self.clock)
+        self.replied = self.clock.event()  # succeeds at the next reply, and is then replaced
+        self.barrier_free = 0  # cycle in which the next arrival at a barrier is taken
+        self.end = 0  # cycle in which the last warp so far ended
+
+    def launch(self, item: int, block_slot: int, first: list[int], end: list[int], time: int) -> None:
+        """Start a block, or a part of one, at `time`.
+
+        Args:
+            item: its number in the order of launches.
+            first, end: instructions of each warp.
+        """
+        chance, n = self.gpu.stochastic, len(first)
+        block = Block(block_slot, n, self.clock.event())
+        for k in range(n):
+            age = item * n + k
+            weight = 1 + hash32(self.model.key ^ hash32(age)) % (chance.max_weight if chance.warp_weights else 1)
+            warp = Warp(block_slot * n + k, age, first[k], end[k], block, weight)
+            self.clock.process(self.run_warp(warp, time))
+
+    def turn(self, warp: Warp, time: int) -> simpy.Event:
+        """The warp's turn in a cycle."""
+        return self.clock.at(time, Turn.warps, warp.slot)
+
+    def run_warp(self, warp: Warp, start: int) -> Process:
+        """Process: one warp from its launch to its end."""
+        yield self.turn(warp, start)
+        yield from self.run_path(warp)
+        self.end = max(self.end, self.clock.now)
+        warp.block.live -= 1
+        if warp.block.live:
+            self.open_barrier(warp.block)
+        else:
+            self.model.blocks.free_slot(self.number, warp.block.slot)
+
+    def run_path(self, warp: Warp) -> Process:
+        """Issue a warp's instructions up to its end, and wait for its loads."""
+        while warp.pc != warp.end:
+            if path := self.second_path(warp):
+                yield from self.run_both_paths(warp, path)
+                continue
+            yield from self.issue(warp)
+            i = self.model.trace.instructions[warp.pc]
+            memory = bool(i["count"] or i["slots"]) and not i["flags"] & Flag.barrier
+            now = self.clock.now
+            if not memory and not i["flags"] & Flag.barrier:
+                self.set_scoreboard(warp)
+            warp.pc += 1
+            if i["flags"] & Flag.barrier:
+                yield from self.wait_at_barrier(warp)
+                now, waits = self.clock.now, self.scoreboard and self.may_wait(warp)
+            elif memory:
+                now = yield self.load_store.enqueue(warp)
+                waits = self.may_wait(warp)
+            else:
+                yield from self.use_mbarrier(warp, i["flags"])
+                now, waits = self.clock.now, self.may_wait(warp)
+            if waits:
+                yield from self.wait_for_loads(warp, now)
+            elif memory:
+                yield self.turn(warp, now)
+
+    def issue(self, warp: Warp) -> Process:
+        """Issue the compute run before an instruction, and with `memory_issue` the memory instruction itself."""
+        i, sm = self.model.trace.instructions[warp.pc], self.gpu.sm
+        masked = sm.masked_issue and i["flags"] & Flag.masked  # a predicate has turned off all lanes
+        access = 1 if sm.memory_issue and (masked or i["count"] + i["slots"]) else 0
+        count = int(i["gap"]) + access
+        if not count:
+            return
+        unit, control = self.issue_unit(warp), self.model.control(warp.pc)
+        result = self.result_class(warp)
+        mix, begun = self.model.trace.mixes[i["mix"]], int(access or result != "") if sm.schedulers else 0
+        first, pipe = max(self.clock.now, warp.next_issue), "control" if result == "register" else result
+        done = unit.issue(count, begun, int(i["chain"]), mix, bool(i["mix"]), pipe, first)
+        if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
+            done = max(done, unit.generate_addresses(first))
+        warp.next_issue = done + (int(control["stall"]) if control is not None else 0)
+        if done > self.clock.now:
+            yield self.turn(warp, done)
+
+    def issue_unit(self, warp: Warp) -> IssueUnit:
+        """The issue unit of the warp's scheduler."""
+        return self.issue_units[(warp.host or warp).slot % len(self.issue_units)]
+
+    def result_class(self, warp: Warp) -> str:
+        """Class of the variable-latency instruction that ends the next row of machine code; "" if none does."""
+        control = self.model.control(warp.pc)
+        return RESULT_CLASSES[control["result"] - 1] if control is not None and control["result"] else ""
+
+    def set_scoreboard(self, warp: Warp) -> None:
+        """Have an instruction of variable latency that is no memory access set its scoreboard, if it has one."""
+        if result := self.result_class(warp):
+            load = Load(self.clock.event())
+            load.answered.succeed(self.clock.now + self.issue_unit(warp).latency(result))
+            warp.scoreboards[int(self.model.control(warp.pc)["set"])].append(load)
+
+    # Divergent paths
+
+    def second_path(self, warp: Warp) -> Warp | None:
+        """The second path of a branch at the warp's next instruction, if both paths are issued at once.
+
+        Volta and later GPUs have a program counter for every thread (NVIDIA V100 whitepaper, WP-08608-001), so two
+        divergent paths can be under way at a time. Paths do not diverge again.
+        """
+        trace = self.model.trace
+        interleaved = self.scoreboard and self.gpu.sm.divergence is Divergence.interleaved
+        if not interleaved or not len(trace.partings) or warp.host or warp.diverged:
+            return None
+        second, join = (int(trace.partings[warp.pc][name]) for name in ("second", "join"))
+        if not join or warp.pc + join > warp.end:
+            return None
+        first, end, slot = warp.pc + second, warp.pc + join, self.slots + warp.slot
+        return Warp(slot, warp.age, first, end, warp.block, warp.weight, host=warp)
+
+    def run_both_paths(self, warp: Warp, second: Warp) -> Process:
+        """Run a warp's two divergent paths as if they were two warps, up to where they reconverge."""
+        other = self.clock.process(self.run_second_path(second))
+        end, warp.end, warp.diverged = warp.end, second.pc, True
+        yield from self.run_path(warp)
+        yield other
+        yield self.turn(warp, self.clock.now)
+        warp.pc, warp.end, warp.diverged = second.end, end, False
+
+    def run_second_path(self, warp: Warp) -> Process:
+        """Process: the second of two divergent paths."""
+        yield self.turn(warp, self.clock.now)
+        yield from self.run_path(warp)
+
+    # Barriers
+
+    def wait_at_barrier(self, warp: Warp) -> Process:
+        """Wait for the other warps of the block; the SM takes arrivals of all its blocks one after the other."""
+        block = warp.block
+        block.arrival = max(self.barrier_free, self.clock.now)
+        self.barrier_free = block.arrival + (self.gpu.sm.arrival_cycles or 0)
+        block.waiting += 1
+        barrier = block.barrier
+        self.open_barrier(block)
+        yield self.turn(warp, (yield barrier))
+
+    def open_barrier(self, block: Block) -> None:
+        """Open the barrier of a block if all its live warps have arrived."""
+        if block.waiting == block.live:
+            barrier, block.barrier, block.waiting = block.barrier, self.clock.event(), 0
+            barrier.succeed(max(self.clock.now, block.arrival) + self.gpu.sm.barrier_cycles)
+
+    def use_mbarrier(self, warp: Warp, flags: int) -> Process:
+        """Arrive at a phase of an mbarrier, or wait until all have arrived (PTX ISA, mbarrier)."""
+        phase = self.model.mbarriers.phase_of(warp.pc - 1) if self.scoreboard else 0
+        if phase and flags & Flag.arrives:
+            self.model.mbarriers.arrive(phase, self.clock.now)
+        elif phase:
+            event = self.model.mbarriers.complete[phase]
+            if not event.triggered or int(event.value or 0) > self.clock.now:
+                yield self.turn(warp, (yield event))
+
+    # Loads
+
+    def needed(self, warp: Warp) -> list[Load]:
+        """The loads whose data a warp needs before its next instruction issues, or before it ends."""
+        everything = [load for loads in warp.loads.values() for load in loads]
+        if warp.pc == warp.end:
+            return everything
+        i = self.model.trace.instructions[warp.pc]
+        if not self.scoreboard:
+            return everything if i["flags"] & SEQUENCE_ENDS else []
+        control = self.model.control(warp.pc)
+        named = [k for k in range(SCOREBOARDS) if control is not None and control["wait"] >> k & 1]
+        found = [load for k in named for load in warp.scoreboards[k]]
+        for each, limit in zip(LoadClass, (i["wait_long"], i["wait_short"], i["wait_copies"]), strict=True):
+            unanswered = int(limit) if limit < NO_LIMIT else None
+            if i["answers"] == each:  # it will be one of the unanswered loads itself
+                most = (self.gpu.sm.loads_per_warp or LOADS_TRACKED) - 1
+                unanswered = most if unanswered is None else min(unanswered, most)
+            if unanswered is not None:
+                loads = warp.loads[each]
+                found += loads[: max(len(loads) - unanswered, 0)]
+        return found
+
+    def may_wait(self, warp: Warp) -> bool:
+        """Whether the scheduler leaves the warp: it ends, or its next instruction may have to wait for loads."""
+        if warp.pc == warp.end:
+            return True
+        i = self.model.trace.instructions[warp.pc]
+        if not self.scoreboard:
+            return bool(i["flags"] & SEQUENCE_ENDS)
+        control = self.model.control(warp.pc)
+        limited = control is not None and control["wait"] > 0
+        limited |= any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
+        return limited or any(not load.waited for load in self.needed(warp))
+
+    def wait_for_loads(self, warp: Warp, time: int) -> Process:
+        """Wait for the loads that the next instruction needs, from `time` on."""
+        warp.in_sequence = False
+        for load in self.needed(warp):
+            time = max(time, (yield load.answered))
+            load.waited = True
+        # Loads of a class are counted in order, so one that was waited for stands until all before it were.
+        for loads in warp.loads.values():
+            while loads and loads[0].waited:
+                del loads[0]
+        for number, loads in warp.scoreboards.items():
+            warp.scoreboards[number] = [load for load in loads if not load.waited]
+        yield self.turn(warp, time)
+
+    def finish(self, access: Access, time: int) -> None:
+        """A memory instruction has issued and all its data are there; a load answers."""
+        if access.kind in (Kind.load, Kind.atomic):
+            self.model.statistics.instruction_latencies[access.op].append(access.done - access.start)
+        if access.load:
+            access.load.answered.succeed(access.done)
+            if access.load.phase:
+                self.model.mbarriers.arrive(access.load.phase, max(access.done, time))
+
+    # Replies
+
+    def receive(self, packet: Packet, slice_number: int, time: int) -> Process:
+        """Process: a packet from L2 reaches the SM at `time`, and passes the reply port with its sectors."""
+        yield self.clock.at(time, Turn.replies, slice_number)
+        with self.reply_port.request() as port:
+            yield port
+            size = 32 * len(sectors(packet.mask)) if packet.request in WITH_DATA else 0
+            if size:
+                cycles = -(-size // self.gpu.sm.reply_bytes_per_cycle)
+                yield self.clock.at(self.clock.now + cycles, Turn.reply_port)
+            self.l1.receive(packet)
+            replied, self.replied = self.replied, self.clock.event()
+            replied.succeed()
+
+    def send(self, request: Request, line: int, mask: int, op: int) -> Packet:
+        """Send a request to L2 in this cycle."""
+        packet = Packet(request, line, mask, self.number, op, self.clock.now)
+        if request in WITH_DATA:
+            packet.filled = self.clock.event()
+        self.model.interconnect.send(packet)
+        return packet

@@ -1,0 +1,68 @@
+"""The state of an SM's thread blocks, warps and memory instructions."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+
+import simpy
+
+from memsim.trace.schema import Kind, LoadClass
+
+
+@dataclass(eq=False)
+class Block:
+    """A thread block, or the part of one, that runs in a block slot."""
+
+    slot: int
+    live: int  # warps that have not ended
+    barrier: simpy.Event  # succeeds when the barrier opens, with the cycle in which the warps go on
+    waiting: int = 0  # warps at the barrier
+    arrival: int = 0  # cycle in which the SM took the last arrival at the barrier
+
+
+@dataclass(eq=False)
+class Warp:
+    """A warp, or one of its two divergent paths."""
+
+    slot: int  # warp slot of the SM; second paths have slots behind all warps
+    age: int  # blocks launch in order, so a lower number is older
+    pc: int  # next instruction of the trace
+    end: int  # of its path
+    block: Block
+    weight: int  # turns in a row that weighted round-robin gives it
+    in_sequence: bool = False  # some memory instructions of its sequence have issued, and some have not
+    diverged: bool = False  # it runs two divergent paths
+    host: Warp | None = None  # of a second path: the warp that it belongs to
+    issued: simpy.Event | None = None  # succeeds when its memory instruction has issued, with the cycle it goes on
+    # Loads that no instruction has waited for yet.
+    loads: dict[LoadClass, list[Load]] = field(default_factory=lambda: {each: [] for each in LoadClass})
+    # Of machine code: what sets each scoreboard, and the cycle from which the next instruction may issue.
+    scoreboards: dict[int, list[Load]] = field(default_factory=lambda: defaultdict(list))
+    next_issue: int = 0
+
+
+@dataclass(eq=False)
+class Load:
+    """A load, or another instruction of variable latency, as the scoreboard sees it."""
+
+    answered: simpy.Event  # succeeds when it is certain when all data are in registers, with that cycle
+    phase: int = 0  # of an mbarrier, at which the load arrives then; 0 for none
+    waited: bool = False  # an instruction of the warp has waited for it
+
+
+@dataclass(eq=False)
+class Access:
+    """A warp's memory instruction in the load-store unit, or past it and waiting for data."""
+
+    warp: Warp
+    op: int
+    kind: Kind
+    start: int  # cycle of its first lookup
+    first: int  # of its transactions in the trace
+    stop: int
+    done: int  # cycle in which the last of its data arrive, as far as that is certain
+    bypasses_l1: bool
+    outstanding: int = 0  # transactions that wait for data
+    issued: bool = False  # all transactions have been looked up
+    load: Load | None = None  # its entry in the scoreboard

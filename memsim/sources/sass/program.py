@@ -1,0 +1,65 @@
+"""From a kernel's machine code to what the machine runs."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.layout import Layout
+from memsim.sources.ptx.machine.codes import Micro
+from memsim.sources.ptx.program import Program
+from memsim.sources.sass.builder import SassBuilder, guard_of
+from memsim.sources.sass.control_codes import ControlCodes
+from memsim.sources.sass.facts import SassFacts
+from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
+from memsim.sources.sass.lowering.control import at_address
+from memsim.sources.sass.opcodes import lower
+from memsim.sources.sass.origin import SassOrigin, position_of
+
+
+def build_sass(launch: Launch, kernel: SassKernel, layout: Layout, *, tracing: bool) -> Program:
+    """Lower a kernel's machine code.
+
+    Args:
+        tracing: charge instructions, and wait as their control codes say.
+
+    Raises:
+        UnknownMachineCode: naming what is unknown.
+    """
+    codes = ControlCodes()
+    builder = SassBuilder(launch.source, kernel, layout.symbols)
+    for one in kernel.code:
+        origin = SassOrigin(one, guard_of(one), position_of(one))
+        if tracing and one.labels and builder.code:
+            builder.start(one, origin, codes.at_label(), [])
+            builder.flush()
+        for label in (*one.labels, at_address(one.address)):
+            builder.labels[label] = len(builder.code)
+        first = len(builder.code)
+        builder.start(one, origin, codes.before(one) if tracing else -1, [])
+        if tracing:
+            codes.follow(builder, one)
+        lower(builder)
+        builder.flush()
+        if len(builder.code) == first:
+            builder.emit(Micro.nothing, guard=-1)
+        if tracing:
+            codes.after(builder, one, first)
+    builder.emit(Micro.exit, guard=-1)
+    code = builder.finish()
+    facts = SassFacts(code, builder.lists) if tracing else None
+    return Program(code, builder.origin, codes.segments, builder, "", True, facts)  # type: ignore[arg-type]
+
+
+def unknown_instructions(kernel: SassKernel) -> list[str]:
+    """What of a kernel's machine code cannot be run, a line for each instruction; nothing where all of it can."""
+    builder = SassBuilder(kernel.name, kernel, dict.fromkeys((one.name for one in kernel.cubin.symbols), 0))
+    found = []
+    for one in kernel.code:
+        try:
+            builder.start(one, SassOrigin(one, guard_of(one), position_of(one)), -1, [])
+            lower(builder)
+        except UnknownMachineCode as problem:
+            found.append(str(problem))
+    return found
+
+
+__all__ = ["UnknownMachineCode", "build_sass", "unknown_instructions"]
