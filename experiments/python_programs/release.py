@@ -1,4 +1,4 @@
-"""A program for the table of Triton's releases in docs/how_to/python_kernels.md: an autotuner, a matrix product and timers.
+"""A program for the table of Triton's releases in docs/how_to/python_kernels.md: a tuner, a matrix product and timers.
 
 pip install --no-deps --target FOLDER triton==3.4.0
 PYTHONPATH=FOLDER MEMSIM_PYTHON=PYTHON memsim capture --to-end -o t.h5 experiments/python_programs/release.py

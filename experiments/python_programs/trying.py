@@ -43,7 +43,7 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float,
         "MPLBACKEND": "Agg",
     }
     gpu = entry["gpu"] or "rtx4090"
-    options = ["-q", "-o", str(made / "t.h5"), "--gpu", gpu, *([] if stop else ["--to-end"])]
+    options = ["-q", "-o", str(made / "t.h5"), "--gpu", gpu, *(["--to-end"] if to_end else [])]
     full = [sys.executable, "-m", "memsim", "capture", *options, *command]
     began = time.monotonic()
     process = subprocess.Popen(full, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
