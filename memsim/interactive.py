@@ -63,7 +63,7 @@ class Result(result.Result):
             return FIGURES[figure](self)
 
     def why(self, trace: Trace | str | Path | None = None, *, quick: bool = False, jobs: int = 1) -> Text:
-        """What makes the kernel slow and what putting it right wins, most first (docs/why.md).
+        """What makes the kernel slow and what putting it right wins, most first (docs/reference/findings.md).
 
         Args:
             trace: that was run, or its file; None: the file where it was then, if it is still there.

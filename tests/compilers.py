@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from memsim.capture.compilers import find_compiler
-from memsim.sources.ptx.compiled.tools import places_of
+from memsim.sources.sass.tools import places_of
 from memsim.support.errors import InputError
 
 needs_gxx = pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed: nothing can be captured")

@@ -1,5 +1,7 @@
 """What holds for every test."""
 
+import os
+
 import pytest
 from budget import drawn
 from hypothesis import settings
@@ -10,6 +12,8 @@ from processor_time import (  # noqa: F401  (hooks that pytest looks for in this
     pytest_sessionfinish,
     pytest_terminal_summary,
 )
+
+os.environ.setdefault("MEMSIM_CACHE_MB", "0")  # tests replay what they ask for; those of the cache set it themselves
 
 # Hypothesis draws the literals of all modules that are loaded, too. These differ from process to process: a failure
 # could not be repeated, and the same revision passed one day and failed another.

@@ -70,7 +70,16 @@ def about() -> dict:
         "compute_capability": "2.0",
         "sm": {"clock_mhz": 1150.0},
         "l1": {"hit_latency_cycles": 104},
-        "l2": {"hit_latency_cycles": 288, "size_bytes": 4 << 20, "ways": 16, "max_dirty_ways": None},
+        "l2": {
+            "enabled": True,
+            "hit_latency_cycles": 288,
+            "size_bytes": 4 << 20,
+            "ways": 16,
+            "max_dirty_ways": None,
+            "slices": 6,
+            "sector_cycles": 1,
+            "clock_mhz": None,
+        },
     }
     trace = {"digest": "ab" * 32, "kernel": "spmv", "source": FILE, "parameters": {"rows": 86016}}
     trace |= {"grid": [336, 1, 1], "block": [256, 1, 1], "blocks": 336, "wave_blocks": 84}

@@ -100,7 +100,7 @@ def _capture(program: Path, arguments: tuple[int, ...]) -> Capture:
         with Clock() as whole:
             texts = [str(argument) for argument in arguments]
             captured = memsim.capture(
-                program, arguments=texts, out=Path(out) / "program.h5", blocks="all", registers=32
+                program, arguments=texts, out=Path(out) / "program.h5", blocks="all", registers=32, to_end=True
             )
         peak = _peak() if STATUS.exists() else 0.0  # before the trace is read
         held = count(captured.trace.chunks(), len(captured.trace.ops))

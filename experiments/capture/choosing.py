@@ -19,7 +19,7 @@ _OPENS = re.compile(r"\bfopen\s*\(|\bifstream\b|sdkFindFilePath|\bopen\s*\([^)]*
 _EXERCISE = re.compile(r"FIXME", re.IGNORECASE)
 _INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.MULTILINE)
 _SOURCES = (".cu", ".cpp", ".cc", ".c")
-# What a program needs beside CUDA's runtime and the libraries of docs/capture.md; such a program is not plain.
+# What a program needs beside CUDA's runtime and the libraries of docs/how_to/capture.md; such a program is not plain.
 _NEEDS = {
     "MPI": r'#\s*include\s*[<"]mpi\.h',
     "PyTorch": r'#\s*include\s*[<"](ATen|torch|c10)/',

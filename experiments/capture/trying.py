@@ -35,7 +35,7 @@ class Tried:
         needs: as in the list.
         result: ``captured``, ``refused``, or ``time``.
         by: what was traced: ``ptx``, or, of rows from before memsim ran PTX alone, ``source``; "" of no trace.
-        seconds: of a processor that it took, with ``--stop``.
+        seconds: of a processor that it took, up to the end of the trace.
         told: memsim's line, if it was refused.
         check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
             says nothing, ``time``, ``refused`` where its source cannot be traced (``asm``) or it calls what is not
@@ -84,7 +84,7 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
         limit: seconds of a processor for each of its processes.
     """
     begin = _cpu_seconds()
-    done = _run(program, checkouts, limit, ["--stop"])
+    done = _run(program, checkouts, limit, [])
     row = Tried(program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}")
     if done is None:
         return row
@@ -100,7 +100,7 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
 
 def checked(program: Program, row: Tried, checkouts: Path, limit: float) -> Tried:
     """Run a program that was captured to its end, and keep what it says of its results."""
-    done = _run(program, checkouts, limit, [])
+    done = _run(program, checkouts, limit, ["--to-end"])
     if done is None or _out_of_time(done):
         return replace(row, check="time")
     if done.returncode and (_UNKNOWN in done.stderr or not _RAN.search(done.stderr)):

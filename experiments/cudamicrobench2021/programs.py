@@ -51,5 +51,4 @@ def captured(benchmark: str, version: str, n: int, gpu: str, downloaded: Path | 
         kernel=program.slow if version == "slow" else program.fast,
         blocks="all",
         gpu=gpu,
-        stop=True,
     ).trace

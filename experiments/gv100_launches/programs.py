@@ -97,7 +97,6 @@ def whole_launch(program: Program, kernel: str, downloaded: Path) -> memsim.Trac
             definitions=program.definitions,
             fast_math=program.fast_math,
             gpu="quadro-gv100",
-            stop=True,
         ).trace
 
 

@@ -75,5 +75,4 @@ def captured(name: str, downloaded: Path) -> memsim.Trace:
         blocks="all" if case.whole else None,
         includes=[downloaded / folder for folder in program.includes],
         gpu=case.gpu,
-        stop=True,
     ).trace

@@ -43,7 +43,8 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float)
         "MPLBACKEND": "Agg",
     }
     gpu = entry["gpu"] or "rtx4090"
-    full = [sys.executable, "-m", "memsim", "capture", "-q", "-o", str(made / "t.h5"), "--gpu", gpu, *command]
+    full = [sys.executable, "-m", "memsim", "capture", "-q", "--to-end", "-o", str(made / "t.h5"), "--gpu", gpu]
+    full += command
     began = time.monotonic()
     process = subprocess.Popen(full, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                text=True, errors="replace", start_new_session=True)  # fmt: skip

@@ -28,7 +28,7 @@ def captured(step: int, folder: Path) -> memsim.Trace:
     if not found:
         problem = f"is missing; clone {URL} into the folder that MEMSIM_PROGRAMS names"
         raise InputError(folder / FOLDER, program, problem)
-    return memsim.capture(found[:1], gpu=GPU, snapshot_only=True, stop=True).trace
+    return memsim.capture(found[:1], gpu=GPU, snapshot_only=True).trace
 
 
 def described(step: int, numbers: int) -> memsim.Trace:

@@ -61,7 +61,6 @@ def captured(kernel: int, k: int, folder: Path) -> memsim.Trace:
             includes=[folder / FOLDER / "src"],
             gpu=GPU,
             snapshot_only=True,
-            stop=True,
         ).trace
 
 

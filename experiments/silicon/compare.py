@@ -29,6 +29,7 @@ def predict(program: Program, gpu: str, trials: int = 4, jobs: int = 1) -> dict[
             kernel=program.kernel,
             gpu=gpu,
             blocks="all",
+            to_end=True,  # of all launches the one with the most accesses
             out=Path(folder, "trace.h5"),
         )
         result = memsim.simulate(

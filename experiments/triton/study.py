@@ -57,7 +57,7 @@ def run(setting: Setting) -> Outcome:
 def _found(variant: str, quick: bool, gpu: str) -> Found:
     with TemporaryDirectory() as folder:
         arguments = [variant, "quick" if quick else "whole"]
-        captured = memsim.capture(PROGRAM, arguments=arguments, gpu=gpu, out=Path(folder, "t.h5"), stop=True)
+        captured = memsim.capture(PROGRAM, arguments=arguments, gpu=gpu, out=Path(folder, "t.h5"))
         result = memsim.simulate(captured.trace, gpu=gpu, trials=TRIALS)
         sectors, passes = _requests(captured.trace, gpu)
     ratios = result.l1_read.mean, result.l2_read.mean

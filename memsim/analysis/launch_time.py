@@ -4,7 +4,8 @@ T(N) = T(B) + (N - B) c: the replay of B blocks as it was, with its start and it
 more. c is taken while every slot for a block is taken (:mod:`memsim.hierarchy.block_times`), from the later half of
 that time, when caches are no longer cold. A replay that stores less than L2 holds defers its write-backs for ever, a
 whole launch does not; so c is at least what DRAM takes, at its peak, for a block's sectors with those that it left
-dirty.
+dirty. Blocks end before L2 has taken their stores, which may still be queued when a short replay ends; so c is also at
+least what L2's slices take, at their peak, for a block's sectors.
 
 The interval is to hold the whole launch's time. It is widened by how c varies between eighths of the replay (a new part
 may differ as these do), by the share of one generation of blocks among those replayed, by the deferred write-backs, of
@@ -19,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.analysis.l2_rates import slice_cycles
 from memsim.analysis.statistics import Interval, Sample, t_factor
 from memsim.hierarchy.block_times import EIGHTHS
 from memsim.hierarchy.counters import Event, Level, Unit
@@ -77,16 +79,21 @@ def launch_time(trials: Trials) -> LaunchTime:
         sample = Sample(cycles)
         return LaunchTime(sample, sample.spread())
     if not trials.full_until.all():
-        return _by_waves(cycles, part)
+        return _by_waves(cycles, part, _l2_cycles(trials, part))
     return _by_rate(trials, cycles, part)
 
 
-def _by_waves(cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
-    """Of a part that never fills the GPU: at least as long as its blocks alone, at most one such part at a time."""
-    sample = Sample(cycles * part.waves)
+def _by_waves(cycles: np.ndarray, part: LaunchPart, l2_cycles: np.ndarray) -> LaunchTime:
+    """Of a part that never fills the GPU: at least as long as its blocks alone, at most one such part at a time.
+
+    Where L2 takes longer for the launch's sectors than that, it is busy from its first request to its last.
+    """
     if np.isnan(part.waves):
-        return LaunchTime(sample, None)
-    return LaunchTime(sample, Interval(float(sample.values.min()), float(cycles.max()) * part.launched / part.replayed))
+        return LaunchTime(Sample(cycles * part.waves), None)
+    least = part.launched * l2_cycles
+    sample = Sample(np.maximum(cycles * part.waves, least))
+    high = max(float(cycles.max()) * part.launched / part.replayed, float((least + cycles).max()))
+    return LaunchTime(sample, Interval(float(sample.values.min()), high))
 
 
 def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
@@ -95,7 +102,7 @@ def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime
     each = eighth / np.maximum(later, 1e-9)  # cycles a block, in each later eighth
     steady = _LATER * eighth[:, 0] / np.maximum(later.sum(axis=1), 1e-9)
     moved, deferred = _dram_cycles(trials, part)
-    cost = np.maximum(steady, moved + deferred)
+    cost = np.maximum.reduce([steady, moved + deferred, _l2_cycles(trials, part)])
     more = part.launched - part.replayed
     generations = trials.blocks_done[:, -1] / part.wave
     varies = t_factor(_LATER) * each.std(axis=1, ddof=1) * np.sqrt(1 + 1 / _LATER)
@@ -137,3 +144,9 @@ def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarr
     a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
     deferred = deferred_writes(trials) / (part.launched - part.replayed)
     return moved / part.replayed * a_sector, deferred * a_sector
+
+
+def _l2_cycles(trials: Trials, part: LaunchPart) -> np.ndarray:
+    """SM cycles per block, [t], that L2 takes at its peak; 0 without an L2."""
+    l2_enabled = trials.about["gpu"]["l2"]["enabled"]
+    return slice_cycles(trials) / part.replayed if l2_enabled else np.zeros(len(trials.trial))

@@ -3,7 +3,7 @@
 Every figure is one value a trial, of the *whole* launch: where a part of its blocks was traced, counts are multiplied
 by launched / traced blocks, and what the part left dirty in L2 is written, but for what the launch leaves there, too.
 Sectors have 32 bytes. What counts as a hit is the ``profiler`` convention (:mod:`memsim.analysis.conventions`) as from
-compute capability 7.0 on, which is where the profiler begins; docs/profiler.md has a line for each name.
+compute capability 7.0 on, which is where the profiler begins; docs/how_to/profiler.md has a line for each name.
 """
 
 from __future__ import annotations

@@ -1,9 +1,17 @@
-"""How sure the hit ratios are while trials come in, and when they are sure enough."""
+"""How sure the time and the hit ratios are while trials come in, and when they are sure enough.
+
+A run ends by itself when the two things that people read are known: the predicted time within 1 %, and each hit ratio
+within 0.5 points. The 95 % intervals of their means are compared with these bounds after every trial, from the third
+on. Looking at an interval repeatedly and stopping when it is narrow makes it hold the mean less often than it says
+(Glynn and Whitt, Annals of Applied Probability 2(1), 1992, show that it is right only as the bounds go to zero);
+experiments/stopping measures by how much.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from memsim.analysis.choices import Convention
 from memsim.analysis.result import Result
@@ -11,9 +19,12 @@ from memsim.analysis.statistics import Interval, Moments, Ratio, within_bounds
 from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 
-KNOWN = 0.002  # width of an interval at which a ratio is taken for known: reports print 0.1 points
-# Trials, at least and at most: where nobody said how many, and until a width that was asked for.
-UNASKED, ASKED = (8, 64), (20, 1000)
+# Widths of 95 % intervals of the mean: of a hit ratio, and of the time as a share of it. Half of each is "within".
+RATIO_WIDTH, TIME_WIDTH = 0.01, 0.02
+PRECISE_WIDTH = 0.002  # of a hit ratio, with --precise: reports print 0.1 points
+# Trials, at least and at most: where nobody said how many, with --precise, and until a width that was asked for.
+UNASKED, PRECISE, ASKED = (3, 32), (8, 64), (20, 1000)
+LAUNCHES = 8  # trials of a program's launches that are replayed one after the other
 
 
 @dataclass(frozen=True)
@@ -22,18 +33,25 @@ class Plan:
 
     Attributes:
         least, most: trials.
-        width: of the 95 % interval of every ratio at which it stops; None: it makes `most`.
+        width: of the 95 % interval of every hit ratio at which it stops; None: it makes `most`.
         asked: whether somebody asked for that width, who must be told if it is not reached.
+        time: width of the interval of the predicted time, as a share of it, that it waits for too; None: it does not.
     """
 
     least: int
     most: int
     width: float | None
     asked: bool
+    time: float | None = None
 
     @classmethod
     def of(
-        cls, trials: int | None, until: float | None, min_trials: int | None = None, max_trials: int | None = None
+        cls,
+        trials: int | None,
+        until: float | None,
+        min_trials: int | None = None,
+        max_trials: int | None = None,
+        precise: bool = False,
     ) -> Plan:
         """From what was asked for, each None if it was not.
 
@@ -41,25 +59,67 @@ class Plan:
             trials: exactly so many.
             until: the width.
             min_trials, max_trials: bounds, where `trials` does not say it.
+            precise: every ratio to 0.1 points, 8 to 64 trials.
 
         Raises:
-            InputError: `trials` with any other, a width that is not above 0, or bounds the wrong way round.
+            InputError: `trials` or `until` with what they exclude, a width that is not above 0, or bounds the wrong way
+                round.
 
         >>> Plan.of(None, None), Plan.of(64, None).least
-        (Plan(least=8, most=64, width=0.002, asked=False), 64)
+        (Plan(least=3, most=32, width=0.01, asked=False, time=0.02), 64)
         """
         if trials is not None:
-            others = {"until": until, "min_trials": min_trials, "max_trials": max_trials}
+            others = {"until": until, "min_trials": min_trials, "max_trials": max_trials, "precise": precise or None}
             if given := [name for name, value in others.items() if value is not None]:
                 raise InputError("simulate", "trials", f"is {trials}, with {', '.join(given)} besides; leave out one")
             return cls(trials, trials, None, False)
-        least, most = UNASKED if until is None else ASKED
+        if until is not None and precise:
+            raise InputError("simulate", "until", f"is {until}, with precise besides; leave out one")
+        least, most = ASKED if until is not None else PRECISE if precise else UNASKED
         least, most = least if min_trials is None else min_trials, most if max_trials is None else max_trials
         if most < least:
             raise InputError("simulate", "max_trials", f"is {most}; give {least} (min_trials) or more")
         if until is not None and not until > 0:
-            raise InputError("simulate", "until", f"is {until}; give a width above 0, for example {KNOWN}")
-        return cls(least, most, KNOWN if until is None else until, until is not None)
+            raise InputError("simulate", "until", f"is {until}; give a width above 0, for example {PRECISE_WIDTH}")
+        if until is not None or precise:
+            return cls(least, most, PRECISE_WIDTH if until is None else until, until is not None)
+        return cls(least, most, RATIO_WIDTH, False, TIME_WIDTH)
+
+    def watched(self, convention: str) -> Convention:
+        """The convention of the ratios that the rule watches.
+
+        Whether a request finds its data or finds it on its way is a matter of a few cycles: the split between hits and
+        merges varies where neither their sum nor the time does. So by default their sum is watched.
+        """
+        if self.time is not None and convention == Convention.model:
+            return Convention.traffic
+        return Convention(convention)
+
+    def enough(self, convention: str) -> Callable[[Trials], bool] | None:
+        """The rule for :func:`memsim.montecarlo.run.run`; None where the number of trials is fixed."""
+        return None if self.width is None else narrower_than(self.width, self.watched(convention), self.time)
+
+    def rule(self, convention: str) -> dict[str, Any] | None:
+        """What the result keeps of it."""
+        if self.width is None:
+            return None
+        found = {"width": self.width, "convention": str(self.watched(convention)), "asked": self.asked}
+        return found if self.time is None else found | {"time": self.time}
+
+
+def bounds_text(rule: Mapping[str, Any]) -> str:
+    """What was known when a rule ended a run, in words.
+
+    >>> bounds_text({"width": 0.01, "time": 0.02, "convention": "traffic"})
+    'time within 1 %, hit ratios with merges within 0.5 points'
+    >>> bounds_text({"width": 0.002, "convention": "model"})
+    'every hit ratio within 0.1 points'
+    """
+    points = f"within {50 * rule['width']:g} points"
+    if rule.get("time") is None:
+        return f"every hit ratio {points}"
+    counted = " with merges" if rule["convention"] == Convention.traffic else ""
+    return f"time within {50 * rule['time']:g} %, hit ratios{counted} {points}"
 
 
 def widest(ratios: dict[str, Ratio]) -> tuple[str, float] | None:
@@ -83,29 +143,21 @@ def narrower_than(
     Args:
         width: of an interval, as a ratio.
         convention: of the ratios.
-        time: the interval of the time must be narrower than this share of the time, too.
+        time: the interval of the predicted time must be narrower than this share of it, too.
     """
-    running, cycles = Running(convention), Moments()
+    running = Running(convention)
 
     def enough(trials: Trials) -> bool:
         running.add(trials)
         found = running.widest
         narrow = running.trials > 1 and (found is None or found[1] < width)
-        for value in trials.cycles.tolist() if time is not None else ():
-            cycles.add(value)
-        return narrow and (time is None or _relative(cycles) < time)
+        return narrow and (time is None or running.time_width < time)
 
     return enough
 
 
-def _relative(moments: Moments) -> float:
-    """Width of the interval of the mean, as a share of the mean."""
-    interval = moments.interval()
-    return float("inf") if interval is None else interval.width / moments.mean
-
-
 class Running:
-    """The ratios of the trials so far: for the rule above, and in words for a progress bar.
+    """The time and the ratios of the trials so far: for the rule above, and in words for a progress bar.
 
     Args:
         convention: of the ratios.
@@ -114,23 +166,37 @@ class Running:
     def __init__(self, convention: str = Convention.model) -> None:
         self._convention = Convention(convention)
         self._moments: dict[str, Moments] = {}
+        self._time = Moments()
         self.trials = 0
 
     def add(self, trials: Trials) -> str:
-        """Take in finished trials; returns the widest interval so far in words, or nothing before there is one."""
+        """Take in finished trials; returns the intervals so far in words, or nothing before there are any."""
         self.trials += len(trials.trial)
-        for name, ratio in Result(trials, self._convention).ratios.items():
+        result = Result(trials, self._convention)
+        for name, ratio in result.ratios.items():
             moments = self._moments.setdefault(name, Moments())
             for value in ratio.values.tolist():
                 moments.add(value)
+        for value in result.kernel_time.values.tolist():
+            self._time.add(value)
+        return self._text() if self.trials > 1 else ""
+
+    def _text(self) -> str:
+        time = f"time ± {self.time_width / 2:.1%}"
         if (found := self.widest) is None:
-            return ""
+            return time
         name, width = found
         level, access = name.split("_")
-        return f"{level.upper()} {access} {self._moments[name].mean:.2%} ± {width / 2:.2%}"
+        return f"{time}, {level.upper()} {access} {self._moments[name].mean:.2%} ± {width / 2:.2%}"
 
     @property
     def widest(self) -> tuple[str, float] | None:
         """The ratio whose 95 % interval of the mean is the widest so far, and that width."""
         found = {name: interval for name, one in self._moments.items() if (interval := one.interval())}
         return _widest({name: within_bounds(interval) for name, interval in found.items()})
+
+    @property
+    def time_width(self) -> float:
+        """Width of the interval of the predicted time so far, as a share of it; infinite before there is one."""
+        interval = self._time.interval()
+        return float("inf") if interval is None else interval.width / self._time.mean

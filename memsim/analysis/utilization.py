@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memsim.analysis.l2_rates import slice_cycles
 from memsim.analysis.result import Result
 
 SECTOR_BYTES = 32
@@ -35,19 +36,16 @@ def utilization(result: Result) -> list[Part]:
     waiting. An SM's issue slots count the instructions that the trace knows.
     """
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
-    sm, l2 = gpu["sm"], gpu["l2"]
+    sm = gpu["sm"]
     parts = [Part(ISSUE, _issue(result), "warp instructions of the trace over issue slots"), *_pipe(result)]
     busy = _load_store(result) / (sm["count"] * cycles)
     parts.append(Part(LOAD_STORE, busy, "wavefronts and shared-memory passes"))
     if constants := sum(constant_cycles(op, sm) for op in result.trials.ops):
         parts.append(Part(CONSTANTS, constants / (sm["count"] * cycles), "distinct addresses of constant accesses"))
-    if l2["enabled"]:
-        counts = result.counters["l2"]["sectors"]
-        sectors = counts["reads"] + counts["writes"] + counts["atomics"]
-        longer = sum(partial_store_cycles(op, l2) for op in result.trials.ops)
-        taken = sectors * l2["sector_cycles"] + longer
-        could = l2["slices"] * l2_clocks(gpu) * cycles
-        busy = min(1.0, taken / could)  # stores may wait in slices when the last warp has ended
+    if gpu["l2"]["enabled"]:
+        busy = min(
+            1.0, float(slice_cycles(result.trials).mean()) / cycles
+        )  # stores may wait when the last warp has ended
         parts.append(Part(L2, busy, "sectors of its slices, those stored in part too"))
     return [*parts, Part(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
 
@@ -103,33 +101,6 @@ def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     """
     taken = (sm.get("constant_cycles") or 0) if op["space"] == "constant" else 0
     return float(taken * op.get("profile", {}).get("passes", 0))
-
-
-def l2_clocks(gpu: Mapping[str, Any]) -> float:
-    """Cycles of L2's clock in one of the SMs', of a GPU's fields.
-
-    >>> l2_clocks({"sm": {"clock_mhz": 1410}, "l2": {"clock_mhz": 705}})
-    0.5
-    >>> l2_clocks({"sm": {"clock_mhz": 1410}, "l2": {}})
-    1.0
-    """
-    sm_mhz = gpu["sm"]["clock_mhz"]
-    return float((gpu["l2"].get("clock_mhz") or sm_mhz) / sm_mhz)
-
-
-def partial_store_cycles(op: Mapping[str, Any], l2: Mapping[str, Any]) -> float:
-    """Cycles of their clock for which L2's slices work longer than for whole sectors, for what an op stores in part.
-
-    Args:
-        op: one of ``Trials.ops``.
-        l2: the GPU's fields.
-
-    >>> l2 = {"sector_cycles": 1, "partial_store_cycles": 4}
-    >>> partial_store_cycles({"profile": {"partial_sectors": 10}}, l2)
-    30.0
-    """
-    longer = max(0, (l2.get("partial_store_cycles") or 0) - l2["sector_cycles"])
-    return float(longer * op.get("profile", {}).get("partial_sectors", 0))
 
 
 def _load_store(result: Result) -> float:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from memsim.api.arguments import named_gpu, trace_file
 from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.support.deprecated import deprecation
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,11 +69,12 @@ def capture(
     standard: str = "c++17",
     fast_math: bool = False,
     snapshot_only: bool = False,
-    stop: bool = False,
+    to_end: bool = False,
+    stop: bool | None = None,
     keep: str | Path | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
-    """Run a program without a GPU, and record the memory trace of a kernel; see docs/capture.md.
+    """Run a program without a GPU, and record the memory trace of a kernel; see docs/how_to/capture.md.
 
     The program finds a GPU of the type `gpu`: memsim is its CUDA runtime and driver, and runs its kernels' PTX on this
     CPU.
@@ -83,8 +86,7 @@ def capture(
         out: the trace file, or a folder for a trace of every kernel; None: a temporary file, removed when Python ends.
         kernel: which, one or several (``"a,b"``); None: any.
         launch: which launches of a kernel, from 0: one, several (``"0,3,7"``) or ``"all"``; several go to a folder.
-            None: the launch with the most accesses, with a folder that of each kernel; with `stop` or `snapshot_only`
-            the first.
+            None: the first, or with `to_end` the one with the most accesses; with a folder, that of each kernel.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: by occupancy and L2 size.
         gpu: that the program finds and is compiled for, and whose occupancy and L2 size choose the blocks to trace; the
             trace fits any GPU.
@@ -92,7 +94,9 @@ def capture(
         includes, definitions, libraries, standard: nvcc's ``-I``, ``-D``, ``-l`` and ``-std``, for CUDA C++ files.
         fast_math: nvcc's ``--use_fast_math``, for CUDA C++ files.
         snapshot_only: run only the traced blocks of the launch; what is launched later sees wrong data.
-        stop: end the program as soon as the trace is complete, that of the last kernel with a folder.
+        to_end: run the program to its end. Else it is ended as soon as the trace is complete; with a folder, when each
+            kernel that `kernel` names has its trace.
+        stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
         progress: told the blocks done, and all.
 
@@ -107,11 +111,16 @@ def capture(
     """
     from memsim.capture.build import CUDA_SUFFIXES, HOST_SUFFIXES, Sources
     from memsim.capture.session import capture_executable, capture_sources
+    from memsim.sources.outputs import is_folder
     from memsim.sources.wanted import Wanted, chosen_kernels, chosen_launches
 
+    if stop is not None:
+        warnings.warn(deprecation("capture(stop=)"), DeprecationWarning, stacklevel=2)
     names = [files] if isinstance(files, str | Path) else list(files)
-    wanted = Wanted(chosen_kernels(kernel), chosen_launches(launch), blocks, snapshot_only, registers, stop=stop)
     first, place, machine = Path(names[0]), Path(trace_file(out)), named_gpu(gpu)
+    kernels = chosen_kernels(kernel)
+    to_end = to_end or is_folder(place) and not kernels  # any kernel may still come
+    wanted = Wanted(kernels, chosen_launches(launch), blocks, snapshot_only, registers, to_end)
     if first.suffix in (*CUDA_SUFFIXES, *HOST_SUFFIXES):
         sources = Sources(
             tuple(Path(one) for one in names),
@@ -156,7 +165,7 @@ def capture_ptx(
     registers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Captured:
-    """Run a kernel of a PTX file and record its memory trace; see docs/python_kernels.md.
+    """Run a kernel of a PTX file and record its memory trace; see docs/how_to/python_kernels.md.
 
     Args:
         ptx: the file.

@@ -23,8 +23,9 @@ def simulate(
     *,
     trials: int | None = None,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: int | None = None,
     until: float | None = None,
+    precise: bool = False,
     min_trials: int | None = None,
     max_trials: int | None = None,
     warm: bool = False,
@@ -43,11 +44,13 @@ def simulate(
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
         gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
             default, ``"rtx4090"``.
-        trials: how many. Without it (and `until`), as many as make the 95 % interval of the mean of every hit ratio
-            narrower than 0.2 points: 8 at least, 64 at most.
+        trials: how many. Without it, `until` and `precise`, as many as it takes to know the predicted time within 1 %
+            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 32 at most.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
-        jobs: processes.
-        until: stop when those intervals are narrower than this.
+        jobs: processes; None: all cores (or ``MEMSIM_JOBS``), this process alone where there is little to do. The
+            result is the same.
+        until: stop when the 95 % interval of every hit ratio is narrower than this.
+        precise: as `until` of 0.002, with 8 to 64 trials.
         min_trials, max_trials: bounds without `trials`; 20 and 1000 with `until`.
         warm: every trial starts with the caches that one replay leaves, instead of empty ones.
         whole: replay a launch as it begins, from its first block on and without random phases; the trace must hold all
@@ -59,8 +62,8 @@ def simulate(
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
         force: write over `out`.
-        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/reference_model.md), which counts the same
-            bit by bit, slowly; for small traces, and not with `warm`.
+        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which
+            counts the same bit by bit, slowly; for small traces, and not with `warm`.
 
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
@@ -73,15 +76,14 @@ def simulate(
         result = memsim.simulate("spmv.h5", gpu="tesla-c2050", seed=1, jobs=2)
         print(result.l2_read.mean, result.l2_read.interval())
     """
-    from memsim.analysis.stopping import Plan, narrower_than
+    from memsim.analysis.stopping import Plan
     from memsim.gpu.presets import override
     from memsim.interactive import Result
     from memsim.montecarlo.run import run
     from memsim.trace.made_for import meant
     from memsim.trace.reader import Trace
 
-    plan = Plan.of(trials, until, min_trials, max_trials)
-    rule = {"width": plan.width, "convention": str(convention), "asked": plan.asked}
+    plan = Plan.of(trials, until, min_trials, max_trials, precise)
     recorded = trace if isinstance(trace, Trace) else open_trace(trace)
     named = meant(recorded, gpu)
     if whole:
@@ -92,12 +94,12 @@ def simulate(
         trials=plan.most,
         seed=seed,
         jobs=jobs,
-        enough=None if plan.width is None else narrower_than(plan.width, convention),
+        enough=plan.enough(convention),
         at_least=plan.least,
         warm=warm,
         progress=progress,
         provenance=_origins(named, settings),
-        rule=None if plan.width is None else rule,
+        rule=plan.rule(convention),
         out=out,
         resume=resume,
         force=force,
@@ -112,7 +114,7 @@ def simulate_program(
     *,
     trials: int | None = None,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: int | None = None,
     settings: Mapping[str, object] | None = None,
     convention: str = "model",
     progress: Callable[[int, int], None] | None = None,
@@ -132,7 +134,7 @@ def simulate_program(
     Raises:
         InputError: a bad trace, GPU, setting or number; traces made for several GPUs where none is named.
     """
-    from memsim.analysis.stopping import Plan
+    from memsim.analysis.stopping import LAUNCHES
     from memsim.interactive import Result
     from memsim.montecarlo.program import run_program
     from memsim.trace.made_for import meant
@@ -144,7 +146,7 @@ def simulate_program(
     if gpu is None:
         _check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)
-    count = Plan.of(trials, None, None, None).least if trials is None else trials
+    count = LAUNCHES if trials is None else trials
     origins = _origins(meant(recorded[0], gpu), settings)
     done = run_program(
         recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=origins
@@ -177,7 +179,7 @@ def _begun_together(trace: Trace) -> dict[str, object]:
 
 
 def compare(first: Result | str | Path, second: Result | str | Path, *, convention: str = "model") -> Comparison:
-    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/compare.md).
+    """Set two results side by side: speed-up, ratios, loads and arrays, with intervals (docs/how_to/compare.md).
 
     Trials are paired by number where both results drew from one seed, else compared after Welch.
 

@@ -61,7 +61,9 @@ def explore(
     kernel: str | None = None,
     **parameters: Any,
 ) -> Exploration:
-    """Try the choices that a kernel declares: all by closed-form models, the best few by simulation (docs/explore.md).
+    """Try the choices that a kernel declares: all by closed-form models, the best few by simulation.
+
+    See docs/how_to/explore.md.
 
     Args:
         workload: one made by ``@memsim.workload``, a name of the library, a path to a kernel file, or to a program
@@ -111,7 +113,9 @@ def capacity(
     settings: Mapping[str, object] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
-    """Find the hit ratio at every capacity of L1 and L2 in one pass, and replay three of them (docs/capacity.md).
+    """Find the hit ratio at every capacity of L1 and L2 in one pass, and replay three of them.
+
+    See docs/how_to/capacity.md.
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
@@ -147,7 +151,7 @@ def sensitivity(
     convention: str = "model",
     progress: Callable[[int, int], None] | None = None,
 ) -> BySource:
-    """Split the spread of a kernel's runs by source of randomness (docs/sensitivity.md).
+    """Split the spread of a kernel's runs by source of randomness (docs/how_to/sensitivity.md).
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
@@ -189,7 +193,7 @@ def uncertainty(
     convention: str = "model",
     progress: Callable[[int, int], None] | None = None,
 ) -> ModelError:
-    """Vary the numbers of a preset that are fitted or assumed: the model's own error bar (docs/sensitivity.md).
+    """Vary the numbers of a preset that are fitted or assumed: the model's own error bar (docs/how_to/sensitivity.md).
 
     Args:
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).

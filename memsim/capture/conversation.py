@@ -71,7 +71,7 @@ class Conversation:
         """Whether the program is to end, as all that is wanted is captured or tuned."""
         if isinstance(self.timer, Timer) and self.timer.is_done:
             return True
-        return self.launches.wanted.stop and self.launches.is_complete
+        return not self.launches.wanted.to_end and self.launches.is_complete
 
     def forget(self, connection: socket.socket) -> None:
         """A process has ended."""

@@ -27,7 +27,6 @@ from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.ptx.compiled import target
 from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function, Variable
@@ -35,6 +34,7 @@ from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.ptxas import kernel_name, registers_of
 from memsim.sources.ptx.trace import HostWaits, Progress, Run
 from memsim.sources.ptx.whole import Counts, run_and_trace
+from memsim.sources.sass.assemble import target
 from memsim.sources.wanted import ALL, Wanted
 from memsim.support.errors import InputError
 
@@ -103,11 +103,12 @@ class Counted:
 
 @dataclass(frozen=True)
 class Taken:
-    """A trace of a launch, in its temporary place."""
+    """A trace of a launch, in its temporary place; ``timed``: of one in a benchmark, in case that no other comes."""
 
     counted: Counted
     order: int
     path: Path
+    timed: bool = False
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,7 @@ class Launches:
     @property
     def is_complete(self) -> bool:
         """Whether all launches that were asked for are captured; a folder takes any kernel's, unless they are named."""
-        return self._are_all({(one.counted.kernel, one.counted.index) for one in self.traces})
+        return self._are_all({(one.counted.kernel, one.counted.index) for one in self.traces if not one.timed})
 
     def _are_all(self, captured: Set[tuple[str, int]]) -> bool:
         """Whether there is nothing to wait for once these launches, by kernel and number, are captured."""
@@ -195,8 +196,8 @@ class Launches:
 
     def _ends_with(self, name: str, index: int) -> bool:
         """Whether the program is to end when this launch is captured, so that no other blocks need to run."""
-        captured = {(one.counted.kernel, one.counted.index) for one in self.traces}
-        return self.wanted.stop and self._are_all(captured | {(name, index)})
+        captured = {(one.counted.kernel, one.counted.index) for one in self.traces if not one.timed}
+        return not self.wanted.to_end and self._are_all(captured | {(name, index)})
 
     def run(self, device: Device, request: LaunchRequest, host_waits: HostWaits | None = None) -> Ran:
         """Run a launch, traced if it is wanted.
@@ -285,7 +286,7 @@ class Launches:
         if done.trace is not None and self.wanted.heaviest:
             self.best[self._group(name)] = Taken(counted, self._order, path)
         elif done.trace is not None:
-            self.taken.append(Taken(counted, self._order, path))
+            self.taken.append(Taken(counted, self._order, path, timed=True))
         self.note(
             f"{name} is launched in a benchmark: the trace has {TIMED_BLOCKS} of its blocks unless --blocks is given"
         )
@@ -377,10 +378,13 @@ class Launches:
         return done.counts
 
     def _keep(self, one: Taken) -> None:
-        if not self.wanted.heaviest:
-            self.taken.append(one)
-            return
         group = self._group(one.counted.kernel)
+        if not self.wanted.heaviest:
+            replaced = [other for other in self.taken if other.timed and self._group(other.counted.kernel) == group]
+            for other in replaced:
+                other.path.unlink()
+            self.taken = [*(other for other in self.taken if other not in replaced), one]
+            return
         best = self.best.get(group)
         if best is None or one.counted.accesses > best.counted.accesses:
             self.best[group], one = one, best or one

@@ -20,12 +20,12 @@ from memsim.capture.names import shown_names
 from memsim.capture.outline import Outline, outline
 from memsim.capture.protocol import FunctionInfo, VariableInfo
 from memsim.gpu.config import GPU
-from memsim.sources.ptx.compiled import machine_code, needs_of, target
-from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.launch import places
 from memsim.sources.ptx.module import Function, Module, Variable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.disassembly import SassInstruction
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
 _FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)

@@ -32,7 +32,7 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
         why = ""
         if launches.spoilt:
             spoilt = ", ".join(launches.spoilt)
-            why = f"; its data were wrong ({spoilt}: --snapshot-only); --stop ends it before it uses them"
+            why = f"; its data were wrong ({spoilt}: --snapshot-only)"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")
     if not launches.traces and launches.without_blocks:
         raise launches.without_blocks[0]
@@ -62,13 +62,24 @@ def nothing_captured(launches: Launches) -> InputError:
 def notes_of(launches: Launches, traces: Sequence[Trace], stopped: bool) -> list[str]:
     """What the user should know of a capture that went well."""
     notes = [*launches.notes, *(f"a later launch failed: {error}" for error in launches.failures[:1])]
-    notes += _of_launches(launches, traces) + _never_came(launches)
+    notes += _of_end(launches) if stopped else _of_launches(launches, traces) + _never_came(launches)
     if launches.spoilt and not stopped:
         spoilt = ", ".join(launches.spoilt)
-        notes.append(
-            f"{spoilt} (--snapshot-only): what the program printed or wrote after that is wrong; --stop ends it there"
-        )
+        notes.append(f"{spoilt} (--snapshot-only): what the program printed or wrote after that is wrong")
     return notes
+
+
+def _of_end(launches: Launches) -> list[str]:
+    """That memsim ended the program, where, and what to do if that is not wanted; nothing if nothing was captured."""
+    if not launches.taken:
+        return []
+    last, wanted = launches.taken[-1].counted, launches.wanted
+    choices = ["--to-end runs it to its end"]
+    if wanted.launches is None:
+        choices[0] += " and captures the launch with the most accesses"
+    if not wanted.kernels:
+        choices.append("--kernel NAME captures another kernel")
+    return [f"captured launch {last.index} of {last.kernel} and ended the program there; {', '.join(choices)}"]
 
 
 def _of_launches(launches: Launches, traces: Sequence[Trace]) -> list[str]:

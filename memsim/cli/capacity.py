@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, GpuOfTrace, QuietTables, TraceFile
+from memsim.cli.options import Force, GpuOfTrace, Jobs, QuietTables, TraceFile
 from memsim.cli.output import print_text
+from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
 
@@ -18,13 +18,13 @@ def capacity(
     gpu: GpuOfTrace = None,
     trials: Annotated[int, typer.Option(min=0, help="Trials of each replay; 0: the curves alone.")] = 4,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the curves to write.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/capacity.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the curves as CSV.")] = False,
     quiet: QuietTables = False,
 ) -> None:
@@ -54,7 +54,7 @@ def capacity(
             gpu,
             trials=trials,
             seed=seed,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=chosen_jobs(jobs),
             settings=parse_settings(setting or []),
             progress=advance,
         )

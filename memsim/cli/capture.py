@@ -15,7 +15,8 @@ from memsim.support.errors import InputError
 
 HINT_SECONDS = 20  # after which a program is one that takes long
 SOURCE_SUFFIXES = (".cu", ".cpp", ".cc", ".cxx", ".c")
-_HINT = "it has run for {} s; --stop ends it with the trace, --blocks 2x --snapshot-only let fewer blocks run"
+_HINT = "it has run for {} s; {}--blocks 2x traces fewer blocks"
+_WITHOUT = "without --to-end it ends with the trace, "
 
 
 class WithArguments(TyperCommand):
@@ -72,11 +73,14 @@ def capture(
     ] = None,
     kernel: Annotated[
         str | None,
-        typer.Option(help="The kernel to trace, or several: a,b. Default: the kernel with the most accesses."),
+        typer.Option(help="The kernel to trace, or several: a,b. Default: any."),
     ] = None,
     launch: Annotated[
         str | None,
-        typer.Option(help="The launches of a kernel to trace, from 0: 3, or 0,3,7, or all. Default: the largest."),
+        typer.Option(
+            help="The launches of a kernel to trace, from 0: 3, or 0,3,7, or all. Default: the first; with --to-end, "
+            "or a folder and no --kernel, the one with the most accesses."
+        ),
     ] = None,
     blocks: Annotated[
         str | None,
@@ -104,7 +108,10 @@ def capture(
         bool,
         typer.Option("--snapshot-only", help="Run only the traced blocks of a launch; later launches see wrong data."),
     ] = False,
-    stop: Annotated[bool, typer.Option("--stop", help="End the program as soon as the trace is complete.")] = False,
+    to_end: Annotated[
+        bool, typer.Option("--to-end", help="Run the program to its end. Default: it ends when the trace is complete.")
+    ] = False,
+    stop: Annotated[bool, typer.Option("--stop", hidden=True)] = False,
     keep: Annotated[
         Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")
     ] = None,
@@ -114,7 +121,8 @@ def capture(
     """Run a program without a GPU, and store the memory trace of a kernel.
 
     The program finds a GPU of the type --gpu: memsim is its CUDA runtime and driver, and runs its kernels' PTX on this
-    CPU. The program runs whole, on its own data; its output is its own.
+    CPU. The program's own code runs on this machine as it would without memsim, outside any sandbox. It is ended as
+    soon as the trace is complete; --to-end runs it to its end.
 
     There are three ways in. CUDA C++ files are compiled with nvcc. An executable must be linked with the shared CUDA
     runtime and contain PTX: build it with `memsim nvcc` in the place of nvcc. A Python file runs as it is (Triton,
@@ -134,14 +142,17 @@ def capture(
     from memsim.api import capture as run_captured
     from memsim.api import capture_ptx
     from memsim.report.inputs import trace_text
+    from memsim.support.deprecated import deprecation
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar, hint_after
 
     def hint() -> None:
-        if not (quiet or stop):
-            typer.echo(f"memsim: {_HINT.format(HINT_SECONDS)}", err=True)
+        if not quiet:
+            typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
     _check(files, ptx, arguments)
+    if stop:
+        typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
     if ptx is not None and fast_math:
         raise InputError(ptx, "--use-fast-math", "is for CUDA C++ files; compile the PTX with it")
     chosen = all_blocks(blocks, whole)
@@ -167,7 +178,7 @@ def capture(
                 standard=std,
                 fast_math=fast_math,
                 snapshot_only=snapshot_only,
-                stop=stop,
+                to_end=to_end,
                 keep=keep,
                 progress=advance,
             )

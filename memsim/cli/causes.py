@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,16 +9,28 @@ import typer
 
 if TYPE_CHECKING:
     from memsim.analysis.result import Result
+    from memsim.trace.reader import Trace
     from memsim.why import Explanation
 
 
-def explained_causes(result: Result, trace: Path | None, quick: bool, jobs: int | None) -> list[Explanation]:
-    """The causes, most to win first; a note on standard error where the trace was not read."""
+def explained_causes(
+    result: Result, trace: Trace | Path | None, quick: bool, jobs: int | None
+) -> list[Explanation] | None:
+    """The causes, the largest estimated speed-up first; a note on standard error where the trace was not read.
+
+    None of a file of an older version, which does not hold what findings need. Launches that followed others in one
+    program are not replayed alone.
+    """
+    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
-    from memsim.why import explain
+    from memsim.why import explain, explained
+
+    if not explained(result):
+        return None
+    quick = quick or "launches_before" in result.trials.about
 
     with bar("replays", hidden=quick) as advance:
-        found = explain(result, trace, quick=quick, jobs=jobs or os.cpu_count() or 1, progress=advance)
+        found = explain(result, trace, quick=quick, jobs=chosen_jobs(jobs), progress=advance)
     if found.note:
         typer.echo(f"memsim: {found.note}", err=True)
     return found.causes

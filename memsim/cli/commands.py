@@ -13,6 +13,7 @@ import typer
 from typer.core import TyperGroup
 
 from memsim import __version__
+from memsim.cli.cache import cache
 from memsim.cli.calibrate import calibrate
 from memsim.cli.capacity import capacity
 from memsim.cli.capture import RunsProgram, WithArguments, capture
@@ -102,6 +103,7 @@ for command in (
 ):  # fmt: skip
     app.command()(command)
 app.add_typer(gpus, name="gpus")
+app.add_typer(cache, name="cache")
 
 
 def main() -> None:

@@ -21,7 +21,10 @@ def compare(
     ],
     fail_if_slower: Annotated[
         str | None,
-        typer.Option(metavar="SHARE", help="Exit with 1 when one surely takes longer than the first by more: 5%."),
+        typer.Option(
+            metavar="SHARE",
+            help="Exit with 1 if a result is significantly slower than the first by more than this: 5%.",
+        ),
     ] = None,
     convention: CountedAs = Convention.model,
     ncu: Annotated[
@@ -29,7 +32,7 @@ def compare(
     ] = None,
     kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="A part of its name in that report.")] = None,
     launch: Annotated[int | None, typer.Option(min=0, help="Which of its launches there, counted from 0.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/compare.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Compare results with the first: speed-up, hit ratios, every load and array, with intervals.
 
@@ -61,6 +64,9 @@ def compare(
         typer.echo(report.dumps(str(paths[0]), found))
     else:
         print_text("\n\n\n".join(report.text(str(paths[0]), name, one) for name, one in found.items()))
+    for name, one in found.items() if json or limit is not None else ():
+        for caution in one.cautions:
+            typer.echo(f"memsim: {paths[0]} and {name}: {caution}", err=True)
     slower = [name for name, one in found.items() if limit is not None and one.slower_than(limit)]
     if slower:
         typer.echo(f"memsim: slower than {paths[0]} by more than {fail_if_slower}: {', '.join(slower)}", err=True)

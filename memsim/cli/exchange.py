@@ -14,7 +14,7 @@ from memsim.support.text import printable
 imports = typer.Typer(
     no_args_is_help=True,
     help="Read what other tracers wrote: one trace file a kernel, for memsim run.\n\n"
-    "docs/import.md says what each format tells and what it does not.",
+    "docs/how_to/import.md says what each format tells and what it does not.",
 )
 exports = typer.Typer(no_args_is_help=True, help="Write traces as other simulators read them.")
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from memsim.cli.options import Force, Gpu, QuietTables
+from memsim.cli.options import Force, Gpu, Jobs, QuietTables
 from memsim.cli.output import print_text
 from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.support.cores import chosen_jobs
 
 
 def explore(
@@ -37,14 +37,14 @@ def explore(
     blocks: Annotated[
         str, typer.Option(help="What is simulated: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = "2x",
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file of all versions to write.")] = None,
     figure: Annotated[Path | None, typer.Option(help="A PNG file of the best versions' times to write.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/explore.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Try the choices that a kernel declares: all by closed-form models, the best few by simulation.
@@ -77,7 +77,7 @@ def explore(
             trials=trials,
             seed=seed,
             blocks=blocks,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=chosen_jobs(jobs),
             settings=parse_settings(setting or []),
             progress=advance,
             arguments=ctx.obj or [],

@@ -61,6 +61,42 @@ def show(
     print_text(shown)
 
 
+@gpus.command()
+def new(
+    name: Annotated[str, typer.Argument(help="Name of the GPU.")],
+    like: Annotated[str, typer.Option(help="A preset of the same family: its SM, its kind of L2 and memory.")],
+    sms: Annotated[int, typer.Option(help="Number of SMs.")],
+    clock: Annotated[float, typer.Option(help="Boost clock in MHz.")],
+    l2: Annotated[float, typer.Option(help="Size of L2 in MiB.")],
+    bus: Annotated[int, typer.Option(help="Width of the memory bus in bits.")],
+    bandwidth: Annotated[float, typer.Option(help="Peak memory bandwidth in GB/s.")],
+    memory: Annotated[
+        str | None, typer.Option(help="Kind of memory, such as GDDR6. Default: that of the preset.")
+    ] = None,
+    memory_like: Annotated[str | None, typer.Option(help="A preset with the same kind of memory.")] = None,
+    source: Annotated[str, typer.Option(help="Where the numbers come from.")] = "data sheet",
+    out: Annotated[Path | None, typer.Option("-o", "--out", help="The TOML file to write. Default: NAME.toml.")] = None,
+    force: Force = False,
+) -> None:
+    """Describe a GPU by seven numbers of its data sheet and a preset of its family.
+
+    \b
+    memsim gpus new rtx4070 --like rtx4090 --sms 46 --clock 2475 --l2 36 --bus 192 --bandwidth 504
+    memsim run spmv.h5 --gpu rtx4070.toml
+    """
+    from memsim.cli.output import check_file, write_file
+    from memsim.gpu.data_sheet import DataSheet, described
+    from memsim.report.inputs import own_gpu_toml
+
+    file = out or Path(f"{name}.toml")
+    check_file(file, force)
+    sheet = DataSheet(name, like, sms, clock, round(l2 * 2**20), bus, bandwidth, memory, memory_like, source)
+    values = described(sheet)
+    about = f"{name}: numbers of its data sheet; everything else is that of {like}, or scaled from it."
+    write_file(file, own_gpu_toml(about, name, like, values))
+    typer.echo(f"{file}: {len(values)} values of {name}, the others of {like}")
+
+
 @gpus.command("import")
 def import_(
     report: Annotated[Path, typer.Argument(help="The JSON that mt4g wrote of an NVIDIA GPU.")],

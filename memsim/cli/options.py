@@ -41,14 +41,21 @@ GpuToFill = Annotated[
     str, typer.Option(help="To trace as many blocks as fill it and its L2.", autocompletion=gpu_names)
 ]
 CountedAs = Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")]
+Jobs = Annotated[
+    int | None,
+    typer.Option(
+        "--jobs", "-j", min=0, help="Processes; 0 is one per core. Results are the same.",
+        show_default="all cores, or MEMSIM_JOBS",
+    ),
+]  # fmt: skip
 Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there.")]
 QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
 QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")]
 Quick = Annotated[
-    bool, typer.Option("--quick", help="What makes it slow by its trials alone: replay nothing put right.")
+    bool, typer.Option("--quick", help="Findings from the trials alone, without replays that estimate speed-ups.")
 ]
 RunTrace = Annotated[
-    Path | None, typer.Option("--trace", metavar="TRACE", help="The trace that was run; else where it was then.")
+    Path | None, typer.Option("--trace", metavar="TRACE", help="The trace that was run. Default: where it was then.")
 ]
 Whole = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
 

@@ -10,12 +10,17 @@ import typer
 from memsim.analysis.choices import Convention
 from memsim.cli.causes import explained_causes
 from memsim.cli.options import CountedAs, Force, Quick
+from memsim.cli.output import check_file
 from memsim.support.errors import InputError
+
+_LONGEST = 80  # characters of a page's name that nobody gave
 
 
 def report(
     paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results or studies; results are compared.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The page.")] = Path("report.html"),
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The page.", show_default="the files' names, .html")
+    ] = None,
     force: Force = False,
     convention: CountedAs = Convention.model,
     quick: Quick = False,
@@ -32,14 +37,16 @@ def report(
     from memsim.studies import StudyResult
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
-    from memsim.why import explained
 
     if len({path.stem for path in paths}) < len(paths):
         raise InputError(
             "memsim report", "RESULT", "names two files alike; the page tells them apart by name, so rename one"
         )
+    page = out or Path(f"{'-'.join(path.stem for path in paths)[:_LONGEST]}.html")
+    check_file(page, force, *paths)
     studies = {path.stem: StudyResult.load(path, convention) for path in paths if is_study(path)}
     results = {path.stem: Result.load(path, convention) for path in paths if path.stem not in studies}
-    causes = {label: explained_causes(one, None, quick, None) for label, one in results.items() if explained(one)}
+    found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
+    causes = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):
-        typer.echo(write_page(results, studies, out, causes))
+        typer.echo(write_page(results, studies, page, causes))

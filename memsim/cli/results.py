@@ -23,12 +23,14 @@ def show(
     by: Annotated[Grouping, typer.Option(help="Group the loads.")] = Grouping.load,
     convention: CountedAs = Convention.model,
     method: Annotated[Method, typer.Option(help="How the ratios' interval of the mean is found.")] = Method.t,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md).")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
-    why: Annotated[bool, typer.Option("--why", help="Print what makes it slow and what to win, most first.")] = False,
+    why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, with estimated speed-ups.")] = False,
     quick: Quick = False,
     trace: RunTrace = None,
-    jobs: Annotated[int | None, typer.Option("--jobs", "-j", min=1, help="Processes of --why's replays.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option("--jobs", "-j", min=1, help="Processes of the replays of --why and --json.")
+    ] = None,
     ncu: Annotated[bool, typer.Option("--ncu", help="Print what Nsight Compute counts, by its names.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, the names alone.")] = False,
 ) -> None:
@@ -49,28 +51,24 @@ def show(
 
     if json + csv + why + ncu > 1 + (json and why):
         raise InputError("memsim show", "--json, --csv, --why, --ncu", "exclude each other, but --why and --json")
-    if not why and (quick or trace is not None or jobs is not None):
-        raise InputError("memsim show", "--quick, --trace, --jobs", "concern replays of --why; give that too")
+    if not (why or json) and (quick or trace is not None or jobs is not None):
+        raise InputError("memsim show", "--quick, --trace, --jobs", "concern the replays of --why and --json; give one")
     if quiet and not ncu:
         raise InputError("memsim show", "--quiet", "leaves nothing to print; give it with --ncu")
     if is_study(path):
         _show_study(path, convention, csv, json, "--why" if why else "--ncu" if ncu else "")
         return
     result = Result.load(path, convention)
-    if why:
+    if json:
+        print_json(result, causes=explained_causes(result, trace, quick, jobs))
+    elif why:
         from memsim.report.why import why_text
 
-        causes = explained_causes(result, trace, quick, jobs)
-        if json:
-            print_json(result, causes=causes)
-        else:
-            print_text(why_text(result, causes))
+        print_text(why_text(result, explained_causes(result, trace, quick, jobs)))
     elif ncu:
         from memsim.report.profiler import listing
 
         print_text(listing(result, names_only=quiet))
-    elif json:
-        print_json(result)
     elif csv:
         typer.echo(result.loads_by(by).to_csv(), nl=False)
     else:

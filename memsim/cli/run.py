@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shlex
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force, GpuOfTrace, QuietTables
+from memsim.cli.options import CountedAs, Force, GpuOfTrace, Jobs, QuietTables
 from memsim.cli.output import print_json, print_tables
 from memsim.montecarlo.choices import Engine
 from memsim.support.errors import InputError
@@ -47,24 +46,27 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="So many; else until every hit ratio is known to 0.2 points, 8 to 64; of a folder with --warm, 8.",
+            help="So many; else until time and hit ratios are known, 3 to 32; of a folder with --warm, 8.",
             show_default=False,
         ),
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    jobs: Jobs = None,
     until: Annotated[
         float | None,
         typer.Option(
             min=1e-6, max=1, help="Stop when the 95 % interval of every hit ratio is narrower; 0.002 is 0.2 points."
         ),
     ] = None,
+    precise: Annotated[
+        bool, typer.Option("--precise", help="Stop when every hit ratio is known within 0.1 points, 8 to 64 trials.")
+    ] = False,
     min_trials: Annotated[
-        int | None, typer.Option(min=2, help="At least this many, without --trials; 20 with --until.", show_default="8")
+        int | None, typer.Option(min=2, help="At least this many, without --trials; 20 with --until.", show_default="3")
     ] = None,
     max_trials: Annotated[
         int | None,
-        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="64"),
+        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="32"),
     ] = None,
     warm: Annotated[
         bool,
@@ -83,16 +85,18 @@ def run(
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     uncertain: Annotated[
-        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/sensitivity.md).")
+        bool, typer.Option("--uncertain", help="Tell the model's own error bar too (docs/how_to/sensitivity.md).")
     ] = False,
     convention: CountedAs = Convention.model,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/json.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/reference/json.md).")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="With --json: findings without replays.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
-    It stops when the 95 % interval of every hit ratio is narrower than 0.2 points, after 8 trials at least and 64 at
-    most; --trials makes exactly so many, --until goes on to another width. A folder with --warm makes 8.
+    It stops when the predicted time is known within 1 % and each hit ratio within 0.5 points (95 % intervals, hits and
+    merges counted together), after 3 trials at least and 32 at most. --precise asks for 0.1 points, --until for another
+    width, --trials for exactly so many. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
     alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until. Of a folder with --warm
@@ -115,21 +119,22 @@ def run(
     from memsim.api import open_trace, simulate
     from memsim.gpu.presets import parse_settings
     from memsim.montecarlo.keep import check_choice
+    from memsim.support.cores import all_cores
     from memsim.support.progress import bar
 
     begin = monotonic()
     replay = partial(
         simulate, gpu=gpu, trials=trials, min_trials=min_trials, max_trials=max_trials, seed=seed,
-        jobs=jobs or os.cpu_count() or 1, warm=warm, whole=whole, settings=parse_settings(setting or []),
-        convention=convention, engine=engine,
+        precise=precise, jobs=all_cores() if jobs == 0 else jobs, warm=warm, whole=whole, convention=convention,
+        settings=parse_settings(setting or []), engine=engine,
     )  # fmt: skip
     if path.is_dir():
-        from memsim.cli.run_folder import run_folder
+        from memsim.cli.run_folder import Outputs, run_folder
 
-        options = {"-o": out, "--resume": resume, "--force": force, "--kernel": kernel, "--until": until}
-        options |= {"--uncertain": uncertain, "--json": json}
+        options = {"--resume": resume, "--kernel": kernel, "--until": until, "--uncertain": uncertain}
         options |= {"--engine (with --warm)": warm and engine is Engine.reference}
-        run_folder(path, replay, [name for name, value in options.items() if value], quiet)
+        refused = [name for name, value in options.items() if value]
+        run_folder(path, replay, refused, Outputs(out, force, json, quiet))
         return
     if out is not None:
         check_choice(out, resume, force, path, *([gpu] if gpu else []))
@@ -137,7 +142,8 @@ def run(
         raise InputError("run", "--resume, --force", "concern a results file; give it with -o")
     with bar("bytes", hidden=quiet) as advance:
         recorded = open_trace(path, kernel, advance)
-    running, most = Running(convention), Plan.of(trials, until, min_trials, max_trials).most
+    plan = Plan.of(trials, until, min_trials, max_trials, precise)
+    running, most = Running(plan.watched(convention)), plan.most
     with bar("trials", hidden=quiet) as advance:
         result = replay(
             recorded,
@@ -149,24 +155,35 @@ def run(
         )
     asked = uncertain and not result.interrupted
     error = _model_error(recorded, gpu, seed, jobs, setting or [], convention, quiet) if asked else None
-    _tell(result, error, out, json, quiet)
+    if json:
+        _print_json(result, recorded, error, quick or result.interrupted, jobs)
+    else:
+        _print_result(result, error, out, quiet)
     if told := _kept(result, most, out, monotonic() - begin):
         typer.echo(f"memsim: {told}", err=True)
     if result.unreached:
         raise typer.Exit(UNREACHED)
 
 
-def _tell(result: Result, error: ModelError | None, out: Path | None, json: bool, quiet: bool) -> None:
-    """Print a result as it was asked for; what readers of JSON, and who reads nothing, must know goes beside it."""
+def _print_result(result: Result, error: ModelError | None, out: Path | None, quiet: bool) -> None:
+    """Print the tables; with --quiet the notes alone, on standard error."""
     from memsim.report.text import notes
 
-    if json:
-        print_json(result, error)
-    elif not quiet:
+    if not quiet:
         print_tables(result, error=error)
         if out is not None and not result.interrupted:
             typer.echo(f"\nstored in {out}; what makes it slow: memsim show {shlex.quote(str(out))} --why")
-    for note in notes(result) if json or quiet else ():
+    for note in notes(result) if quiet else ():
+        typer.echo(f"memsim: {note}", err=True)
+
+
+def _print_json(result: Result, trace: Trace, error: ModelError | None, quick: bool, jobs: int) -> None:
+    """Print JSON with the findings that `memsim show --why` has, in its order; notes go to standard error."""
+    from memsim.cli.causes import explained_causes
+    from memsim.report.text import notes
+
+    print_json(result, error, explained_causes(result, trace, quick, jobs or None))
+    for note in notes(result):
         typer.echo(f"memsim: {note}", err=True)
 
 
@@ -183,11 +200,12 @@ def _kept(result: Result, most: int, out: Path | None, seconds: float) -> str:
 
 
 def _model_error(
-    trace: Trace, gpu: str | None, seed: int, jobs: int, setting: list[str], convention: str, quiet: bool
+    trace: Trace, gpu: str | None, seed: int, jobs: int | None, setting: list[str], convention: str, quiet: bool
 ) -> ModelError:
     """What the preset's uncertain numbers make of the answer."""
     from memsim.api import uncertainty
     from memsim.gpu.presets import parse_settings
+    from memsim.support.cores import chosen_jobs
     from memsim.support.progress import bar
 
     with bar("trials", hidden=quiet) as advance:
@@ -198,7 +216,7 @@ def _model_error(
             effects=False,
             trials=_TRIALS,
             seed=seed,
-            jobs=jobs or os.cpu_count() or 1,
+            jobs=chosen_jobs(jobs),
             settings=parse_settings(setting),
             convention=convention,
             progress=advance,

@@ -4,32 +4,70 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 import typer
 
 from memsim.api import simulate_program
-from memsim.cli.output import print_text
+from memsim.cli.output import check_file, print_text
 from memsim.interactive import Result
-from memsim.report.program import program_table
+from memsim.report.program import program_document, program_table
 from memsim.sources.outputs import SUFFIX
 from memsim.support.errors import InputError
+from memsim.support.files import writing
 from memsim.support.progress import bar
 from memsim.trace.reader import Trace
 
 _IN_TURN = ("gpu", "trials", "seed", "jobs", "settings", "convention")  # what launches in turn are run with
-_OF_EACH = ("whole", "min_trials", "max_trials")  # what they do not heed
+_OF_EACH = ("whole", "precise", "min_trials", "max_trials")  # what they do not heed
 
 
-def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], quiet: bool) -> None:
-    """Replay a program's launches, and print its time by kernel.
+@dataclass(frozen=True)
+class Outputs:
+    """What becomes of the results.
+
+    Attributes:
+        folder: for a results file per launch, named like its trace; None: none is written.
+        force: write over files that exist.
+        json: print JSON instead of the table.
+        quiet: print no progress bar and no table.
+    """
+
+    folder: Path | None = None
+    force: bool = False
+    json: bool = False
+    quiet: bool = False
+
+    def files(self, traces: Sequence[Trace]) -> list[Path]:
+        """The results files of the launches, which can be written.
+
+        Raises:
+            InputError: one exists, without `force`, or cannot be written, or the folder is that of the traces.
+        """
+        if self.folder is None:
+            if self.force:
+                raise InputError("run", "--force", "concerns results files; give their folder with -o")
+            return []
+        if self.folder.suffix == SUFFIX or self.folder.resolve() == traces[0].path.parent.resolve():
+            raise InputError(self.folder, "-o", "must be another folder than the traces': it gets a file per launch")
+        with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
+        files = [self.folder / trace.path.name for trace in traces]
+        for file in files:
+            check_file(file, self.force)
+        return files
+
+
+def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], outputs: Outputs) -> None:
+    """Replay a program's launches, and print its time by kernel, or each launch as JSON.
 
     Args:
         folder: with their traces.
         replay: of one, as the command line has it; with ``warm``, L2 is left to the next.
         refused: options that were given and that concern one trace.
-        quiet: no progress bar and no table.
+        outputs: what becomes of the results.
 
     Raises:
         InputError: an option that does not concern these launches, a folder or trace that will not do.
@@ -39,13 +77,18 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], qu
         unheeded = [name for name in _OF_EACH if replay.keywords[name]]
         refused = [*refused, *(f"--{name.replace('_', '-')} (with --warm)" for name in unheeded)]
     traces = folder_traces(folder, refused, in_turn)
+    files = outputs.files(traces)
     if in_turn:
-        with bar("trials", hidden=quiet) as advance:
+        with bar("trials", hidden=outputs.quiet) as advance:
             given = {name: replay.keywords[name] for name in _IN_TURN}
             results = simulate_program(traces, **given, progress=advance)
     else:
         results = until_interrupted(traces, replay)
-    if not quiet:
+    for file, result in zip(files, results, strict=False):  # interrupted, there are fewer results
+        result.save(file)
+    if outputs.json:
+        typer.echo(program_document([trace.path for trace in traces], results))
+    elif not outputs.quiet:
         print_text(program_table(results))
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from memsim.analysis.choices import Convention
-from memsim.cli.options import CountedAs, Force, GpuOfTrace, QuietTables
+from memsim.cli.options import CountedAs, Force, GpuOfTrace, Jobs, QuietTables
 from memsim.cli.output import print_text
+from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
 
@@ -28,14 +28,14 @@ def sensitivity(
     ] = None,
     trials: Annotated[int, typer.Option(min=1, help="Trials of each point, with --uncertain.")] = 4,
     seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     convention: CountedAs = Convention.model,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the bars to write.")] = None,
     force: Force = False,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/sensitivity.md) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
     """Show what makes the spread of an answer.
@@ -59,7 +59,7 @@ def sensitivity(
     with keeping_existing(force):
         if out is not None:
             check_writable(out, path, *([gpu] if gpu else []))
-    settings, jobs = parse_settings(setting or []), jobs or os.cpu_count() or 1
+    settings, jobs = parse_settings(setting or []), chosen_jobs(jobs)
     if is_study(path):
         if uncertain:
             raise InputError("memsim sensitivity", "--uncertain", f"varies the GPU of a trace; {path} is a study")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memsim.cli.options import Force, QuietTables
+from memsim.cli.options import Force, Jobs, QuietTables
 from memsim.cli.output import print_text
+from memsim.support.cores import chosen_jobs
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -21,13 +21,13 @@ INTERRUPTED = 130
 
 
 def sweep(
-    path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/studies.md).")],
+    path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/how_to/studies.md).")],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="The study's results, HDF5.")] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")
     ] = False,
     force: Force = False,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Processes; 0 is one a core.")] = 1,
+    jobs: Jobs = None,
     executor: Annotated[
         str, typer.Option(help="Where trials run: local, dask (workers here), dask:ADDRESS of a scheduler, or mpi.")
     ] = "local",
@@ -59,12 +59,10 @@ def sweep(
     study.check()
     if dry_run:
         print_text(report.points(study))
-        print_text(report.forecast(forecast(study), jobs or os.cpu_count() or 1))
+        print_text(report.forecast(forecast(study), chosen_jobs(jobs)))
         return
     with _logging(log), _bars(quiet) as progress:
-        found = study.run(
-            out, jobs=jobs or os.cpu_count() or 1, executor=executor, resume=resume, force=force, progress=progress
-        )
+        found = study.run(out, jobs=chosen_jobs(jobs), executor=executor, resume=resume, force=force, progress=progress)
     if not quiet:
         print_text(report.text(found))
     if not found.about["complete"]:

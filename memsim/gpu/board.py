@@ -11,7 +11,7 @@ from memsim.gpu.cores import L1
 from memsim.gpu.presets import Provenance
 
 _CHANNEL_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16,
-                 "GDDR6X": 16, "GDDR7": 8}  # fmt: skip
+                 "GDDR6X": 16, "GDDR7": 8, "LPDDR5": 16}  # fmt: skip
 _ABOUT = 1 / 32  # of an L1: what walks find of V100's differs by more from program to program
 
 
@@ -31,7 +31,7 @@ def slug(name: str) -> str:
 
 
 def nearest(capability: str) -> str:
-    """The preset of the highest compute capability up to this one, else the lowest of all.
+    """The preset of the highest compute capability up to this one, else the lowest of all; the best known of several.
 
     >>> nearest("7.2")
     'tesla-v100'
@@ -40,9 +40,16 @@ def nearest(capability: str) -> str:
     def version(text: str) -> tuple[int, ...]:
         return tuple(map(int, text.split(".")))
 
-    known = sorted((version(presets.load_gpu(name).compute_capability), name) for name in presets.names())
-    older = [one for one in known if one[0] <= version(capability)]
-    return older[-1][1] if older else known[0][1]
+    by_version: dict[tuple[int, ...], list[str]] = {}
+    for name in presets.names():
+        by_version.setdefault(version(presets.load_gpu(name).compute_capability), []).append(name)
+    older = [one for one in by_version if one <= version(capability)]
+    return min(by_version[max(older) if older else min(by_version)], key=_assumptions)
+
+
+def _assumptions(name: str) -> int:
+    """How many numbers of a preset are assumed."""
+    return sum(entry.status == "assumed" for entry in presets.provenance(name).values())
 
 
 def usable_l1(l1: L1, found_bytes: int, taken_bytes: int = 0) -> dict[str, int]:

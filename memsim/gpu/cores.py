@@ -137,6 +137,9 @@ class Launch(Section):
     active_cycles: int | None = Field(
         None, ge=0, le=10**6, description="SMs are active before their first block's instructions and after their last"
     )
+    waits_for_stores: bool = Field(
+        True, description="whether a launch lasts until L2 has taken its stores; else until its last warp has ended"
+    )
 
 
 class L1(Section):

@@ -118,7 +118,7 @@ class System:
             memory = memory_step(state, self.gpu, self.memory_log, state.log_run, grouping)
         return Trial(
             counters=state.counters.transpose(1, 0, 2, 3).copy(),
-            cycles=sms.sms["end"].max() - begin,
+            cycles=self._end - begin,
             latency_histogram=sms.histogram[:-1].copy(),
             latency_sum=times["sum"],
             latency_count=times["count"],
@@ -135,6 +135,14 @@ class System:
             dirty_sectors=state.dirty_sectors,
             blocks_done=self.blocks.done,
         )
+
+    @property
+    def _end(self) -> int:
+        """When the last warp has ended and, if the launch waits for them, L2 has taken all stores."""
+        warps = int(self.machine.sms.sms["end"].max())
+        if not (self.gpu.launch.waits_for_stores and self.gpu.l2.enabled):
+            return warps
+        return max(warps, int(self.machine.slices.slices["free"].max()))
 
     @property
     def memory_log(self) -> np.ndarray:

@@ -24,7 +24,8 @@ class Trial:
 
     Attributes:
         counters: i8 [n_ops + 1, levels, events, units], see hierarchy.counters.
-        cycles: i8, SM cycles from the first block's start to the last warp's end.
+        cycles: i8, SM cycles from the first block's start to the last warp's end, or to the end of the last store's
+            service in L2 (``launch.waits_for_stores``).
         latency_histogram: i8 [n_ops, LATENCY_BINS], observed latency of load (and atomic) transactions, cycles.
         latency_sum, latency_count: i8 [n_ops], of the same.
         instruction_latency_sum, instruction_latency_count: i8 [n_ops], of whole warp instructions (first

@@ -8,7 +8,6 @@ loop is never older than its sources, and clones of one tree share what was comp
 from __future__ import annotations
 
 import fcntl
-import hashlib
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
@@ -20,8 +19,8 @@ from numba.core.caching import CompileResultCacheImpl, _CacheLocator
 
 from memsim.support.cache import cache_folder, keep_newest
 from memsim.support.errors import InputError
+from memsim.support.source_digest import PACKAGE, source_digest
 
-PACKAGE = Path(__file__).parents[1]
 MOST_FOLDERS = 24  # of all rooms and trees together; one takes up to 20 MB
 # Rooms with loops, and the rooms whose functions and constants these loops have within them.
 BAKED_IN = {
@@ -40,11 +39,7 @@ def digest(package: Path, room: str) -> str:
         package: the folder of memsim.
         room: one of :data:`BAKED_IN`.
     """
-    total = hashlib.sha256()
-    for baked in BAKED_IN[room]:
-        for source in sorted((package / baked).rglob("*.py")):
-            total.update(str(source.relative_to(package)).encode() + b"\0" + source.read_bytes())
-    return total.hexdigest()[:16]
+    return source_digest(package, BAKED_IN[room])
 
 
 class _ByDigest(_CacheLocator):

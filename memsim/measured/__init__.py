@@ -1,4 +1,4 @@
-"""Counters of real GPUs, as Nsight Compute leaves them: ``ncu --csv`` and ``.ncu-rep`` (docs/profiler.md)."""
+"""Counters of real GPUs, as Nsight Compute leaves them: ``ncu --csv`` and ``.ncu-rep`` (docs/how_to/profiler.md)."""
 
 from memsim.measured.beside import Beside, Line, beside
 from memsim.measured.launch import MeasuredLaunch

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 
 from memsim.support.errors import InputError
@@ -26,6 +27,29 @@ class MeasuredLaunch:
     grid: tuple[int, int, int] | None
     block: tuple[int, int, int] | None
     metrics: Mapping[str, float]
+
+
+def grid_of_blocks(
+    extents: tuple[int, int, int] | None, block: tuple[int, int, int] | None, metrics: Mapping[str, float]
+) -> tuple[int, int, int] | None:
+    """A launch's grid in blocks; older reports store its extents in threads.
+
+    The profiler's own counts decide: ``launch__grid_size`` is the number of blocks, ``launch__thread_count`` that of
+    threads (Nsight Compute documentation, launch metrics). Without them the extents stay as they are.
+
+    >>> grid_of_blocks((1024, 8, 1), (128, 4, 1), {"launch__grid_size": 16.0})
+    (8, 2, 1)
+    >>> grid_of_blocks((8, 2, 1), (128, 4, 1), {"launch__grid_size": 16.0})
+    (8, 2, 1)
+    """
+    if extents is None or block is None or 0 in block:
+        return extents
+    blocks = metrics.get("launch__grid_size", metrics.get("launch__thread_count", 0.0) / prod(block))
+    fits = all(extent % size == 0 for extent, size in zip(extents, block, strict=True))
+    if not fits or prod(extents) == blocks or prod(extents) != blocks * prod(block):
+        return extents
+    x, y, z = (extent // size for extent, size in zip(extents, block, strict=True))
+    return x, y, z
 
 
 def function_name(kernel: str) -> str:

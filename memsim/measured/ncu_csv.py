@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from memsim.measured.launch import MeasuredLaunch
+from memsim.measured.launch import MeasuredLaunch, grid_of_blocks
 from memsim.measured.units import to_base
 from memsim.support.errors import InputError
 
@@ -94,7 +94,10 @@ def _metric(path: Path, name: str, unit: str, text: str) -> Iterator[tuple[str, 
 
 
 def _launch(path: Path, row: _Row, metrics: dict[str, float]) -> MeasuredLaunch:
-    return MeasuredLaunch(row["Kernel Name"], _extents(row, "Grid Size"), _extents(row, "Block Size"), metrics)
+    block = _extents(row, "Block Size")
+    return MeasuredLaunch(
+        row["Kernel Name"], grid_of_blocks(_extents(row, "Grid Size"), block, metrics), block, metrics
+    )
 
 
 def _extents(row: _Row, column: str) -> tuple[int, int, int] | None:

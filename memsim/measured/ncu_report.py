@@ -20,7 +20,7 @@ import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from memsim.measured.launch import MeasuredLaunch
+from memsim.measured.launch import MeasuredLaunch, grid_of_blocks
 from memsim.measured.wire import Value, WireError, fields
 from memsim.support.errors import InputError
 
@@ -79,7 +79,8 @@ def _launch(message: memoryview, strings: list[str]) -> MeasuredLaunch:
             shapes[number] = (extents.get(1, 1), extents.get(2, 1), extents.get(3, 1))
         elif number == 13:
             metrics.update(_metric(_message(value), strings))
-    return MeasuredLaunch(names.get(7) or names.get(6, ""), shapes.get(10), shapes.get(11), metrics)
+    grid, block = grid_of_blocks(shapes.get(10), shapes.get(11), metrics), shapes.get(11)
+    return MeasuredLaunch(names.get(7) or names.get(6, ""), grid, block, metrics)
 
 
 def _metric(message: memoryview, strings: list[str]) -> Iterator[tuple[str, float]]:

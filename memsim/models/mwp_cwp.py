@@ -1,5 +1,6 @@
 """Memory and computation warp parallelism: Hong and Kim, An Analytical Model for a GPU Architecture with Memory-level
-and Thread-level Parallelism Awareness, ISCA 2009. Equation numbers are the paper's, as in docs/models/mwp_cwp.md.
+and Thread-level Parallelism Awareness, ISCA 2009. Equation numbers are the paper's, as in
+docs/explanation/models/mwp_cwp.md.
 
 MWP is how many warps of one SM can have memory requests under way together, CWP how many warps can compute while one
 waits for memory (itself included), N how many warps the SM holds. Which of the three is the least decides what a

@@ -20,7 +20,7 @@ from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
-from memsim.support.journal import Journal, journal_path
+from memsim.support.journal import DamagedJournal, Journal, journal_path
 
 
 class Kept:
@@ -51,13 +51,23 @@ class _Journaled(Kept):
 
     def __init__(self, out: str | Path, journal: Journal, identity: Mapping[str, Any], saved: dict[int, Trial]) -> None:
         super().__init__(saved)
-        self.rows = sum(journal.tasks().values())
+        try:
+            self.rows = sum(journal.tasks().values())
+        except BaseException:
+            journal.close()
+            raise
         self._out, self._journal, self._task = out, journal, json.dumps(identity, sort_keys=True)
 
     def go_on(self, n_ops: int) -> None:
         """Take in what a killed run left."""
         for task in self._journal.tasks():
-            _check_same(self._out, json.loads(task), json.loads(self._task))
+            try:
+                found = json.loads(task)
+            except ValueError:
+                found = None
+            if not isinstance(found, dict):
+                raise self._journal.damaged()
+            _check_same(self._out, found, json.loads(self._task))
         self.before |= {number: _trial(self._out, row, n_ops) for number, row in self._journal.rows(self._task)}
 
     def add(self, number: int, trial: Trial) -> None:
@@ -133,7 +143,7 @@ def keeping(out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume
         kept.go_on(n_ops)
         yield kept
     except InputError as error:
-        if isinstance(error, _Choice) or kept is None or not kept.rows:
+        if isinstance(error, _Choice | DamagedJournal) or kept is None or not kept.rows:
             raise
         raise InputError(error.where, error.field, f"{error.problem}; {kept.shown}") from error
     except KeyboardInterrupt as interrupt:

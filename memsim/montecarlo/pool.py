@@ -19,6 +19,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Thread
 from typing import Any, TypeVar
 
+from memsim.support.cores import VARIABLE
 from memsim.support.errors import InputError
 from memsim.support.interrupts import deferred
 from memsim.support.scratch import Scratch
@@ -132,6 +133,7 @@ def _noticing_its_death() -> Generator[None, None, None]:
 def _work(function: Callable[[Any], Any], pipe: Connection, scratch: str) -> None:
     """What a worker does, until it is killed."""
     tempfile.tempdir = scratch
+    os.environ[VARIABLE] = "1"  # its cores are taken by the other workers
     for number in (signal.SIGINT, signal.SIGTERM):  # for the parent, which keeps what is finished and ends its workers
         signal.signal(number, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()

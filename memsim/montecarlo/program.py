@@ -19,7 +19,7 @@ from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, check_numbers, tables, tell_demand
+from memsim.montecarlo.run import about_run, check_numbers, demand, tables, tell_demand, worthwhile_jobs
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
@@ -41,7 +41,7 @@ def run_program(
     *,
     trials: int,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: int | None = 1,
     progress: Callable[[int, int], None] | None = None,
     provenance: dict[str, Any] | None = None,
 ) -> list[Trials]:
@@ -54,7 +54,7 @@ def run_program(
         traces: of one run of a program, whose addresses agree, in the order of their launches.
         gpu: the configuration.
         trials: how many; what one draws depends on `seed`, its number and the launch's place alone.
-        jobs: processes.
+        jobs: processes; None: all cores, unless there is little to do.
         progress: told the trials done, and all.
         provenance: field of the GPU -> where its value comes from, for the results to keep.
 
@@ -64,11 +64,13 @@ def run_program(
     Raises:
         InputError: a trace that does not fit the GPU, or numbers out of range.
     """
-    check_numbers(trials, seed, jobs)
+    check_numbers(trials, seed, 1 if jobs is None else jobs)
     with Scratch() as folder:
         executions = tuple(Execution.of(trace, gpu, Path(folder) / str(n)) for n, trace in enumerate(traces))
         _prepare(executions, traces)
         load_loops(executions[0].gpu)
+        if jobs is None:
+            jobs = worthwhile_jobs([execution.transactions for execution in executions], trials)
         finished: list[dict[int, Trial]] = [{} for _ in traces]
         job = partial(_trial, _Launches(executions, seed))
         with closing(in_processes(job, range(trials), max(1, min(jobs, trials)))) as replays:
@@ -122,5 +124,5 @@ def _trial(program: _Launches, trial: int) -> list[Trial]:
 
 def _kept(trace: Trace, execution: Execution, about: dict[str, Any], found: dict[int, Trial]) -> Trials:
     ops, arrays = tables(trace)
-    tell_demand(about, ops, trace, execution)
+    tell_demand(about, ops, demand(trace, execution))
     return Trials.of(found, about=about, ops=ops, arrays=arrays, sources=trace.sources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -22,16 +22,21 @@ from memsim.montecarlo.choices import Engine
 from memsim.montecarlo.keep import Kept, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
+from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial, spare
 from memsim.profile.ops import profile
+from memsim.support.cores import default_jobs
 from memsim.support.errors import InputError
 from memsim.support.interrupts import deferred, listening, raise_heard
 from memsim.support.scratch import Scratch
 from memsim.support.text import printable
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
+from memsim.trace.transactions import Transactions
 
+MOST_TRIALS = 1_000_000  # more are a typing mistake: each is kept in memory until the result is written
+_FOR_PROCESSES = 500_000  # transactions of all trials from which on processes pay: about 0.1 s
 Finished = Generator[tuple[int, Trial], None, None]
 
 
@@ -41,7 +46,7 @@ def run(
     *,
     trials: int = 64,
     seed: int = 0,
-    jobs: int = 1,
+    jobs: int | None = 1,
     enough: Callable[[Trials], bool] | None = None,
     at_least: int = 20,
     warm: bool = False,
@@ -63,7 +68,7 @@ def run(
 
     Args:
         trials: how many; the most, with `enough`.
-        jobs: worker processes; 1 replays in this process.
+        jobs: worker processes; 1 replays in this process; None: all cores, unless there is little to do.
         enough: told each next trial (Trials of one); True: those that it was told are enough.
         warm: every trial starts from the caches that one uncounted replay leaves.
         progress: told each trial as it finishes (Trials of one), those that are there already first.
@@ -81,7 +86,7 @@ def run(
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
-    check_numbers(trials, seed, jobs, at_least)
+    check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
     replays_on = _checked(engine, warm)
     assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
@@ -91,17 +96,52 @@ def run(
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
-            execution.prepare(trace)
-            if replays_on is Engine.compiled:
-                load_loops(execution.gpu)
-            take = _Taken(kept, texts, at_least, enough, progress)
-            take.all(partial(_finished, Job(execution, seed, warm, quantum, tuple(sources), replays_on), jobs), trials)
+            kept_apart = sources or replays_on is Engine.reference  # who asks for the reference model wants it to run
+            cached = CachedTrials(None if kept_apart else cache_key(about), len(ops))
+            job = Job(execution, seed, warm, quantum, tuple(sources), replays_on)
+            replay = _Replay(trace, job, jobs, at_least if enough else 0)
+            take = _Taken(kept, cached, texts, at_least, enough, progress)
+            take.all(replay, trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
-            tell_demand(about, ops, trace, execution)
+            if cached.demand is None:
+                replay.prepare()
+                cached.keep_demand(demand(trace, execution))
+            assert cached.demand is not None
+            tell_demand(about, ops, cached.demand)
             done = Trials.of(take.trials, **texts)
             kept.save(done)
     return done
+
+
+class _Replay:
+    """Replays trials; the trace is coalesced and laid out when the first one is asked for.
+
+    Args:
+        jobs: processes; None: as many as are worthwhile.
+        at_least: trials that are needed in any case; 0: all that are asked for.
+    """
+
+    def __init__(self, trace: Trace, job: Job, jobs: int | None, at_least: int) -> None:
+        self._trace, self._job, self._jobs, self._at_least = trace, job, jobs, at_least
+        self._prepared = False
+
+    def prepare(self) -> None:
+        """Write what workers map, once."""
+        if not self._prepared:
+            self._job.execution.prepare(self._trace)
+            self._prepared = True
+
+    def __call__(self, numbers: list[int]) -> Finished:
+        """The trials of these numbers, as they finish."""
+        if not numbers:
+            return
+        self.prepare()
+        if self._job.engine is Engine.compiled:
+            load_loops(self._job.execution.gpu)
+        needed = min(len(numbers), self._at_least or len(numbers))
+        jobs = worthwhile_jobs([self._job.execution.transactions], needed) if self._jobs is None else self._jobs
+        yield from _finished(self._job, jobs, numbers)
 
 
 class _Taken:
@@ -116,6 +156,7 @@ class _Taken:
     def __init__(
         self,
         kept: Kept,
+        cached: CachedTrials,
         texts: dict[str, Any],
         at_least: int,
         enough: Callable[[Trials], bool] | None,
@@ -123,16 +164,23 @@ class _Taken:
     ) -> None:
         self.trials: dict[int, Trial] = {}
         self.reached = self.interrupted = False
-        self._kept, self._texts, self._at_least = kept, texts, at_least
+        self._kept, self._cached, self._texts, self._at_least = kept, cached, texts, at_least
         self._enough, self._progress = enough, progress
         self._told = 0
 
     def all(self, finish: Callable[[list[int]], Finished], trials: int) -> None:
-        """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves."""
+        """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves.
+
+        First come those of an earlier run of this output, then those that any run has left, then new ones.
+        """
         try:
             self.trials |= self._kept.before
             for number, trial in sorted(self.trials.items()):
                 self._take(number, trial)
+            for number in range(trials):
+                if not self.reached and number not in self.trials and number in self._cached.found:
+                    self.trials[number] = self._cached.found[number]
+                    self._take(number, self.trials[number])
             todo = [] if self.reached else [number for number in range(trials) if number not in self.trials]
             with closing(finish(todo)) as finished:
                 raise_heard()
@@ -140,6 +188,7 @@ class _Taken:
                     with deferred():
                         self.trials[number] = trial
                         self._kept.add(number, trial)
+                        self._cached.add(number, trial)
                     self._take(number, trial)
                     if self.reached:
                         break
@@ -161,6 +210,11 @@ class _Taken:
             self.reached = told and self._told >= self._at_least
 
 
+def worthwhile_jobs(launches: Sequence[Transactions], trials: int) -> int:
+    """How many processes replay so many trials the soonest: one where they take less than the processes' start."""
+    return default_jobs() if sum(len(one.lines) for one in launches) * trials >= _FOR_PROCESSES else 1
+
+
 def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
     """Refuse numbers of a run that are out of range.
 
@@ -170,6 +224,8 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
     for name, value, least in (("trials", trials, 1), ("seed", seed, 0), ("jobs", jobs, 1), ("at_least", at_least, 1)):
         if value < least:
             raise InputError("run", name, f"is {value}; give {least} or more")
+    if trials > MOST_TRIALS:
+        raise InputError("run", "trials", f"are {trials:,}; give at most {MOST_TRIALS:,}")
 
 
 def _checked(engine: str, warm: bool) -> Engine:
@@ -181,9 +237,9 @@ def _checked(engine: str, warm: bool) -> Engine:
     return Engine(engine)
 
 
-def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
+def _finished(job: Job, jobs: int, numbers: Iterable[int]) -> Finished:
     """The trials of these numbers, as they finish."""
-    if jobs == 1 or not numbers:
+    if jobs == 1:
         try:
             for number in numbers:
                 yield run_trial(job, number)
@@ -195,14 +251,19 @@ def _finished(job: Job, jobs: int, numbers: list[int]) -> Finished:
             yield numbered
 
 
+def versions() -> dict[str, str]:
+    """Python's, memsim's and those of the packages that results depend on."""
+    packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
+    return {"python": platform.python_version()} | {name: version(name) for name in packages}
+
+
 def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict[str, Any]:
     """Everything a result must carry to be understood and made again."""
-    packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {
         "gpu": execution.gpu.model_dump(mode="json"),
         "seed": seed,
         "warm": warm,
-        "versions": {"python": platform.python_version()} | {name: version(name) for name in packages},
+        "versions": versions(),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "trace": {
             "digest": trace.digest,
@@ -220,14 +281,19 @@ def about_run(trace: Trace, execution: Execution, seed: int, warm: bool) -> dict
     }
 
 
-def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], trace: Trace, execution: Execution) -> None:
-    """Add to a result's texts what the trace asks for on the GPU, as its execution is laid out."""
-    about["executed"] = _executed(trace, execution)
-    for op, found in zip(ops, profile(trace, execution), strict=True):
-        op["profile"] = asdict(found)
+def demand(trace: Trace, execution: Execution) -> dict[str, Any]:
+    """What a trace asks for on the GPU, as its execution is laid out: `executed`, and `profiles`, one per static op."""
+    return {"executed": executed(trace, execution), "profiles": [asdict(found) for found in profile(trace, execution)]}
 
 
-def _executed(trace: Trace, execution: Execution) -> dict[str, Any]:
+def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], asked: Mapping[str, Any]) -> None:
+    """Add to a result's texts what :func:`demand` found."""
+    about["executed"] = asked["executed"]
+    for op, found in zip(ops, asked["profiles"], strict=True):
+        op["profile"] = found
+
+
+def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
     """What the closed-form models want to know beside the static ops, and the SM cycles that pipes are busy."""
     rows = execution.transactions.instructions
     return {

@@ -24,7 +24,12 @@ Columns = dict[str, np.ndarray]
 def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
     """Count, by static op, in one walk over the transactions and one over the trace: i8 [n_ops] by name of a field of
     OpProfile."""
-    table = np.zeros((len(trace.ops), 7), np.int64)
+    return requested(tx) | _of_lanes(trace, tx, gpu)
+
+
+def requested(tx: Transactions) -> Columns:
+    """What the transactions alone tell, in one walk over them: i8 [n_ops] by name of a field of OpProfile."""
+    table = np.zeros((tx.n_ops, 7), np.int64)
     seen, of_block = np.zeros((2, len(tx.line_address)), np.uint8)
     _walk(tx.instructions, tx.lines, tx.masks, tx.first_instruction[tx.first_warp], seen, of_block,
           np.full(len(seen), -1, np.int32), table)  # fmt: skip
@@ -37,7 +42,7 @@ def demand(trace: Trace, tx: Transactions, gpu: GPU) -> Columns:
         "passes": table[:, _PASSES],
         "wavefronts": table[:, _WAVEFRONTS],
         "partial_sectors": _partial_sectors(tx),
-    } | _of_lanes(trace, tx, gpu)
+    }
 
 
 def _partial_sectors(tx: Transactions) -> np.ndarray:

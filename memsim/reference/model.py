@@ -8,6 +8,7 @@ replays the same traces much faster, and the tests compare the two bit by bit.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
 
 import numpy as np
 
@@ -41,7 +42,8 @@ class ReferenceModel:
 
     Attributes:
         statistics: what was counted.
-        cycles: SM cycles from the first block's start to the last warp's end.
+        cycles: SM cycles from the first block's start to the last warp's end, or to the end of the last store's service
+            in L2.
     """
 
     def __init__(
@@ -76,6 +78,8 @@ class ReferenceModel:
         """Replay the trace until nothing is under way."""
         self.clock.run()
         self.cycles = max(sm.end for sm in self.sms)
+        if self.gpu.launch.waits_for_stores and self.gpu.l2.enabled:
+            self.cycles = max(self.cycles, *(ceil(part.free) for part in self.slices))
         return self
 
     @property

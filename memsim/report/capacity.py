@@ -39,7 +39,8 @@ def size(nbytes: int) -> str:
 def _head(found: Capacity) -> str:
     lines = [
         f"{found.kernel} on {found.gpu}: read hit ratio against capacity; trace {found.digest[:12]}",
-        "without sets, LRU, in one order of accesses (docs/capacity.md); hit: nothing was sent down a level (traffic)",
+        "without sets, LRU, in one order of accesses; hit: nothing was sent down a level (traffic)",
+        "details: docs/how_to/capacity.md",
     ]
     if found.sampled > 1:
         lines.append(f"estimated from one line in {found.sampled}")
@@ -99,7 +100,7 @@ def _record(row: Row) -> dict[str, Any]:
 
 
 def dumps(found: Capacity) -> str:
-    """JSON; docs/capacity.md lists the fields."""
+    """JSON; docs/how_to/capacity.md lists the fields."""
     document = {
         "kernel": found.kernel,
         "gpu": found.gpu,

@@ -48,6 +48,7 @@ def _head(label: str, other: str, found: Comparison) -> str:
         f"speed-up of the second {speed_up(found)}: {verdict(found)}",
         times(found),
         pairing(found),
+        *(f"note: {caution}" for caution in found.cautions),
     ]
     return "\n".join(lines)
 
@@ -55,9 +56,9 @@ def _head(label: str, other: str, found: Comparison) -> str:
 def verdict(found: Comparison) -> str:
     its = found.speedup_interval
     if its is None:
-        return "one trial tells no interval"
+        return "no interval from one trial"
     if its.low <= 1 <= its.high:
-        return "not surely faster or slower"
+        return "no significant difference"
     return "faster" if its.low > 1 else "slower"
 
 
@@ -68,8 +69,8 @@ def _about(result: Result) -> str:
 
 def pairing(found: Comparison) -> str:
     if found.pairing.why_not:
-        return f"intervals (95 %) after Welch: trials do not pair, {found.pairing.why_not}"
-    return f"intervals (95 %) of {len(found.pairing.first)} pairs of trials with the same random numbers"
+        return f"95 % intervals after Welch, as trials cannot be paired: {found.pairing.why_not}"
+    return f"95 % intervals from {len(found.pairing.first)} pairs of trials with the same random numbers"
 
 
 def _ratios(found: Comparison) -> str:
@@ -131,7 +132,7 @@ def _alone(load: Load) -> str:
 
 
 def dumps(first: str, others: Mapping[str, Comparison]) -> str:
-    """JSON; docs/compare.md lists the fields.
+    """JSON; docs/how_to/compare.md lists the fields.
 
     Args:
         first: what the first result is called.
@@ -148,6 +149,7 @@ def _document(name: str, found: Comparison) -> dict[str, Any]:
         "speedup_interval": found.speedup_interval,
         "pairs": len(found.pairing.first),
         "why_not_paired": found.pairing.why_not or None,
+        "cautions": list(found.cautions),
         "whole_kernel": found.whole,
         "time_ms": vars(found.time),
         "ratios": {ratio: vars(of) for ratio, of in found.ratios.items()},

@@ -1,4 +1,4 @@
-"""A result as JSON: the contract of ``memsim show --json``, described in docs/json.md."""
+"""A result as JSON: the contract of ``memsim show --json``, described in docs/reference/json.md."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _place(one: Explanation, finding: Finding) -> dict[str, Any]:
     return {name: getattr(finding, name) for name in told} | {
         "see": one.cause.section,
         "bound": one.bound,
-        "gain": None if one.gain is None else mean_and_interval(one.gain.share),
+        "gain": None if one.gain is None else {"mean": one.gain.share.mean, "interval": one.gain.interval},
         "replayed": None if one.gain is None else one.gain.repair,
     }
 

@@ -45,7 +45,8 @@ def _head(found: Exploration) -> str:
     simulated = sum(version.result is not None for version in found.versions)
     lines = [
         f"{found.workload} {given}".strip() + f" on {found.gpu}",
-        f"{len(found.versions)} versions by closed-form models, the best {simulated} by simulation (docs/explore.md)",
+        f"{len(found.versions)} versions by closed-form models, the best {simulated} by simulation",
+        "details: docs/how_to/explore.md",
     ]
     if not found.complete:
         lines.append("interrupted: not all that should have been were simulated")
@@ -151,7 +152,7 @@ def _record(version: Version) -> dict[str, Any]:
 
 
 def dumps(found: Exploration) -> str:
-    """JSON; docs/explore.md lists the fields."""
+    """JSON; docs/how_to/explore.md lists the fields."""
     document = {
         "workload": found.workload,
         "gpu": found.gpu,

@@ -90,7 +90,7 @@ def _difference(line: Line) -> str:
 
 
 def beside_document(label: str, report: str, result: Result, found: Beside) -> str:
-    """The same as JSON; docs/profiler.md lists the fields."""
+    """The same as JSON; docs/how_to/profiler.md lists the fields."""
     lines = {
         line.metric.name: {
             "unit": line.metric.unit, "simulated": mean_and_interval(line.metric.values),

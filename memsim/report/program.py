@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from math import sqrt
+from pathlib import Path
 
 from memsim.analysis.result import Result
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import number
+from memsim.report.document import document
 
 _HEADERS = ("kernel", "launches", "ms", "share %", "L1 %", "L2 %")
 _RIGHT = (False, True, True, True, True, True)
@@ -32,6 +35,20 @@ def program_table(results: Sequence[Result]) -> str:
     half = sqrt(sum((one.width / 2) ** 2 for one in widths if one is not None))
     last = f"{len(results)} launches take {number(total, 4)}±{number(half, 4)} ms on {results[0].gpu}"
     return f"{aligned(_HEADERS, rows, _RIGHT)}\n\n{last}"
+
+
+def program_document(traces: Sequence[Path], results: Sequence[Result]) -> str:
+    """The launches of a program as JSON: `launches`, in their order, each the object of ``memsim show --json`` with the
+    name of its `file`; findings are without replays, as a launch alone would find another L2.
+
+    Args:
+        traces: their files.
+        results: one of each launch that was replayed.
+    """
+    launches = [
+        {"file": path.name} | document(result) for path, result in zip(traces, results, strict=False)
+    ]  # fewer results, where Ctrl-C ended the run
+    return json.dumps({"launches": launches}, indent=2, allow_nan=False, ensure_ascii=False)
 
 
 def _milliseconds(results: Sequence[Result]) -> list[float]:

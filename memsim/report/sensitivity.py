@@ -178,13 +178,13 @@ def _left(found: ModelError) -> Iterator[str]:
 
 
 def sources_json(found: BySource) -> str:
-    """JSON; docs/sensitivity.md lists the fields."""
+    """JSON; docs/how_to/sensitivity.md lists the fields."""
     head = {"kernel": found.kernel, "gpu": found.gpu, "trace": found.digest, "replays": found.trials}
     return _dumps(head | {"sources": list(found.sources), "outputs": _outputs(found.outputs)})
 
 
 def study_json(cases: Mapping[str, Split]) -> str:
-    """JSON; docs/sensitivity.md lists the fields."""
+    """JSON; docs/how_to/sensitivity.md lists the fields."""
     return _dumps({"cases": {name: _outputs(found) for name, found in cases.items()}})
 
 

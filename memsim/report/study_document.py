@@ -1,4 +1,4 @@
-"""A study as JSON: the contract of ``memsim show STUDY --json``, described in docs/json.md."""
+"""A study as JSON: the contract of ``memsim show STUDY --json``, described in docs/reference/json.md."""
 
 from __future__ import annotations
 

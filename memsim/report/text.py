@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 from memsim.analysis.choices import Convention, Grouping, Method
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Interval
-from memsim.analysis.stopping import widest
+from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
 
@@ -68,8 +70,17 @@ def _enough(result: Result) -> str:
     if rule is None or result.interrupted or result.unreached:
         return ""
     if rule["reached"]:
-        return f" (every interval is narrower than {100 * rule['width']:g} points)"
-    return f" (the most; {_widest_of(result, rule['convention'])})"
+        return f" ({bounds_text(rule)})"
+    return f" (the most; {_least_known(result, rule)})"
+
+
+def _least_known(result: Result, rule: Mapping[str, Any]) -> str:
+    """What a rule waited for in vain: the time, or else the ratio with the widest interval."""
+    so_far = Running(rule["convention"])
+    so_far.add(result.trials)
+    if rule.get("time") is not None and so_far.time_width >= rule["time"]:
+        return f"the time is known within {50 * so_far.time_width:.2g} %"
+    return _widest_of(result, rule["convention"])
 
 
 def notes(result: Result) -> list[str]:

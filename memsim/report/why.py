@@ -1,4 +1,4 @@
-"""Findings as text: what to look at first, why, what putting it right wins, and what to try."""
+"""Findings as text: what to look at first, the evidence, the estimated speed-up, and what to try."""
 
 from __future__ import annotations
 
@@ -11,12 +11,15 @@ from memsim.why import LEAST_EXCESS, Explanation, Finding, explanations
 from memsim.why.parts import BOUND, busiest, busy
 
 _SHOWN = 6
-_LEAST_GAIN = 0.01  # a cause whose repair wins less is named, and no more
+_LEAST_GAIN = 0.01  # a cause whose removal saves less is named, and no more
 _MEANING = (
-    "to win: share of the kernel's time that a replay with the cause put right does not take, with the 95 % interval "
-    "of its mean; at most: what the part leaves that is then the busiest; gains overlap"
+    "estimated speed-up: of a replay with the cause removed, with the 95 % interval of the mean time; upper bound: the "
+    "busiest part of the GPU then still has its work to do; the speed-ups of several causes overlap"
 )
-_EXCESS = "in excess: share of the memory time, which ranks and does not predict; at most: as the busiest part allows"
+_SHARE = (
+    "attributable share: of the memory time; it ranks findings and does not predict a speed-up; upper bound: as the "
+    "busiest part of the GPU allows"
+)
 
 
 def why_text(result: Result, found: Sequence[Explanation] | None = None) -> str:
@@ -24,67 +27,75 @@ def why_text(result: Result, found: Sequence[Explanation] | None = None) -> str:
 
     Args:
         result: the result.
-        found: its causes, most to win first; None: nothing is replayed.
+        found: its causes, the largest saving first; None: nothing is replayed.
     """
     causes = list(explanations(result) if found is None else found)
-    told = [one for one in causes if is_told(one)]
-    parts = [_head(result, told, bool(causes)), *(_entry(n, one) for n, one in enumerate(told[:_SHOWN], 1))]
-    if rest := told[_SHOWN:]:
-        parts.append(f"and for less: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
-    if void := [f"{one.cause} {_percent(one.at_stake)}%" for one in causes if one not in told]:
-        parts.append(_wrapped(f"put right in a replay, without gain: {', '.join(void)}", "", "  "))
+    reported = [one for one in causes if is_reported(one)]
+    parts = [_head(result, reported, bool(causes)), *(_entry(n, one) for n, one in enumerate(reported[:_SHOWN], 1))]
+    if rest := reported[_SHOWN:]:
+        parts.append(f"smaller findings: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
+    if void := [f"{one.cause} (time {_change(one.at_stake)})" for one in causes if one not in reported]:
+        parts.append(_wrapped(f"replayed without a speed-up: {', '.join(void)}", "", "  "))
     return "\n\n".join(parts)
 
 
-def is_told(one: Explanation) -> bool:
-    """Whether a cause is worth a reader's time: a replay that put it right won something, or none was made."""
+def is_reported(one: Explanation) -> bool:
+    """Whether a cause is worth a reader's time: a replay without it was faster, or none was made."""
     return one.gain is None or one.at_stake >= _LEAST_GAIN
 
 
-def _head(result: Result, told: Sequence[Explanation], found: bool) -> str:
+def _head(result: Result, reported: Sequence[Explanation], found: bool) -> str:
     name = f"{result.trials.about['trace']['kernel']} on {result.gpu}"
-    if told:
-        replayed = any(one.gain for one in told)
-        order = "most to win first" if replayed else "most in excess first"
-        what, meaning = (
-            f"{len(told)} finding{'s' * (len(told) != 1)} of weight, {order}",
-            _MEANING if replayed else _EXCESS,
-        )
+    if reported:
+        replayed = any(one.gain for one in reported)
+        order = "largest estimated speed-up first" if replayed else "largest attributable share first"
+        what = f"{len(reported)} finding{'s' * (len(reported) != 1)}, {order}"
+        meaning = _MEANING if replayed else _SHARE
     else:
-        waste = f"no access wastes {LEAST_EXCESS:.0%} of the memory time"
-        what, meaning = "nothing of weight", "what is in excess wins nothing in a replay" if found else waste
+        waste = f"no access has an attributable share of {LEAST_EXCESS:.0%} of the memory time"
+        what, meaning = "no findings", "no replay with a cause removed is faster" if found else waste
     return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), meaning))
 
 
 def _busy(result: Result) -> str:
     parts = busy(result)
     name, most = busiest(parts)
-    verdict = f"bound by {name}" if most >= BOUND else "bound by latency, for no part is busy for long"
+    verdict = f"bound by {name}" if most >= BOUND else "bound by latency: no part of the GPU is busy for long"
     ranked = sorted(parts.items(), key=lambda part: -part[1])
-    return f"{verdict}; busy of the time: {', '.join(f'{part} {share:.0%}' for part, share in ranked)}"
+    return f"{verdict}; busy share of the time: {', '.join(f'{part} {share:.0%}' for part, share in ranked)}"
 
 
 def gain_text(one: Explanation) -> str:
-    """What it wins, in words."""
+    """The estimated speed-up and the time that it saves.
+
+    >>> import numpy as np
+    >>> from memsim.analysis.statistics import Sample
+    >>> from memsim.why import Cause, Gain
+    >>> gain_text(Explanation(Cause.scattered, (), 0.9, 0.6, Gain("", Sample(np.array([0.5, 0.5])), 0.6)))
+    'estimated speed-up 2x (time -50.0 %, 95 % interval -50.0 … -50.0), upper bound -60.0 %'
+    """
+    bound = f"upper bound {_change(one.bound)}"
     if one.gain is None:
-        return f"{one.excess:.0%} in excess, not replayed"
-    its = one.gain.share.interval()
-    within = f" ({_percent(its.low)} … {_percent(its.high)})" if its else ""
-    return f"{_percent(one.gain.share.mean)}%{within} to win"
+        return f"attributable share {one.excess:.0%}, not replayed, {bound}"
+    saved, its = one.gain.share.mean, one.gain.interval
+    within = f", 95 % interval {-100 * its.high:+.1f} … {-100 * its.low:+.1f}" if its else ""
+    return f"estimated speed-up {1 / (1 - saved):.3g}x (time {_change(saved)}{within}), {bound}"
 
 
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f}"
+def _change(saved: float) -> str:
+    """The change of the time, of the share that is saved."""
+    return f"{-100 * saved:+.1f} %"
 
 
 def _entry(number: int, one: Explanation) -> str:
-    lines = [f"{number}. {one.cause}: {gain_text(one)}, at most {one.bound:.0%}"]
+    lines = [_wrapped(f"{number}. {one.cause}: {gain_text(one)}", "", "   ")]
     if one.gain is not None:
         lines.append(_wrapped(f"replayed with {one.gain.repair}", "   ", "      "))
     for evidence in dict.fromkeys(finding.evidence for finding in one.findings):
         lines += [_place(finding) for finding in one.findings if finding.evidence == evidence]
         lines.append(_wrapped(evidence, "      ", "      "))
-    lines.append(_wrapped(f"try: {one.findings[0].advice}", "   ", "        "))
+    for advice in dict.fromkeys(finding.advice for finding in one.findings):
+        lines.append(_wrapped(f"try: {advice}", "   ", "        "))
     return "\n".join([*lines, f"   see {one.cause.section}"])
 
 

@@ -18,12 +18,13 @@ class Wanted:
 
     Attributes:
         kernels: by name; none: any.
-        launches: which launches of a kernel, from 0; None: the one with the most accesses.
+        launches: which launches of a kernel, from 0; None: the first, or with ``to_end`` that with the
+            most accesses.
         blocks: ``FIRST:LAST``, ``4x`` (times the resident threads) or ``all``; None: what section 3.1 of Baghsorkhi
             2012 asks for.
         snapshot_only: other blocks of the launch do not run, so what runs later sees wrong data.
         registers: of a thread; None: as nvcc reports for the GPU, where there is nvcc.
-        stop: end the program as soon as the trace, or each launched kernel's, is complete, whatever would come later.
+        to_end: let the program run to its end; else it is ended as soon as the wanted traces are complete.
     """
 
     kernels: tuple[str, ...] = ()
@@ -31,12 +32,12 @@ class Wanted:
     blocks: str | None = None
     snapshot_only: bool = False
     registers: int | None = None
-    stop: bool = False
+    to_end: bool = False
 
     @property
     def heaviest(self) -> bool:
-        """Whether all launches run, to be compared; who wants to be done early gets the first."""
-        return self.launches is None and not self.stop and not self.snapshot_only
+        """Whether all launches run, to be compared."""
+        return self.launches is None and self.to_end and not self.snapshot_only
 
     @property
     def several(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from math import prod
 from pathlib import PurePath
 
 import numpy as np
@@ -115,10 +116,29 @@ class Comparison:
         its = self.log_time.interval
         return None if its is None else Interval(float(np.exp(-its.high)), float(np.exp(-its.low)))
 
+    @property
+    def cautions(self) -> tuple[str, ...]:
+        """What else differs than the change that a comparison is made for, in words: kernel, GPU, launch, blocks."""
+        return tuple(_differences(self.first, self.second))
+
     def slower_than(self, share: float) -> bool:
         """Whether the second surely takes more than `share` longer: the whole interval says so (alone, the mean)."""
         its = self.log_time.interval
         return (self.log_time.change if its is None else its.low) > np.log1p(share)
+
+
+def _differences(first: Result, second: Result) -> Iterator[str]:
+    one, other = (result.trials.about["trace"] for result in (first, second))
+    if one["kernel"] != other["kernel"]:
+        yield f"the kernels differ: {one['kernel']}, {other['kernel']}"
+    if first.gpu != second.gpu:
+        yield f"the GPUs differ: {first.gpu}, {second.gpu}"
+    threads, others = (prod(about["grid"]) * prod(about["block"]) for about in (one, other))
+    if threads != others:
+        yield f"the launches differ: {threads:,} and {others:,} threads"
+    if first.whole != second.whole:
+        which = ("first", "second") if first.whole else ("second", "first")
+        yield f"the {which[0]} replayed the whole launch, the {which[1]} a sample of its blocks"
 
 
 def compare(first: Result, second: Result) -> Comparison:

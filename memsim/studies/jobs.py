@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -11,18 +9,12 @@ from typing import Any
 
 from memsim.analysis.stopping import narrower_than
 from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.trial_cache import CachedTrials, key_of
 from memsim.montecarlo.trials import Trials
 from memsim.studies.node import Task
 from memsim.studies.study import Run, Study
 
 Enough = Callable[[Trials], bool]
-
-
-def key_of(about: Mapping[str, Any]) -> str:
-    """Names all that a trial depends on but its number, from the `about` of its Trials."""
-    said = [about["trace"]["digest"], about["gpu"], about["seed"], about.get("warm"), about["versions"]["memsim"]]
-    said += [about["launches_before"]] if "launches_before" in about else []
-    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
@@ -59,6 +51,7 @@ class Job:
         finished: trials by number.
         under_way: numbers of trials that workers have.
         used: how many trials, from the first on, are its answer; 0 while it is open.
+        cached: what any run or study has left of its trials, and what these leave.
     """
 
     runs: list[Run]
@@ -69,6 +62,7 @@ class Job:
     finished: dict[int, Trial] = field(default_factory=dict)
     under_way: set[int] = field(default_factory=set)
     used: int = 0
+    cached: CachedTrials | None = None
     _asked: int = 0
     _enough: Enough | None = None
 

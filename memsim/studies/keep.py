@@ -11,8 +11,9 @@ import numpy as np
 
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.keep import check_choice
+from memsim.montecarlo.trial_cache import key_of
 from memsim.studies import store
-from memsim.studies.jobs import Job, key_of
+from memsim.studies.jobs import Job
 from memsim.support.errors import InputError
 from memsim.support.journal import Journal, journal_path
 
@@ -70,7 +71,12 @@ def keeping(out: str | Path | None, resume: bool, force: bool = False) -> Iterat
     journal = Journal(journal_path(out), out, anew=force)
     kept = Kept(journal, out, saved)
     try:
-        if not resume and (left := sum(journal.tasks().values())):
+        left = sum(journal.tasks().values())
+    except BaseException:  # it is damaged
+        journal.close()
+        raise
+    try:
+        if not resume and left:
             problem = f"has {left} trials of a study that was ended; give --resume to go on, or --force to start anew"
             raise InputError(out, "file", problem)
         yield kept

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import Any
 
 from memsim.montecarlo.load_loops import load_loops
+from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.studies import executors, store
 from memsim.studies.failures import is_lost_worker
 from memsim.studies.jobs import Job
@@ -101,7 +102,7 @@ def run(
         with executors.team(executor, jobs, scratch) as team:
             todo = jobs_of(study, traces, team)
             state.phase = "replaying"
-            _take_up(todo, kept, state)
+            take_up(todo, kept, state)
             complete = Conductor(todo, team, kept, state, tell).conduct()
         found = _result(study, todo, state, perf_counter() - begin, complete)
         if out is not None and complete:
@@ -124,11 +125,14 @@ def _describing(state: State, tell: Tell) -> Callable[[int, int], None]:
     return told
 
 
-def _take_up(todo: list[Job], kept: Kept, state: State) -> None:
-    """What is finished already."""
+def take_up(todo: list[Job], kept: Kept, state: State) -> None:
+    """What is finished already: kept for this study, or left by another run of the same trace on the same GPU."""
     state.all_trials = sum(job.rule.most for job in todo)
     for job in todo:
-        before = kept.trials(job)
+        about = job.texts["about"]
+        job.cached = CachedTrials(cache_key(about), len(job.texts["ops"]))
+        left = {number: trial for number, trial in job.cached.found.items() if number < job.rule.most}
+        before = left | kept.trials(job)
         job.add(before)
         state.kept += len(before)
     state.trials = state.kept
@@ -194,6 +198,8 @@ class Conductor:
             return  # it stopped meanwhile
         with deferred():  # Ctrl-C
             self._kept.add(job, number, answer.trial)
+            if job.cached is not None:
+                job.cached.add(number, answer.trial)
             job.add({number: answer.trial})
         self._state.trials += 1
         for phase, spent in answer.seconds.items():

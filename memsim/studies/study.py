@@ -50,8 +50,8 @@ class Study:
 
     Args:
         where: what errors name, usually the study's file.
-        data: the study, by the names of its file (docs/studies.md): kernels, gpus, set, vary, points, design, follow,
-            require, trials, until, until_time, min_trials, max_trials, seed, warm.
+        data: the study, by the names of its file (docs/how_to/studies.md): kernels, gpus, set, vary, points, design,
+            follow, require, trials, until, until_time, min_trials, max_trials, seed, warm.
 
     Attributes:
         written: the study as written, with its defaults.
@@ -87,12 +87,12 @@ class Study:
 
     @classmethod
     def load(cls, path: str | Path) -> Study:
-        """Read a study file.
+        """Read a study file; relative paths in it start at its own folder, wherever memsim is called from.
 
         Raises:
             InputError: see :class:`Study`.
         """
-        return cls(path, **study_file.read(Path(path)))
+        return cls(path, **study_file.located(study_file.read(Path(path)), Path(path)))
 
     @cached_property
     def runs(self) -> list[Run]:

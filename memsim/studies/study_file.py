@@ -10,8 +10,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_serializer
 
 from memsim.gpu.defaults import DEFAULT_GPU
+from memsim.montecarlo.run import MOST_TRIALS
 from memsim.sources.describe import Workload
 from memsim.studies.design import METHODS, MOST
+from memsim.support import library
 from memsim.support.errors import InputError
 from memsim.support.files import read_small
 
@@ -65,11 +67,11 @@ class StudyFile(_Data):
     points: list[dict[str, Any]] = Field([], description="of method = list")
     follow: dict[str, str] = Field({}, description="by field, the expression it follows from")
     require: list[str] = Field([], description="expressions; points for which one is false are left out")
-    trials: int = Field(16, ge=1, description="of each point, without until")
+    trials: int = Field(16, ge=1, le=MOST_TRIALS, description="of each point, without until")
     until: float | None = Field(None, gt=0, le=1, description="stop a point when every ratio's interval is narrower")
     until_time: float = Field(0.02, gt=0, le=1, description="and the time's, as a share of the time")
     min_trials: int = Field(4, ge=2, description="at least these, with until")
-    max_trials: int = Field(64, ge=2, description="at most these, with until")
+    max_trials: int = Field(64, ge=2, le=MOST_TRIALS, description="at most these, with until")
     seed: int = Field(0, ge=0, description="of the trials' draws")
     warm: bool = Field(False, description="start trials with the caches that one replay leaves")
 
@@ -85,6 +87,59 @@ def read(path: Path) -> dict[str, Any]:
         return tomllib.loads(content.decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InputError(path, "file", f"is not TOML: {error}") from None
+
+
+def located(data: dict[str, Any], path: Path) -> dict[str, Any]:
+    """The data of a study file with its relative paths resolved against the folder of that file, `path`.
+
+    Names of the library (workloads and presets) stay; so do values of a wrong type, which :func:`understood` refuses.
+
+    >>> located({"kernels": ["spmv", "t.h5"], "gpus": ["h100", "my.toml"]}, Path("studies/s.toml"))
+    {'kernels': {'spmv': {'workload': 'spmv'}, 't': {'trace': 'studies/t.h5'}}, 'gpus': ['h100', 'studies/my.toml']}
+    """
+    data, folder = dict(data), path.parent
+    if "kernels" in data:
+        kernels = _labelled(data["kernels"], path)
+        tables = kernels.items() if isinstance(kernels, dict) else ()
+        data["kernels"] = {label: _kernel_in(table, folder) for label, table in tables} or kernels
+    gpus = data.get("gpus")
+    if isinstance(gpus, str):
+        data["gpus"] = _preset_in(gpus, folder)
+    elif isinstance(gpus, list):
+        data["gpus"] = [_preset_in(one, folder) for one in gpus]
+    vary, points = data.get("vary"), data.get("points")
+    if isinstance(vary, dict) and isinstance(vary.get("gpu"), list):
+        data["vary"] = vary | {"gpu": [_preset_in(one, folder) for one in vary["gpu"]]}
+    if isinstance(points, list):
+        data["points"] = [
+            point | {"gpu": _preset_in(point["gpu"], folder)} if isinstance(point, dict) and "gpu" in point else point
+            for point in points
+        ]
+    return data
+
+
+def _kernel_in(table: Any, folder: Path) -> Any:
+    """A kernel's table with its paths in a folder."""
+    if not isinstance(table, dict):
+        return table
+    table = dict(table)
+    for name in ("capture", "includes"):
+        if isinstance(table.get(name), list):
+            table[name] = [str(folder / one) if isinstance(one, str) else one for one in table[name]]
+    if isinstance(table.get("trace"), str):
+        table["trace"] = str(folder / table["trace"])
+    if isinstance(workload := table.get("workload"), str) and workload not in library.names("traces", ".py"):
+        table["workload"] = str(folder / workload) if _is_path(workload, ".py") else workload
+    return table
+
+
+def _preset_in(name: Any, folder: Path) -> Any:
+    return str(folder / name) if isinstance(name, str) and _is_path(name, ".toml") else name
+
+
+def _is_path(name: str, suffix: str) -> bool:
+    """Whether a name is a path, rather than one of the library: a workload's may name one of several, ``k.py:fast``."""
+    return suffix in name or len(Path(name).parts) > 1
 
 
 def understood(data: Any, where: object) -> StudyFile:
@@ -127,11 +182,25 @@ def _explained(error: Any) -> tuple[str, str]:
     if error["type"] == "missing":
         return field, "is missing; give it"
     if error["type"] == "extra_forbidden":
-        return field, f"is unknown; did you mean {_nearest(error['loc'])}?"
+        return field, f"is unknown; {_right_place(error['loc'])}"
     return field, f"is {error['input']!r:.60}; it {error['msg'].removeprefix('Input ')}"
 
 
-def _nearest(place: tuple[Any, ...]) -> str:
-    within: dict[Any, type[BaseModel]] = {"kernels": Kernel, "design": Design}
-    model = within.get(place[0], StudyFile) if len(place) > 1 else StudyFile
-    return difflib.get_close_matches(str(place[-1])[:80], model.model_fields, n=1, cutoff=0.0)[0]
+_TABLES: dict[
+    str, tuple[str, type[BaseModel]]
+] = {  # by the first part of a field's name: its table's title, its fields
+    "": ("the study", StudyFile),
+    "kernels": ("[kernels.NAME]", Kernel),
+    "design": ("[design]", Design),
+}
+
+
+def _right_place(place: tuple[Any, ...]) -> str:
+    """What the user meant: the same name in another table, a name that is spelled nearly so, or one of all."""
+    name = str(place[-1])[:80]
+    title, model = _TABLES.get(str(place[0]) if len(place) > 1 else "", _TABLES[""])
+    elsewhere = [other for other, of in _TABLES.values() if name in of.model_fields]
+    if elsewhere:
+        return f"{name} belongs to {elsewhere[0]}"
+    near = difflib.get_close_matches(name, model.model_fields, n=1)
+    return f"did you mean {near[0]}?" if near else f"{title} has {', '.join(model.model_fields)}"

@@ -13,7 +13,7 @@ from memsim.studies import executors
 from memsim.studies.jobs import Rule
 from memsim.studies.keep import Kept
 from memsim.studies.prepare import job_of
-from memsim.studies.run import Conductor, State
+from memsim.studies.run import Conductor, State, take_up
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
@@ -45,6 +45,7 @@ def on_each(
     with Scratch() as name, executors.team("local", jobs, Path(name)) as team:
         shared, rule = team.share(trace), Rule(trials, trials, None)
         todo = {gpu: job_of(trace, Execution.of(trace, gpu, team.folder), shared, rule, seed) for gpu in different}
+        take_up(list(todo.values()), Kept(), state)
         told = (lambda state: progress(state.trials, state.all_trials)) if progress else (lambda state: None)
         if not Conductor(list(todo.values()), team, Kept(), state, told).conduct():
             raise KeyboardInterrupt

@@ -7,16 +7,15 @@ which the system takes away when the process ends, however it ends.
 
 from __future__ import annotations
 
-import io
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 
 from memsim.support.errors import InputError
+from memsim.support.rows import packed, unpacked
 
 _FORMAT = 1
 _MAKE = """
@@ -58,7 +57,7 @@ class Journal:
         self.path, self._shown = Path(path), shown
         try:
             self._open()
-        except _Damaged:
+        except DamagedJournal:
             if not anew:
                 raise
         if anew:
@@ -78,7 +77,7 @@ class Journal:
                 self._base.execute("BEGIN EXCLUSIVE")
                 (found,) = self._base.execute("PRAGMA user_version").fetchone()
                 if found not in (0, _FORMAT):
-                    raise _Damaged(self._shown, "journal", f"is of format {found}, not {_FORMAT}; {_ANEW}")
+                    raise DamagedJournal(self._shown, "journal", f"is of format {found}, not {_FORMAT}; {_ANEW}")
                 self._base.execute(_MAKE)
                 self._base.execute(f"PRAGMA user_version = {_FORMAT}")
                 self._base.execute("COMMIT")
@@ -87,9 +86,16 @@ class Journal:
             raise
 
     def tasks(self) -> dict[str, int]:
-        """How many rows each task has."""
+        """How many rows each task has.
+
+        Raises:
+            InputError: a task's text is damaged.
+        """
         with self._told():
-            return dict(self._base.execute("SELECT task, count(*) FROM finished GROUP BY task").fetchall())
+            found = dict(self._base.execute("SELECT task, count(*) FROM finished GROUP BY task").fetchall())
+        if not all(isinstance(task, str) for task in found):
+            raise self.damaged()
+        return found
 
     def rows(self, task: str) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
         """Number and arrays of every row of a task, in order; a damaged row is as if it were not there."""
@@ -99,21 +105,23 @@ class Journal:
             ).fetchall()
         for (number,) in numbers:
             with self._told():
-                content, digest = self._base.execute(
+                found = self._base.execute(
                     "SELECT content, digest FROM finished WHERE task = ? AND number = ?", (task, number)
                 ).fetchone()
-            if isinstance(content, bytes) and sha256(content).digest() == digest:
-                with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                    yield number, dict(arrays)
+            if (
+                found is not None and (arrays := unpacked(*found)) is not None
+            ):  # a damaged index lists rows that are not there
+                yield number, arrays
 
     def add(self, task: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
         """Keep a row; it is on the disk when this returns."""
-        packed = io.BytesIO()
-        np.savez_compressed(packed, allow_pickle=False, **arrays)
-        content = packed.getvalue()
-        digest = sha256(content).digest()
+        content, digest = packed(arrays)
         with self._told():
             self._base.execute("INSERT OR REPLACE INTO finished VALUES (?, ?, ?, ?)", (task, number, content, digest))
+
+    def damaged(self) -> InputError:
+        """What to raise for content that no run can have written."""
+        return DamagedJournal(self._shown, "journal", f"is damaged; {_ANEW}")
 
     def close(self) -> None:
         """Let it go, and its lock."""
@@ -137,11 +145,14 @@ class Journal:
         name = getattr(error, "sqlite_errorname", "")
         if name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
             return InputError(self._shown, "file", "is being written by another run; wait for it, or give another path")
-        if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")):
-            return _Damaged(self._shown, "journal", f"is damaged; {_ANEW}")
+        undecodable = isinstance(error, sqlite3.OperationalError) and "decode" in str(
+            error
+        )  # SQLite has no code for it
+        if name.startswith(("SQLITE_NOTADB", "SQLITE_CORRUPT")) or undecodable:
+            return self.damaged()
         problem = f"cannot be written ({error}, in {self.path.name}); give a writable place with room"
         return InputError(self._shown, "file", problem)
 
 
-class _Damaged(InputError):
-    """What is there is no journal."""
+class DamagedJournal(InputError):
+    """The file is no journal, or holds what no run can have written."""

@@ -1,5 +1,5 @@
 """Why a kernel is slow: causes with file, line and array, their evidence, what putting them right wins, and what to try
-(docs/why.md)."""
+(docs/reference/findings.md)."""
 
 from memsim.why.explain import Explained, explain
 from memsim.why.explanation import Explanation, Gain

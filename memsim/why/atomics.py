@@ -1,37 +1,54 @@
-"""Atomics of many lanes on few addresses: L2 does those on one address one after the other."""
+"""Atomics of many lanes on few addresses: L2 and shared memory serialize those on one address."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from memsim.analysis.result import Result
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.site import Site
 
 _LEAST = 1.5  # lanes an address: chance alone lets some of 32 meet
 _AGAIN = 2.0  # times that a block adds to each sector
+_SHARED_ADVICE = (
+    "keep several copies of the sums in shared memory, one per warp or per few lanes, and add them up at the end; or "
+    "add up in the warp first (__match_any_sync, __reduce_add_sync, shuffles); padding does not help"
+)
 
 
-def contended(site: Site, gpu: GPU) -> Iterator[Finding]:
-    """In excess: the part of its weight of the lanes beyond one an address, or of what a block adds again."""
+def contended(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
+    """Attributable share: the part of its weight of the lanes beyond one per address, or of what a block adds again; in
+    shared memory, the share of the time that its serialized passes take, if that is more."""
     of = site.profile
     again = of.sectors / of.block_sectors if of.block_sectors else 1.0
     if not site.atomics or not of.addresses or (of.lanes < _LEAST * of.addresses and again < _AGAIN):
         return
     lanes, addresses = of.lanes / of.instructions, of.addresses / of.instructions
     evidence = (
-        f"{lanes:.1f} lanes of a warp instruction add to {addresses:.1f} addresses, up to "
-        f"{of.most_on_one / of.instructions:.1f} of them to one"
+        f"{lanes:.1f} lanes of a warp instruction update {addresses:.1f} distinct addresses, up to "
+        f"{of.most_on_one / of.instructions:.1f} lanes the same one"
     )
     part = max(1 - of.addresses / of.lanes, 1 - 1 / again)
     if site.on_chip:
-        yield site.finding(Cause.contended, site.weight * part, f"{evidence}, in shared memory", load_store=part)
+        yield _in_shared_memory(site, result, gpu, evidence, part)
         return
     evidence += (
-        f"; a block adds to each sector {again:,.0f} times; {of.transactions / of.instructions:.1f} requests, of "
-        f"which a slice of L2 does one in "
-        f"{gpu.l2.sector_cycles} cycle{'s' * (gpu.l2.sector_cycles != 1)} of L2 and all {gpu.l2.slices} no more "
-        f"than {gpu.l2.slices / gpu.l2.sector_cycles * gpu.l2_clocks:.0f} a cycle"
+        f"; a block updates each sector {again:,.0f} times; {of.transactions / of.instructions:.1f} requests per "
+        f"instruction; a slice of L2 serves one per {gpu.l2.sector_cycles} L2 "
+        f"cycle{'s' * (gpu.l2.sector_cycles != 1)}, all {gpu.l2.slices} slices at most "
+        f"{gpu.l2.slices / gpu.l2.sector_cycles * gpu.l2_clocks:.0f} per cycle"
     )
     # A block may keep all but a few of its atomics to itself.
     yield site.finding(Cause.contended, site.weight * part, evidence, load_store=part, l2=1.0, dram=1.0)
+
+
+def _in_shared_memory(site: Site, result: Result, gpu: GPU, evidence: str, part: float) -> Finding:
+    """Lanes on one address take a pass each, whatever the layout."""
+    of = site.profile
+    serialized = max(0, min(of.passes, of.most_on_one) - of.least_passes)
+    lost = serialized * gpu.sm.pass_cycles / (result.cycles.mean * gpu.sm.count)
+    evidence += f", in shared memory: {of.passes / of.instructions:.1f} passes per instruction"
+    saved = serialized / of.passes if of.passes else part
+    excess = max(site.weight * part, lost)
+    return site.finding(Cause.contended, excess, evidence, _SHARED_ADVICE, load_store=saved)

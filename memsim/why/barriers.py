@@ -39,8 +39,8 @@ def of_one_warp(result: Result, trace: Trace, gpu: GPU) -> Explanation | None:
     cycles = gpu.sm.barrier_cycles + warps * (gpu.sm.arrival_cycles or 0)
     excess = float(min(1.0, a_block * cycles * one_after_another / result.cycles.mean))
     evidence = (
-        f"{a_block:.3g} of {all_barriers / n_blocks / warps:.3g} barriers of a block order no two warps: one and the "
-        f"same accesses memory on both sides, or none since the barrier before"
+        f"{a_block:.3g} of {all_barriers / n_blocks / warps:.3g} barriers per block do not order different warps: a "
+        f"single warp accesses memory on both sides, or none since the barrier before"
     )
     where = kernel_file(result), about["kernel"], ""
     found = Finding(Cause.barriers, *where, excess, excess, evidence, ADVICE[Cause.barriers])

@@ -16,9 +16,9 @@ def exchanged(site: Site, gpu: GPU) -> Iterator[Finding]:
     of = site.profile
     if of.read_back:
         share = min(1.0, of.read_back / of.sectors)
-        evidence = f"{share:.0%} of what it loads, its own block has stored"
+        evidence = f"{share:.0%} of the loaded data was stored by the same block"
         yield site.finding(Cause.exchange, site.weight * share, evidence, load_store=share, l2=1.0, dram=1.0)
     if of.copied and float(gpu.compute_capability) >= _ASYNC_COPIES:
-        evidence = f"{of.copied / of.instructions:.0%} of the stores keep what was loaded just before"
+        evidence = f"{of.copied / of.instructions:.0%} of the stores write data that was loaded just before"
         share = of.copied / of.instructions
         yield site.finding(Cause.copies, site.issued * share, evidence, issue=share, load_store=share)

@@ -16,7 +16,7 @@ from memsim.why.findings import explanations, gpu_of
 from memsim.why.gains import with_gains
 from memsim.why.trees import of_few_elements
 
-_IN_ORDER = f"{Cause.barriers} and {Cause.trees} were not looked for"
+_SKIPPED = f"skipped: {Cause.barriers}, {Cause.trees}"
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class Explained:
     """What was found.
 
     Attributes:
-        causes: most to win first.
-        note: why nothing was replayed, where that was not asked for, and that barriers of one warp and sums of few
-            elements were not looked for, which only a trace tells of; else empty.
+        causes: the largest predicted saving first.
+        note: why nothing was replayed, where that was not requested, and which causes were skipped because only a trace
+            shows them; else empty.
     """
 
     causes: list[Explanation]
@@ -41,7 +41,7 @@ def explain(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> Explained:
-    """Find what makes a kernel slow, and replay the first few causes put right.
+    """Find what makes a kernel slow, and replay the trace with each of the first few causes removed.
 
     Args:
         result: of a run.
@@ -55,12 +55,12 @@ def explain(
     """
     found = explanations(result)
     if quick:
-        return Explained(found, f"{_IN_ORDER}, for --quick reads no trace")
+        return Explained(found, f"{_SKIPPED} (--quick does not read the trace)")
     recorded = _where_it_was(result) if trace is None else _given(result, trace)
     if recorded is None:
-        where = result.trials.about["trace"].get("path", "a place that the file does not tell")
-        gone = f"the trace is not at {where} any more; give it with --trace"
-        return Explained(found, f"nothing was replayed: {gone}; {_IN_ORDER}")
+        where = result.trials.about["trace"].get("path", "a path that the file does not record")
+        gone = f"the trace is no longer at {where}; give it with --trace"
+        return Explained(found, f"no speed-ups were estimated: {gone}; {_SKIPPED}")
     in_order = [of_one_warp(result, recorded, gpu_of(result))]
     if all(one.cause is not Cause.conflicts for one in found):  # else what is wrong with the sums comes first
         in_order.append(of_few_elements(result, recorded))
@@ -72,7 +72,7 @@ def explain(
 def _given(result: Result, trace: Trace | str | Path) -> Trace:
     opened, digest = trace if isinstance(trace, Trace) else Trace.open(trace), result.trials.about["trace"]["digest"]
     if opened.digest != digest:
-        problem = f"is {opened.digest[:12]}, the result's is {digest[:12]}; give the trace that was run"
+        problem = f"is {opened.digest[:12]}, the result has {digest[:12]}; give the trace that was run"
         raise InputError(opened.path, "digest", problem)
     return opened
 

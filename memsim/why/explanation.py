@@ -1,10 +1,10 @@
-"""A cause with its places, and what putting it right wins."""
+"""A cause with its places, and the speed-up that removing it is predicted to give."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from memsim.analysis.statistics import Sample
+from memsim.analysis.statistics import Interval, Sample
 from memsim.why.finding import LEAST_EXCESS, Cause, Finding
 
 
@@ -13,12 +13,21 @@ class Gain:
     """What a replay of the repaired trace, or on the repaired machine, saved.
 
     Attributes:
-        repair: what was put right, in words that follow "with".
-        share: of the kernel's time, trial by trial, each beside the trial of the same draws as it was.
+        repair: the change, in words that follow "with".
+        share: of the kernel's time, trial by trial, each compared with the original trial of the same draws.
+        bound: share of the kernel's time that a replay without any waiting would save: the busiest part of the GPU
+            still has its work to do. Never less than the mean of `share`.
     """
 
     repair: str
     share: Sample
+    bound: float
+
+    @property
+    def interval(self) -> Interval | None:
+        """The 95 % interval of the mean, up to the bound; None of a single trial."""
+        its = self.share.interval()
+        return None if its is None else Interval(its.low, min(its.high, self.bound))
 
 
 @dataclass(frozen=True)
@@ -28,9 +37,11 @@ class Explanation:
     Attributes:
         cause: what is wrong.
         findings: where, the costliest place first.
-        excess: share of the memory time that goes into it, 0 to 1.
-        bound: share of the kernel's time that can be won at most: the busiest part of what is then left takes the rest.
-        gain: that was predicted by a replay; None: none was made, or no rule on a trace puts this right.
+        excess: attributable share of the memory time, 0 to 1.
+        bound: upper bound of the share of the kernel's time that can be saved: the busiest part of the GPU takes the
+            rest.
+            With a gain it is the replay's own; without one it is estimated from what each place is hoped to save.
+        gain: predicted by a replay; None: none was made, or no rule on a trace removes the cause.
     """
 
     cause: Cause
@@ -39,13 +50,20 @@ class Explanation:
     bound: float
     gain: Gain | None = None
 
+    def replayed(self, gain: Gain) -> Explanation:
+        """The same cause with a replay's gain and its bound, within which the findings share their costs."""
+        scale = min(1.0, gain.bound / max(self.excess, 1e-9))
+        findings = tuple(replace(one, cost=one.excess * max(scale, 0.0)) for one in self.findings)
+        return replace(self, findings=findings, gain=gain, bound=gain.bound)
+
     @property
     def at_stake(self) -> float:
-        """What it wins as far as is known: as predicted, else what is in excess, within the bound."""
+        """The share of the time that it is expected to save: as predicted, else the attributable share within the
+        bound."""
         return min(self.excess, self.bound) if self.gain is None else self.gain.share.mean
 
     def rank(self) -> tuple[int, float, int]:
-        """A key that sorts: what wins in a replay, what was not replayed, what wins next to nothing; each by what is at
-        stake; of those that are alike, roots before what follows from them."""
+        """A key that sorts: causes whose replay is faster, causes without a replay, causes whose replay is hardly
+        faster; each by its expected saving; among equals, root causes before their consequences."""
         rank = 1 if self.gain is None else 0 if self.gain.share.mean >= LEAST_EXCESS else 2
         return rank, -round(self.at_stake, 2), list(Cause).index(self.cause)

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-LEAST_EXCESS = 0.03  # a cause with less in excess is not of weight
+LEAST_EXCESS = 0.03  # a cause with a smaller attributable share is not reported
 
 
 class Cause(StrEnum):
-    """What is found; its section in docs/why.md has the same name."""
+    """What is found; its section in docs/reference/findings.md has the same name."""
 
     contended = "contended atomics"
     scattered = "scattered lanes"
@@ -35,39 +35,41 @@ class Cause(StrEnum):
 
     @property
     def section(self) -> str:
-        """Where the documentation tells of it.
+        """Where the documentation describes it.
 
         >>> Cause.slices.section
-        'docs/why.md#crowded-slices-of-l2'
+        'docs/reference/findings.md#crowded-slices-of-l2'
         """
-        return f"docs/why.md#{self.lower().replace(' ', '-')}"
+        return f"docs/reference/findings.md#{self.lower().replace(' ', '-')}"
 
 
 ADVICE = {
-    Cause.contended: "add up before the atomic: in the warp (shuffles, __reduce_add_sync), then in shared memory, and "
-    "make one atomic a block; or spread the sums over copies",
-    Cause.scattered: "let neighbouring lanes access neighbouring elements: another share of the elements for each "
-    "thread, another layout, or a detour through shared memory",
-    Cause.misaligned: "begin a warp's elements at a multiple of 32 bytes: aligned allocation, padded rows",
-    Cause.conflicts: "let the lanes of a warp fall into different banks: pad rows by a word, or stride by one",
-    Cause.exchange: "hand values from lane to lane by shuffles, and from warp to warp in shared memory",
-    Cause.copies: "copy to shared memory asynchronously (cp.async, memcpy_async), past the registers",
-    Cause.divergence: "let whole warps take a branch: choose by warp, not by lane",
-    Cause.evicted_l1: "work on less at a time: smaller tiles, fewer resident blocks, a larger L1",
-    Cause.crowded_l1: "avoid strides that are large powers of two: pad rows by a line",
-    Cause.evicted_l2: "let blocks that share data run near each other in time, or tile for L2",
-    Cause.reuse: "keep in shared memory or registers what a block reads again",
-    Cause.channels: "let blocks that run together access different channels: pad rows, or take tiles along diagonals",
-    Cause.slices: "spread what all SMs read at one time: copies, another order, or shared memory",
-    Cause.barriers: "let the last warp go on without the block's barriers: __syncwarp, or shuffles in the place of "
-    "shared memory",
-    Cause.trees: "let each thread add up several elements before its block's first barrier: fewer blocks, of more each",
-    Cause.shared_bound: "let each thread compute several results from what it has in registers, and load wider: four "
-    "words at a time (float4)",
-    Cause.issue_bound: "execute fewer instructions: unroll, hoist index arithmetic out of loops, load wider",
-    Cause.tensor_bound: "nothing here: the tensor cores are busy; a narrower type does more a cycle",
-    Cause.latency: "have more loads under way: unroll loops, load for the next iteration before this one computes, "
-    "let more warps be resident",
+    Cause.contended: "add up before the atomic: in the warp (shuffles, __reduce_add_sync), then in shared memory, with "
+    "one atomic per block; or spread the sums over several copies",
+    Cause.scattered: "let neighbouring lanes access neighbouring elements: assign elements to threads differently, "
+    "change the layout, or stage through shared memory",
+    Cause.misaligned: "start each warp's elements at a multiple of 32 bytes: aligned allocations, padded rows",
+    Cause.conflicts: "map the lanes of a warp to different banks: pad rows by one word, or use a stride of one",
+    Cause.exchange: "pass values between lanes with shuffles, and between warps in shared memory",
+    Cause.copies: "copy to shared memory asynchronously (cp.async, memcpy_async), which bypasses the registers",
+    Cause.divergence: "make branches uniform within a warp: decide by warp, not by lane",
+    Cause.evicted_l1: "reduce the working set: smaller tiles, fewer resident blocks, a larger L1",
+    Cause.crowded_l1: "avoid strides that are large powers of two: pad rows by one line",
+    Cause.evicted_l2: "schedule blocks that share data close together in time, or tile for L2",
+    Cause.reuse: "keep data that a block reads again in shared memory or registers",
+    Cause.channels: "let blocks that run at the same time access different channels: pad rows, or visit tiles along "
+    "diagonals",
+    Cause.slices: "spread data that all SMs read at the same time: use copies, another order, or shared memory",
+    Cause.barriers: "let the last warp continue without block-wide barriers: __syncwarp, or shuffles instead of shared "
+    "memory",
+    Cause.trees: "let each thread add up several elements before the block's first barrier: fewer blocks with more "
+    "elements each",
+    Cause.shared_bound: "let each thread compute several results from registers, and use wider loads: four words at a "
+    "time (float4)",
+    Cause.issue_bound: "execute fewer instructions: unroll, hoist index arithmetic out of loops, use wider loads",
+    Cause.tensor_bound: "the tensor cores are the limit: a narrower data type does more operations per cycle",
+    Cause.latency: "keep more loads in flight: unroll loops, prefetch the next iteration's data, or raise the number "
+    "of resident warps",
 }
 
 
@@ -80,8 +82,8 @@ class Finding:
         place: file and line, short.
         text: the accesses there, and what they do.
         array: that they access.
-        excess: share of the memory time that goes into it, 0 to 1.
-        cost: the same, within what can be won at most (see explanation.Explanation.bound).
+        excess: attributable share of the memory time, 0 to 1.
+        cost: the same, scaled to the upper bound (see explanation.Explanation.bound).
         evidence: the numbers it rests on.
         advice: what to try.
         ops: numbers of the static ops there.

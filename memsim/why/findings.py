@@ -1,9 +1,9 @@
 """All findings of a result, cause by cause.
 
-The excess of a finding is the share of the kernel's memory time that goes into it: the part of an op's waiting (of its
-sectors, for stores) that is in excess, or of the load-store unit's time, or of the lanes. What putting a cause right
-wins, a replay tells (why.gains); without one, the excess ranks, within a bound: the kernel cannot take less time than
-the part of the GPU which is then the busiest.
+The attributable share of a finding (its `excess`) is a share of the kernel's memory time: the avoidable part of an op's
+waiting (of its sectors, for stores), of the load-store unit's time, or of the lanes. Replays predict what removing a
+cause saves (why.gains). Without them the attributable share ranks, within an upper bound: the kernel cannot take less
+time than the part of the GPU which is then the busiest.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from memsim.why.reuse import evicted, left_to_caches
 from memsim.why.site import Site, sites
 from memsim.why.skew import skewed
 
-_FEW = 10  # a place with less than a tenth of what the worst of its cause costs is not told
+_FEW = 10  # a place that costs less than a tenth of its cause's worst is not reported
 
 
 def explained(result: Result) -> bool:
@@ -35,7 +35,7 @@ def explained(result: Result) -> bool:
 
 
 def explanations(result: Result) -> list[Explanation]:
-    """The causes of weight, each with its places, the one with most in excess first; nothing is replayed.
+    """The causes worth reporting, each with its places, the largest attributable share first; nothing is replayed.
 
     Raises:
         InputError: the file is of a version before 1.2 and does not hold what each op asks for.
@@ -57,7 +57,7 @@ def explanations(result: Result) -> list[Explanation]:
 
 
 def _bounded(cause: Cause, group: list[Finding], parts: dict[str, float]) -> Explanation:
-    """A cause's findings of weight, the costliest first, within what can be won at most."""
+    """A cause's findings, the costliest first, within the upper bound."""
     left = {part: most - sum(one.saves.get(part, 0.0) for one in group) for part, most in parts.items()}
     bound = float(min(1.0, 1 - max(0.0, *left.values())))
     excess = min(1.0, sum(one.excess for one in group))
@@ -73,7 +73,7 @@ def gpu_of(result: Result) -> GPU:
 
 
 def _at(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
-    yield from contended(site, gpu)
+    yield from contended(site, result, gpu)
     yield from scattered(site)
     yield from conflicts(site, result, gpu)
     yield from exchanged(site, gpu)

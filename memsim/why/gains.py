@@ -1,14 +1,14 @@
-"""What putting a cause right wins: replays of repaired traces and machines, beside the trials that are there.
+"""Predicted speed-ups: replays of repaired traces and machines, compared with the result's own trials.
 
-A repaired replay draws what the trial of its number drew (common random numbers), so that two or three tell the
-difference. Of several ways to put a cause right, the one that wins most is told.
+A repaired replay draws what the trial of its number drew (common random numbers), so that two or three trials resolve
+the difference. Of several repairs of a cause, the fastest is reported.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -20,15 +20,19 @@ from memsim.gpu.presets import override
 from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
-from memsim.montecarlo.run import about_run, tables
+from memsim.montecarlo.run import about_run, executed, tables, versions
+from memsim.montecarlo.trial_cache import cache_key
 from memsim.montecarlo.trials import Trials
 from memsim.montecarlo.worker import Job, run_trial
+from memsim.profile.demand import requested
 from memsim.support.errors import InputError
+from memsim.support.result_cache import KeptRows
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 from memsim.why.explanation import Explanation, Gain
 from memsim.why.finding import Cause
 from memsim.why.findings import gpu_of
+from memsim.why.parts import busiest, busy
 from memsim.why.repairs import Repair, repairs
 
 TRIALS = 3  # the interval from two would be four times as wide
@@ -46,6 +50,26 @@ class _Again:
     trials: tuple[int, ...]
 
 
+_Item = tuple[Cause, tuple[int, ...], int]  # a cause, its static ops, and which of its repairs
+
+
+@dataclass(frozen=True)
+class _Repaired:
+    """What replays of one repair say.
+
+    Attributes:
+        text: what was put right.
+        trials: i8 [t], their numbers; none of a machine that cannot be.
+        times: f8 [t], predicted kernel time in milliseconds.
+        busiest: share of that time for which the busiest part of the GPU works.
+    """
+
+    text: str
+    trials: np.ndarray
+    times: np.ndarray
+    busiest: float = 0.0
+
+
 def with_gains(
     result: Result,
     trace: Trace,
@@ -55,7 +79,7 @@ def with_gains(
     jobs: int = 1,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Explanation]:
-    """The same causes with what replays of the first few predict, the one that wins most first.
+    """The same causes with what replays of the first few predict, the largest saving first.
 
     Args:
         result: of the trace.
@@ -76,17 +100,17 @@ def with_gains(
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
     items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
-    load_loops(gpu)
-    with closing(in_processes(partial(_replayed, common), items, max(1, min(jobs, len(items))))) as replays:
+    with closing(_each(common, items, jobs)) as replays:
         for done, (number, repaired) in enumerate(replays, 1):
             cause = items[number][0]
-            if repaired is not None:
-                gain = _gain(result, *repaired)
+            if len(repaired.trials):
+                gain = _gain(result, repaired)
                 if cause not in gains or gain.share.mean > gains[cause].share.mean:
                     gains[cause] = gain
             if progress:
                 progress(done, len(items))
-    return sorted((replace(one, gain=gains.get(one.cause)) for one in found), key=Explanation.rank)
+    with_replays = (one.replayed(gains[one.cause]) if one.cause in gains else one for one in found)
+    return sorted(with_replays, key=Explanation.rank)
 
 
 def _ops(one: Explanation) -> tuple[int, ...]:
@@ -99,14 +123,52 @@ def _can_be_replayed(one: Explanation, result: Result) -> bool:
     return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
 
 
-def _replayed(common: _Again, item: tuple[Cause, tuple[int, ...], int]) -> tuple[str, Trials] | None:
-    """What was put right, and the trials with it; None of a machine that cannot be."""
+def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[int, _Repaired], None, None]:
+    """Every item's number and what its replays say: those that were replayed before, then the others as they finish."""
+    kept = [KeptRows(_key(common, item)) for item in items]
+    missing = []
+    for number, rows in enumerate(kept):
+        found = next((arrays for _, arrays in rows.read()), None)
+        if found is None:
+            missing.append(number)
+        else:
+            text = found["text"].tobytes().decode()
+            yield number, _Repaired(text, found["trials"], found["times"], float(found["busiest"]))
+    if not missing:
+        return
+    load_loops(common.gpu)
+    todo = [items[number] for number in missing]
+    with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
+        for place, one in replays:
+            text = np.frombuffer(one.text.encode(), np.uint8)
+            arrays = {"text": text, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
+            kept[missing[place]].add(0, arrays)
+            yield missing[place], one
+
+
+def _key(common: _Again, item: _Item) -> str:
+    """Names all that a repaired replay depends on."""
+    about = {
+        "trace": {"digest": common.trace.digest},
+        "gpu": common.gpu.model_dump(mode="json"),
+        "seed": common.seed,
+        "warm": common.warm,
+        "versions": versions(),
+    }
+    cause, ops, number = item
+    return cache_key(about, "repaired", str(cause), list(ops), number, list(common.trials), rooms=("analysis", "why"))
+
+
+def _replayed(common: _Again, item: _Item) -> _Repaired:
+    """What was put right, and the times with it; no trials of a machine that cannot be."""
     cause, ops, number = item
     repair = repairs(cause, common.trace, ops, common.gpu)[number]
     try:
-        return repair.text, _trials(common, repair)
+        trials = _trials(common, repair)
     except InputError:
-        return None
+        return _Repaired(repair.text, np.zeros(0, np.int64), np.zeros(0))
+    then = Result(trials)
+    return _Repaired(repair.text, trials.trial, then.kernel_time.values, busiest(busy(then))[1])
 
 
 def _trials(common: _Again, repair: Repair) -> Trials:
@@ -117,11 +179,14 @@ def _trials(common: _Again, repair: Repair) -> Trials:
         job = Job(execution, common.seed, common.warm)
         finished = dict(run_trial(job, trial) for trial in common.trials)
         ops, arrays = tables(trace)
-        about = about_run(trace, execution, common.seed, common.warm)
+        about = about_run(trace, execution, common.seed, common.warm) | {"executed": executed(trace, execution)}
+        counted = requested(execution.transactions)  # as far as it decides how busy each part is
+        for number, op in enumerate(ops):
+            op["profile"] = {name: int(values[number]) for name, values in counted.items()}
         return Trials.of(finished, about=about, ops=ops, arrays=arrays)
 
 
-def _gain(result: Result, text: str, repaired: Trials) -> Gain:
-    rows = np.isin(result.trials.trial, repaired.trial)
-    before, after = result.kernel_time.values[rows], Result(repaired).kernel_time.values
-    return Gain(text, Sample(1 - after / before))
+def _gain(result: Result, repaired: _Repaired) -> Gain:
+    rows = np.isin(result.trials.trial, repaired.trials)
+    saved = Sample(1 - repaired.times / result.kernel_time.values[rows])
+    return Gain(repaired.text, saved, 1 - min(1.0, repaired.busiest) * (1 - saved.mean))

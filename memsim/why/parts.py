@@ -52,7 +52,7 @@ def bound_by(result: Result, sites: list[Site]) -> Iterator[Finding]:
     elif name.endswith((ISSUE, _PIPES)) or name == TENSOR:
         cause = Cause.tensor_bound if name == TENSOR else Cause.issue_bound
         trace = result.trials.about["trace"]
-        evidence = f"{name}: busy {most:.0%} of the time, as counted in the trace's instructions"
+        evidence = f"{name}: busy for {most:.0%} of the time, counted from the trace's instructions"
         where = kernel_file(result), trace["kernel"], ""
         advice = _FEWER.get(name.removesuffix(_PIPES), ADVICE[cause])
         yield Finding(cause, *where, most, most, evidence, advice, saves={name: most})
@@ -62,7 +62,8 @@ def _waiting(sites: list[Site], name: str, most: float) -> Iterator[Finding]:
     for site in sites:
         if site.waited:
             evidence = (
-                f"no part is busier than {most:.0%} of the time ({name}); {site.waited:.0%} of the waiting is here"
+                f"no part of the GPU is busy for more than {most:.0%} of the time ({name}); {site.waited:.0%} of the "
+                f"waiting is here"
             )
             yield site.finding(Cause.latency, site.waited * (1 - most), evidence)
 
@@ -75,8 +76,8 @@ def _shared(sites: list[Site], most: float) -> Iterator[Finding]:
         if site.on_chip and site.busy[LOAD_STORE] > 0:
             of = site.profile
             evidence = (
-                f"{site.busy[LOAD_STORE]:.0%} of the time of the load-store units, which are busy {most:.0%} of it: "
-                f"{of.instructions:,} instructions of {site.width} bytes a lane, "
+                f"the load-store units are busy for {most:.0%} of the time, {site.busy[LOAD_STORE]:.0%} of it here: "
+                f"{of.instructions:,} instructions of {site.width} bytes per lane, "
                 f"{of.passes / of.instructions:.1f} passes each"
             )
             saved = 1 - 1 / TOGETHER

@@ -1,4 +1,7 @@
-"""What the kernel's time is made of by the MWP/CWP model (Hong and Kim, ISCA 2009; docs/models/mwp_cwp.md)."""
+"""What the kernel's time is made of by the MWP/CWP model (Hong and Kim, ISCA 2009).
+
+See docs/explanation/models/mwp_cwp.md.
+"""
 
 from __future__ import annotations
 
@@ -82,11 +85,11 @@ def _counts(result: Result) -> Counts:
 
 
 _ROOM = {  # by what limits the resident warps: what makes room for more
-    "the launch": "launch more threads: more blocks with less work each, or several kernels at once (streams)",
-    "registers": "use fewer registers a thread (__launch_bounds__, smaller tiles), or keep more loads under way",
-    "shared memory": "use less shared memory a block, or let larger blocks share it",
-    "blocks": "make blocks larger: an SM holds no more of them, however small they are",
-    "warps": "choose a block size that divides the warps an SM holds",
+    "the launch": "launch more threads: more blocks with less work each, or several kernels concurrently (streams)",
+    "registers": "use fewer registers per thread (__launch_bounds__, smaller tiles), or keep more loads in flight",
+    "shared memory": "use less shared memory per block, or let larger blocks share it",
+    "blocks": "use larger blocks: an SM holds no more blocks, however small they are",
+    "warps": "choose a block size that divides the number of warps an SM holds",
 }
 
 
@@ -97,14 +100,14 @@ def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Findin
     idle, evidence = _idle_sms(of), []
     if idle:
         limiters, blocks = ("the launch",), of.kernel.blocks
-        evidence.append(f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {idle:.0%} of these are idle")
+        evidence.append(f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {idle:.0%} of the SMs are idle")
     gain = 0.0
     if said.case == Case.few_warps and said.n < of.max_warps:
         gain = _won_by_full_sms(of)
         less = f"{gain:.0%} less" if gain >= 0.005 else "no less"
         evidence.append(
-            f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; by the MWP/CWP "
-            f"model, which knows no caches, a full one takes {less} time"
+            f"an SM holds {said.n} of {of.max_warps} warps, limited by {' and '.join(of.limiters)}; the MWP/CWP model, "
+            f"which has no caches, predicts {less} time with full SMs"
         )
     if not evidence:
         return

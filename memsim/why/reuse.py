@@ -19,7 +19,7 @@ def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
     if gpu.l2.enabled and not site.stores and site.dram_times > 1:
         times = site.dram_times
         distance = _after(of.l2_distances, of.l2_far, gpu.l2.size_bytes, gpu.l2.line_bytes, "L2")
-        evidence = f"main memory reads each sector of {site.array} {times:.1f} times{distance}"
+        evidence = f"main memory reads each sector of {site.array} {times:.1f} times on average{distance}"
         part = 1 - 1 / times
         yield site.finding(Cause.evicted_l2, site.weight * part, evidence, dram=max(part, site.dram_excess))
 
@@ -27,15 +27,15 @@ def evicted(site: Site, gpu: GPU) -> Iterator[Finding]:
 def _from_l1(site: Site, gpu: GPU, times: float) -> Finding:
     """Too much between two uses, or too much of it in one set."""
     of, l1 = site.profile, gpu.l1
-    evidence = f"L1 fetches each sector {times:.1f} times for one block"
+    evidence = f"L1 fetches each sector {times:.1f} times per block"
     part, reuses = 1 - 1 / times, sum(of.l1_distances)
     cost, saved = site.weight * part, {"l2": part, "dram": site.dram_excess}
     crowded = of.l1_late - of.l1_far
     if reuses and crowded > of.l1_far:
         skew = of.l1_busiest_set / of.l1_set_sectors * l1.sets
         evidence += (
-            f"; {crowded / reuses:.0%} of reuses come too late for their set, not for the L1 as a whole; the busiest "
-            f"set gets {skew:.1f} times its share"
+            f"; {crowded / reuses:.0%} of reuses miss because their set is full, not because L1 is; the busiest set "
+            f"gets {skew:.1f} times its share"
         )
         return site.finding(Cause.crowded_l1, cost, evidence, **saved)
     distance = _after(of.l1_distances, of.l1_far, l1.size_bytes - l1.reserved_bytes, l1.line_bytes, "L1")
@@ -49,10 +49,9 @@ def _after(histogram: list[int], far: int, size: int, line_bytes: int, level: st
         return ""
     half = _span(median_lines(histogram) * line_bytes)
     if far < _FEW * reuses:
-        return f"; {level} would hold all but {far / reuses:.0%} of reuses, were its sets not crowded"
+        return f"; without crowded sets {level} would hold all but {far / reuses:.0%} of reuses"
     return (
-        f"; {far / reuses:.0%} of reuses come after more than the {size // 1024} KB of {level}, half of all after "
-        f"{half} of other lines"
+        f"; {far / reuses:.0%} of reuses have a stack distance above the {size // 1024} KB of {level} (median {half})"
     )
 
 
@@ -84,8 +83,8 @@ def left_to_caches(site: Site) -> Iterator[Finding]:
     if not of.block_sectors or asked <= of.block_sectors:
         return
     times = asked / of.block_sectors
-    found = f"finds it in L1 in {site.l1_hit:.0%} of them" if of.l1_uses else "no L1 holds it"
-    evidence = f"a block needs each sector {times:.1f} times and {found}"
+    found = f"L1 serves {site.l1_hit:.0%} of them" if of.l1_uses else "L1 does not cache it"
+    evidence = f"a block requests each sector {times:.1f} times; {found}"
     if site.stores:
         evidence = f"a block stores each sector {times:.1f} times"
     part = 1 - 1 / times

@@ -48,6 +48,7 @@ class Site:
         dram_excess: share of its sectors in memory's traffic that nobody needed to move again.
         dram_times: how often memory reads each sector of its array.
         busy: by part of the GPU (analysis.utilization), the share of the time in which it works for this place.
+        partial: share of its cycles in L2's slices that sectors take which it stores in part, beyond whole ones.
     """
 
     place: str
@@ -70,20 +71,22 @@ class Site:
     dram_excess: float
     dram_times: float
     busy: Mapping[str, float]
+    partial: float
 
-    def finding(self, cause: Cause, excess: float, evidence: str, **saved: float) -> Finding:
-        """A finding here, before what can be won at most is looked at.
+    def finding(self, cause: Cause, excess: float, evidence: str, advice: str = "", **saved: float) -> Finding:
+        """A finding here, before the upper bound is applied.
 
         Args:
             cause: what is wrong.
             excess: share of the memory time.
             evidence: in numbers.
+            advice: what to try; empty: what stands for the cause in general.
             saved: by part, the share of its work for this place that putting it right saves, as far as can be hoped.
         """
         excess = float(min(1.0, excess))
         saves = {part: self.busy[part] * saved.get(name, 0.0) for name, part in _PARTS.items()}
         where = self.place, self.text, self.array
-        return Finding(cause, *where, excess, excess, evidence, ADVICE[cause], self.ops, saves)
+        return Finding(cause, *where, excess, excess, evidence, advice or ADVICE[cause], self.ops, saves)
 
 
 def diverges(profile: OpProfile) -> bool:
@@ -126,6 +129,7 @@ def sites(result: Result, gpu: GPU) -> Iterator[Site]:
             dram_excess=max(0.0, 1 - total.first_sectors / moved) if moved else 0.0,
             dram_times=work.dram_times(ops[0]),
             busy=work.busy(ops, total),
+            partial=work.partial(ops),
         )
 
 

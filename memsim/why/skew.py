@@ -22,8 +22,8 @@ def skewed(site: Site, gpu: GPU) -> Iterator[Finding]:
         if times < _LEAST or (cause is Cause.slices and not gpu.l2.enabled):
             continue
         evidence = (
-            f"of what is asked for together, {busiest / sectors:.0%} goes to one of {places} {what}: {times:.1f} times "
-            f"its share; {site.queued:.0%} of the waiting is in queues"
+            f"of the sectors requested at the same time, {busiest / sectors:.0%} go to one of {places} {what}: "
+            f"{times:.1f} times its share; {site.queued:.0%} of the waiting is in queues"
         )
         reaching = min(1.0, sectors / of.sectors)
         yield site.finding(cause, site.weight * reaching * site.queued * (1 - 1 / times), evidence)

@@ -45,8 +45,8 @@ def of_few_elements(result: Result, trace: Trace) -> Explanation | None:
         return None
     loads = beyond[~after].sum() / np.prod(trace.launch.block) * trace.launch.warps_per_block / warps
     evidence = (
-        f"{share:.0%} of a block's instructions come after its first barrier, with {barriers:.3g} barriers, for "
-        f"{loads:.3g} accesses of each thread beyond the SM before it"
+        f"{share:.0%} of a block's instructions come after its first barrier ({barriers:.3g} barriers), for "
+        f"{loads:.3g} accesses beyond the SM per thread before it"
     )
     where = kernel_file(result), about["kernel"], ""
     found = Finding(Cause.trees, *where, excess, excess, evidence, ADVICE[Cause.trees])

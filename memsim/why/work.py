@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from memsim.analysis.l2_rates import partial_store_cycles
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import (
     CONSTANTS,
@@ -15,7 +16,6 @@ from memsim.analysis.utilization import (
     LOAD_STORE,
     constant_cycles,
     load_store_cycles,
-    partial_store_cycles,
     utilization,
 )
 from memsim.hierarchy.counters import Event, Level, Unit
@@ -35,6 +35,7 @@ class Work:
         cycles: f8 [n_ops], of the load-store units.
         constant_cycles: f8 [n_ops], of the constants' units.
         slice_cycles: f8 [n_ops], of L2's slices.
+        partial_cycles: f8 [n_ops], of those, what partially stored sectors take beyond whole ones.
     """
 
     profiles: list[OpProfile]
@@ -45,6 +46,7 @@ class Work:
     cycles: np.ndarray
     constant_cycles: np.ndarray
     slice_cycles: np.ndarray
+    partial_cycles: np.ndarray
 
     @classmethod
     def of(cls, result: Result) -> Work:
@@ -53,6 +55,7 @@ class Work:
         profiles = [OpProfile(**op["profile"]) for op in trials.ops]
         counters = trials.counters.mean(axis=0)
         sectors = counters[:-1, Level.l2, :, Unit.sectors].sum(axis=1)
+        partial = np.array([partial_store_cycles(op, gpu["l2"]) for op in trials.ops], float)
         return cls(
             profiles,
             np.array([op["array"] for op in trials.ops], np.int64),
@@ -61,7 +64,8 @@ class Work:
             {part.name: part.busy for part in utilization(result)},
             np.array([load_store_cycles(op, gpu["sm"]) for op in trials.ops], float),
             np.array([constant_cycles(op, gpu["sm"]) for op in trials.ops], float),
-            sectors * gpu["l2"]["sector_cycles"] + [partial_store_cycles(op, gpu["l2"]) for op in trials.ops],
+            sectors * gpu["l2"]["sector_cycles"] + partial,
+            partial,
         )
 
     @property
@@ -90,6 +94,10 @@ class Work:
             DRAM: self._sectors(ops, Level.dram) / max(1.0, self._sectors(None, Level.dram)),
         }
         return {part: float(share) * self.parts.get(part, 0.0) for part, share in shares.items()}
+
+    def partial(self, ops: list[int]) -> float:
+        """Share of some ops' cycles in L2's slices that partially stored sectors take beyond whole ones."""
+        return float(self.partial_cycles[ops].sum() / max(1.0, self.slice_cycles[ops].sum()))
 
     def dram_times(self, op: int) -> float:
         """How often main memory reads each sector of the array that an op accesses; 0 of what it does not hold."""

@@ -5,11 +5,14 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import pytest
 import synthetic
 
 from memsim.analysis.result import Result
-from memsim.analysis.stopping import Running, narrower_than, widest
+from memsim.analysis.stopping import Plan, Running, narrower_than, widest
+from memsim.hierarchy.counters import Event, Level, Unit
 from memsim.montecarlo.trials import Trials
+from memsim.support.errors import InputError
 
 
 def _some(trials: Trials, chosen: slice) -> Trials:
@@ -51,4 +54,43 @@ def test_the_running_interval_is_that_of_all_trials_so_far():
     name, width = widest(Result(trials).ratios)
     assert notes[0] == "" and running.trials == 10
     assert name == "l2_write"
-    assert notes[-1] == f"L2 write {Result(trials).l2_write.mean:.2%} ± {width / 2:.2%}"
+    time = Result(trials).kernel_time
+    time_note = f"time ± {time.interval().width / time.mean / 2:.1%}"
+    assert notes[-1] == f"{time_note}, L2 write {Result(trials).l2_write.mean:.2%} ± {width / 2:.2%}"
+
+
+def test_the_default_waits_for_the_time_too():
+    trials, enough = synthetic.spmv(40), Plan.of(None, None).enough("model")
+    for count in range(1, 41):
+        told = Result(_some(trials, slice(count)), "traffic")
+        intervals = [ratio.interval() for ratio in told.ratios.values()]
+        time = told.kernel_time.interval()
+        expected = (
+            count > 1 and all(one.width < 0.01 for one in intervals) and time.width < 0.02 * told.kernel_time.mean
+        )
+        assert enough(_some(trials, slice(count - 1, count))) == expected
+
+
+def test_the_split_of_hits_and_merges_alone_prolongs_nothing():
+    trials = synthetic.spmv(3)
+    trials.counters[:], trials.cycles[:] = trials.counters[0], trials.cycles[0]
+    of = trials.counters[:, 0, Level.l1, :, Unit.transactions]
+    moved = np.array([0, of[0, Event.read_hit] // 2, of[0, Event.read_hit]])
+    of[:, Event.read_hit] -= moved
+    of[:, Event.read_merge] += moved
+    assert Result(trials).l1_read.interval().width > 0.01
+    assert Plan.of(None, None).enough("model")(trials)
+    assert not Plan.of(None, None, precise=True).enough("model")(trials)
+
+
+@pytest.mark.parametrize(
+    ("asked", "problem"),
+    [
+        ({"trials": 4, "precise": True}, "trials is 4, with precise besides"),
+        ({"until": 0.1, "precise": True}, "until is 0.1, with precise besides"),
+        ({"max_trials": 2}, r"max_trials is 2; give 3 \(min_trials\) or more"),
+    ],
+)
+def test_plans_that_exclude_each_other_are_refused(asked, problem):
+    with pytest.raises(InputError, match=problem):
+        Plan.of(**{"trials": None, "until": None} | asked)

@@ -15,6 +15,19 @@ WAVE, CYCLES = 84, 900_000
 DRAM = {"timing": {"burst": 2}, "channels": 6, "clock_mhz": 575.0}  # a sector in 2/3 of an SM cycle
 
 
+STORES = """
+import numpy as np
+from memsim import Launch, workload
+
+def kernel(t, out):
+    out[t.global_id * 8] = 1.0
+
+@workload
+def stores(blocks: int = 5120) -> Launch:
+    return Launch(kernel, grid=blocks, block=128, arguments=dict(out=np.zeros(blocks * 1024, np.float32)))
+"""
+
+
 def _trials(grid, traced, done, full_until=800_000, dirty=0):
     """Three equal trials of a part of a launch that reads nothing from DRAM."""
     trials = synthetic.spmv(3)
@@ -49,6 +62,7 @@ def test_rates_that_vary_widen_the_interval():
 def test_what_is_left_dirty_will_be_written():
     """Blocks of 10 cycles, each of which leaves 100 sectors dirty: their write-backs take 67 cycles of DRAM a block."""
     trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680, dirty=168 * 100)
+    trials.about["gpu"]["l2"]["slices"] = 600  # so that L2 is no limit
     trials.counters[:, 0, Level.l2, Event.write_miss, Unit.sectors] = 168 * 100
     stays = 786432 // 32  # sectors at the end: all of L2, into which nothing but stores came
     expected = CYCLES + (33600 * 100 - stays) * 2 / 3
@@ -78,6 +92,28 @@ def test_the_launch_itself_is_counted_once():
 def test_a_part_that_never_fills_the_gpu_is_counted_in_waves(traced):
     result = Result(_trials(3360, traced, np.zeros(9), full_until=0))
     assert result.launch_time.cycles.mean == pytest.approx(CYCLES * 3360 / max(traced, WAVE))
+
+
+def test_a_launch_lasts_as_long_as_l2_serves_its_stores():
+    """Blocks that take 10 cycles each, but store 600 sectors, of which one slice takes one per cycle."""
+    trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680)
+    trials.counters[:, 0, Level.l2, Event.write_hit, Unit.sectors] = 168 * 600
+    assert Result(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 100)
+    short = _trials(33600, 84, np.zeros(9), full_until=0)  # it never fills the GPU
+    short.cycles[:] = 500
+    short.counters[:, 0, Level.l2, Event.write_hit, Unit.sectors] = 84 * 600
+    assert Result(short).launch_time.cycles.mean == pytest.approx(33600 * 100)
+
+
+def test_a_part_of_a_store_bound_launch_predicts_it(tmp_path):
+    """Each lane stores 4 bytes of a sector of its own: L2 is the limit, and its queues are full when a part ends."""
+    source = tmp_path / "stores.py"
+    source.write_text(STORES)
+    whole, part = (
+        memsim.simulate(memsim.trace(source, gpu="tesla-v100", blocks=blocks), "tesla-v100", trials=1, seed=1)
+        for blocks in ("all", "0:640")
+    )
+    assert part.kernel_time.mean == pytest.approx(whole.kernel_time.mean, rel=0.05)
 
 
 # Whole launches that replay in seconds: of many waves, of a few, and of less than two.
@@ -122,4 +158,4 @@ def test_the_interval_holds_the_whole_launch(workload, parameters, gpu):
 
 
 def test_the_documentation_names_this_test():
-    assert "tests/analysis/test_launch_time.py" in (ROOT / "docs" / "time.md").read_text()
+    assert "tests/analysis/test_launch_time.py" in (ROOT / "docs" / "explanation" / "time.md").read_text()

@@ -37,7 +37,8 @@ class GpuProcess:
     ) -> None:  # fmt: skip
         gpu = load_gpu("rtx4090")
         self.modules = Modules(gpu)
-        self.launches = Launches(gpu, wanted or Wanted(registers=32), self.modules, folder, False, "program")
+        wanted = wanted or Wanted(registers=32, to_end=True)
+        self.launches = Launches(gpu, wanted, self.modules, folder, False, "program")
         self.server = Conversation(gpu, self.modules, self.launches, timer, lambda: None)
         descriptor = os.memfd_create("arena")
         os.ftruncate(descriptor, ARENA_BYTES)

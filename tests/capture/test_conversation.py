@@ -141,7 +141,7 @@ def test_the_launch_with_most_accesses_is_traced_in_one_run(tmp_path):
 
 
 def test_a_chosen_launch_is_traced(tmp_path):
-    process = GpuProcess(tmp_path, Wanted(launches=(2,), registers=32))
+    process = GpuProcess(tmp_path, Wanted(launches=(2,), registers=32, to_end=True))
     x, y = process.allocate(np.zeros(64, np.int32)), process.allocate(np.zeros(64, np.int32))
     process.load(COPY)
     for _ in range(4):

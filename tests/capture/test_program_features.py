@@ -67,6 +67,7 @@ int main() {
     grow<<<1, 32>>>(x);
     grow<<<8, 256>>>(x);
     if (scanf("%d", &total) == 1) printf("read %d\\n", total);
+    fputs("ran\\n", fopen("runs", "a"));
     return cudaDeviceSynchronize();
 }
 """
@@ -89,6 +90,7 @@ def captured(tmp_path_factory) -> dict[str, list[Trace]]:
     done = subprocess.run(command, cwd=folder, input="7", capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("read 7\n"), "the program reads the standard input of the command"
+    assert (folder / "runs").read_text() == "ran\n", "it runs once"
     traces = sorted(map(Trace.open, (folder / "traces").iterdir()), key=lambda one: one.parameters["order"])
     kernels: dict[str, list[Trace]] = {}
     for trace in traces:

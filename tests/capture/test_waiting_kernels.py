@@ -17,13 +17,13 @@ pytestmark = [pytest.mark.slow, needs_capture]
 
 
 def test_kernel_waits_for_the_host_and_for_blocks(tmp_path):
-    found = memsim.capture(PROGRAMS / "host_flag.cu", out=tmp_path / "t.h5")
+    found = memsim.capture(PROGRAMS / "host_flag.cu", out=tmp_path / "t.h5", to_end=True)
     assert found.exit_code == 0 and found.trace.n_blocks == 4
     assert found.trace.n_instructions < 2000  # polls in vain are left out
 
 
 def test_textures_and_surfaces_give_what_cuda_documents(tmp_path):
-    found = memsim.capture(PROGRAMS / "textures.cu", out=tmp_path / "t.h5")
+    found = memsim.capture(PROGRAMS / "textures.cu", out=tmp_path / "t.h5", to_end=True)
     assert found.exit_code == 0
     assert [(op.kind, op.space) for op in found.trace.ops] == [
         (Kind.load, Space.texture),

@@ -1,4 +1,4 @@
-"""``memsim capture`` from the command line: programs run whole, their traces are right, and failures are one line."""
+"""``memsim capture`` from the command line: traces are right, programs end when they should, failures are one line."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def files(folder: Path) -> set[str]:
 @pytest.mark.slow
 def test_a_program_is_captured_by_one_command(app):
     before = files(app)
-    done = captured(app, "-o", "t.h5", "--blocks", "1:3", "--keep", "kept", "--", "4")
+    done = captured(app, "-o", "t.h5", "--blocks", "1:3", "--keep", "kept", "--to-end", "--", "4")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("y[5] = 15\nfirst from app.cu\n")
     assert done.stderr.splitlines() == [
@@ -149,7 +149,7 @@ def test_which_kernel_and_launch_is_chosen(app, tmp_path):
 
 @pytest.mark.slow
 def test_a_program_that_fails_leaves_no_trace(app, tmp_path):
-    done = captured(app, "-o", str(tmp_path / "t.h5"), "--", "4", "7")
+    done = captured(app, "-o", str(tmp_path / "t.h5"), "--to-end", "--", "4", "7")
     assert (done.returncode, files(tmp_path)) == (2, set())
     assert done.stdout == "y[5] = 15\n"
     assert done.stderr == "memsim: app.cu: run ended with exit code 7; no trace was kept\n"
@@ -187,13 +187,19 @@ def long_captured(long: Path, blocks: int, seconds: int, *arguments: str) -> sub
     return memsim(long, "long.cu", *shape, "-q", *arguments)
 
 
+ENDED = (
+    "memsim: captured launch 0 of work and ended the program there; --to-end runs it to its end and captures the "
+    "launch with the most accesses, --kernel NAME captures another kernel\n"
+)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("times", [1, pytest.param(5, marks=pytest.mark.slow)])
 def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path, times):
     """What it printed before is there, what it would have printed next never is."""
     for number in range(times):
-        done = long_captured(long, 4, 0, "-o", str(tmp_path / f"{number}.h5"), "--stop")
-        assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")
+        done = long_captured(long, 4, 0, "-o", str(tmp_path / f"{number}.h5"))
+        assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", ENDED)
         assert list(Trace.open(tmp_path / f"{number}.h5").block_ids) == [0, 1, 2, 3]
 
 
@@ -202,17 +208,25 @@ def test_a_stopped_program_says_nothing_after_its_trace(long, tmp_path, times):
 def test_a_program_stops_when_the_last_wanted_block_has_run(long, tmp_path, options):
     """All two thousand million would take hours, and then the program sleeps."""
     path = tmp_path / "t.h5"
-    done = long_captured(long, 2**31 - 1, 600, "-o", str(path), "--stop", *options)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", "")
+    done = long_captured(long, 2**31 - 1, 600, "-o", str(path), *options)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "begun\n", ENDED)
     first, last = map(int, options[1].split(":"))
     assert list(Trace.open(path).block_ids) == list(range(first, last))
 
 
 @pytest.mark.slow
 def test_with_a_folder_a_program_stops_when_each_named_kernel_has_its_trace(long, tmp_path):
-    done = long_captured(long, 4, 600, "-o", str(tmp_path), "--stop", "--kernel", "work,after")
+    done = long_captured(long, 4, 600, "-o", str(tmp_path), "--kernel", "work,after")
     assert (done.returncode, done.stdout) == (0, "begun\nCOMPLETED SUCCESSFULLY\n")
     assert files(tmp_path) == {"work.h5", "after.h5"}
+
+
+def test_the_deprecated_option_changes_nothing(app, tmp_path):
+    done = captured(app, "-o", str(tmp_path / "t.h5"), "-q", "--kernel", "second", "--stop")
+    assert (done.returncode, files(tmp_path)) == (0, {"t.h5"})
+    first, second = done.stderr.splitlines()
+    assert first.startswith("memsim: capture --stop is deprecated and has no effect")
+    assert second.startswith("memsim: captured launch 0 of second and ended the program there; --to-end")
 
 
 WRONG = "what the program printed or wrote after that is wrong"
@@ -220,22 +234,21 @@ WRONG = "what the program printed or wrote after that is wrong"
 
 @pytest.mark.slow
 def test_results_of_a_snapshot_are_said_to_be_wrong(app, tmp_path):
-    """Unless nothing was left out, or the program ended there."""
-    only = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only")
+    """Unless nothing was left out."""
+    only = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only", "--to-end")
     done = captured(app, *only, "--blocks", "0:2", "--", "4")
     assert done.returncode == 0
-    assert done.stderr == f"memsim: 2 of 4 blocks of first ran (--snapshot-only): {WRONG}; --stop ends it there\n"
-    for options in ("--blocks", "0:4"), ("--blocks", "0:2", "--stop"):
-        (tmp_path / "t.h5").unlink()
-        done = captured(app, *only, *options, "--", "4")
-        assert (done.returncode, done.stderr) == (0, "")
+    assert done.stderr == f"memsim: 2 of 4 blocks of first ran (--snapshot-only): {WRONG}\n"
+    (tmp_path / "t.h5").unlink()
+    done = captured(app, *only, "--blocks", "0:4", "--", "4")
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_program_that_fails_on_a_snapshots_data_is_not_blamed(app, tmp_path):
     options = ("-o", str(tmp_path / "t.h5"), "-q", "--kernel", "first", "--snapshot-only", "--blocks", "0:2")
-    done = captured(app, *options, "--", "4", "7")
+    done = captured(app, *options, "--to-end", "--", "4", "7")
     assert (done.returncode, files(tmp_path)) == (2, set())
-    wrong = "its data were wrong (2 of 4 blocks of first ran: --snapshot-only); --stop ends it before it uses them"
+    wrong = "its data were wrong (2 of 4 blocks of first ran: --snapshot-only)"
     assert done.stderr == f"memsim: app.cu: run ended with exit code 7; no trace was kept; {wrong}\n"
 
 
@@ -266,7 +279,7 @@ def test_kernels_have_their_names_without_namespaces(tmp_path):
         "smooth", "sharpen<float>", "sharpen<double>", "pointed",
     }  # fmt: skip
     assert "pointed: grid 1, block 32, 32 accesses in launch 0 of 2 launches (captured)" in done.stderr
-    done = memsim(tmp_path, "app.cu", "-o", "t.h5", "-q", "--registers", "20", "--kernel", "smooth", "--stop")
+    done = memsim(tmp_path, "app.cu", "-o", "t.h5", "-q", "--registers", "20", "--kernel", "smooth")
     assert done.returncode == 0 and Trace.open(tmp_path / "t.h5").kernel == "smooth"
 
 
@@ -281,11 +294,11 @@ def executable(app) -> Path:
 @pytest.mark.slow
 def test_executable_is_captured_with_its_own_options(executable, app, tmp_path):
     """As with ncu, what stands after the program's name is the program's."""
-    done = memsim(app, "-o", str(tmp_path / "t.h5"), "-q", "--stop", "--kernel", "second", "./app", "6", "0")
+    done = memsim(app, "-o", str(tmp_path / "t.h5"), "-q", "--kernel", "second", "./app", "6", "0")
     assert done.returncode == 0, done.stderr
     trace = Trace.open(tmp_path / "t.h5")
     assert (trace.kernel, trace.parameters["arguments"]) == ("second", "6 0")
-    done = memsim(app, "./app", "-o", str(tmp_path / "u.h5"), "-q", "--", "6", "7")
+    done = memsim(app, "./app", "-o", str(tmp_path / "u.h5"), "-q", "--to-end", "--", "6", "7")
     assert (done.returncode, done.stderr) == (2, "memsim: ./app: run ended with exit code 7; no trace was kept\n")
 
 
@@ -318,7 +331,7 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
     shown = []
     for factor in ("x[i]", "2 * x[i]", "x[i]"):
         (tmp_path / "inc" / "scale.cuh").write_text(SCALE.replace("x[i]", factor))
-        done = captured(tmp_path, "-o", "t.h5", "-qf", "--kernel", "first", "--launch", "1")
+        done = captured(tmp_path, "-o", "t.h5", "-qf", "--kernel", "first", "--launch", "1", "--to-end")
         shown.append(done.stdout)
     assert shown == ["y[5] = 15\n", "y[5] = 30\n", "y[5] = 15\n"]
 

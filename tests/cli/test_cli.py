@@ -129,7 +129,7 @@ def test_until_stops_at_a_narrow_interval(files):
 
 
 def test_without_a_number_it_stops_when_the_answer_is_known(files, tmp_path):
-    """When all intervals are narrow, after eight trials or more, or at the most; the first line says why."""
+    """When all intervals are narrow, after three trials or more, or at the most; the first line says why."""
     same = [
         option
         for source in ("start_alignment", "arbitration", "warp_weights")
@@ -137,11 +137,17 @@ def test_without_a_number_it_stops_when_the_answer_is_known(files, tmp_path):
     ]
     known, *_, last = call("run", files / "spmv.h5", *same, "-o", tmp_path / "r.h5").splitlines()
     assert last.startswith(f"stored in {tmp_path / 'r.h5'}; ") and last.endswith("--why")
-    assert known == "csr on tesla-c2050: 8 trials (every interval is narrower than 0.2 points), seed 0"
+    assert known == ("csr on tesla-c2050: 3 trials (time within 1 %, hit ratios with merges within 0.5 points), seed 0")
     until = json.loads(call("show", tmp_path / "r.h5", "--json"))["until"]
-    assert until == {"width": 0.002, "convention": "model", "asked": False, "reached": True}
-    most = call("run", files / "spmv.h5", "--max-trials", 9).splitlines()[0]
+    assert until == {
+        "width": 0.01, "convention": "traffic", "asked": False, "time": 0.02, "reached": True,
+    }  # fmt: skip
+    precise = call("run", files / "spmv.h5", *same, "--precise").splitlines()[0]
+    assert precise == "csr on tesla-c2050: 8 trials (every hit ratio within 0.1 points), seed 0"
+    most = call("run", files / "spmv.h5", "--precise", "--max-trials", 9).splitlines()[0]
     assert re.match(r"csr on tesla-c2050: 9 trials \(the most; L1 read's interval is 0.0\d+ wide\), seed 0", most)
+    most = call("run", files / "spmv.h5", "--max-trials", 3).splitlines()[0]
+    assert re.match(r"csr on tesla-c2050: 3 trials \(the most; the time is known within [\d.]+ %\), seed 0", most)
     assert "is 4, with until besides; leave out one" in refused("run", files / "spmv.h5", "--trials", 4, "--until", 0.1)
 
 

@@ -56,9 +56,14 @@ def test_bad_requests_are_one_line(arguments):
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("memsim cali", {"calibrate"}), ("memsim run t.h5 --gpu rtx4", {"rtx4090"}), ("memsim trace spm", {"spmv"}),
-     ("memsim trace spmv --gpu tesla-v", {"tesla-v100"}), ("memsim workloads sax", {"saxpy"})],
-)  # fmt: skip
+    [
+        ("memsim cali", {"calibrate"}),
+        ("memsim run t.h5 --gpu rtx40", {"rtx4060-laptop", "rtx4070", "rtx4080", "rtx4090"}),
+        ("memsim trace spm", {"spmv"}),
+        ("memsim trace spmv --gpu tesla-v", {"tesla-v100"}),
+        ("memsim workloads sax", {"saxpy"}),
+    ],
+)
 def test_the_shell_completes(typed, offered, monkeypatch):
     words = typed.split()
     asked = {"_MEMSIM_COMPLETE": "complete_bash", "COMP_WORDS": typed, "COMP_CWORD": str(len(words) - 1)}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
@@ -33,8 +35,8 @@ def test_the_total_is_the_sum_of_the_launches(folder):
 
 
 def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):
-    done = CliRunner().invoke(app, ["run", str(folder), "--json"])
-    assert done.exit_code == 2 and "has several traces, which --json does not concern" in done.stderr
+    done = CliRunner().invoke(app, ["run", str(folder), "--uncertain"])
+    assert done.exit_code == 2 and "has several traces, which --uncertain does not concern" in done.stderr
     done = CliRunner().invoke(app, ["run", str(tmp_path_factory.mktemp("empty"))])
     assert done.exit_code == 2 and "has no trace (.h5)" in done.stderr
 
@@ -53,7 +55,41 @@ def test_what_launches_in_turn_do_not_heed_is_refused(folder, option):
 
 def test_nothing_is_written_that_force_could_be_for(folder):
     done = CliRunner().invoke(app, ["run", str(folder), "--force"])
-    assert done.exit_code == 2 and "which --force does not concern" in done.stderr
+    assert done.exit_code == 2 and "--force concerns results files; give their folder with -o" in done.stderr
+
+
+def doubled(t: memsim.Thread, a):
+    a[t.global_id] = 2 * a[t.global_id]
+
+
+@memsim.workload
+def launch(order: int = 0, n: int = 1 << 13) -> memsim.Launch:
+    """A launch that knows its place in the program."""
+    return memsim.Launch(doubled, n // 256, 256, {"a": np.zeros(n, np.float32)})
+
+
+@pytest.mark.parametrize("warm", [[], ["--warm"]])
+def test_launches_are_printed_as_json_and_stored(tmp_path, warm):
+    (traces := tmp_path / "traces").mkdir()
+    for name, order in (("a", 1), ("b", 0)):
+        memsim.trace(launch, order=order, blocks="all", out=traces / f"{name}.h5")
+    out = tmp_path / "results"
+    command = ["run", str(traces), "--gpu", "tesla-v100", "--trials", "2", *warm, "--json", "-o", str(out)]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    launches = json.loads(done.stdout)["launches"]
+    assert [one["file"] for one in launches] == ["b.h5", "a.h5"]
+    stored = [memsim.Result.load(out / one["file"]) for one in launches]
+    for one, result in zip(launches, stored, strict=True):
+        assert one["kernel_time_ms"]["mean"] == result.kernel_time.mean and one["trials"] == 2
+    assert ("launches_before" in stored[1].trials.about) == bool(warm)
+    reads = [one["counters"]["dram"]["sectors"]["reads"] for one in launches]
+    assert reads[0] > 0 and (reads[1] == 0) == bool(warm)  # the second finds what the first has left in L2
+    again = CliRunner().invoke(app, command)
+    assert again.exit_code == 2 and "exists; give --force" in again.stderr
+    assert CliRunner().invoke(app, [*command, "--force"]).exit_code == 0
+    beside = CliRunner().invoke(app, [*command[:-1], str(traces), "--force"])
+    assert beside.exit_code == 2 and "must be another folder" in beside.stderr
 
 
 def test_launches_in_turn_must_tell_their_order(folder):

@@ -30,6 +30,7 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted(ROOT.glob("docs/**/*.md")),
 ]
+MANUAL = sorted(ROOT.glob("docs/**/*.md"))
 PAGES += sorted(ROOT.glob("experiments/**/README.md"))
 
 
@@ -158,7 +159,7 @@ def test_the_page_of_studies_runs(tmp_path, monkeypatch):
     """Its study, its commands, then its Python, in one folder."""
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "studies.md").read_text()
+    page = (ROOT / "docs" / "how_to" / "studies.md").read_text()
     [study] = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     Path("study.toml").write_text(study)
     assert _run(page) == ["sweep", "sweep", "sweep", "show", "show", "plot", "sweep"]
@@ -168,7 +169,7 @@ def test_the_page_of_studies_runs(tmp_path, monkeypatch):
 @pytest.mark.slow
 def test_the_page_of_reports_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    commands = _run((ROOT / "docs" / "report.md").read_text())
+    commands = _run((ROOT / "docs" / "how_to" / "report.md").read_text())
     assert commands == ["trace", "run", "report", "trace", "run", "report", "plot"]
     assert "Beside scalar" in Path("both.html").read_text() and Path("figures", "loads.pdf").exists()
 
@@ -183,7 +184,7 @@ def _saved(page: str, *names: str) -> None:
 def test_the_described_kernels_compute_what_they_say(tmp_path, monkeypatch):
     """The page's commands run; attention equals numpy's, and every key stands in the slot that was found for it."""
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "describe.md").read_text()
+    page = (ROOT / "docs" / "how_to" / "describe.md").read_text()
     _saved(page, "probe.py", "attention.py")
     for command in "".join(re.findall(r"```sh\n(.*?)```", page, re.DOTALL)).splitlines():
         done = CliRunner().invoke(app, shlex.split(command)[1:])
@@ -205,7 +206,7 @@ def _computed(file: str, parameters: dict) -> Launch:
 
 def test_the_page_of_python_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    _saved((ROOT / "docs" / "from_python.md").read_text(), "page.py")
+    _saved((ROOT / "docs" / "how_to" / "from_python.md").read_text(), "page.py")
     exec(compile(Path("page.py").read_text(), "page.py", "exec"), {"__name__": "page"})
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[:3:2]] == ["ms", "cycles"]
@@ -215,7 +216,7 @@ def test_the_page_of_python_runs(tmp_path, monkeypatch, capsys):
 def test_the_page_of_gpus_runs(tmp_path, monkeypatch):
     """The short file's latency is the one that the page works out."""
     monkeypatch.chdir(tmp_path)
-    page = (ROOT / "docs" / "your_gpu.md").read_text()
+    page = (ROOT / "docs" / "how_to" / "your_gpu.md").read_text()
     (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     Path("mine.toml").write_text(text)
     found = provenance("mine.toml")["l2.hit_latency_cycles"]
@@ -223,12 +224,13 @@ def test_the_page_of_gpus_runs(tmp_path, monkeypatch):
 
 
 def test_every_page_is_in_the_manual():
-    index = (ROOT / "docs" / "index.md").read_text()
-    for page in ROOT.glob("docs/*.md"):
-        assert page.name == "index.md" or f"({page.name})" in index, page
+    """In the index, or in the page of its folder."""
+    nav = (ROOT / "mkdocs.yml").read_text()
+    for page in MANUAL:
+        assert str(page.relative_to(ROOT / "docs")) in nav, page
 
 
-@pytest.mark.parametrize("page", sorted(ROOT.glob("docs/*.md")), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", MANUAL, ids=lambda page: str(page.relative_to(ROOT / "docs")))
 def test_a_page_begins_with_a_paragraph_of_what_it_is(page):
     """Before any command or table, so that a reader knows within a few lines whether the page is for them."""
     title, first, *_ = re.split(r"\n\n", page.read_text())
@@ -238,7 +240,7 @@ def test_a_page_begins_with_a_paragraph_of_what_it_is(page):
 
 def test_every_column_is_explained(tmp_path):
     """Of the tables and of CSV, as they are printed."""
-    page = (ROOT / "docs" / "numbers.md").read_text()
+    page = (ROOT / "docs" / "reference" / "numbers.md").read_text()
     result = Result(synthetic.spmv(4))
     named = {*result.loads.headers, *result.stores.headers, *counter_rows(result)[0], *ratio_rows(result)[0]}
     missing = {name for name in named if name and f"`{name}" not in page}

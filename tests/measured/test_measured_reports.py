@@ -78,6 +78,14 @@ def test_a_report_of_the_profilers_own_format(tmp_path):
     assert [dict(launch.metrics) for launch in found[:2]] == [metrics | {"n__int": 2**40} for metrics in EXPECTED]
 
 
+@pytest.mark.parametrize("counted", [{"launch__grid_size": 16}, {"launch__thread_count": 16 * 512}])
+@pytest.mark.parametrize("extents", [(1024, 8, 1), (8, 2, 1)], ids=["threads", "blocks"])
+def test_grid_in_threads_of_older_reports(tmp_path, extents, counted):
+    launch = ("copy(float *)", extents, (128, 4, 1), counted)
+    (path := tmp_path / "r.ncu-rep").write_bytes(ncu_files.ncu_rep([launch]))
+    assert read_report(path)[0].grid == (8, 2, 1)
+
+
 @pytest.mark.parametrize("whole", [_report(), ncu_files.wide_csv(_launches()).encode()], ids=["ncu-rep", "csv"])
 @given(data=st.data())
 @drawn(150)

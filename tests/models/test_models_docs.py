@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from memsim.cli import app
 
-FOLDER = ROOT / "docs" / "models"
+FOLDER = ROOT / "docs" / "explanation" / "models"
 PAGES = sorted(page.name for page in FOLDER.glob("*.md"))
 
 

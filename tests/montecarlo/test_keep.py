@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -114,6 +115,45 @@ def test_trials_of_something_else_are_refused(trace, tmp_path, changed, problem,
     with pytest.raises(InputError, match=f"r.h5: {problem}; give another path, or --force to start anew"):
         run(trace, out=out, resume=True, **changed)
     assert len(run(trace, out=out, resume=True).trials.trial) == 6  # untouched
+
+
+def test_a_damaged_journal_is_one_line(trace, whole, tmp_path):
+    """Any byte of it: the run goes on from what is whole, or says how to start anew."""
+    out = tmp_path / "r.h5"
+    left_by_a_kill(trace, out, [0, 1])
+    path = journal_path(out)
+    undamaged, draw = path.read_bytes(), random.Random(FIRST_SEED)
+    text = undamaged.index(b'{"gpu"')
+    places = [text, text + 5, *(draw.randrange(text, text + 4000) for _ in range(6)), *draw.choices(range(8192), k=2)]
+    for place in places:
+        for byte in (0x00, 0xFF):
+            out.unlink(missing_ok=True)
+            path.write_bytes(undamaged[:place] + bytes([byte]) + undamaged[place + 1 :])
+            try:
+                found = run(trace, out=out, resume=True, trials=2)
+            except InputError as error:
+                assert "\n" not in str(error) and "--force to start anew" in str(error)
+            else:
+                assert same(found, whole, trials=2)
+
+
+def test_numbers_of_trials_that_are_typing_mistakes(trace, tmp_path):
+    """A billion trials cost nothing before the first one is finished; more than a million are refused."""
+    for trials in (1_000_001, 10**20):
+        with pytest.raises(InputError, match=f"run: trials are {trials:,}; give at most 1,000,000"):
+            run(trace, trials=trials)
+    with pytest.raises(InputError, match="trials is 1000001"):
+        memsim.Study(kernels="spmv", vary={"l1.ways": [4]}, trials=1_000_001)
+    left_by_a_kill(trace, tmp_path / "r.h5", [0])
+    tracemalloc.start()
+
+    def stop(finished):
+        raise KeyboardInterrupt
+
+    kept = run(trace, trials=1_000_000, progress=stop)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert kept.interrupted and most < 30e6
 
 
 def test_another_trace_is_refused(trace, tmp_path):

@@ -99,7 +99,7 @@ def _cause(cause, lines, gain):
     places = tuple(
         Finding(cause, f"spmv.py:{line}", "load y[ind]", "y", 0.1, 0.1, "evidence", "advice") for line in lines
     )
-    return Explanation(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain))))
+    return Explanation(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
 
 
 def test_lines_tell_what_can_be_won_there(result):
@@ -112,7 +112,9 @@ def test_lines_tell_what_can_be_won_there(result):
     text = _page({"one": result}, causes={"one": causes})
     rows = {row[0].strip(): row for row in _rows(text) if len(row) == 8}
     assert [rows[line][6].strip() for line in ("41", "43", "44")] == ["", "50.0 %", "50.0 %"]
-    assert "divergent lanes, here and at spmv.py:43, spmv.py:44: 50.0% (50.0 … 50.0) to win" in html.unescape(text)
+    assert "divergent lanes, here and at spmv.py:43, spmv.py:44: estimated speed-up 2x (time -50.0 %," in html.unescape(
+        text
+    )
     assert "without gain: misaligned warps: -30.0%" in html.unescape(text)
 
 

@@ -17,7 +17,7 @@ from memsim.report.figures import convergence, loads, plot
 from memsim.report.sheet import Format, Sheet, Size
 from memsim.report.text import tables
 
-CONTRACT = ROOT / "docs" / "json.md"
+CONTRACT = ROOT / "docs" / "reference" / "json.md"
 NUMBER = (int, float)
 
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from memsim.sources.function_counts import DOUBLE, FAST, INTEGER_QUOTIENTS, SINGLE
-from memsim.sources.ptx.compiled import disassemble
-from memsim.sources.ptx.compiled.tools import places_of
+from memsim.sources.sass.disassembly import disassemble
+from memsim.sources.sass.tools import places_of
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 

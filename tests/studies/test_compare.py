@@ -99,6 +99,20 @@ def test_the_exit_status_tells_ci(pair):
     assert _call(a, b, "--fail-if-slower", f"{slower / 2:.6f}").exit_code == 1
     assert _call(a, b, "--fail-if-slower", f"{200 * slower}%").exit_code == 0
     assert _call(b, a, "--fail-if-slower", "0%").exit_code == 0
+    assert "differ" not in _call(a, b, "--fail-if-slower", "0%").stderr
     for bad in ([a], [a, b, "--fail-if-slower", "five"], [a, b.with_name("none.h5")], [a, pair / "t.h5"]):
         done = _call(*bad)
         assert done.exit_code == 2 and len(done.stderr.splitlines()) == 1
+
+
+def test_other_kernels_and_gpus_are_reported(pair, tmp_path):
+    """Whatever is compared: the text, JSON and standard error, which CI keeps, say so."""
+    other = tmp_path / "saxpy.h5"
+    trace = memsim.trace("saxpy", n=1 << 14, blocks="all", out=tmp_path / "t.h5")
+    memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=3).save(other)
+    done = _call(pair / "a.h5", other, "--fail-if-slower", "5%")
+    for says in ("the kernels differ: csr, axpy", "the GPUs differ: tesla-c2050, tesla-v100", "the launches differ"):
+        assert f"note: {says}" in done.stdout and says in done.stderr
+    as_json = _call(pair / "a.h5", other, "--json")
+    assert json.loads(as_json.stdout)["comparisons"][0]["cautions"][0] == "the kernels differ: csr, axpy"
+    assert "the kernels differ" in as_json.stderr

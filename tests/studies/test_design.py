@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
+
 import numpy as np
 import pytest
+from places import ROOT
 
 import memsim
 from memsim.studies import design
@@ -104,6 +108,9 @@ BAD = {
     "gpus has c2050, which is not in the library": {"gpus": "c2050", "vary": {"l1.ways": [4]}},
     "trial is unknown; did you mean trials": {"trial": 3},
     "design.methods is unknown; did you mean method": {"design": {"methods": "grid"}},
+    "blocks is unknown; blocks belongs to [kernels.NAME]": {"blocks": "1x"},
+    "design.trials is unknown; trials belongs to the study": {"design": {"trials": 3}},
+    "zzz is unknown; the study has kernels, gpus, ": {"zzz": 1},
     "design.points is 100; sobol needs a power of two": {
         "design": {"method": "sobol", "points": 100}, "vary": {"l1.mshrs": {"from": 1, "to": 9}},
     },
@@ -126,3 +133,24 @@ def test_what_is_wrong_is_one_line(wrong):
     head, _, tail = wrong.partition(" .* ")
     assert message.startswith("s.toml: ") and head.replace("set.l1.ways is given", "is given in") in message
     assert tail in message and "\n" not in message
+
+
+def test_paths_start_at_the_study_file(tmp_path, monkeypatch):
+    """From any current folder; names of the library stay names."""
+    (folder := tmp_path / "studies").mkdir()
+    memsim.trace("saxpy", n=1024, blocks="all", out=folder / "t.h5")
+    shutil.copy(ROOT / "traces" / "saxpy.py", folder / "own.py")
+    (folder / "own.toml").write_text('inherit = "tesla-v100"\nname = "own"\n')
+    (folder / "s.toml").write_text(
+        'kernels = ["t.h5", "own.py", "spmv"]\ngpus = ["own.toml", "a100"]\n[vary]\n"l1.mshrs" = [16]\n'
+    )
+    for current, name in ((tmp_path, "studies/s.toml"), (folder, "s.toml")):
+        monkeypatch.chdir(current)
+        found = memsim.Study.load(name)
+        found.check()
+        assert [case.kernel for case in found.cases] == ["t", "t", "own", "own", "spmv", "spmv"]
+        assert {Path(run.base).name for run in found.runs} == {"own.toml", "a100"}
+    monkeypatch.chdir(tmp_path)
+    (folder / "s.toml").write_text('kernels = ["gone.h5"]\n[vary]\n"l1.mshrs" = [16]\n')
+    with pytest.raises(InputError, match=r"trace is studies/gone.h5, which does not exist"):
+        memsim.Study.load("studies/s.toml").check()

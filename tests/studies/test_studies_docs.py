@@ -18,7 +18,7 @@ PAGES = ("capacity.md", "compare.md", "sensitivity.md")
 @pytest.mark.parametrize("page", PAGES)
 def test_a_pages_commands_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = (ROOT / "docs" / page).read_text()
+    text = (ROOT / "docs" / "how_to" / page).read_text()
     (tmp_path / "study.toml").write_text("\n".join(re.findall(r"```toml\n(.*?)```", text, re.DOTALL)))
     blocks = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
     commands = re.findall(r"^memsim .*", "\n".join(blocks).replace("\\\n", " "), re.MULTILINE)

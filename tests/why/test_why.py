@@ -116,7 +116,7 @@ def test_storing_by_columns_crowds_one_channel_as_cumapz_has_it():
     by_columns = of("columns")
     (crowded,) = _of(by_columns, Cause.channels).findings
     assert _causes(by_columns)[:2] == [Cause.scattered, Cause.channels] and crowded.array == "out"
-    assert "100% goes to one of 8 memory channels: 8.0 times its share" in crowded.evidence
+    assert "100% go to one of 8 memory channels: 8.0 times its share" in crowded.evidence
     assert not {Cause.scattered, Cause.channels, Cause.evicted_l2} & set(_causes(of("rows")))
 
 
@@ -199,7 +199,7 @@ def test_text_and_json_say_the_same(tmp_path):
     result = _result("transpose", n=512, variant="tiled")
     one, *others = explanations(result)
     (only,) = one.findings
-    assert only.evidence == "32.0 passes a warp instruction, 1.0 would do"
+    assert only.evidence == "32.0 passes per warp instruction; 1.0 would suffice"
     text = why_text(result)
     assert f"through_tile on tesla-v100: {1 + len(others)} finding" in text and "\n1. bank conflicts: " in text
     assert only.evidence in text and only.advice in " ".join(text.split())
@@ -221,8 +221,8 @@ def faultless(tmp_path_factory):
 
 def test_nothing_of_weight_is_said_in_so_many_words(faultless):
     text = why_text(faultless)
-    assert text.startswith("axpy on tesla-v100: nothing of weight\nbound by DRAM")
-    assert text.endswith("no access wastes 3% of the memory time")
+    assert text.startswith("axpy on tesla-v100: no findings\nbound by DRAM")
+    assert " ".join(text.split()).endswith("no access has an attributable share of 3% of the memory time")
 
 
 def by_lane(t: Thread, table, out):
@@ -242,7 +242,7 @@ def test_addresses_of_constants_cost_what_their_own_unit_takes():
     gpu = load_gpu("tesla-v100")
     first = explain(result, trace).causes[0]
     warps = (1 << 14) // 32
-    assert first.cause is Cause.conflicts and "32.0 addresses of constants" in first.findings[0].evidence
+    assert first.cause is Cause.conflicts and "32.0 distinct constant addresses" in first.findings[0].evidence
     lost = 31 * warps * gpu.sm.constant_cycles / (result.cycles.mean * gpu.sm.count)
     assert first.excess == pytest.approx(min(1, lost))
     assert 0 < first.gain.share.mean <= first.bound
@@ -284,9 +284,9 @@ def test_another_trace_is_refused_where_nothing_is_found_too(faultless):
 def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
     quick, gone = explain(faultless, quick=True), explain(faultless)
     assert quick.causes == gone.causes == []
-    unseen = "barriers of one warp and sums of few elements were not looked for"
-    assert quick.note == f"{unseen}, for --quick reads no trace"
-    assert gone.note.startswith("nothing was replayed: the trace is not at ")
+    unseen = "skipped: barriers of one warp, sums of few elements"
+    assert quick.note == f"{unseen} (--quick does not read the trace)"
+    assert gone.note.startswith("no speed-ups were estimated: the trace is no longer at ")
     assert gone.note.endswith(f"; give it with --trace; {unseen}")
 
 
@@ -345,8 +345,45 @@ def test_conflicts_of_a_tree_come_before_its_few_elements():
     assert Cause.trees in [one.cause for one in explain(*_added_up()).causes]
 
 
+def counts_in_shared(t: Thread, data, out, bins, step):
+    """Each lane adds to the bin of its datum, `step` words from the next one."""
+    mine = t.shared(bins * step, np.int32)
+    for k in range(8):
+        mine.atomic_add(data[t.global_id + k * len(out)] * step, 1)
+    t.sync()
+    out[t.global_id] = mine[(t.thread_idx.x % bins) * step]
+
+
+@workload
+def counted_in_shared(bins: int = 32, step: int = 1, n_blocks: int = 160) -> Launch:
+    """Atomics in shared memory: in one bin all lanes meet; bins 32 words apart lie in one bank."""
+    data = np.arange(n_blocks * 256 * 8) % bins
+    arguments = dict(data=data.astype(np.int32), out=np.zeros(n_blocks * 256, np.int32), bins=bins, step=step)
+    return Launch(counts_in_shared, n_blocks, 256, arguments, registers=16)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "cause"),
+    [
+        (dict(bins=1), Cause.contended),
+        (dict(bins=1, step=33), Cause.contended),  # padded: the lanes still meet
+        (dict(bins=32, step=32), Cause.conflicts),
+        (dict(bins=32), None),
+    ],
+)
+def test_shared_atomics_on_one_address_are_contention(parameters, cause):
+    trace = memsim.trace(counted_in_shared, gpu="tesla-v100", blocks="all", **parameters)
+    found = explain(memsim.simulate(trace, gpu="tesla-v100", trials=2, seed=1), trace).causes
+    of_shared = [one for one in found if one.cause in (Cause.contended, Cause.conflicts)]
+    assert [one.cause for one in of_shared] == ([cause] if cause else [])
+    for one in of_shared:
+        assert one.gain is not None and 0.1 < one.gain.share.mean <= one.bound
+        assert ("pad rows" in one.findings[0].advice) == (cause is Cause.conflicts)
+        assert ("per warp" in one.findings[0].advice) == (cause is Cause.contended)
+
+
 def test_every_cause_has_its_section():
-    page = (ROOT / "docs" / "why.md").read_text()
+    page = (ROOT / "docs" / "reference" / "findings.md").read_text()
     titles = {
         line.removeprefix("### ").lower().replace(" ", "-") for line in page.splitlines() if line.startswith("###")
     }

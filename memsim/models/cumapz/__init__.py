@@ -2,7 +2,8 @@
 
 Kim and Shrivastava, *Memory performance estimation of CUDA programs*, ACM TECS, 2011. A program is declared by its
 references (program.py); its accesses are gone through block by block (accesses.py); equations 1 to 8 turn what was
-counted into factors (factors.py). docs/models/cumapz.md says which reading was chosen where the paper leaves several.
+counted into factors (factors.py). docs/explanation/models/cumapz.md says which reading was chosen where the paper
+leaves several.
 """
 
 from memsim.models.cumapz.factors import Factors, estimate

@@ -1,4 +1,4 @@
-"""A result, several, or a study as one self-contained HTML page: ``memsim report`` (docs/report.md)."""
+"""A result, several, or a study as one self-contained HTML page: ``memsim report`` (docs/how_to/report.md)."""
 
 from memsim.report.page.write import write_page
 

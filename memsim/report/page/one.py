@@ -17,7 +17,7 @@ from memsim.report.page.pictures import svg
 from memsim.report.page.roofline import roofline
 from memsim.report.page.source import sources
 from memsim.report.text import counter_rows, notes
-from memsim.report.why import gain_text, is_told
+from memsim.report.why import gain_text, is_reported
 from memsim.why import Explanation
 
 _PICTURES = {
@@ -54,7 +54,7 @@ def of_result(label: str, result: Result, place: int, causes: Sequence[Explanati
         "parts": utilization(result),
         "waiting": _waiting(result),
         "findings": _findings(causes),
-        "without_gain": [f"{one.cause}: {gain_text(one)}" for one in causes or () if not is_told(one)],
+        "without_gain": [f"{one.cause}: {gain_text(one)}" for one in causes or () if not is_reported(one)],
         "sources": sources(result, causes or ()),
         "loads": _table(result.loads),
         "arrays": _table(result.loads_by(Grouping.array)),
@@ -121,7 +121,7 @@ def _findings(causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | No
             "places": one.findings,
         }
         for one in causes
-        if is_told(one)
+        if is_reported(one)
     ]
 
 

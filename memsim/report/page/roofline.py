@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.figure import Figure
 
+from memsim.analysis.l2_rates import l2_clocks
 from memsim.analysis.result import Result
-from memsim.analysis.utilization import SECTOR_BYTES, l2_clocks, warp_instructions
+from memsim.analysis.utilization import SECTOR_BYTES, warp_instructions
 from memsim.report.figures.common import nothing
 from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
 

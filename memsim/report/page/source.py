@@ -11,7 +11,7 @@ from typing import Any
 from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load, array_name
 from memsim.analysis.result import Result
-from memsim.report.why import gain_text, is_told
+from memsim.report.why import gain_text, is_reported
 from memsim.trace import source_text
 from memsim.trace.source_text import Sources
 from memsim.why import Explanation
@@ -101,7 +101,7 @@ def sources(result: Result, causes: Sequence[Explanation]) -> list[Source]:
 def _remedies(causes: Sequence[Explanation]) -> dict[str, list[Remedy]]:
     """By place, file and line."""
     found: dict[str, list[Remedy]] = defaultdict(list)
-    for one in sorted(filter(is_told, causes), key=lambda one: -one.at_stake):
+    for one in sorted(filter(is_reported, causes), key=lambda one: -one.at_stake):
         places = {finding.place for finding in one.findings}
         others = f", here and at {', '.join(sorted(places))}" if len(places) > 1 else ""
         for place in places:

@@ -15,6 +15,7 @@ from memsim.sources.ptx.machine import rare, tables
 from memsim.sources.ptx.machine.access import ORIGIN
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
+    CONSTANT_WINDOW,
     LANES,
     LOCAL_WINDOW,
     MOST_GROUPS,
@@ -28,11 +29,12 @@ from memsim.sources.ptx.machine.codes import (
 from memsim.sources.ptx.machine.log import UNNUMBERED
 from memsim.sources.ptx.machine.tables import Machine
 from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
-from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.memory import Memory, RegionTable
 from memsim.sources.ptx.mixes import Mixes
 from memsim.sources.ptx.program import Program
 from memsim.sources.ptx.textures import table_of
 from memsim.sources.rows import STATE
+from memsim.sources.sass.constants import put_extents
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, ArrayInfo, Space
 
@@ -75,6 +77,7 @@ class Device:
         self._arrays, columns = self._regions(memory)
         self.machine = self._machine(columns, batch, tracing)
         self._fill_registers()
+        self._fill_banks(memory)
 
     @property
     def arrays(self) -> list[ArrayInfo]:
@@ -99,7 +102,11 @@ class Device:
             changed: whether the memory's regions are others than before.
         """
         self.launch = launch
-        self._parameters[: len(parameters)] = parameters
+        at = self.layout.parameters_at
+        self._parameters[at : at + len(parameters)] = parameters
+        if launch.sass is not None:
+            put_extents(self._parameters, launch.sass, launch)
+        self._fill_banks(memory)
         if changed:
             self._arrays, columns = self._regions(memory)
             recent = np.full(len(self._program.code), len(columns["starts"]) - 1, np.int32)
@@ -143,7 +150,7 @@ class Device:
         """The trace's arrays, and the machine's columns of all regions in order of address."""
         table = memory.table()
         arrays = list(table.infos)
-        rows, parts = self._windows(arrays)
+        rows, parts = self._windows(arrays, table)
         own = np.array([*rows, (HIGHEST, -1, 0, -1, -1, 0)], np.int64).T
         known = table.starts, table.stops, table.hosts, table.spaces, table.arrays, table.shifts
         starts, stops, hosts, spaces, numbers, shifts = (np.concatenate(pair) for pair in zip(known, own, strict=True))
@@ -159,13 +166,15 @@ class Device:
         }  # fmt: skip
         return arrays, columns
 
-    def _windows(self, arrays: list[ArrayInfo]) -> tuple[list[tuple[int, ...]], np.ndarray]:
+    def _windows(self, arrays: list[ArrayInfo], table: RegionTable) -> tuple[list[tuple[int, ...]], np.ndarray]:
         """Rows of the parameters, of shared memory and of local memory; adds their arrays to the trace's."""
         rows: list[tuple[int, ...]] = []
 
         def add(start: int, size: int, host: int, space: Space, array: int, shift: int) -> None:
             rows.append((start, start + size, host, int(space), array, shift))
 
+        for offset, size, address in self.layout.constants:
+            rows.append(self._constant_row(table, offset, size, address))
         add(PARAMETER_WINDOW, len(self._parameters), self._parameters.ctypes.data, Space.constant, -1, 0)
         parts = []
         for name, first, nbytes, element in self.layout.shared:
@@ -182,6 +191,14 @@ class Device:
             arrays.append(ArrayInfo("local", Space.local, 0, self.layout.local_bytes, 4))
         add(LOCAL_WINDOW, self.layout.local_bytes, self.local_memory.ctypes.data, Space.local, local, 0)
         return rows, np.array(parts, np.int64).reshape(-1, 2)
+
+    def _constant_row(self, table: RegionTable, offset: int, size: int, address: int) -> tuple[int, ...]:
+        """The row of a variable in constant memory where machine code sees it; it shares its array and its memory."""
+        at = int(np.searchsorted(table.starts, address, "right")) - 1
+        start, array = CONSTANT_WINDOW + offset, int(table.arrays[at])
+        host = int(table.hosts[at]) + address - int(table.starts[at])
+        shift = start - (address - int(table.shifts[at]))
+        return start, start + size, host, int(Space.constant), max(array, -1), shift
 
     # -- arrays
 
@@ -274,6 +291,18 @@ class Device:
         for name in LANE_SPECIALS:
             if name in builder.rows and name in values:
                 registers[:, builder.rows[name]] = values[name]
+
+    def _fill_banks(self, memory: Memory) -> None:
+        """Rows of words in constant banks: bank 0 is the parameters' buffer, bank 3 variables in constant memory."""
+        words = self._parameters[: len(self._parameters) & -4].view(np.uint32)
+        for (bank, offset), row in self._program.builder.bank_rows.items():
+            if bank == 0:
+                self.machine.registers[:, row] = int(words[offset // 4])
+                continue
+            for start, size, address in self.layout.constants:
+                if start <= offset < start + size:
+                    word = memory.array_at(address + offset - start, 4)
+                    self.machine.registers[:, row] = int(np.frombuffer(word.tobytes(), np.uint32)[0])
 
     # -- what grows
 

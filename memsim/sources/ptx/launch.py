@@ -14,10 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.module import Function, Module, Variable
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.disassembly import SassInstruction
+from memsim.sources.sass.kernel import SassKernel
 from memsim.support.errors import InputError
 
 MOST_THREADS = 1024  # of a block
@@ -39,6 +40,7 @@ class Launch:
         source: what errors call the PTX.
         registers: of a thread, where a compiler told them.
         machine_code: what an assembler made of the kernel, whose counts replace estimates; empty: not known.
+        sass: the kernel as machine code, which runs in the place of its PTX; None: PTX runs.
         parameters: what the trace was made from, shown with it.
         name: what the trace calls the kernel; empty: its name in PTX.
         origin: of the PTX, whose lines the trace quotes.
@@ -56,6 +58,7 @@ class Launch:
     source: str = "ptx"
     registers: int | None = None
     machine_code: Sequence[SassInstruction] = ()
+    sass: SassKernel | None = None
     parameters: dict[str, Any] = field(default_factory=dict)
     name: str = ""
     origin: Origin = Origin()

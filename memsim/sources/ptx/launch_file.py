@@ -11,12 +11,12 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import trace_paths
-from memsim.sources.ptx.compiled import machine_code, needs_of, target
 from memsim.sources.ptx.launch import Launch, parsed
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.origin import beside
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
+from memsim.sources.sass.assemble import machine_code, needs_of, target
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 

@@ -37,7 +37,9 @@ class Layout:
         shared: arrays in shared memory: (name, first byte, bytes, bytes of an element), ascending.
         shared_bytes, local_bytes: of a block, of a thread.
         reserved_bytes: of shared memory after the block's, which cooperative groups use.
-        parameters: the buffer of the kernel's parameters.
+        parameters: the buffer of the kernel's parameters; of machine code all of its constant bank 0.
+        parameters_at: where they begin in it.
+        constants: of machine code, variables in constant memory: (offset in their bank, bytes, address).
     """
 
     symbols: dict[str, int]
@@ -46,6 +48,8 @@ class Layout:
     local_bytes: int
     parameters: np.ndarray
     reserved_bytes: int = 0
+    parameters_at: int = 0
+    constants: Sequence[tuple[int, int, int]] = ()
 
     @property
     def reserved_offset(self) -> int:
@@ -83,7 +87,7 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
         raise InputError(
             launch.source, launch.kernel, f"takes {local_bytes} bytes of local memory; at most {MOST_LOCAL}"
         )
-    _place_variables(launch, [one for one in variables if one.space in ("global", "const")], memory, symbols)
+    place_variables(launch, [one for one in variables if one.space in ("global", "const")], memory, symbols)
     parameters = np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
     return Layout(symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, parameters, reserved_bytes)
 
@@ -154,7 +158,7 @@ def _element_bytes(one: Variable) -> int:
     return min(one.align, 16) if one.element_bytes == 1 else one.element_bytes
 
 
-def _place_variables(launch: Launch, ours: Sequence[Variable], memory: Memory, symbols: dict[str, int]) -> None:
+def place_variables(launch: Launch, ours: Sequence[Variable], memory: Memory, symbols: dict[str, int]) -> None:
     """Give module variables memory, then fill in the addresses that they hold of each other."""
     fresh = [one for one in ours if not memory.is_placed((launch.key, one.name))]
     for one in ours:

@@ -18,12 +18,15 @@ _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
 def static_ops(device: Device, program: Program) -> list[StaticOp]:
     """The ops that the machine has met, in the order of their numbers."""
     machine = device.machine
-    by_data = addressed_by_data(program.origin)
+    by_data = addressed_by_data(program.origin) if program.facts is None else set()
     found = []
     for number, array in machine.made[: int(machine.n_made[0])].tolist():
         one = program.origin[number]
         info = device.arrays[array]
         place = one.position
+        if program.facts is not None:
+            found.append(_of_machine_code(program, number, array, info.space))
+            continue
         kind = kind_of(one)
         if kind is Kind.atomic and not answers(one, program.builder.read):
             kind = Kind.reduction
@@ -44,6 +47,15 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
             )  # fmt: skip
         )
     return found
+
+
+def _of_machine_code(program: Program, number: int, array: int, space: Space) -> StaticOp:
+    one, facts = program.origin[number], program.facts
+    place = one.position
+    return StaticOp(
+        facts.kind(one), facts.space(one, space), facts.width(one), array, place.line, place.column, place.file,
+        one.text, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
+    )  # fmt: skip
 
 
 def _space(one: Instruction, space: Space) -> Space:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,7 @@ class Program:
         segments: what is charged, by number.
         builder: rows of registers, constants and predicates; lists.
         counted: why instructions are counted by estimates; empty: they were counted in machine code.
+        facts: what the trace says of accesses of machine code; None: of PTX.
         by_data: whether addresses or branches depend on values in global memory; true where all values are computed.
     """
 
@@ -52,6 +54,7 @@ class Program:
     builder: Builder
     counted: str
     by_data: bool = True
+    facts: Any = None
 
 
 def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *, check: bool, tracing: bool) -> Program:

@@ -19,9 +19,7 @@ from memsim.sources.ptx.module import Instruction
 from memsim.sources.ptx.waits import brings
 
 LOADED, DECIDING, LATE = range(3)
-HALF = (
-    16  # loads issued together, assumed; twice as many are under way. ptxas has a sliding window (docs/ptx.md, Order)
-)
+HALF = 16  # loads issued together, assumed; twice as many are under way. ptxas has a sliding window (ptx.md, Order)
 Rank = tuple[int, int, int]  # part of the block between what orders accesses, half of a window there, LOADED to LATE
 
 

@@ -29,6 +29,8 @@ from memsim.sources.ptx.program import Program, build
 from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS
 from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
+from memsim.sources.sass.layout import lay_out_sass
+from memsim.sources.sass.program import build_sass
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
@@ -57,10 +59,8 @@ class Run:
         self, launch: Launch, memory: Memory, *, check: bool, tracing: bool, host_calls: HostCalls | None = None
     ) -> None:
         launch.check()
-        function = without_wmma(flattened(launch.module, launch.function), launch.source)
         self.launch, self._tracing = launch, tracing
-        self.layout: Layout = lay_out(launch, function, memory)
-        self.program: Program = build(launch, function, self.layout, memory, check=check, tracing=tracing)
+        self.layout, self.program = _prepared(launch, memory, check, tracing)
         self.mixes = Mixes(self.program.segments)
         batch = _batch(launch)
         self.device = Device(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
@@ -175,6 +175,16 @@ class Run:
         return LaunchShape(launch.grid, launch.block, 32, known, self.layout.shared_bytes)
 
 
+def _prepared(launch: Launch, memory: Memory, check: bool, tracing: bool) -> tuple[Layout, Program]:
+    """The layout and the program of a launch: of its machine code where that is given, else of its PTX."""
+    if launch.sass is not None:
+        layout = lay_out_sass(launch, launch.function, launch.sass, memory)
+        return layout, build_sass(launch, launch.sass, layout, tracing=tracing)
+    function = without_wmma(flattened(launch.module, launch.function), launch.source)
+    layout = lay_out(launch, function, memory)
+    return layout, build(launch, function, layout, memory, check=check, tracing=tracing)
+
+
 def _batch(launch: Launch) -> int:
     """Teams of blocks that one call of the loop runs at most."""
     return max(1, min(MOST_BATCH, launch.n_blocks) // launch.team)
@@ -261,6 +271,9 @@ def _with_elements(ready: Run, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:
     least: dict[int, int] = {}
     for number, array in machine.made[: int(machine.n_made[0])].tolist():
         one = ready.program.origin[number]
+        if ready.program.facts is not None:
+            least[array] = min(ready.program.facts.width(one), least.get(array, 4))
+            continue
         size = type_bytes(one.type) if one.name in ("ld", "st", "atom", "red") else 0
         if size:
             least[array] = min(size, least.get(array, size))

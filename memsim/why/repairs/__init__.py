@@ -1,4 +1,4 @@
-"""Traces and machines with one thing put right, by rules that look at nothing but the trace (docs/why.md).
+"""Traces and machines with one cause removed, by rules that read only the trace (docs/reference/findings.md).
 
 A repair of a trace changes whole blocks, a chunk at a time; each stands in the file of what it does.
 """

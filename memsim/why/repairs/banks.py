@@ -27,7 +27,7 @@ def no_conflicts(ops: tuple[int, ...]) -> Repair:
 
         return change
 
-    return Repair("every word in a bank of its own", change=made)
+    return Repair("each lane's word in a bank of its own", change=made)
 
 
 def distinct_rank(addresses: np.ndarray) -> np.ndarray:

@@ -37,7 +37,7 @@ def compacted(trace: Trace, ops: tuple[int, ...]) -> Repair:
         left = ~(back != IDLE).any(axis=1)
         return without(with_addresses(blocks.chunk, rows, back), rows[left])
 
-    return Repair("lanes that do the same in the same warps", change=lambda _: change)
+    return Repair("lanes with the same branch outcome in the same warps", change=lambda _: change)
 
 
 def hoisted(trace: Trace, ops: tuple[int, ...]) -> Repair:
@@ -64,7 +64,7 @@ def hoisted(trace: Trace, ops: tuple[int, ...]) -> Repair:
         left = (back == IDLE).all(axis=1)
         return without(with_addresses(blocks.chunk, rows, back), rows[left])
 
-    return Repair("accesses on both sides of a branch made at once", change=lambda _: change)
+    return Repair("the accesses of both sides of a branch merged", change=lambda _: change)
 
 
 def _starts(keys: np.ndarray) -> np.ndarray:

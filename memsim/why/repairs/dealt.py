@@ -25,4 +25,4 @@ def dealt(ops: tuple[int, ...], name: str) -> Repair:
         addresses[active] = moved
         return with_addresses(blocks.chunk, rows, addresses)
 
-    return Repair(f"a block's accesses to {name} dealt out in order of address", change=lambda _: change)
+    return Repair(f"a block's accesses to {name} assigned to its lanes in address order", change=lambda _: change)

@@ -39,7 +39,7 @@ def handed_over(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
         shuffled = _with_shuffles(blocks.chunk, np.intersect1d(left_out, rows[loads]), len(more_mixes))
         return without_idle_barriers(blocks, with_addresses(shuffled, left_out, idle))
 
-    text = f"what a block reads back of {name} in registers"
+    text = f"the data of {name} that a block reads back kept in registers"
     return Repair(text, change=lambda _: change, more_mixes=more_mixes)
 
 

@@ -27,7 +27,7 @@ def laid_out(trace: Trace, ops: tuple[int, ...], name: str) -> Repair | None:
         return None
     if _room(trace, ops) + sum(array.bytes for array in _arrays(trace, ops)) > _REACH:
         return None
-    return Repair(f"{name} in the order in which lanes ask for it", change=lambda trace: _Layout(trace, ops))
+    return Repair(f"{name} laid out in the order in which lanes request it", change=lambda trace: _Layout(trace, ops))
 
 
 def _arrays(trace: Trace, ops: tuple[int, ...]) -> list[ArrayInfo]:

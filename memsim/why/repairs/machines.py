@@ -36,7 +36,7 @@ def spread(gpu: GPU) -> Repair | None:
     if gpu.l2.slice_hash == gpu.dram.channel_hash == IndexHash.rotated:
         return None
     fields = {"l2.slice_hash": IndexHash.rotated.value, "dram.channel_hash": IndexHash.rotated.value}
-    return Repair("addresses spread over channels by a hash", machine=lambda gpu: override(gpu, fields))
+    return Repair("addresses spread over channels by a hash function", machine=lambda gpu: override(gpu, fields))
 
 
 def more_blocks() -> Repair:
@@ -48,4 +48,4 @@ def more_blocks() -> Repair:
     def machine(gpu: GPU) -> GPU:
         return override(gpu, {"sm.max_blocks": 64})
 
-    return Repair("as many blocks an SM as its warps allow", machine=machine, launch=launch)
+    return Repair("as many blocks per SM as its warps allow", machine=machine, launch=launch)

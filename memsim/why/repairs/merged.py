@@ -25,7 +25,7 @@ def merged_by_warp(ops: tuple[int, ...]) -> Repair:
             again[:, lane] = (addresses[:, :lane] == addresses[:, lane, None]).any(axis=1)
         return with_addresses(blocks.chunk, rows, np.where(again, IDLE, addresses))
 
-    return Repair("one atomic an address and warp", change=lambda _: change)
+    return Repair("one atomic per address and warp", change=lambda _: change)
 
 
 def merged_by_block(trace: Trace, ops: tuple[int, ...]) -> Repair:
@@ -52,7 +52,11 @@ def merged_by_block(trace: Trace, ops: tuple[int, ...]) -> Repair:
 
         return change
 
-    return Repair("a block's atomics in shared memory, one an address beyond it", change=made, more_ops=twins)
+    return Repair(
+        "each block's atomics in shared memory, and one global atomic per address and block",
+        change=made,
+        more_ops=twins,
+    )
 
 
 def _first_on_address(block: np.ndarray, addresses: np.ndarray) -> np.ndarray:

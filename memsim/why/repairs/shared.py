@@ -35,7 +35,7 @@ def kept_by_block(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
 
         return change
 
-    return Repair(f"what a block loads again of {name} in shared memory", change=made, more_ops=twins)
+    return Repair(f"the data of {name} that a block loads again kept in shared memory", change=made, more_ops=twins)
 
 
 def sectors_of_blocks(block: np.ndarray, addresses: np.ndarray) -> np.ndarray:

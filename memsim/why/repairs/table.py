@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
+from memsim.trace.schema import Space
 from memsim.why.finding import Cause
 from memsim.why.repairs.banks import no_conflicts
 from memsim.why.repairs.barriers import without_barriers_of_one_warp
@@ -37,7 +38,8 @@ def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) -> list[
         case Cause.conflicts:
             found = [no_conflicts(ops)]
         case Cause.contended:
-            found = [merged_by_warp(ops), merged_by_block(trace, ops)]
+            beyond = tuple(op for op in ops if trace.ops[op].space is not Space.shared)
+            found = [merged_by_warp(ops), merged_by_block(trace, beyond) if beyond else None]
         case Cause.exchange:
             found = [handed_over(trace, ops, name)]
         case Cause.copies:

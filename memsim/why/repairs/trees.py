@@ -31,4 +31,4 @@ def one_tree_for_two() -> Repair:
 
         return change
 
-    return Repair("what comes after the first barrier made by one block for two", change=made)
+    return Repair("the work after the first barrier done by one block for two", change=made)

@@ -29,7 +29,7 @@ def loads_ahead() -> Repair:
         by_count = trace.issue.dependence is Dependence.scoreboard
         return partial(_later_counts if by_count else _fewer_sequences, _decided_by_data(trace))
 
-    return Repair(f"{AHEAD} more loads of each warp under way", change=made)
+    return Repair(f"{AHEAD} more loads of each warp in flight", change=made)
 
 
 def _later_counts(by_data: np.ndarray, blocks: Blocks) -> Chunk:
@@ -77,7 +77,7 @@ def joined(ops: tuple[int, ...]) -> Repair:
         saved = rows[nth % TOGETHER != 0]
         return with_addresses(blocks.chunk, saved, np.full((len(saved), LANES), IDLE, np.int64))
 
-    return Repair(f"one access to shared memory in the place of {TOGETHER}", change=lambda _: change)
+    return Repair(f"one shared-memory access instead of {TOGETHER}", change=lambda _: change)
 
 
 def copied_directly(ops: tuple[int, ...]) -> Repair:
@@ -95,4 +95,4 @@ def copied_directly(ops: tuple[int, ...]) -> Repair:
         waits[barriers[after[own]]] = 0
         return without(replace(chunk, wait_long=waits), copies)
 
-    return Repair("copies to shared memory past the registers", change=lambda _: change)
+    return Repair("asynchronous copies to shared memory", change=lambda _: change)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from machines import instruction
 
-from memsim.analysis.utilization import l2_clocks
+from memsim.analysis.l2_rates import l2_clocks
 from memsim.hierarchy.system import System
 from memsim.trace.schema import Kind
 

@@ -1,4 +1,4 @@
-"""What docs/import.md says works: its session of commands and its Python run."""
+"""What docs/how_to/import.md says works: its session of commands and its Python run."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from memsim.cli import app
 from memsim.trace.reader import Trace
 
-TEXT = (ROOT / "docs" / "import.md").read_text()
+TEXT = (ROOT / "docs" / "how_to" / "import.md").read_text()
 
 
 def blocks(language):

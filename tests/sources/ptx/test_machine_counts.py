@@ -8,12 +8,13 @@ from places import DATA
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, trace_launch
-from memsim.sources.ptx.compiled import SassInstruction, assemble, disassemble
 from memsim.sources.ptx.compiled.counts import charges
-from memsim.sources.ptx.compiled.tools import places_of
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.inline import flattened
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.assemble import assemble
+from memsim.sources.sass.disassembly import SassInstruction, disassemble
+from memsim.sources.sass.tools import places_of
 from memsim.trace.schema import INSTRUCTION_CLASSES, Instructions
 
 needs_tools = pytest.mark.skipif(

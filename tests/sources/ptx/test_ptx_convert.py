@@ -5,13 +5,13 @@ import pytest
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, trace_launch
-from memsim.sources.ptx.compiled import SassInstruction
 from memsim.sources.ptx.compiled.predicated import predicated_branches
 from memsim.sources.ptx.convert import converted
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.inline import flattened
 from memsim.sources.ptx.module import Label
 from memsim.sources.ptx.text import parse
+from memsim.sources.sass.disassembly import SassInstruction
 from memsim.trace.schema import NO_OP, Flag
 
 # Threads below a limit double their number; all of them meet at the barrier.

@@ -17,12 +17,12 @@ from hypothesis import strategies as st
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import Launch, Memory, execute, trace_launch
 from memsim.sources.ptx.alias import Places
-from memsim.sources.ptx.compiled.tools import places_of
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.module import Instruction
 from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.text import parse
 from memsim.sources.ptx.unroll import MOST_OF_KERNEL, MOST_OF_SHORT, unrolled
+from memsim.sources.sass.tools import places_of
 from memsim.support.errors import InputError
 
 SUMS = 8  # sums that rounds carry on

@@ -8,9 +8,9 @@ from collections import Counter
 import pytest
 from places import DATA
 
-from memsim.sources.ptx.compiled import assemble, disassemble
-from memsim.sources.ptx.compiled.sass import parse_sass
-from memsim.sources.ptx.compiled.tools import places_of
+from memsim.sources.sass.assemble import assemble
+from memsim.sources.sass.disassembly import disassemble, parse_sass
+from memsim.sources.sass.tools import places_of
 
 needs_tools = pytest.mark.skipif(
     not places_of("ptxas") or not places_of("nvdisasm"),

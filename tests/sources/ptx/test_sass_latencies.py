@@ -10,9 +10,9 @@ import pytest
 from places import DATA
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx.compiled import assemble, disassemble
-from memsim.sources.ptx.compiled.sass import NO_SCOREBOARD, SassInstruction
-from memsim.sources.ptx.compiled.tools import places_of
+from memsim.sources.sass.assemble import assemble
+from memsim.sources.sass.disassembly import NO_SCOREBOARD, SassInstruction, disassemble
+from memsim.sources.sass.tools import places_of
 
 needs_tools = pytest.mark.skipif(
     not places_of("ptxas") or not places_of("nvdisasm"),

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import PurePath
 
 from memsim.sources.ptx.classes import tensor_work
-from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock
 from memsim.sources.ptx.module import Instruction, Symbol
+from memsim.sources.sass.disassembly import SassInstruction
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 Charges = dict[int, dict[int, int]]  # identity of a PTX instruction -> machine instructions by class

@@ -8,10 +8,10 @@ from itertools import pairwise
 from pathlib import PurePath
 
 from memsim.sources.ptx.compiled.counts import kinds_and_loops, target_of
-from memsim.sources.ptx.compiled.sass import SassInstruction
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import ENDS, BasicBlock
 from memsim.sources.ptx.module import Instruction, Symbol
+from memsim.sources.sass.disassembly import SassInstruction
 
 Key = tuple[int, str, str, int]  # loop, kind of access, file, line
 

@@ -65,6 +65,7 @@ class Builder:
         self.labels: dict[str, int] = {}
         self._to_labels: list[tuple[int, int, str]] = []  # (micro-op or list entry, which of both, label)
         self.read: set[str] = set()  # registers that some instruction reads
+        self.bank_rows: dict[tuple[int, int], int] = {}  # of machine code: rows of words in constant banks
         self.instruction: Instruction | None = None
         self._pending: Fields = {}
 
@@ -184,9 +185,9 @@ class Builder:
         self.lists += rows
         return len(self.lists) - len(rows)
 
-    def jump(self, label: str) -> None:
-        """A branch to a label."""
-        self.emit(Micro.branch)
+    def jump(self, label: str, **fields: int) -> None:
+        """A branch to a label; ``fields`` may give its guard."""
+        self.emit(Micro.branch, **fields)
         self._to_labels.append((len(self.code) - 1, 0, label))
 
     def jump_by(self, index: int, labels: list[str]) -> None:

@@ -299,9 +299,7 @@ def _lookup(b: Builder, one: Instruction) -> None:
     table = one.operands[4]
     if not isinstance(table, Immediate):
         raise b.error("needs a constant table")
-    b.emit(
-        Micro.integer, dst=destination(b, one), mask=mask_of(32), shift=32, y=Integer.lookup, x=table.value, **fields
-    )
+    b.emit(Micro.lookup, dst=destination(b, one), x=table.value, **fields)
 
 
 def _dot(b: Builder, one: Instruction) -> None:

@@ -39,6 +39,8 @@ class Micro(IntEnum):
     minimum_signed = 19
     maximum_signed = 20
     shift_add = 21  # (a * b) >> X, both extended by SHIFT: high halves
+    pair = 22  # a, and b above its 32 bits
+    lookup = 23  # lop3 of a, b and c, X: the table
     # Comparisons: DST and Y are predicates (Y: its complement, -1: none), X says how to join with predicate C.
     equal = 24
     unequal = 25
@@ -54,6 +56,7 @@ class Micro(IntEnum):
     exit = 42
     barrier = 43  # A: number, B: threads (-1: all), X: kind, DST, C
     trap = 44
+    converge = 45  # A: masks of lanes that meet here before they go on (BSYNC, WARPSYNC)
     # What only some kernels do.
     integer = 50  # Y: one of Integer
     floating = 51  # Y: one of Float
@@ -77,6 +80,7 @@ class Micro(IntEnum):
     elect = 84
     active = 85
     clock = 86
+    leave = 87  # A: masks of lanes, which the active lanes leave (BREAK)
     mma = 90
     wgmma = 91
     cluster_barrier = 92
@@ -107,24 +111,23 @@ class Integer(IntEnum):
     permute = 16  # prmt, X: mode
     funnel_left = 17  # shf, X: clamp
     funnel_right = 18
-    lookup = 19  # lop3, X: table
-    absolute = 20
-    difference = 21  # sad
-    difference_signed = 22
-    saturated_add = 23
-    saturated_subtract = 24
-    dot = 25  # dp4a, X: signs
-    dot_two = 26  # dp2a, X: signs, and 4 for the upper two bytes
-    find_nth = 27  # fns
-    packed_difference = 28  # vabsdiff2, vabsdiff4, X: 1 for signed parts, 2 for four of them, 4 for their sum
-    multiply_24 = 29
-    multiply_24_signed = 30
-    mask = 31  # bmsk
-    packed_add = 32
-    packed_minimum = 33
-    packed_maximum = 34
-    packed_minimum_signed = 35
-    packed_maximum_signed = 36
+    absolute = 19
+    difference = 20  # sad
+    difference_signed = 21
+    saturated_add = 22
+    saturated_subtract = 23
+    dot = 24  # dp4a, X: signs
+    dot_two = 25  # dp2a, X: signs, and 4 for the upper two bytes
+    find_nth = 26  # fns
+    packed_difference = 27  # vabsdiff2, vabsdiff4, X: 1 for signed parts, 2 for four of them, 4 for their sum
+    multiply_24 = 28
+    multiply_24_signed = 29
+    mask = 30  # bmsk
+    packed_add = 31
+    packed_minimum = 32
+    packed_maximum = 33
+    packed_minimum_signed = 34
+    packed_maximum_signed = 35
 
 
 class Float(IntEnum):
@@ -152,6 +155,8 @@ class Float(IntEnum):
     compare = 19  # setp
     set = 20
     copy = 21
+    sine_of_turns = 22  # MUFU.SIN: of a times 2 pi
+    cosine_of_turns = 23
 
 
 class Type(IntEnum):
@@ -211,4 +216,5 @@ MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for
 
 # Windows of generic addresses (PTX ISA, "Generic Addressing"): where they lie is ours to choose.
 SHARED_WINDOW, LOCAL_WINDOW, PARAMETER_WINDOW = 1 << 60, 1 << 61, 1 << 59
+CONSTANT_WINDOW = 1 << 57  # of variables in constant memory as machine code addresses them
 RANK_SHIFT = 24  # of a block's rank in shared::cluster addresses; 0 is the block itself, n + 1 is rank n

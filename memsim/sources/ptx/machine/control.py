@@ -6,8 +6,10 @@ Lanes at a barrier are parked while others of their warp run: since Volta, threa
 
 from __future__ import annotations
 
-from memsim.jit.compiled import inlined
-from memsim.sources.ptx.machine.codes import N_GROUPS, PARKED
+import numpy as np
+
+from memsim.jit.compiled import called, inlined
+from memsim.sources.ptx.machine.codes import LANES, N_GROUPS, PARKED
 
 NOWHERE = 1 << 40  # a program counter beyond all
 
@@ -61,3 +63,30 @@ def park(pcs, masks, record, pc, mask):
     """Let lanes wait at a barrier, while others of their warp run."""
     insert(pcs, masks, record, pc, mask)
     record[PARKED] |= mask
+
+
+@called
+def let_converge(pcs, masks, record, pc, wanted):
+    """Let the lanes parked at a place go on behind it, if all lanes are there that theirs wait for; whether some may.
+
+    Args:
+        wanted: i8 [LANES], of each lane there the lanes that it waits for; those that have ended are not.
+    """
+    alive, here, at = np.int64(0), np.int64(0), np.int64(0)
+    for k in range(record[N_GROUPS]):
+        alive |= masks[k]
+        if pcs[k] == pc:
+            here, at = masks[k] & record[PARKED], np.int64(k)
+    going = np.int64(0)
+    for lane in range(LANES):
+        if (here >> lane) & 1 and wanted[lane] & alive & ~here == 0:
+            going |= np.int64(1) << lane
+    if going == 0:
+        return False
+    record[PARKED] &= ~going
+    if going == masks[at]:
+        take(pcs, masks, record, at)
+    else:
+        masks[at] &= ~going
+    insert(pcs, masks, record, pc + 1, going)
+    return True

@@ -8,11 +8,13 @@ import numpy as np
 
 from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
+from memsim.sources.ptx.machine.fused import fused, fused_single, odd_sum
 from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, rounded, to_bits, to_number
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
 EXPONENTIAL,
- LOGARITHM, SINE, COSINE, TANGENT, COPY_SIGN, TEST, COMPARE, SET, COPY) = (int(one) for one in Float)  # fmt: skip
+ LOGARITHM, SINE, COSINE, TANGENT, COPY_SIGN, TEST, COMPARE, SET, COPY, SINE_OF_TURNS,
+ COSINE_OF_TURNS) = (int(one) for one in Float)  # fmt: skip
 F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
     int(one)
     for one in (
@@ -22,6 +24,7 @@ F16, BF16, F16X2, BF16X2, F32X2, F32, F64, UNSIGNED, SIGNED = (
 # Comparisons: ordered ones are false for NaN, those from UNORDERED on are true.
 EQ, NE, LT, LE, GT, GE = range(6)
 UNORDERED, IS_NUMBER, IS_NAN = 8, 16, 17
+TURN = 2 * math.pi
 KEEP_NAN = 16  # a flag beside those of `numbers`: min.NaN, max.NaN
 
 
@@ -62,7 +65,10 @@ def operate(registers, row, predicates, target, cell, single, double, n):
                 bits |= np.int64(true) << lane
                 continue
             z = to_number(cell, single, double, (c[lane] >> shift) & cut, element) if what == FMA else 0.0
-            number = calculated(what, x, y, z, flags)
+            if what == FMA and kind != F64:
+                number = odd_sum(x * y, z, cell, double)
+            else:
+                number = calculated(what, x, y, z, flags)
             result |= (to_bits(cell, single, double, number, element, rounding, flags) & cut) << shift
         target[lane] = result
     return bits
@@ -77,7 +83,7 @@ def calculated(what, x, y, z, flags):
     if what == MULTIPLY:
         return x * y
     if what == FMA:
-        return x * y + z
+        return fused(x, y, z)
     if what == DIVIDE:
         return x / y
     if what == MINIMUM or what == MAXIMUM:
@@ -126,6 +132,10 @@ def _special(what, x):
         return math.sin(x)
     if what == COSINE:
         return math.cos(x)
+    if what == SINE_OF_TURNS:
+        return math.sin(TURN * x)
+    if what == COSINE_OF_TURNS:
+        return math.cos(TURN * x)
     return math.tanh(x)
 
 
@@ -157,7 +167,7 @@ def operate_on_singles(what, a, b, c, target, flags, n):
     x, y, z, found = a.view(np.float32), b.view(np.float32), c.view(np.float32), target.view(np.float32)
     if what == FMA:
         for lane in range(n):
-            found[2 * lane] = np.float32(np.float64(x[2 * lane]) * np.float64(y[2 * lane]) + np.float64(z[2 * lane]))
+            found[2 * lane] = fused_single(x[2 * lane], y[2 * lane], z[2 * lane])
     elif what == ADD:
         for lane in range(n):
             found[2 * lane] = np.float32(np.float64(x[2 * lane]) + np.float64(y[2 * lane]))
@@ -185,7 +195,7 @@ def operate_on_doubles(what, a, b, c, target, flags, n):
     x, y, z, found = a.view(np.float64), b.view(np.float64), c.view(np.float64), target.view(np.float64)
     if what == FMA:
         for lane in range(n):
-            found[lane] = x[lane] * y[lane] + z[lane]
+            found[lane] = fused(x[lane], y[lane], z[lane])
     elif what == ADD:
         for lane in range(n):
             found[lane] = x[lane] + y[lane]

@@ -143,6 +143,25 @@ def maximum_unsigned(d, a, b, n):
 
 
 @inlined
+def pair(d, a, b, n):
+    """64 bits of two registers of 32."""
+    for i in range(n):
+        d[i] = a[i] | (b[i] << 32)
+
+
+@inlined
+def lookup(d, a, b, c, table, n):
+    """PTX ISA, lop3: bit 4 a + 2 b + c of the table, for each of 32 bits."""
+    t0, t1, t2, t3 = -(table & 1), -((table >> 1) & 1), -((table >> 2) & 1), -((table >> 3) & 1)
+    t4, t5, t6, t7 = -((table >> 4) & 1), -((table >> 5) & 1), -((table >> 6) & 1), -((table >> 7) & 1)
+    for i in range(n):
+        x, y, z = a[i], b[i], c[i]
+        low = (~y & ((~z & t0) | (z & t1))) | (y & ((~z & t2) | (z & t3)))
+        high = (~y & ((~z & t4) | (z & t5))) | (y & ((~z & t6) | (z & t7)))
+        d[i] = ((~x & low) | (x & high)) & 0xFFFFFFFF
+
+
+@inlined
 def equal(a, b, n):
     bits = np.int64(0)
     for i in range(n):

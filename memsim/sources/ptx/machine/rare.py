@@ -20,6 +20,7 @@ from memsim.sources.ptx.machine.codes import (
     OP,
     SHIFT,
     STEPS,
+    A,
     C,
     Micro,
     Stop,
@@ -125,6 +126,15 @@ def _elect(m, w, pc, active):
 def _active(m, w, pc, active):
     m.row[:] = active
     _keep(m, w, m.code[pc], active)
+    return DONE
+
+
+@loop
+def _leave(m, w, pc, active):
+    """The active lanes are no longer waited for by those of their set: machine code's BREAK."""
+    wanted = m.registers[w][m.code[pc, A]]
+    for lane in range(LANES):
+        wanted[lane] &= ~active
     return DONE
 
 
@@ -269,6 +279,7 @@ LOOPS = {
     Micro.elect: _elect,
     Micro.active: _active,
     Micro.clock: _clock,
+    Micro.leave: _leave,
     Micro.mma: _mma,
     Micro.wgmma: _wgmma,
     Micro.cluster_barrier: _cluster_barrier,

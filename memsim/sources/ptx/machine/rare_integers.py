@@ -22,9 +22,7 @@ FIND, FIND_SIGNED, FIND_SHIFT, FIND_SHIFT_SIGNED = (
     _[name] for name in ("FIND", "FIND_SIGNED", "FIND_SHIFT", "FIND_SHIFT_SIGNED")
 )
 EXTRACT, EXTRACT_SIGNED, INSERT, PERMUTE = (_[name] for name in ("EXTRACT", "EXTRACT_SIGNED", "INSERT", "PERMUTE"))
-FUNNEL_LEFT, FUNNEL_RIGHT, LOOKUP, ABSOLUTE = (
-    _[name] for name in ("FUNNEL_LEFT", "FUNNEL_RIGHT", "LOOKUP", "ABSOLUTE")
-)
+FUNNEL_LEFT, FUNNEL_RIGHT, ABSOLUTE = (_[name] for name in ("FUNNEL_LEFT", "FUNNEL_RIGHT", "ABSOLUTE"))
 DIFFERENCE, DIFFERENCE_SIGNED, SATURATED_ADD, SATURATED_SUBTRACT = (
     _[name] for name in ("DIFFERENCE", "DIFFERENCE_SIGNED", "SATURATED_ADD", "SATURATED_SUBTRACT")
 )
@@ -75,8 +73,6 @@ def _one(what, a, b, c, mask, shift, x):
         return _permuted(a, b, c, x)
     if what == FUNNEL_LEFT or what == FUNNEL_RIGHT:
         return _funnel(a, b, min(c, 32) if x else c & 31, what == FUNNEL_LEFT)
-    if what == LOOKUP:
-        return _lookup(a, b, c, x)
     if what == ABSOLUTE:
         return abs(signed_a)
     if what == DIFFERENCE:
@@ -211,15 +207,6 @@ def _funnel(a, b, amount, left):
     if left:
         return b if amount == 0 else np.int64(np.uint64(whole) >> np.uint64(32 - amount))
     return np.int64(np.uint64(whole) >> np.uint64(amount))
-
-
-@inlined
-def _lookup(a, b, c, table):
-    result = np.int64(0)
-    for k in range(8):
-        if (table >> k) & 1:
-            result |= (a if k & 4 else ~a) & (b if k & 2 else ~b) & (c if k & 1 else ~c)
-    return result
 
 
 @inlined

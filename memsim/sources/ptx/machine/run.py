@@ -50,7 +50,7 @@ from memsim.sources.ptx.machine.codes import (
     X,
     Y,
 )
-from memsim.sources.ptx.machine.control import insert, lowest_running, next_stop, park, take
+from memsim.sources.ptx.machine.control import insert, let_converge, lowest_running, next_stop, park, take
 from memsim.sources.ptx.machine.log import BARRIER_FLAG, charge, check_uses, log_no_access, note_lanes
 from memsim.sources.ptx.machine.start import start_team
 from memsim.sources.ptx.machine.tables import (
@@ -82,11 +82,12 @@ MOST_IDLE = 1 << 12  # turns of all warps in which none did anything but wait
 # fmt: off
 (NOTHING, COPY, ADD, SUBTRACT, MULTIPLY, MULTIPLY_ADD, AND, OR, XOR, NOT, LEFT, RIGHT, RIGHT_SIGNED, EXTEND,
  MULTIPLY_SIGNED, MULTIPLY_ADD_SIGNED, SELECT, MINIMUM, MAXIMUM, MINIMUM_SIGNED, MAXIMUM_SIGNED,
- SHIFT_ADD) = range(22)
+ SHIFT_ADD, PAIR, LOOKUP) = range(24)
 # fmt: on
 EQUAL, UNEQUAL, LESS, LESS_EQUAL, LESS_SIGNED, LESS_EQUAL_SIGNED = range(24, 30)
 PREDICATE, BRANCH, TABLE, EXIT = int(Micro.predicate), int(Micro.branch), int(Micro.branch_table), int(Micro.exit)
 BARRIER, TRAP, LOAD, STORE = int(Micro.barrier), int(Micro.trap), int(Micro.load), int(Micro.store)
+CONVERGE = int(Micro.converge)
 ALIAS, ATOMIC, COPY_ASYNC, MATRIX_LOAD, MATRIX_STORE, TEXTURE, SURFACE = (
     int(one)
     for one in (
@@ -164,7 +165,7 @@ def _run_warp(m, w):
                 stop = _meet(m, record, w, warp, tracing)
                 if stop != DONE or record[STATUS] != READY:
                     break
-                at = np.int64(0)
+                at = lowest_running(masks, record)
             pc, mask = pcs[at], masks[at]
             take(pcs, masks, record, at)
             limit = next_stop(pcs, masks, record, pc)
@@ -241,6 +242,15 @@ def _run_warp(m, w):
                     pc += 1
                     break
             pc += 1
+        elif op == CONVERGE:
+            if active == 0 or record[N_GROUPS] == 0:
+                pc += 1
+                continue
+            if active != mask:
+                insert(pcs, masks, record, pc + 1, mask & ~active)
+            park(pcs, masks, record, pc, active)
+            mask = np.int64(0)
+            let_converge(pcs, masks, record, pc, r[row[A]])
         elif op == TABLE:
             _by_table(m, w, pc, mask, active)
             mask = np.int64(0)
@@ -348,6 +358,10 @@ def _integer(op, target, row, r, predicates, n):
         lanes.minimum_unsigned(target, a, b, n)
     elif op == MAXIMUM:
         lanes.maximum_unsigned(target, a, b, n)
+    elif op == PAIR:
+        lanes.pair(target, a, b, n)
+    elif op == LOOKUP:
+        lanes.lookup(target, a, b, r[row[C]], row[X], n)
     else:
         lanes.multiply_high(target, a, b, row[SHIFT], row[X], row[MASK], n)
 
@@ -383,12 +397,16 @@ def _compare(op, row, r, predicates, active, n):
 def _meet(m, record, w, warp, tracing):
     """All lanes that have not ended are parked: the warp comes to the barrier; DONE, or why it cannot."""
     r, predicates, pcs, masks = m.registers[w], m.predicates[w], m.pcs[w], m.masks[w]
+    for k in range(record[N_GROUPS]):  # lanes that others were to join, which have ended or left since
+        row = m.code[pcs[k]]
+        if row[OP] == CONVERGE and let_converge(pcs, masks, record, pcs[k], r[row[A]]):
+            return np.int64(DONE)
     first, active = m.code[pcs[0]], np.int64(0)
     for k in range(record[N_GROUPS]):
         row = m.code[pcs[k]]
         active |= masks[k]
         same = row[X] == first[X] and row[Y] == first[Y] and r[row[A], 0] & 15 == r[first[A], 0] & 15
-        if k > 0 and (not same or row[X] > ARRIVE):
+        if row[OP] != BARRIER or k > 0 and (not same or row[X] > ARRIVE):
             return np.int64(PARTED)
     _barrier(m, record, warp, first, r, predicates, active, tracing)
     for k in range(record[N_GROUPS]):

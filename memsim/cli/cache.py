@@ -1,0 +1,76 @@
+"""``memsim cache``: what memsim keeps from one command to the next, its size, and how to remove it."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from memsim.support.errors import InputError
+
+MEANINGS = {
+    "trials": "trials that were replayed, and replays of repaired kernels",
+    "loops": "compiled loops",
+    "programs": "compiled CUDA programs",
+    "libraries": "memsim's own CUDA libraries",
+}
+
+cache = typer.Typer(
+    rich_markup_mode=None,
+    no_args_is_help=True,
+    help="Show or clear what memsim keeps: compiled loops and programs, and trials that were replayed.\n\n"
+    "It lies in $MEMSIM_CACHE, else in ~/.cache/memsim. MEMSIM_CACHE_MB limits the trials (512); 0 keeps none.\n\n\b\n"
+    "  memsim cache list\n  memsim cache size\n  memsim cache clear trials",
+)
+
+
+@cache.command("list")
+def listing() -> None:
+    """List the kinds of cached files, their number and size."""
+    from memsim.analysis.table import aligned
+
+    rows = []
+    for folder in _folders():
+        count, size = _contents(folder)
+        rows.append([folder.name, f"{count:,}", f"{size / 1e6:,.1f}", MEANINGS.get(folder.name, "")])
+    typer.echo(aligned(["kind", "files", "MB", "what it is"], rows, [False, True, True, False]))
+    typer.echo(f"\nin {_place()}")
+
+
+@cache.command()
+def size() -> None:
+    """Print the bytes that all cached files take."""
+    typer.echo(sum(_contents(folder)[1] for folder in _folders()))
+
+
+@cache.command()
+def clear(
+    kind: Annotated[str | None, typer.Argument(help="Of memsim cache list; all without it.")] = None,
+) -> None:
+    """Remove cached files; memsim makes them again when it needs them."""
+    chosen = [folder for folder in _folders() if kind in (None, folder.name)]
+    if not chosen and kind is not None:
+        known = ", ".join(folder.name for folder in _folders()) or "nothing yet"
+        raise InputError("cache", "kind", f"is {kind!r:.40}; there is {known}")
+    removed = sum(_contents(folder)[1] for folder in chosen)
+    for folder in chosen:
+        shutil.rmtree(folder, ignore_errors=True)
+    typer.echo(f"removed {removed / 1e6:,.1f} MB")
+
+
+def _place() -> Path:
+    from memsim.support.cache import cache_folder
+
+    return cache_folder("trials").parent
+
+
+def _folders() -> list[Path]:
+    return sorted(path for path in _place().iterdir() if path.is_dir())
+
+
+def _contents(folder: Path) -> tuple[int, int]:
+    """Files, and the bytes that they take."""
+    sizes = [path.lstat().st_size for path in folder.rglob("*") if path.is_file() and not path.is_symlink()]
+    return len(sizes), sum(sizes)

@@ -1,0 +1,77 @@
+"""Trials that were replayed before, by all that they depend on: nothing is replayed twice.
+
+The key is the trace's digest, the GPU as it was read, the seed, what the caches begin with, the digest of the engine's
+sources and the versions of the packages that it computes with. A trial's number does the rest.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from memsim.hierarchy.trial import Trial
+from memsim.support.result_cache import KeptRows
+from memsim.support.source_digest import own_digest
+
+ENGINE = ("support", "jit", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
+_PACKAGES = ("memsim", "numpy", "numba")
+_DEMAND = -1  # number of the row that holds what a trace asks of the GPU
+
+
+def key_of(about: Mapping[str, Any]) -> str:
+    """Names all that a trial depends on but its number and the program's version, from the `about` of its Trials."""
+    said = [about["trace"]["digest"], about["gpu"], about["seed"], about.get("warm"), about["versions"]["memsim"]]
+    said += [about["launches_before"]] if "launches_before" in about else []
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+def cache_key(about: Mapping[str, Any], *more: object, rooms: Sequence[str] = ()) -> str:
+    """Names all that a trial depends on but its number.
+
+    Args:
+        about: of its Trials.
+        more: what else it depends on, as JSON can hold it.
+        rooms: beside the engine's, whose sources decide on it.
+    """
+    versions = [about["versions"].get(name) for name in _PACKAGES]
+    said = [key_of(about), versions, own_digest(*ENGINE, *rooms), *more]
+    return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()
+
+
+class CachedTrials:
+    """The trials of a key that are kept, and those that are added.
+
+    Args:
+        key: of :func:`cache_key`; None: none are kept.
+        n_ops: static ops of the trace.
+
+    Attributes:
+        found: trials by number, those that were there and those added since.
+        demand: what :func:`memsim.montecarlo.run.tell_demand` adds to a result's texts, if it is kept.
+    """
+
+    def __init__(self, key: str | None, n_ops: int) -> None:
+        self._rows = KeptRows(key)
+        self.found: dict[int, Trial] = {}
+        self.demand: dict[str, Any] | None = None
+        for number, arrays in self._rows.read():
+            if number == _DEMAND:
+                self.demand = json.loads(arrays["text"].tobytes())
+            elif {name: (of.dtype.str, of.shape) for name, of in arrays.items()} == Trial.columns(n_ops):
+                self.found[number] = Trial(**arrays)
+
+    def add(self, number: int, trial: Trial) -> None:
+        """Keep a trial."""
+        if number not in self.found:
+            self.found[number] = trial
+            self._rows.add(number, {name: getattr(trial, name) for name in Trial.columns(0)})
+
+    def keep_demand(self, demand: Mapping[str, Any]) -> None:
+        """Keep what the trace asks of the GPU."""
+        self.demand = dict(demand)
+        text = json.dumps(demand).encode()
+        self._rows.add(_DEMAND, {"text": np.frombuffer(text, np.uint8)})

@@ -1,0 +1,1 @@
+"""Machine code (SASS): assembled from PTX, disassembled, and run by the machine that runs PTX."""

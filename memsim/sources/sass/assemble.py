@@ -1,0 +1,124 @@
+"""PTX to SASS by NVIDIA's assembler, for the GPU that is simulated."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from memsim.gpu.config import GPU
+from memsim.sources.ptx.ptxas import Needs, architecture, parse_report
+from memsim.sources.sass.disassembly import SassInstruction, disassemble
+from memsim.sources.sass.tools import ask, places_of
+from memsim.support.scratch import Scratch
+
+_TARGET = re.compile(r"^(\s*\.target\s+sm_)(\d+)([a-z]?)", re.MULTILINE)
+_VERSION = re.compile(r"^(\s*\.version\s+)(\d+)\.(\d+)", re.MULTILINE)
+_UNSUPPORTED = re.compile(r"Unsupported \.version (\d+\.\d+); current version is '(\d+\.\d+)'")
+
+
+@dataclass(frozen=True)
+class Assembled:
+    """A module as its assembler made it.
+
+    Attributes:
+        cubin: the binary; empty if it could not be made.
+        needs: registers and static shared memory by entry.
+        architecture: 80 for sm_80.
+        problem: why there is no binary, in one line; None: there is one.
+    """
+
+    cubin: bytes
+    needs: dict[str, Needs]
+    architecture: int
+    problem: str | None = None
+
+
+@lru_cache(16)
+def assemble(ptx: str, architecture: int) -> Assembled:
+    """Assemble a module for a GPU of compute capability ``architecture / 10`` by the first ptxas that can.
+
+    PTX of a later architecture is taken for an earlier one if it uses nothing that this lacks: toolkits drop old
+    targets, while their PTX for the next ones differs only where a program asks for its architecture.
+    """
+    problem = "ptxas is not installed here (pip install 'memsim[machine-code]' brings one)"
+    for tool in places_of("ptxas"):
+        text = retarget(ptx, architecture)
+        for _ in range(2):
+            done = _run(tool, text, architecture)
+            if done.problem is None:
+                return done
+            problem = done.problem
+            if not (older := _UNSUPPORTED.search(problem)):
+                break
+            text = _VERSION.sub(rf"\g<1>{older[2]}", text, count=1)
+    return Assembled(b"", {}, architecture, problem)
+
+
+def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
+    """What a kernel needs on a GPU, or why nobody knows."""
+    wanted = _assembled(ptx, gpu)
+    return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
+
+
+def machine_code(ptx: str, entry: str, gpu: GPU) -> tuple[SassInstruction, ...]:
+    """A kernel's machine code on a GPU; empty where no tool is installed that can make or read it.
+
+    Where no disassembler knows the GPU any more (CUDA 13's knows no Volta), it is that of the PTX's own architecture.
+    """
+    code = _disassembled(_assembled(ptx, gpu).cubin).get(entry, ())
+    if not code and (own := _TARGET.search(ptx)):
+        code = _disassembled(assemble(ptx, int(own[2])).cubin).get(entry, ())
+    return code
+
+
+@lru_cache(16)
+def _disassembled(cubin: bytes) -> dict[str, tuple[SassInstruction, ...]]:
+    return {name: tuple(code) for name, code in disassemble(cubin).items()} if cubin else {}
+
+
+def _assembled(ptx: str, gpu: GPU) -> Assembled:
+    """A module for a GPU; code that only a later architecture can run, for the one that it was made for."""
+    wanted = assemble(ptx, architecture(gpu))
+    if wanted.problem and (own := _TARGET.search(ptx)) and int(own[2]) != architecture(gpu):
+        return assemble(ptx, int(own[2]))
+    return wanted
+
+
+def target(ptx: str) -> str:
+    r"""The architecture that a PTX text is for; empty where it does not say.
+
+    >>> target(".version 8.0\n.target sm_90a, debug\n")
+    'sm_90a'
+    """
+    found = _TARGET.search(ptx)
+    return found[0].split()[-1] if found else ""
+
+
+def retarget(ptx: str, architecture: int) -> str:
+    r"""PTX for another architecture, where its own cannot be assembled for it.
+
+    >>> retarget(".version 9.0\n.target sm_75\n", 70)
+    '.version 9.0\n.target sm_70\n'
+    >>> retarget(".target sm_90a\n", 90)  # features of the architecture alone are kept
+    '.target sm_90a\n'
+    """
+    found = _TARGET.search(ptx)
+    if found is None or int(found[2]) == architecture:
+        return ptx
+    return ptx[: found.start()] + f"{found[1]}{architecture}" + ptx[found.end() :]
+
+
+def _run(tool: str, text: str, architecture: int) -> Assembled:
+    suffix = found[3] if (found := _TARGET.search(text)) else ""
+    with Scratch() as folder:
+        source, target = Path(folder, "kernel.ptx"), Path(folder, "kernel.cubin")
+        source.write_text(text)
+        code, told = ask(
+            [tool, "-v", "-lineinfo", f"-arch=sm_{architecture}{suffix}", str(source), "-o", str(target)], folder
+        )
+        if code == 0:
+            return Assembled(target.read_bytes(), parse_report(told), architecture)
+    line = next((line for line in told.splitlines() if "error" in line or "fatal" in line), told.strip()[-200:])
+    return Assembled(b"", {}, architecture, " ".join(line.split()))

@@ -1,0 +1,109 @@
+"""Constant banks: what the driver puts into bank 0, and what the cubin has for the others.
+
+Where bank 0 holds a launch's extents and the windows of generic addresses was found by assembling kernels that read
+them (``tests/sources/sass/test_constants.py`` does it again). Parameters begin where the cubin says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
+from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
+
+CODE_BANK, VARIABLES_BANK, ADDRESSES_BANK = 2, 3, 4
+
+
+@dataclass(frozen=True)
+class BankPlaces:
+    """Offsets in bank 0; -1 where an architecture has the value elsewhere.
+
+    Attributes:
+        block, grid: three words each.
+        shared, local, constant: two words each, addresses of the windows.
+        stack: the word behind a thread's local memory.
+        descriptor: two words that accesses of global memory name, without effect on their addresses.
+    """
+
+    block: int
+    grid: int
+    shared: int
+    local: int
+    stack: int
+    constant: int
+    descriptor: int
+
+
+_PLACES = (
+    (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358)),
+    (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208)),
+    (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118)),
+)
+
+
+def bank_places(architecture: int) -> BankPlaces:
+    """Where bank 0 of an architecture holds what the driver puts there."""
+    return next(places for least, places in _PLACES if architecture >= least)
+
+
+def bank_0(kernel: SassKernel, launch: Launch, parameters: bytes, local_bytes: int) -> np.ndarray:
+    """Bank 0 of a launch, u1."""
+    begin, size = kernel.cubin.parameters(kernel.name)
+    bank = np.zeros(-(-(begin + size) // 8) * 8 + 16, np.uint8)
+    places = bank_places(kernel.cubin.architecture)
+    put_extents(bank, kernel, launch)
+    _put(bank, places.stack, [local_bytes], "<u4")
+    for at, window in (
+        (places.shared, SHARED_WINDOW),
+        (places.local, LOCAL_WINDOW),
+        (places.constant, CONSTANT_WINDOW),
+    ):
+        if at >= 0:
+            _put(bank, at, [window], "<u8")
+    bank[begin : begin + len(parameters)] = np.frombuffer(parameters, np.uint8)
+    return bank
+
+
+def put_extents(bank: np.ndarray, kernel: SassKernel, launch: Launch) -> None:
+    """Write a launch's extents into bank 0."""
+    places = bank_places(kernel.cubin.architecture)
+    _put(bank, places.block, launch.block, "<u4")
+    _put(bank, places.grid, launch.grid, "<u4")
+
+
+def _put(bank: np.ndarray, at: int, values: object, kind: str) -> None:
+    data = np.array(values, kind).view(np.uint8)
+    bank[at : at + len(data)] = data
+
+
+def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
+    """Refuse to read what the driver puts into bank 0 and memsim does not know.
+
+    Raises:
+        UnknownMachineCode: naming the place.
+    """
+    begin, size = kernel.cubin.parameters(kernel.name)
+    places = bank_places(kernel.cubin.architecture)
+    known = [(begin, size), (places.block, 12), (places.grid, 12), (places.stack, 4), (places.descriptor, 8)]
+    known += [(at, 8) for at in (places.shared, places.local, places.constant) if at >= 0]
+    if not any(at <= offset and offset + nbytes <= at + length for at, length in known):
+        raise UnknownMachineCode(f"reads c[0x0][{offset:#x}], which memsim does not know")
+
+
+def literal(kernel: SassKernel, offset: int) -> int:
+    """A word of bank 2, where the assembler keeps a kernel's literals."""
+    data = kernel.cubin.data(f".nv.constant{CODE_BANK}.{kernel.name}")
+    if offset < 0 or offset + 4 > len(data):
+        raise UnknownMachineCode(f"reads c[0x2][{offset:#x}], which the cubin does not have")
+    return int.from_bytes(data[offset : offset + 4], "little")
+
+
+def address_symbol(kernel: SassKernel, offset: int) -> tuple[str, int]:
+    """Of bank 4, which holds addresses of variables: the symbol at an offset, and what is added to it."""
+    for one in kernel.cubin.relocations.get(".nv.constant4", ()):
+        if one.offset <= offset < one.offset + 8:
+            return one.symbol, one.added
+    raise UnknownMachineCode(f"reads c[0x4][{offset:#x}], which the cubin does not have")

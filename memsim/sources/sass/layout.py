@@ -1,0 +1,62 @@
+"""Where the variables of a kernel of machine code lie."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.launch import Launch, parameter_bytes
+from memsim.sources.ptx.layout import Layout, lay_out, place_variables
+from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.module import Function
+from memsim.sources.sass.constants import bank_0
+from memsim.sources.sass.kernel import SassKernel
+
+_SECTIONS = (".nv.global", ".nv.global.init", ".nv.constant3")
+SYSTEM_BYTES = {90: 1024}  # at the begin of each block's shared memory, from sm_90 on
+
+
+def lay_out_sass(launch: Launch, function: Function, kernel: SassKernel, memory: Memory) -> Layout:
+    """Place all variables that a kernel's cubin has.
+
+    Raises:
+        InputError: as for PTX.
+    """
+    cubin = kernel.cubin
+    variables = launch.module.variables
+    names = [one.name for section in _SECTIONS for one in cubin.objects(section)]
+    symbols: dict[str, int] = {}
+    place_variables(launch, [variables[name] for name in names if name in variables], memory, symbols)
+    local_bytes = -(-cubin.local_bytes(kernel.name) // 16) * 16
+    bank = bank_0(kernel, launch, parameter_bytes(launch, function), local_bytes)
+    constants = [
+        (one.value, one.size, symbols[one.name]) for one in cubin.objects(".nv.constant3") if one.name in symbols
+    ]
+    shared, shared_bytes = _shared(launch, function, kernel, memory)
+    return Layout(
+        symbols, shared, shared_bytes, local_bytes, bank, parameters_at=cubin.parameters(kernel.name)[0],
+        constants=constants,
+    )  # fmt: skip
+
+
+def _shared(
+    launch: Launch, function: Function, kernel: SassKernel, memory: Memory
+) -> tuple[list[tuple[str, int, int, int]], int]:
+    """Arrays in shared memory.
+
+    A cubin says how many bytes there are, and not where which array lies. Where the arrays that PTX declares take just
+    as many, they lie in the same order.
+    """
+    static = kernel.cubin.size(f".nv.shared.{kernel.name}")
+    first = (
+        next((size for least, size in SYSTEM_BYTES.items() if kernel.cubin.architecture >= least), 0) if static else 0
+    )
+    declared = lay_out(launch, function, memory).shared
+    dynamic = launch.shared_bytes
+    theirs = sum(nbytes for name, _, nbytes, _ in declared) - dynamic
+    last = max((at + nbytes for _, at, nbytes, _ in declared), default=0) - dynamic
+    total = static + dynamic
+    if declared and abs(static - first - last) < 16 and theirs <= static:
+        moved = [(name, first + at, nbytes, element) for name, at, nbytes, element in declared]
+        if dynamic:
+            name, _, nbytes, element = moved[-1]
+            moved[-1] = (name, static, nbytes, element)
+        return moved, total
+    return ([("shared", first, total - first, 4)] if total > first else []), total

@@ -1,0 +1,1 @@
+"""From machine instructions to micro-ops, one file per family of opcodes."""

@@ -1,0 +1,390 @@
+"""Floating-point arithmetic in single, double and half precision, and conversions."""
+
+from __future__ import annotations
+
+from memsim.sources.ptx.lowering.builder import ZERO
+from memsim.sources.ptx.machine import floats, numbers
+from memsim.sources.ptx.machine.codes import Float, Micro, Type
+from memsim.sources.sass.builder import BOTH, SIGN_32, SIGN_64, WORD, SassBuilder
+from memsim.sources.sass.lowering.predicates import joined, write_joined
+from memsim.sources.sass.operands import Bank, Imm, Reg, SassOperand
+
+_ROUNDING = {"RN": numbers.NEAREST, "RZ": numbers.ZERO, "RM": numbers.DOWN, "RP": numbers.UP,
+             "TRUNC": numbers.ZERO, "FLOOR": numbers.DOWN, "CEIL": numbers.UP}  # fmt: skip
+HALF_SIGNS = 0x80008000
+
+
+def _rounding(b: SassBuilder) -> int:
+    return next((_ROUNDING[one] for one in b.one.modifiers if one in _ROUNDING), numbers.NEAREST)
+
+
+def _flags(b: SassBuilder) -> int:
+    return numbers.SATURATE * b.has("SAT") | numbers.FLUSH * b.has("FTZ") | numbers.RELU * b.has("RELU")
+
+
+def single(b: SassBuilder, k: int) -> int:
+    """The row of a number in single precision."""
+    operand = b.operand(k)
+    if isinstance(operand, Reg | Bank) and operand.parts:
+        raise b.unknown("has an operand")
+    return _signed(b, b.raw(operand), operand, SIGN_32)
+
+
+def _signed(b: SassBuilder, row: int, operand: SassOperand, sign: int) -> int:
+    if not isinstance(operand, Reg | Bank):
+        return row
+    if operand.inverted:
+        raise b.unknown("has an operand")
+    if operand.absolute:
+        row = b.op(Micro.bit_and, row, b.constant(~sign if sign == SIGN_64 else WORD & ~sign))
+    return b.op(Micro.bit_xor, row, b.constant(sign)) if operand.negative else row
+
+
+def double(b: SassBuilder, k: int) -> int:
+    """The row of a number in double precision; a constant has its upper word."""
+    operand = b.operand(k)
+    if isinstance(operand, Imm):
+        return b.constant(operand.value << 32)
+    return _signed(b, b.wide(operand), operand, SIGN_64)
+
+
+def _operate(b: SassBuilder, what: Float, to: int, rows: list[int], kind: Type, flags: int | None = None) -> None:
+    fields = {"x": int(kind), "y": int(what), "shift": _rounding(b), "mask": _flags(b) if flags is None else flags}
+    b.emit(Micro.floating, dst=to, **dict(zip("abc", rows, strict=False)), **fields)
+
+
+def _single(what: Float, count: int) -> object:
+    def lower(b: SassBuilder) -> None:
+        if len(b.operands) != count + 1:
+            raise b.unknown()
+        _operate(b, what, b.to(b.operand(0)), [single(b, k + 1) for k in range(count)], Type.f32)
+
+    return lower
+
+
+add_single, multiply_single, fuse_single = (
+    _single(Float.add, 2), _single(Float.multiply, 2), _single(Float.fma, 3)
+)  # fmt: skip
+
+
+def _double(what: Float, count: int) -> object:
+    def lower(b: SassBuilder) -> None:
+        if b.has("RZ", "RM", "RP"):
+            raise b.unknown("rounds in a way")
+        result = b.temp()
+        operands = [double(b, k + 1) for k in range(count)]
+        _operate(b, what, result, operands, Type.f64)
+        b.split(b.operand(0), result)
+
+    return lower
+
+
+add_double, multiply_double, fuse_double = (
+    _double(Float.add, 2), _double(Float.multiply, 2), _double(Float.fma, 3)
+)  # fmt: skip
+
+
+def extreme_single(b: SassBuilder) -> None:
+    """FMNMX: the smaller where the predicate holds, else the larger; a NaN loses, but for .NAN."""
+    if b.has("XORSIGN"):
+        raise b.unknown()
+    left, right = single(b, 1), single(b, 2)
+    least, most = b.temp(), b.temp()
+    flags = _flags(b) | floats.KEEP_NAN * b.has("NAN")
+    _operate(b, Float.minimum, least, [left, right], Type.f32, flags)
+    _operate(b, Float.maximum, most, [left, right], Type.f32, flags)
+    b.select(b.operand(3), least, most, b.to(b.operand(0)))
+
+
+def choose_single(b: SassBuilder) -> None:
+    """FSEL."""
+    b.select(b.operand(3), single(b, 1), single(b, 2), b.to(b.operand(0)))
+
+
+_ORDER = {"LT": floats.LT, "EQ": floats.EQ, "LE": floats.LE, "GT": floats.GT, "NE": floats.NE, "GE": floats.GE,
+          "NUM": floats.IS_NUMBER, "NAN": floats.IS_NAN}  # fmt: skip
+_ORDER |= {f"{name}U": code + floats.UNORDERED for name, code in _ORDER.items() if len(name) == 2}
+
+
+def _relation(b: SassBuilder) -> int:
+    found = next((_ORDER[one] for one in b.one.modifiers if one in _ORDER), None)
+    if found is None:
+        raise b.unknown()
+    return found
+
+
+def compare_single(b: SassBuilder) -> None:
+    """FSETP."""
+    _compare(b, single(b, 2), single(b, 3), Type.f32)
+
+
+def compare_double(b: SassBuilder) -> None:
+    """DSETP."""
+    _compare(b, double(b, 2), double(b, 3), Type.f64)
+
+
+def _compare(b: SassBuilder, left: int, right: int, kind: Type) -> None:
+    to, complement = b.to_predicate(b.operand(0)), b.to_predicate(b.operand(1))
+    other, table, second = joined(b, b.operand(4))
+    packed = table | second << 4 | (complement + 1 if complement != b.predicate("_") else 0) << 8
+    kinds = {"x": int(kind), "y": Float.compare, "list": _relation(b), "count": packed, "shift": numbers.NEAREST}
+    b.emit(Micro.floating, dst=to, a=left, b=right, c=other, mask=_flags(b), **kinds)
+
+
+def set_single(b: SassBuilder) -> None:
+    """FSET.BF: 1.0 where a comparison holds, else 0."""
+    if not b.has("BF"):
+        raise b.unknown()
+    found = b.temp_predicate()
+    other, table, second = joined(b, b.operand(3))
+    kinds = {"x": int(Type.f32), "y": Float.compare, "list": _relation(b), "count": table | second << 4}
+    b.emit(
+        Micro.floating, dst=found, a=single(b, 1), b=single(b, 2), c=other, mask=_flags(b), shift=numbers.NEAREST,
+        **kinds,
+    )  # fmt: skip
+    b.emit(Micro.select, dst=b.to(b.operand(0)), a=b.constant(0x3F800000), b=ZERO, x=found)
+
+
+_SPECIALS = {
+    "RCP": Float.reciprocal, "RSQ": Float.reciprocal_root, "SQRT": Float.square_root, "EX2": Float.exponential,
+    "LG2": Float.logarithm, "SIN": Float.sine_of_turns, "COS": Float.cosine_of_turns,
+    "TANH": Float.tangent_hyperbolic,
+}  # fmt: skip
+_UPPER = {"RCP64H": Float.reciprocal, "RSQ64H": Float.reciprocal_root}
+
+
+def special_function(b: SassBuilder) -> None:
+    """MUFU: approximations, here rounded to nearest; .RCP64H and .RSQ64H of the upper words of doubles."""
+    to, value = b.to(b.operand(0)), single(b, 1)
+    for one in b.one.modifiers:
+        if one in _SPECIALS and not b.has("F16", "BF16_V2"):
+            return _operate(b, _SPECIALS[one], to, [value], Type.f32)
+        if one in _UPPER:
+            wide, found = b.op(Micro.shift_left, value, b.constant(32), x=64), b.temp()
+            _operate(b, _UPPER[one], found, [wide], Type.f64)
+            return b.emit(Micro.shift_right, dst=to, a=found, b=b.constant(32), x=64)
+    raise b.unknown()
+
+
+def check_division(b: SassBuilder) -> None:
+    """FCHK.DIVIDE: whether a quotient of two numbers needs more than the short way.
+
+    That is where a factor or the quotient may be subnormal, infinite or NaN. On hardware the bounds may be others:
+    both ways round correctly, so values do not depend on them.
+    """
+    to = b.to_predicate(b.operand(0))
+    exponents = []
+    for k in (1, 2):
+        moved = b.op(Micro.shift_right, single(b, k), b.constant(23), x=32)
+        exponents.append(b.op(Micro.bit_and, moved, b.constant(255)))
+    difference = b.op(Micro.add, exponents[0], b.constant(125))
+    difference = b.op(Micro.subtract, difference, exponents[1])
+    bad, other = b.temp_predicate(), b.temp_predicate()
+    b.set_predicate(bad, Micro.less, b.constant(250), difference, shift=0)  # negative ones are large without a sign
+    for row, least, most in ((exponents[0], 24, 254), (exponents[1], 2, 252)):
+        moved = b.op(Micro.subtract, row, b.constant(least))
+        b.set_predicate(other, Micro.less, b.constant(most - least), moved, shift=0)
+        b.emit(Micro.predicate, dst=bad, a=bad, b=other, x=0b1110)
+    b.emit(Micro.predicate, dst=to, a=bad, b=bad, x=BOTH)
+
+
+# -- halves
+
+_SWIZZLES = {"H0_H0": (0, 0), "H1_H1": (1, 1), "H0_NH1": (0, 1), "H1_H0": (0, 1)}
+
+
+def _half_kind(b: SassBuilder) -> Type:
+    return Type.bf16x2 if b.has("BF16_V2", "BF16") else Type.f16x2
+
+
+def halves(b: SassBuilder, k: int) -> int:
+    """The row of two halves; .H0_H0 and .H1_H1 have one of them twice."""
+    operand = b.operand(k)
+    if isinstance(operand, Imm):
+        return b.constant(operand.value)
+    if not isinstance(operand, Reg | Bank):
+        raise b.unknown()
+    row = b.raw(operand)
+    if operand.parts and operand.parts[0] in ("H0_H0", "H1_H1") and len(operand.parts) == 1:
+        shift = b.constant(16 * (operand.parts[0] == "H1_H1"))
+        half = b.op(Micro.bit_and, b.op(Micro.shift_right, row, shift, x=64), b.constant(0xFFFF))
+        row = b.op(Micro.multiply, half, b.constant(0x10001))
+    elif operand.parts:
+        raise b.unknown("has an operand")
+    return _signed(b, row, operand, HALF_SIGNS)
+
+
+def _merged_constants(b: SassBuilder) -> None:
+    """Two constants of halves are one word of the instruction."""
+    kept = []
+    for one in b.operands:
+        if not (kept and isinstance(one, Imm) and one.is_float and isinstance(kept[-1], Imm) and kept[-1].is_float):
+            kept.append(one)
+    b.operands = tuple(kept)
+
+
+def _halves(what: Float, count: int) -> object:
+    def lower(b: SassBuilder) -> None:
+        _merged_constants(b)
+        if len(b.operands) != count + 1 or b.has("F32"):
+            raise b.unknown()
+        first = b.operand(0)
+        if isinstance(first, Reg) and first.parts:
+            raise b.unknown("has a result")
+        rows = [halves(b, k + 1) for k in range(count)]
+        _operate(b, what, b.to(first), rows, _half_kind(b))
+
+    return lower
+
+
+add_halves, multiply_halves, fuse_halves = (_halves(Float.add, 2), _halves(Float.multiply, 2), _halves(Float.fma, 3))
+
+
+def fuse_or_move(b: SassBuilder) -> None:
+    """HFMA2, which also moves constants: -0 * 0 + c is c, but for c = -0."""
+    _merged_constants(b)
+    factors = [b.operand(k) for k in (1, 2)]
+    if all(isinstance(one, Reg) and one.number < 0 for one in factors):
+        added = b.operand(3)
+        if isinstance(added, Imm) and not b.has("RELU", "SAT"):
+            return b.emit(Micro.copy, dst=b.to(b.operand(0)), a=b.constant(added.value))
+    fuse_halves(b)  # type: ignore[operator]
+
+
+def extreme_halves(b: SassBuilder) -> None:
+    """HMNMX2: the smaller halves where the predicate holds, else the larger."""
+    _merged_constants(b)
+    if b.has("XORSIGN"):
+        raise b.unknown()
+    left, right, least, most = halves(b, 1), halves(b, 2), b.temp(), b.temp()
+    flags = _flags(b) | floats.KEEP_NAN * b.has("NAN")
+    _operate(b, Float.minimum, least, [left, right], _half_kind(b), flags)
+    _operate(b, Float.maximum, most, [left, right], _half_kind(b), flags)
+    b.select(b.operand(3), least, most, b.to(b.operand(0)))
+
+
+def compare_halves(b: SassBuilder) -> None:
+    """HSETP2: of the lower and of the upper halves, each result in a predicate of its own, joined with another."""
+    _merged_constants(b)
+    left, right = halves(b, 2), halves(b, 3)
+    other, table, _ = joined(b, b.operand(4))
+    kind = Type.bf16 if _half_kind(b) == Type.bf16x2 else Type.f16
+    results = []
+    for k in (0, 1):
+        shift = b.constant(16 * k)
+        parts = [
+            b.op(Micro.bit_and, b.op(Micro.shift_right, row, shift, x=64), b.constant(0xFFFF)) for row in (left, right)
+        ]
+        found = b.temp_predicate()
+        kinds = {"x": int(kind), "y": Float.compare, "list": _relation(b), "count": 0b1100, "shift": numbers.NEAREST}
+        b.emit(Micro.floating, dst=found, a=parts[0], b=parts[1], mask=_flags(b), **kinds)
+        results.append(found)
+    if b.has("H1_AND"):
+        b.emit(Micro.predicate, dst=results[0], a=results[0], b=results[1], x=BOTH)
+        return write_joined(b, results[0], b.to_predicate(b.operand(0)), b.predicate("_"), (other, table, table))
+    for found, k in zip(results, (0, 1), strict=True):
+        write_joined(b, found, b.to_predicate(b.operand(k)), b.predicate("_"), (other, table, table))
+
+
+# -- conversions
+
+_KINDS = {
+    "F16": (Type.f16, 16), "F32": (Type.f32, 32), "F64": (Type.f64, 64), "BF16": (Type.bf16, 16),
+    "U8": (Type.unsigned, 8), "S8": (Type.signed, 8), "U16": (Type.unsigned, 16), "S16": (Type.signed, 16), "U32": (Type.unsigned, 32),
+    "S32": (Type.signed, 32), "U64": (Type.unsigned, 64), "S64": (Type.signed, 64), "TF32": (Type.tf32, 32),
+}  # fmt: skip
+
+
+def _kinds(b: SassBuilder) -> list[str]:
+    return [one for one in b.one.modifiers if one in _KINDS]
+
+
+def _source(b: SassBuilder, k: int, kind: str) -> int:
+    """The row of an operand that is converted; parts of registers are named by .B1, .H1 and the like."""
+    operand, (number, width) = b.operand(k), _KINDS[kind]
+    if width == 64:
+        if isinstance(operand, Imm) and operand.is_float:
+            return b.constant(operand.value << 32)
+        return _signed(b, b.wide(operand), operand, SIGN_64)
+    row = b.raw(operand)
+    parts = operand.parts if isinstance(operand, Reg | Bank) else ()
+    at = {"B1": 8, "B2": 16, "B3": 24, "H1": 16, "H1_H1": 16, "B0": 0, "H0": 0, "H0_H0": 0}
+    if parts and parts[0] not in at:
+        raise b.unknown("has an operand")
+    if parts and at[parts[0]]:
+        row = b.op(Micro.shift_right, row, b.constant(at[parts[0]]), x=64)
+    if width < 32:
+        row = b.op(Micro.bit_and, row, b.constant((1 << width) - 1))
+    if number in (Type.signed, Type.unsigned):
+        if isinstance(operand, Reg | Bank) and (operand.negative or operand.absolute or operand.inverted):
+            raise b.unknown("has an operand")
+        return row
+    return _signed(b, row, operand, 1 << (width - 1))
+
+
+def _convert(b: SassBuilder, to: str, of: str, flags: int = 0) -> None:
+    (target, out), (source, width) = _KINDS[to], _KINDS[of]
+    row = _source(b, len(b.operands) - 1, of)
+    result = b.temp() if out == 64 else b.to(b.operand(0))
+    fields = {"x": int(target), "y": int(source), "shift": _rounding(b), "mask": _flags(b) | flags}
+    b.emit(Micro.convert, dst=result, a=row, list=out | width << 8, count=0, **fields)
+    if out == 64:
+        b.split(b.operand(0), result)
+
+
+def to_integer(b: SassBuilder) -> None:
+    """F2I: without a type for the result 32 bits with a sign, for the operand single precision."""
+    kinds = _kinds(b)
+    whole = next((one for one in kinds if one[0] in "US"), "S32")
+    of = next((one for one in kinds if one[0] in "FB"), "F32")
+    if _KINDS[whole][1] < 32:
+        raise b.unknown()
+    _convert(b, whole, of)
+
+
+def from_integer(b: SassBuilder) -> None:
+    """I2F and I2FP."""
+    kinds = _kinds(b)
+    whole = next((one for one in kinds if one[0] in "US"), "S32")
+    to = next((one for one in kinds if one[0] in "FB"), "F32")
+    _convert(b, to, whole)
+
+
+def between_floats(b: SassBuilder) -> None:
+    """F2F: the first type is the result's."""
+    kinds = _kinds(b)
+    if len(kinds) != 2:
+        raise b.unknown()
+    _convert(b, kinds[0], kinds[1])
+
+
+def round_to_whole(b: SassBuilder) -> None:
+    """FRND: to a whole number of the same type."""
+    kinds = _kinds(b) or ["F32"]
+    _convert(b, kinds[0], kinds[-1], floats.WHOLE)
+
+
+def pack(b: SassBuilder) -> None:
+    """F2FP: two numbers in single precision as two halves, the first above."""
+    if not b.has("PACK_AB", "PACK_B") and b.one.name == "F2FP" and not b.has("BF16", "F16"):
+        raise b.unknown()
+    kind = Type.bf16 if b.has("BF16") else Type.f16
+    if b.has("E4M3", "E5M2", "UNPACK_B", "MERGE_C", "TF32") or len(b.operands) != 3:
+        raise b.unknown()
+    fields = {"x": int(kind), "y": int(Type.f32), "shift": _rounding(b), "mask": _flags(b)}
+    b.emit(Micro.convert, dst=b.to(b.operand(0)), a=single(b, 1), b=single(b, 2), list=16 | 32 << 8, count=1, **fields)
+
+
+def add_or_convert_halves(b: SassBuilder) -> None:
+    """HADD2; HADD2.F32 makes a half a number in single precision."""
+    if not b.has("F32"):
+        return add_halves(b)  # type: ignore[operator]
+    _merged_constants(b)
+    value, other = b.operand(2), b.operand(1)
+    if not (isinstance(other, Reg) and other.number < 0 and isinstance(value, Reg) and len(value.parts) == 1):
+        raise b.unknown()
+    kind = Type.bf16 if _half_kind(b) == Type.bf16x2 else Type.f16
+    row = b.op(Micro.shift_right, b.raw(value), b.constant(16 * (value.parts[0] == "H1_H1")), x=64)
+    row = _signed(b, b.op(Micro.bit_and, row, b.constant(0xFFFF)), value, 0x8000)
+    fields = {"x": int(Type.f32), "y": int(kind), "shift": numbers.NEAREST, "mask": _flags(b)}
+    b.emit(Micro.convert, dst=b.to(b.operand(0)), a=row, list=32 | 16 << 8, count=0, **fields)

@@ -1,0 +1,46 @@
+"""What the trace and messages say of a machine instruction: its text, its place in the source, what it accesses."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from memsim.sources.ptx.module import Not, Position, Register
+from memsim.sources.sass.disassembly import SassInstruction
+
+
+@dataclass(frozen=True, eq=False)
+class SassOrigin:
+    """A machine instruction as the origin of micro-ops, with the names that an instruction of PTX has.
+
+    Attributes:
+        one: the instruction.
+        guard: the predicate it runs under, None for always.
+        position: in the source.
+    """
+
+    one: SassInstruction
+    guard: Register | Not | None
+    position: Position
+
+    @property
+    def name(self) -> str:
+        return self.one.name
+
+    @property
+    def text(self) -> str:
+        """The opcode with its modifiers."""
+        return self.one.opcode
+
+    @property
+    def line(self) -> int:
+        """The address, in bytes from the kernel's start."""
+        return self.one.address
+
+
+def user_position(one: SassInstruction, is_system: Callable[[str], bool]) -> Position:
+    """The place in the source that a user knows: where inlined code of a toolkit's header was called, if it was."""
+    for file, line in ((one.file, one.line), *one.callers):
+        if line and not is_system(file):
+            return Position(file, line)
+    return Position(one.file, one.line)

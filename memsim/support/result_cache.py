@@ -1,0 +1,138 @@
+"""What was worked out once and depends on nothing but its key: numbered arrays, one file per key, bounded in size.
+
+A file is a row after the other, each with its length and digest. Processes append under a lock; what a killed one left
+half written, or what is damaged, ends the file for its readers, and the next writer cuts it off. The cache may lose any
+file at any time: what must last is in a journal (:mod:`memsim.support.journal`), which packs its rows alike.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import struct
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+
+from memsim.support.cache import cache_folder
+from memsim.support.errors import InputError
+from memsim.support.rows import packed, unpacked
+
+KIND = "trials"  # the folder's name in the cache
+VARIABLE = "MEMSIM_CACHE_MB"
+"""Environment variable with the megabytes that kept trials may take; 0 keeps none."""
+DEFAULT_MB = 512
+_HEAD = struct.Struct("<4sqI32s")  # mark, number, bytes of content, digest
+_MARK = b"mstr"
+_LONGEST = 1 << 28  # bytes of a row; a longer one is damage
+_LOOK_AFTER = 32  # new files of this process between looks at the size of all
+_made = 0
+
+
+def limit_bytes() -> int:
+    """What all files together may take.
+
+    Raises:
+        InputError: the variable is no number of 0 or more.
+    """
+    given = os.environ.get(VARIABLE, "").strip()
+    if given and not given.isdecimal():
+        raise InputError(VARIABLE, "size", f"is {given!r:.40}; give megabytes, 0 or more")
+    return int(given or DEFAULT_MB) * 1_000_000
+
+
+class KeptRows:
+    """The rows of one key.
+
+    Args:
+        key: hexadecimal digest of all that the rows depend on; None: nothing is kept.
+
+    >>> rows = KeptRows(None)
+    >>> rows.add(0, {"cycles": np.array([7])})
+    >>> dict(rows.read())
+    {}
+    """
+
+    def __init__(self, key: str | None) -> None:
+        self._path: Path | None = None
+        if key is not None and limit_bytes():
+            with suppress(InputError):  # no folder can be written
+                self._path = cache_folder(KIND) / key
+
+    def read(self) -> Iterator[tuple[int, dict[str, np.ndarray]]]:
+        """Number and arrays of each row that is whole, in the order in which they were added."""
+        if self._path is None:
+            return
+        try:
+            data = self._path.read_bytes()
+        except OSError:
+            return
+        with suppress(OSError):
+            os.utime(self._path)  # the files that are used last stay
+        for number, arrays, _ in _rows(data):
+            yield number, arrays
+
+    def add(self, number: int, arrays: Mapping[str, np.ndarray]) -> None:
+        """Keep a row; where that is not possible (a full disk), it is not kept."""
+        if self._path is None:
+            return
+        content, digest = packed(arrays)
+        row = _HEAD.pack(_MARK, number, len(content), digest) + content
+        with suppress(OSError):
+            new = not self._path.exists()
+            with open(self._path, "a+b") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                if not new:
+                    file.seek(0)
+                    file.truncate(_whole(file.read()))
+                file.write(row)
+            if new:
+                _keep_within_limit(self._path.parent)
+
+
+def _rows(data: bytes) -> Iterator[tuple[int, dict[str, np.ndarray], int]]:
+    """Each whole row, and where it ends; the first damaged one is the last."""
+    at = 0
+    while at + _HEAD.size <= len(data):
+        mark, number, length, digest = _HEAD.unpack_from(data, at)
+        at += _HEAD.size
+        if mark != _MARK or length > _LONGEST:
+            return
+        found = unpacked(data[at : at + length], digest)
+        if found is None:
+            return
+        at += length
+        yield number, found, at
+
+
+def _whole(data: bytes) -> int:
+    """Bytes of the rows that are whole."""
+    at = 0
+    for _, _, at in _rows(data):  # noqa: B007
+        pass
+    return at
+
+
+def _keep_within_limit(folder: Path) -> None:
+    """Now and then remove the files that were not used for the longest time, until the rest is within the limit."""
+    global _made
+    _made += 1
+    if _made % _LOOK_AFTER == 1:
+        remove_beyond(folder, limit_bytes())
+
+
+def remove_beyond(folder: Path, most: int) -> None:
+    """Remove files, those used last the last, until a folder's take at most so many bytes."""
+    found = []
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):
+                found.append((entry.stat().st_mtime, entry.stat().st_size, entry.path))
+    total = 0
+    for _, size, path in sorted(found, reverse=True):
+        total += size
+        if total > most:
+            with suppress(OSError):
+                os.unlink(path)
