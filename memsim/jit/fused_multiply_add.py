@@ -1,4 +1,4 @@
-"""Multiplications and sums that round once (IEEE 754-2019, fusedMultiplyAdd): LLVM's instruction, and exact arithmetic."""
+"""Multiplications and sums that round once (IEEE 754-2019, fusedMultiplyAdd), by LLVM and in exact arithmetic."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import config, types
+from numba import types
 from numba.extending import intrinsic
+
+from memsim.jit.mode import PLAIN_PYTHON
 
 
 def _fma(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
@@ -35,4 +37,4 @@ def _fma_plain(x: Any, y: Any, z: Any) -> Any:
     return kind(near)
 
 
-fused: Any = _fma_plain if config.DISABLE_JIT else intrinsic(_fma)  # type: ignore[attr-defined]
+fused: Any = _fma_plain if PLAIN_PYTHON else intrinsic(_fma)
