@@ -54,8 +54,9 @@ define part
 	@echo "== $(1)"; start=$$(date +%s); $(2) && echo "== $(1): $$(($$(date +%s) - start)) s"
 endef
 
-check: venv ## everything that must pass: ruff, its formatter, mypy, all tests (about 25 minutes on two cores)
+check: venv ## everything that must pass: ruff, its formatter, codespell, mypy, all tests (about 25 minutes on two cores)
 	$(call part,ruff,$(BIN)/ruff check . && $(BIN)/ruff format --check .)
+	$(call part,spelling,git ls-files -z | xargs -0 $(BIN)/codespell)
 	$(call part,mypy,$(BIN)/mypy)
 	$(call part,tests,$(PYTEST) -m "not slow")
 	$(call part,slow tests,$(PYTEST) -m slow)

@@ -25,6 +25,7 @@ from memsim.api import (
     estimate,
     explore,
     open_trace,
+    profile_program,
     sensitivity,
     simulate,
     simulate_program,
@@ -35,26 +36,27 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.gpu.presets import load_gpu
-    from memsim.interactive import Result, StudyResult
+    from memsim.interactive import Result, Study, StudyResult, gpus
     from memsim.sources.describe.thread import Thread
     from memsim.sources.describe.workload import Launch, workload
     from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
     from memsim.sources.imported.nvbit import import_nvbit
-    from memsim.studies import Study
 
 __version__ = "0.1.0"
 __all__ = [
     "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "import_accelsim",
-    "import_nvbit", "export_accelsim", "load_gpu", "simulate", "simulate_program", "estimate", "explore",
+    "import_nvbit", "export_accelsim", "load_gpu", "gpus", "simulate", "simulate_program", "profile_program",
+    "estimate", "explore",
     "Result", "Study", "StudyResult", "capacity", "compare", "sensitivity", "uncertainty", "InputError", "__version__",
 ]  # fmt: skip
 
 _LATER = {  # imported when first asked for: they need numba and pydantic, which `memsim --help` does not
     "Launch": "memsim.sources",
     "Result": "memsim.interactive",
-    "Study": "memsim.studies",
+    "Study": "memsim.interactive",
     "StudyResult": "memsim.interactive",
     "Thread": "memsim.sources",
+    "gpus": "memsim.interactive",
     "export_accelsim": "memsim.sources.imported.accelsim",
     "import_accelsim": "memsim.sources.imported.accelsim",
     "import_nvbit": "memsim.sources.imported.nvbit",

@@ -5,19 +5,25 @@ They are those of `analysis` and `studies` with what needs `report`: these rooms
 
 from __future__ import annotations
 
+from functools import partial
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from memsim.analysis import result
 from memsim.analysis.table import html_table
+from memsim.studies import Study as _Study
 from memsim.studies import StudyResult as _StudyResult
 from memsim.studies import compare
+from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pandas
     from matplotlib.figure import Figure
 
+    from memsim.analysis.table import Table
+    from memsim.gpu.config import GPU
     from memsim.trace.reader import Trace
 
 
@@ -46,7 +52,7 @@ class Result(result.Result):
     """
 
     def plot(self, figure: str = "loads") -> Figure:
-        """Draw one figure.
+        """Draw one figure, which a notebook shows where it is the cell's last value.
 
         Args:
             figure: ``ratios``, ``convergence``, ``loads`` or ``latency``.
@@ -63,11 +69,11 @@ class Result(result.Result):
             return FIGURES[figure](self)
 
     def why(self, trace: Trace | str | Path | None = None, *, quick: bool = False, jobs: int = 1) -> Text:
-        """What makes the kernel slow and what putting it right wins, most first (docs/reference/findings.md).
+        """What makes the kernel slow, with estimated speed-ups, the largest first (docs/reference/findings.md).
 
         Args:
             trace: that was run, or its file; None: the file where it was then, if it is still there.
-            quick: replay nothing put right.
+            quick: without replays, which estimate speed-ups.
             jobs: processes of the replays.
 
         Raises:
@@ -78,6 +84,44 @@ class Result(result.Result):
 
         found = explain(self, trace, quick=quick, jobs=jobs)
         return Text("\n\n".join([why_text(self, found.causes), *([found.note] if found.note else [])]))
+
+    def to_frame(self) -> pandas.DataFrame:
+        """A pandas DataFrame, a row per trial: its number and the outputs that studies have (hit ratios, cycles, time).
+
+        ``result.loads.to_frame()`` has a row per load.
+
+        Raises:
+            InputError: pandas is not installed.
+        """
+        from memsim.studies.outputs import outputs_of
+
+        try:
+            import pandas
+        except ImportError:
+            raise InputError("to_frame", "pandas", "is not installed; pip install 'memsim[frame]'") from None
+        return pandas.DataFrame({"trial": self.trials.trial} | outputs_of(self))
+
+    def report(
+        self, out: str | Path, trace: Trace | str | Path | None = None, *, quick: bool = False, jobs: int = 1
+    ) -> Path:
+        """Write the HTML page of ``memsim report``.
+
+        Args:
+            out: the file; one that exists is replaced.
+            trace, quick, jobs: as for :meth:`why`.
+
+        Returns:
+            The file's path.
+
+        Raises:
+            InputError: jinja2 or Pygments is not installed, the file cannot be written, or another trace.
+        """
+        from memsim.report.page import write_page
+        from memsim.why import explain, explained
+
+        found = explain(self, trace, quick=quick, jobs=jobs).causes if explained(self) else None
+        name = str(self.trials.about["trace"]["kernel"])
+        return write_page({name: self}, {}, out, {} if found is None else {name: found})
 
     def _repr_html_(self) -> str:
         from memsim.report.text import counter_rows, heading, ratio_rows, time_lines
@@ -110,13 +154,59 @@ class StudyResult(_StudyResult):
     """The finished trials of a design; a notebook shows its points."""
 
     def _repr_html_(self) -> str:
-        from memsim.report.study import heading, point_rows
+        from memsim.report.study import conclusions, heading, point_rows
 
-        parts = [f"<pre>{escape(heading(self))}</pre>"]
+        parts = [f"<pre>{escape(heading(self))}</pre>", *(f"<p>{escape(one)}</p>" for one in conclusions(self))]
         for number, case in enumerate(self.cases):
             headers, rows = point_rows(self, number)
             parts.append(f"<p>{escape(str(case))}</p>{html_table(headers, rows, _texts_first(headers, 0))}")
         return "".join(parts)
+
+
+class Study(_Study):
+    """A design of simulations, whose results a notebook shows as tables."""
+
+    def run(self, *args: Any, **options: Any) -> StudyResult:
+        """Run all trials of all points; see :func:`memsim.studies.run.run`."""
+        found = super().run(*args, **options)
+        return StudyResult(found.points, found.cases, found.trials, found.about, found.convention)
+
+
+def gpus() -> Table[tuple[str, GPU]]:
+    """The presets, a row each, as a table that prints, and has ``to_frame`` and ``to_csv``.
+
+    ::
+
+        memsim.gpus()                  # in a notebook: a table
+        memsim.gpus()["a100"][1].l2.size_bytes
+    """
+    from memsim.analysis.table import Column, Table
+    from memsim.gpu import presets
+
+    def record(one: tuple[str, GPU]) -> dict[str, Any]:
+        name, gpu = one
+        return {
+            "name": name,
+            "compute_capability": gpu.compute_capability,
+            "sms": gpu.sm.count,
+            "clock_mhz": gpu.sm.clock_mhz,
+            "l1_bytes": gpu.l1.size_bytes if gpu.l1.enabled else 0,
+            "l2_bytes": gpu.l2.size_bytes if gpu.l2.enabled else 0,
+            "memory": gpu.dram.kind,
+        }
+
+    def shown(field: str, one: tuple[str, GPU]) -> str:
+        value = record(one)[field]
+        return (
+            f"{value / 1024:,g}" if field.endswith("_bytes") else f"{value:g}" if field == "clock_mhz" else str(value)
+        )
+
+    titles = {"name": "preset", "compute_capability": "compute capability", "sms": "SMs", "clock_mhz": "MHz"}
+    titles |= {"l1_bytes": "L1, KiB", "l2_bytes": "L2, KiB", "memory": "memory"}
+    columns = [
+        Column[Any](title, partial(shown, field), field not in ("name", "memory")) for field, title in titles.items()
+    ]
+    return Table([(name, presets.load_gpu(name)) for name in presets.names()], columns, record, lambda one: (one[0],))
 
 
 def _texts_first(headers: list[str], texts: int) -> list[bool]:

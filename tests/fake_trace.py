@@ -8,7 +8,22 @@ from pathlib import Path
 import numpy as np
 
 from memsim.gpu.presets import load_gpu, override
-from memsim.trace.schema import EXPLICIT, NO_WAIT, ArrayInfo, Chunk, Flag, Issue, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.schema import (
+    CONTROL_DEFAULTS,
+    EXPLICIT,
+    INSTRUCTION_COLUMNS,
+    INSTRUCTION_DEFAULTS,
+    NO_OP,
+    NO_WAIT,
+    ArrayInfo,
+    Chunk,
+    Flag,
+    Issue,
+    Kind,
+    LaunchShape,
+    Space,
+    StaticOp,
+)
 
 ALL = 0xFFFFFFFF
 
@@ -58,10 +73,23 @@ class FakeTrace:
             n = len(op)
             columns = (np.array(op, "u2"), np.full(n, int(Flag.sequence), "u1"), np.array(rows, "u4"),
                        np.array(mask, "u4"), np.array(base, "u8"), np.array(stride, "i4"), np.zeros(n, "u4"),
-                       *np.full((3, n), NO_WAIT, "u1"), np.zeros(n, "u2"), np.zeros(n, "u4"))  # fmt: skip
+                       *np.full((3, n), NO_WAIT, "u1"), np.zeros(n, "u2"), np.zeros(n, "u4"),
+                       *(np.full(n, value, "u1") for value in CONTROL_DEFAULTS.values()))  # fmt: skip
             ends = np.array([0, n]), np.array([0, len(offsets)])
             yield Chunk(range(0, 1), *ends, *columns, np.array(offsets, "u4"))
 
 
 def static_op(width: int, kind: Kind = Kind.load, space: Space = Space.global_) -> StaticOp:
     return StaticOp(kind, space, width, 0, 1, 1, "kernel.py", "a[i]")
+
+
+def chunk_of(rows: list[int], **columns: list[int]) -> Chunk:
+    """Warps of so many rows that do nothing, with some columns given."""
+    n = sum(rows)
+    nothing = {**dict.fromkeys(INSTRUCTION_COLUMNS, 0), "op": NO_OP, **INSTRUCTION_DEFAULTS}
+    values = {
+        name: np.array(columns[name], dtype) if name in columns else np.full(n, nothing[name], dtype)
+        for name, dtype in INSTRUCTION_COLUMNS.items()
+    }
+    starts = np.cumsum([0, *rows])
+    return Chunk(range(len(rows)), starts, np.zeros_like(starts), addresses=np.zeros(0, "u4"), **values)

@@ -27,10 +27,22 @@ from memsim.gpu.choices import (
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.gpu.cores import Pipes
 from memsim.hierarchy.sm.blocks import work_items
-from memsim.trace.schema import MIX, NO_OP, NO_WAIT, WAIT_COLUMNS, Flag, Kind, LoadClass
-from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, INSTRUCTION, NOTHING, PARTING, Transactions
+from memsim.trace.schema import (
+    MIX,
+    NO_OP,
+    NO_SCOREBOARD,
+    NO_WAIT,
+    RESULT_CLASSES,
+    SCOREBOARDS,
+    WAIT_COLUMNS,
+    Flag,
+    Kind,
+    LoadClass,
+)
+from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, CONTROL, INSTRUCTION, NOTHING, PARTING, Transactions
 
 N_OPS = 4
+NO_CONTROL = (NO_SCOREBOARD, 0, 0, 0)
 TIMING = dict(cl=5, cwl=4, burst=2, ccd=2, rcd=5, rp=5, ras=11, rrd=3, faw=14, rtp=3, wr=5, wtr=3, rtw=4)
 BASE: dict[str, dict[str, Any]] = {
     "sm": dict(
@@ -86,6 +98,7 @@ def instruction(
     awaits: int = 0,
     data: bool = False,
     parts: tuple[int, int] = (0, 0),
+    control: tuple[int, int, int, int] = NO_CONTROL,
 ) -> dict[str, Any]:
     """One warp instruction; `transactions` are (line, mask), or (line, mask, sectors that a store covers in part).
 
@@ -99,6 +112,7 @@ def instruction(
         arrives, awaits: at which phase of an mbarrier, 0 for none.
         data: a store of what the loads of its sequence bring.
         parts: rows from it to a second side, and to where both have ended.
+        control: CONTROL of machine code, as far as the instruction can have it.
     """
     flags = Flag.sequence * sequence | Flag.barrier * barrier | Flag.masked * masked
     flags |= Flag.arrives * (arrives > 0) | Flag.awaits * (awaits > 0)
@@ -108,7 +122,14 @@ def instruction(
     answers = NOTHING
     if kind in (Kind.load, Kind.atomic) and (transactions or slots):
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
+    sets, waits_for, stall, result = control
+    if answers == NOTHING and (
+        not result or not gap or barrier or masked or arrives or awaits or transactions or slots
+    ):
+        sets, result = NO_SCOREBOARD, 0
+    control = sets, waits_for, stall, result if answers == NOTHING and sets != NO_SCOREBOARD else 0
     return dict(
+        control=control,
         transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
         slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, phase=arrives or awaits,
         parts=parts,
@@ -136,6 +157,7 @@ def trace(
     records["count"] = [len(i["transactions"]) for i in flat]
     records["first"] = np.cumsum(records["count"], dtype=np.int64) - records["count"]
     partings = np.array([tuple(i["parts"]) for i in flat], PARTING)
+    controls = np.array([i["control"] for i in flat], CONTROL)
     phases = np.array([i["phase"] for i in flat], "<u4")
     arriving = phases[records["flags"] & Flag.arrives != 0]
     asked = [transaction for i in flat for transaction in i["transactions"]]
@@ -153,6 +175,7 @@ def trace(
         n_ops=n_ops,
         mixes=np.zeros(1, MIX) if mixes is None else mixes,
         partings=partings if partings["join"].any() else partings[:0],
+        controls=controls if (controls != np.array(NO_CONTROL, CONTROL)).any() else controls[:0],
         phase=phases if phases.any() else phases[:0],
         arrivals=np.bincount(arriving, minlength=int(phases.max()) + 1).astype("<u4") if phases.any() else phases[:0],
     )
@@ -163,6 +186,11 @@ def without_mbarriers(tx: Transactions) -> Transactions:
     instructions = tx.instructions.copy()
     instructions["flags"] &= ~np.uint8(Flag.arrives | Flag.awaits)
     return replace(tx, instructions=instructions, phase=tx.phase[:0], arrivals=tx.arrivals[:0])
+
+
+def without_control_codes(tx: Transactions) -> Transactions:
+    """The same, but not of machine code."""
+    return replace(tx, controls=tx.controls[:0])
 
 
 def in_turn(tx: Transactions) -> Transactions:
@@ -283,6 +311,15 @@ def _translation(draw) -> dict[str, Any]:
     return own | dict(enabled=True)
 
 
+def _controls() -> st.SearchStrategy:
+    """Control codes that set few scoreboards and often wait for them."""
+    number, mask = (
+        st.sampled_from([NO_SCOREBOARD, 0, 1, 1, SCOREBOARDS - 1]),
+        st.sampled_from([0, 0, 1, 2, 3, 1 << SCOREBOARDS - 1]),
+    )
+    return st.tuples(number, mask, st.sampled_from([0, 1, 4, 15]), st.integers(0, len(RESULT_CLASSES)))
+
+
 @st.composite
 def traces(draw, machine: GPU) -> Transactions:
     """A few blocks of warps over few lines: loads of whole L1 sectors, stores and atomics of any sectors."""
@@ -305,6 +342,7 @@ def traces(draw, machine: GPU) -> Transactions:
         waits=st.one_of(st.none(), st.lists(wait, min_size=3, max_size=3)),
         mix=st.integers(0, len(mixes) - 1),
         beside=st.sampled_from([0, 0, 3, 7]),
+        control=_controls() if draw(st.booleans()) else st.just(NO_CONTROL),
     )
     written = st.sampled_from([Kind.atomic, Kind.reduction])
     late = dict(wavefronts=st.sampled_from([0, 1, 3, 12]))

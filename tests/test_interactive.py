@@ -51,3 +51,37 @@ def test_results_are_held_so_wherever_they_come_from(tmp_path):
     why = simulated.why()
     assert "saxpy" in why and repr(why) == str(why)
     assert isinstance(memsim.compare(simulated, simulated), type(held(compare(simulated, simulated))))
+
+
+def test_figures_show_themselves(result):
+    """In a notebook without a backend of matplotlib's."""
+    assert result.plot("ratios")._repr_png_().startswith(b"\x89PNG")
+
+
+def test_a_result_is_a_frame_and_a_page(result, tmp_path):
+    pytest.importorskip("pandas")
+    frame = result.to_frame()
+    assert frame.trial.tolist() == list(range(6)) and frame.l2_read.tolist() == result.l2_read.values.tolist()
+    simulated = memsim.simulate(memsim.trace("saxpy", n=4096), gpu="tesla-c2050", trials=2)
+    page = simulated.report(tmp_path / "page.html", quick=True)
+    assert "<!doctype html>" in page.read_text() and "axpy on tesla-c2050" in page.read_text()
+
+
+def test_gpus_are_a_table():
+    found = memsim.gpus()
+    assert "a100" in str(found) and "<table>" in found._repr_html_()
+    name, gpu = found["a100"]
+    assert name == "a100" and gpu.sm.count == 108
+    assert found.records()[0].keys() >= {"name", "sms", "l2_bytes"}
+
+
+def test_a_study_that_ran_shows_tables():
+    study = memsim.Study(
+        kernels={"saxpy": {"workload": "saxpy", "parameters": {"n": 4096}}},
+        gpus="tesla-c2050",
+        vary={"l1.mshrs": [4, 32]},
+        trials=2,
+    )
+    found = study.run()
+    assert isinstance(found, memsim.StudyResult) and "<table>" in found._repr_html_()
+    assert "l1.mshrs" in found._repr_html_()

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from memsim.trace.schema import (
+    CONTROL_DEFAULTS,
     EXPLICIT,
     INSTRUCTION_COLUMNS,
     INSTRUCTION_DEFAULTS,
@@ -46,9 +47,9 @@ PROGRAMS = st.lists(st.lists(instructions(), max_size=5), min_size=2, max_size=8
 
 def chunk(programs, first_warp=0):
     """Warps' programs as columns; what comes behind the addresses of a row may be left out."""
-    plain = tuple(INSTRUCTION_DEFAULTS[name] for name in (*WAIT_COLUMNS, "mix", "phase"))
+    plain = tuple(INSTRUCTION_DEFAULTS[name] for name in (*WAIT_COLUMNS, "mix", "phase", *CONTROL_DEFAULTS))
     rows = [(*row, *plain[len(row) - 8 :]) for program in programs for row in program]
-    columns = [[row[at] for row in rows] for at in range(13) if at != 7]
+    columns = [[row[at] for row in rows] for at in range(8 + len(plain)) if at != 7]
     data = {n: np.array(c, d) for (n, d), c in zip(INSTRUCTION_COLUMNS.items(), columns, strict=True)}
     addresses = [address for row in rows for address in row[7]]
     return Chunk(

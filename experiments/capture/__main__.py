@@ -14,9 +14,7 @@ if __name__ == "__main__":
     parser.add_argument("--list", type=Path, default=LIST, help="the programs; give its --out too")
     parser.add_argument("--limit", type=float, default=60, help="seconds of a processor for one program")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "scoreboard.csv")
-    parser.add_argument(
-        "--again", default="", help="results to try again (refused,time); programs not tried always are"
-    )
+    parser.add_argument("--again", default="", help="results to try again (refused,time; old: of earlier versions)")
     parser.add_argument("--only", default="", help="programs whose repository or file has this in its name")
     parser.add_argument("--checks", action="store_true", help="run captured programs to their ends too")
     given = parser.parse_args()
@@ -26,7 +24,8 @@ if __name__ == "__main__":
     for program, one in order.items():
         if given.only not in f"{one.repository}/{one.main}":
             continue
-        if program not in known or known[program].result in again:
+        before = known.get(program)
+        if before is None or before.result in again or ("old" in again and not before.tried):
             known[program] = tried(one, given.checkouts, given.limit)
         if given.checks and known[program].result == "captured" and not known[program].check:
             known[program] = checked(one, known[program], given.checkouts, given.limit)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, fields, replace
+from datetime import date
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -40,6 +41,8 @@ class Tried:
         check: of a run to the end: what the program says of its results, ``passed`` or ``failed``; ``ended`` where it
             says nothing, ``time``, ``refused`` where its source cannot be traced (``asm``) or it calls what is not
             there, or "" where that was not tried.
+        tried: the day of this result, as 2026-11-26; "" of results by memsim's earlier version, which had its own
+            imitation of CUDA's headers.
     """
 
     repository: str
@@ -51,6 +54,7 @@ class Tried:
     seconds: str = ""
     told: str = ""
     check: str = ""
+    tried: str = ""
 
     @property
     def program(self) -> tuple[str, str, str]:
@@ -85,7 +89,10 @@ def tried(program: Program, checkouts: Path, limit: float) -> Tried:
     """
     begin = _cpu_seconds()
     done = _run(program, checkouts, limit, [])
-    row = Tried(program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}")
+    row = Tried(
+        program.repository, program.main, program.arguments, program.needs, "time", seconds=f"{limit:g}",
+        tried=f"{date.today()}",
+    )  # fmt: skip
     if done is None:
         return row
     lines = [line for line in done.stderr.splitlines() if line.startswith("memsim: ")]

@@ -128,9 +128,9 @@ def _():
 FLA = "fla-org/flash-linear-attention"
 
 
-def fla(name):
+def fla(package, name):
     root(FLA)
-    return getattr(importlib.import_module("fla.ops"), name)
+    return getattr(importlib.import_module("fla.ops." + package), name)
 
 
 def qkv(n=64, heads=2, width=64, grad=True):
@@ -139,13 +139,13 @@ def qkv(n=64, heads=2, width=64, grad=True):
 
 @driver(FLA, "fla/ops/abc/chunk.py")
 def _():
-    back(fla("chunk_abc")(*qkv(), gpu(1, 64, 2, 32))[0])
+    back(fla("abc", "chunk_abc")(*qkv(), gpu(1, 64, 2, 32))[0])
 
 
 @driver(FLA, "fla/ops/based/parallel.py")
 def _():
     q, k, v = gpu(1, 64, 2, 16), gpu(1, 64, 2, 16), gpu(1, 64, 2, 64)
-    back(fla("parallel_based")(q, k, v))
+    back(fla("based", "parallel_based")(q, k, v))
 
 
 @driver(FLA, "fla/ops/gated_delta_product/chunk_deltaproduct_o.py")
@@ -154,7 +154,7 @@ def _():
     k, v = (torch.nn.functional.normalize(gpu(1, 128, 2, 64, dtype=torch.bfloat16), dim=-1) for _ in range(2))
     beta = gpu(1, 128, 2, dtype=torch.bfloat16).sigmoid()
     g = torch.nn.functional.logsigmoid(gpu(1, 64, 2))
-    back(fla("chunk_gated_delta_product")(q, k, v, g, beta, 2)[0])
+    back(fla("gated_delta_product", "chunk_gated_delta_product")(q, k, v, g, beta, 2)[0])
 
 
 @driver(FLA, "fla/ops/gated_oja_rule/chunk_o.py")
@@ -168,7 +168,7 @@ def _():
 
 @driver(FLA, "fla/ops/hgrn/chunk.py")
 def _():
-    back(fla("chunk_hgrn")(gpu(1, 64, 64), torch.nn.functional.logsigmoid(gpu(1, 64, 64)))[0])
+    back(fla("hgrn", "chunk_hgrn")(gpu(1, 64, 64), torch.nn.functional.logsigmoid(gpu(1, 64, 64)))[0])
 
 
 @driver(FLA, "fla/ops/nsa/parallel.py")
@@ -371,9 +371,9 @@ def _():
 def _():
     module = mamba("selective_state_update")
     state, x, dt, a, b, c = (gpu(*s, grad=False) for s in ((2, 64, 16), (2, 64), (2, 64), (64, 16), (2, 16), (2, 16)))
-    copy = state.clone()
-    out = module.selective_state_update(state, x, dt, a, b, c)
-    close(out, module.selective_state_update_ref(copy, x, dt, a, b, c))
+    d, bias, copy = gpu(64, grad=False), gpu(64, grad=False), state.clone()  # it cannot do without them
+    out = module.selective_state_update(state, x, dt, a, b, c, d, dt_bias=bias, dt_softplus=True)
+    close(out, module.selective_state_update_ref(copy, x, dt, a, b, c, d, dt_bias=bias, dt_softplus=True))
 
 
 @driver(MAMBA, "mamba_ssm/ops/triton/ssd_chunk_state.py")

@@ -1,6 +1,6 @@
 """Captures the programs of the list and writes what came of each.
 
-    python -m experiments.python_programs CHECKOUTS PYTHONS [--only TEXT] [--limit SECONDS] [--out FILE]
+    python -m experiments.python_programs CHECKOUTS PYTHONS [--only TEXT] [--limit SECONDS] [--stop] [--out FILE]
 
 PYTHONS holds a virtual environment for each language by its name: triton, cupy, numba, warp, cute (links will do).
 """
@@ -33,8 +33,8 @@ def command_of(entry: dict[str, str], checkouts: Path) -> tuple[list[str], Path]
     return [str(file), *entry["arguments"].split()], file.parent
 
 
-def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float) -> dict[str, str]:
-    """Capture one program."""
+def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float, stop: bool) -> dict[str, str]:
+    """Capture one program; ``stop`` ends it once its trace is complete."""
     command, folder = command_of(entry, checkouts)
     made = Path(tempfile.mkdtemp())
     environment = os.environ | {
@@ -43,20 +43,21 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float)
         "MPLBACKEND": "Agg",
     }
     gpu = entry["gpu"] or "rtx4090"
-    full = [sys.executable, "-m", "memsim", "capture", "-q", "--to-end", "-o", str(made / "t.h5"), "--gpu", gpu]
-    full += command
+    options = ["-q", "-o", str(made / "t.h5"), "--gpu", gpu, *([] if stop else ["--to-end"])]
+    full = [sys.executable, "-m", "memsim", "capture", *options, *command]
     began = time.monotonic()
     process = subprocess.Popen(full, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                text=True, errors="replace", start_new_session=True)  # fmt: skip
     try:
         said, _ = process.communicate(timeout=limit)
-        result = "captured" if process.returncode == 0 and (made / "t.h5").exists() else "failed"
+        kept = process.returncode == 0 and (made / "t.h5").exists()
+        result = ("stopped" if stop else "captured") if kept else "failed"
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGTERM)
         said, _ = process.communicate()
         result = "time"
     shutil.rmtree(made, ignore_errors=True)
-    told = "" if result == "captured" else why(said)
+    told = "" if result in ("captured", "stopped") else why(said)
     log = os.environ.get("LOGS")
     if log:
         (Path(log) / (entry["repository"].replace("/", "+") + "+" + Path(entry["file"]).stem + ".log")).write_text(said)
@@ -81,6 +82,7 @@ def main() -> None:
     parser.add_argument("pythons", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--limit", type=float, default=300)
+    parser.add_argument("--stop", action="store_true", help="end each program once its trace is complete")
     parser.add_argument("--list", type=Path, default=HERE / "programs.csv")
     parser.add_argument("--out", type=Path, default=HERE / "scoreboard.csv")
     given = parser.parse_args()
@@ -89,7 +91,7 @@ def main() -> None:
     for entry in entries:
         key = entry["repository"], entry["file"]
         if re.search(given.only, f"{entry['language']} {' '.join(key)}"):
-            known[key] = try_one(entry, given.checkouts.resolve(), given.pythons.resolve(), given.limit)
+            known[key] = try_one(entry, given.checkouts.resolve(), given.pythons.resolve(), given.limit, given.stop)
             print(known[key]["result"], *key, known[key]["seconds"], known[key]["told"], flush=True)
             with given.out.open("w", newline="") as file:
                 out = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")

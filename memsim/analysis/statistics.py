@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from memsim.analysis.choices import Convention, Method
+from memsim.analysis.student import t_quantile
 
 _RESAMPLES = 9999  # scipy's default; the interval's own error is then far below its width
 _NARROWEST_BIN = 1e-3  # of a histogram whose trials all agree
@@ -165,9 +166,7 @@ def t_factor(count: int, level: float = 0.95) -> float:
     >>> round(t_factor(4), 2)
     3.18
     """
-    from scipy.special import stdtrit  # here: scipy is slow to import, and help texts need none of it
-
-    return float(stdtrit(count - 1, 0.5 + level / 2))
+    return t_quantile(count - 1, level)
 
 
 def _bootstrap_interval(values: np.ndarray, level: float) -> Interval:

@@ -23,9 +23,10 @@ _GOES_TO_L2 = (Access.write, Access.atomic)
 
 @dataclass(frozen=True)
 class Store:
-    """A static store, or an atomic whose old value nobody uses (a reduction).
+    """A static store, or an atomic whose old value nobody uses (a reduction): all of one place, text and array.
 
     Attributes:
+        ops: static op numbers.
         kind, file, line, column, text, array: what and where it is, and the array that it changes.
         instructions: warp instructions; nan, as the next two, in results of before version 1.2.
         sectors: of 32 bytes, that these ask for.
@@ -34,6 +35,7 @@ class Store:
         dram_sectors: that main memory moves for it, a trial.
     """
 
+    ops: tuple[int, ...]
     kind: str
     file: str
     line: int
@@ -53,40 +55,45 @@ class Store:
 
     def record(self) -> dict[str, Any]:
         """Every field as one flat dict of text and numbers (nan where a value does not exist)."""
-        return vars(self) | {"l2_hit": self.l2_hit.mean}
+        own = {name: value for name, value in vars(self).items() if name != "ops"}
+        return own | {"l2_hit": self.l2_hit.mean}
 
 
 def store_table(trials: Trials, convention: Convention) -> Table[Store]:
     """All static stores and reductions that leave the SM, in source order of the trace."""
-    rows = [
-        _store(trials, op, convention)
-        for op, of in enumerate(trials.ops)
-        if of["kind"] in _KINDS and of["space"] != "shared"
-    ]
+    places: dict[tuple[Any, ...], list[int]] = {}
+    for op, of in enumerate(trials.ops):
+        if of["kind"] in _KINDS and of["space"] != "shared":
+            key = tuple(of[name] for name in ("kind", "file", "line", "column", "text", "array"))
+            places.setdefault(key, []).append(op)
+    rows = [_store(trials, tuple(ops), convention) for ops in places.values()]
     columns = [
         Column[Store]("line", lambda row: f"{PurePath(row.file).name}:{row.line}", right=False),
         Column[Store]("", lambda row: f"{row.kind} {row.text}", right=False),
         Column[Store]("array", lambda row: row.array or ABSENT, right=False),
         Column[Store]("sectors", lambda row: number(row.sectors)),
-        Column[Store]("a warp", lambda row: number(_over(row.sectors, row.instructions), 1)),
-        Column[Store]("in part %", lambda row: number(100 * row.partial, 1)),
+        Column[Store]("per warp instr.", lambda row: number(_over(row.sectors, row.instructions), 1)),
+        Column[Store]("partial %", lambda row: number(100 * row.partial, 1)),
         Column[Store]("L2 %", lambda row: with_interval(row.l2_hit, 100)),
         Column[Store]("DRAM", lambda row: number(row.dram_sectors)),
     ]
     return Table(rows, columns, Store.record, lambda row: row.names)
 
 
-def _store(trials: Trials, op: int, convention: Convention) -> Store:
-    of, counters = trials.ops[op], trials.counters[:, op]
-    profile = of.get("profile", {})
-    asked, sectors = (float(profile.get(name, np.nan)) for name in ("instructions", "sectors"))
+def _store(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Store:
+    of, counters = trials.ops[ops[0]], trials.counters[:, list(ops)].sum(axis=1)
+    asked, sectors, partial = (
+        sum(float(trials.ops[op].get("profile", {}).get(name, np.nan)) for op in ops)
+        for name in ("instructions", "sectors", "partial_sectors")
+    )
     ratio = hit_ratio(counters, Level.l2, _GOES_TO_L2, convention, trials.about["gpu"]["compute_capability"])
     return Store(
+        ops,
         **{name: of[name] for name in ("kind", "file", "line", "column", "text")},
         array=array_name(trials, of),
         instructions=asked,
         sectors=sectors,
-        partial=_over(float(profile.get("partial_sectors", np.nan)), sectors),
+        partial=_over(partial, sectors),
         l2_hit=Ratio(ratio, convention),
         dram_sectors=float(counters[:, Level.dram, :, Unit.sectors].sum(axis=1).mean()),
     )

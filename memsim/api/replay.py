@@ -45,7 +45,7 @@ def simulate(
         gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
             default, ``"rtx4090"``.
         trials: how many. Without it, `until` and `precise`, as many as it takes to know the predicted time within 1 %
-            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 32 at most.
+            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 8 at most.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
         jobs: processes; None: all cores (or ``MEMSIM_JOBS``), this process alone where there is little to do. The
             result is the same.
@@ -98,7 +98,7 @@ def simulate(
         at_least=plan.least,
         warm=warm,
         progress=progress,
-        provenance=_origins(named, settings),
+        provenance=origins(named, settings),
         rule=plan.rule(convention),
         out=out,
         resume=resume,
@@ -144,17 +144,17 @@ def simulate_program(
     if not recorded:
         raise InputError("simulate_program", "traces", "are none; give those of a program's launches")
     if gpu is None:
-        _check_made_for_one(recorded)
+        check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)
     count = LAUNCHES if trials is None else trials
-    origins = _origins(meant(recorded[0], gpu), settings)
+    known = origins(meant(recorded[0], gpu), settings)
     done = run_program(
-        recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=origins
+        recorded, machine, trials=count, seed=seed, jobs=jobs, progress=progress, provenance=known
     )  # fmt: skip
     return [Result(one, convention) for one in done]
 
 
-def _origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> dict[str, object]:
+def origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> dict[str, object]:
     """Where the numbers of a named GPU come from, by field, as a result keeps it."""
     from memsim.gpu.presets import provenance
 
@@ -162,7 +162,12 @@ def _origins(gpu: GPU | str | Path, settings: Mapping[str, object] | None) -> di
     return {field: asdict(entry) for field, entry in found.items()}
 
 
-def _check_made_for_one(traces: Sequence[Trace]) -> None:
+def check_made_for_one(traces: Sequence[Trace]) -> None:
+    """Refuse traces that were made for several GPUs.
+
+    Raises:
+        InputError: see there.
+    """
     first = traces[0]
     for one in traces:
         if one.gpu != first.gpu:

@@ -12,6 +12,7 @@ from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
 from memsim.capture.launches import Benchmarked, Device, Launches
 from memsim.capture.modules import Modules
+from memsim.capture.outcome import CALLED
 from memsim.capture.properties import launch_milliseconds, properties
 from memsim.capture.protocol import (
     VERSION,
@@ -90,7 +91,7 @@ class Conversation:
             return self._hello(connection, Hello.read(f), frame.descriptors)
         _close(frame.descriptors)
         if frame.kind == Kind.unsupported:
-            self.launches.note(f"the program called {f.text()}, which memsim does not have")
+            self.launches.note(f"{CALLED}{f.text()}, which memsim does not have")
             return None
         if frame.kind == Kind.note:
             self.launches.note(f.text())

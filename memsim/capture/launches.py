@@ -27,7 +27,7 @@ from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed
+from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed, with_code
 from memsim.sources.ptx.mangled import variable_name
 from memsim.sources.ptx.module import Function, Variable
 from memsim.sources.ptx.origin import NOWHERE, Origin
@@ -145,6 +145,7 @@ class Launches:
         refused: why images could not be loaded.
         printed: by the latest launch, also by one that failed.
         entries: a kernel's name in PTX by the name that is shown.
+        latest: the kernel that was launched last.
     """
 
     gpu: GPU
@@ -167,6 +168,7 @@ class Launches:
     refused: list[str] = field(default_factory=list)
     printed: bytes = b""
     entries: dict[str, str] = field(default_factory=dict)
+    latest: str | None = None
     _steady: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
     _order: int = 0
 
@@ -214,6 +216,7 @@ class Launches:
         self.entries.setdefault(name, entry)
         index, self._order = self.counts[name], self._order + 1
         self.counts[name] += 1
+        self.latest = name
         launch = self._launch(device, module, entry, request, index)
         runtime = DeviceRuntime(device.heap)
         device.host_waits = host_waits
@@ -463,7 +466,8 @@ class Launches:
     def _with_machine_code(self, module: LoadedModule, launch: Launch) -> Launch:
         """The launch with what the assembler makes of its kernel."""
         code = self.modules.machine_code(module, launch.kernel)
-        return replace(launch, registers=self._registers(module, launch), machine_code=code)
+        sass = self.modules.sass_kernel(module, launch.kernel)
+        return with_code(replace(launch, registers=self._registers(module, launch), machine_code=code), sass)
 
     def _registers(self, module: LoadedModule, launch: Launch) -> int:
         """Registers of a thread: as given, else as the assembler says."""

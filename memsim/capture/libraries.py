@@ -34,34 +34,66 @@ _KEPT_OBJECTS = 4  # of each unit: checkouts side by side share the cache
 # Stand-ins are compiled without optimization, which takes a third of the time; what costs time in them is in `common`.
 # They compute the same bits on every host: nothing is fused, and complex products are four real ones.
 _ARITHMETIC = ("-ffp-contract=off", "-fcx-limited-range")
-# Stand-ins: folder in native/libraries, and the SONAMEs of CUDA 12 and 13 that programs were linked with.
-_STAND_INS = {
-    "blas": ("libcublas.so.12", "libcublas.so.13"),
-    "blaslt": ("libcublasLt.so.12", "libcublasLt.so.13"),
-    "dnn": ("libcudnn.so.9",),
-    "fft": ("libcufft.so.11", "libcufft.so.12"),
-    "jitlink": ("libnvJitLink.so.12", "libnvJitLink.so.13"),
-    "nccl": ("libnccl.so.2",),
-    "nvml": ("libnvidia-ml.so.1",),
-    "nvtx": ("libnvToolsExt.so.1",),
-    "rand": ("libcurand.so.10",),
-    "solver": ("libcusolver.so.11", "libcusolver.so.12"),
-    "sparse": ("libcusparse.so.12",),
-}
+# What stand-ins without functions have: Python packages look for nvJitLink first, and link with the driver without it.
+_NOTHING = "namespace { [[maybe_unused]] const int nothing = 0; }\n"
 
 # How options and file names begin that name a library.
 _LINKED = re.compile(r"^(-l|--library=|lib)")
-_ALONE = ("jitlink",)  # stand-ins without functions
+
+
+@dataclass(frozen=True)
+class StandIn:
+    """A library that takes the place of a closed one.
+
+    Attributes:
+        title: as users know it.
+        sonames: of CUDA 12 and 13, that programs were linked with.
+        names: the list in native/names of the functions that it exports; "": none.
+        not_supported: the status that it returns for a function it lacks.
+    """
+
+    title: str
+    sonames: tuple[str, ...]
+    names: str
+    not_supported: int = 0
+
+    @property
+    def text(self) -> str:
+        """C++ text of the functions that it lacks: weak symbols, which give way to the implementations."""
+        if not self.names:
+            return _NOTHING
+        facts = f'const LibraryFacts library = {{"{self.title}", {self.not_supported}}};'
+        lines = [f'#include "{NATIVE}/libraries/common/report.h"', f"namespace standin {{ {facts} }}"]
+        for name in listed_names(self.names):
+            body = f'return standin::not_supported("{name}");' if self.not_supported else "return 0;"
+            lines.append(f'extern "C" __attribute__((weak, visibility("default"))) long {name}() {{ {body} }}')
+        return "\n".join(lines) + "\n"
+
+
+_STAND_INS = {  # by folder in native/libraries
+    "blas": StandIn("cuBLAS", ("libcublas.so.12", "libcublas.so.13"), "cublas", 15),
+    "blaslt": StandIn("cuBLASLt", ("libcublasLt.so.12", "libcublasLt.so.13"), "cublasLt", 15),
+    "dnn": StandIn("cuDNN", ("libcudnn.so.9",), "cudnn", 3000),  # the status of version 9
+    "fft": StandIn("cuFFT", ("libcufft.so.11", "libcufft.so.12"), "cufft", 16),
+    "jitlink": StandIn("nvJitLink", ("libnvJitLink.so.12", "libnvJitLink.so.13"), ""),
+    "nccl": StandIn("NCCL", ("libnccl.so.2",), "nccl", 5),  # invalid usage: NCCL has no "not supported"
+    "nvml": StandIn("NVML", ("libnvidia-ml.so.1",), "nvml", 3),
+    "nvtx": StandIn("NVTX", ("libnvToolsExt.so.1",), "nvtx"),  # marks for a profiler that is not there
+    "rand": StandIn("cuRAND", ("libcurand.so.10",), "curand", 103),  # type error: cuRAND has no "not supported"
+    "solver": StandIn("cuSOLVER", ("libcusolver.so.11", "libcusolver.so.12"), "cusolver", 9),
+    "sparse": StandIn("cuSPARSE", ("libcusparse.so.12",), "cusparse", 10),
+}
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One translation unit: its object's name, the files it includes, and macros."""
+    """One translation unit: its object's name, the files it includes, macros, options, and text of its own."""
 
     name: str
     files: tuple[Path, ...]
     macros: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -106,7 +138,7 @@ def needs_stand_ins(names: Iterable[str]) -> bool:
     >>> needs_stand_ins(["-lcublas"]), needs_stand_ins(["libcufft.so.12"]), needs_stand_ins(["-lm", "libcudart.so.13"])
     (True, True, False)
     """
-    ours = {soname.partition(".so")[0].removeprefix("lib") for sonames in _STAND_INS.values() for soname in sonames}
+    ours = {name.partition(".so")[0].removeprefix("lib") for one in _STAND_INS.values() for name in one.sonames}
     return any(_LINKED.sub("", Path(name).name).partition(".")[0] in ours for name in names)
 
 
@@ -129,7 +161,7 @@ def _sources(folder: Path, *without: str) -> tuple[Path, ...]:
 
 def _folder_units(name: str, folder: Path, *options: str) -> list[Unit]:
     """A folder's files as one unit; the file of the functions that nobody implemented declares them differently."""
-    apart = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables", "library")]
+    apart = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables")]
     units = [Unit(f"{name}_{path.stem}", (path,)) for path in apart if path.exists()]
     return [Unit(name, _sources(folder, "version.cpp", *(path.name for path in apart)), options=options), *units]
 
@@ -149,8 +181,35 @@ def _stand_in_units() -> list[Unit]:
     folder = NATIVE / "libraries"
     return [
         *_folder_units("common", folder / "common", "-O2", *_ARITHMETIC),
-        *(unit for name in _STAND_INS for unit in _folder_units(name, folder / name, "-O0", *_ARITHMETIC)),
+        *(
+            unit
+            for name in _STAND_INS
+            if (folder / name).is_dir()
+            for unit in _folder_units(name, folder / name, "-O0", *_ARITHMETIC)
+        ),
+        *(Unit(f"{name}_names", (), options=("-O0",), text=one.text) for name, one in _STAND_INS.items()),
     ]
+
+
+def listed_names(name: str) -> list[str]:
+    """The names of a list in native/names; its first lines say what they are."""
+    lines = (NATIVE / "names" / f"{name}.txt").read_text().splitlines()
+    return [word for line in lines if not line.startswith("#") for word in line.split()]
+
+
+def _write_tables(folder: Path) -> None:
+    """Make the lists of the driver's and the runtime's functions into macro calls, for the C++ files that need them."""
+    lines = []
+    for word in listed_names("driver"):
+        symbol, version, *per_thread = word.split(":")
+        name = re.sub(r"_v\d+$", "", symbol)
+        lines.append(f"FUNCTION({name}, {version}, {symbol})")
+        for kind in per_thread:
+            suffix = {"s": "_ptsz", "d": "_ptds"}[kind]
+            lines.append(f"PER_THREAD({symbol}{suffix}, {symbol}, {name}, {max(int(version), 7000)})")
+    (folder / "functions.def").write_text("\n".join(lines) + "\n")
+    functions = [f"FUNCTION({name})\n" for name in listed_names("runtime")]
+    (folder / "unsupported.def").write_text("".join(functions))
 
 
 def _named(units: Sequence[Unit], *parts: str) -> tuple[str, ...]:
@@ -166,6 +225,7 @@ def _build_core(folder: Path) -> None:
         parts = _named(units, "runtime", f"version{major}")
         libraries.append(Library(f"libcudart.so.{major}", parts, link, "cuda*; __cuda*"))
     libraries.append(Library(HOST_MEMORY, _named(units, "host_memory")))
+    _write_tables(folder)
     _build(folder, units, libraries)
     _build_tools(folder)
 
@@ -173,9 +233,10 @@ def _build_core(folder: Path) -> None:
 def _build_stand_ins(folder: Path) -> None:
     units = _stand_in_units()
     libraries = []
-    for name, sonames in _STAND_INS.items():
+    for name, one in _STAND_INS.items():
+        sonames = one.sonames
         exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
-        parts = _named(units, name) if name in _ALONE else _named(units, name, "common")
+        parts = _named(units, name, "common") if one.names else _named(units, name)
         libraries += [Library(soname, parts, exported=exported) for soname in sonames]
         (folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])  # that `-lcublas` finds
     _build(folder, units, libraries)
@@ -185,14 +246,14 @@ def _build(folder: Path, units: Sequence[Unit], libraries: Sequence[Library]) ->
     """Compile units, the largest first, and link libraries into a folder."""
     if shutil.which("g++") is None:
         raise InputError("g++", "compiler", "is missing; it builds memsim's CUDA libraries once: install g++")
-    size = {unit.name: sum(file.stat().st_size for file in unit.files) for unit in units}
+    size = {unit.name: len(unit.text) + sum(file.stat().st_size for file in unit.files) for unit in units}
     with ThreadPoolExecutor(os.cpu_count()) as compilers:
         list(compilers.map(lambda unit: _compile(unit, folder), sorted(units, key=lambda unit: -size[unit.name])))
         list(compilers.map(lambda library: _link(library, folder), [one for one in libraries if not one.options]))
     for library in libraries:  # those that need another one of them
         if library.options:
             _link(library, folder)
-    for leftover in (*folder.glob("*.o"), *folder.glob("versions*"), *folder.glob("*.cpp")):
+    for leftover in (*folder.glob("*.o"), *folder.glob("versions*"), *folder.glob("*.cpp"), *folder.glob("*.def")):
         leftover.unlink()
 
 
@@ -225,12 +286,12 @@ def _build_tools(folder: Path) -> None:
 
 def _compile(unit: Unit, folder: Path) -> None:
     """Compile a unit, or take the object that was compiled from the same text before."""
-    options = [*_COMPILE, *unit.options, *(f"-D{macro}" for macro in unit.macros)]
+    options = [*_COMPILE, "-I.", *unit.options, *(f"-D{macro}" for macro in unit.macros)]
     kept = cache_folder("objects") / f"{unit.name}-{_unit_digest(unit, options)}.o"
     made = folder / f"{unit.name}.o"
     if not kept.exists():
         source = folder / f"{unit.name}.cpp"
-        source.write_text("".join(f'#include "{file}"\n' for file in unit.files))
+        source.write_text("".join(f'#include "{file}"\n' for file in unit.files) + unit.text)
         _run(["g++", *options, "-c", source.name, "-o", made.name], folder)
         copied = kept.with_name(f"{kept.name}.{os.getpid()}")
         shutil.copyfile(made, copied)
@@ -241,10 +302,10 @@ def _compile(unit: Unit, folder: Path) -> None:
 
 def _unit_digest(unit: Unit, options: Sequence[str]) -> str:
     """A digest of what a unit is compiled from: its folder's files, and the headers that all share."""
-    shared = (NATIVE, NATIVE / "core", NATIVE / "libraries" / "common", NATIVE / "libraries" / "names")
-    paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".def")]
+    shared = (NATIVE, NATIVE / "core", NATIVE / "libraries" / "common", NATIVE / "names")
+    paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".txt")]
     paths += [path for folder in {file.parent for file in unit.files} for path in folder.iterdir() if path.is_file()]
-    digest = hashlib.sha256("\0".join(options).encode())
+    digest = hashlib.sha256("\0".join([*options, unit.text]).encode())
     for path in sorted(paths):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()[:20]

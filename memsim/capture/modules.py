@@ -14,6 +14,7 @@ import numpy as np
 
 from memsim.capture.arena import ProcessMemory
 from memsim.capture.fatbin import OnlyMachineCode, ptx_of
+from memsim.capture.grid_barrier import with_grid_barrier
 from memsim.capture.kept_ptx import kept_ptx
 from memsim.capture.link import linked
 from memsim.capture.names import shown_names
@@ -25,7 +26,9 @@ from memsim.sources.ptx.module import Function, Module, Variable, function_addre
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
 from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.choice import kernel_for
 from memsim.sources.sass.disassembly import SassInstruction
+from memsim.sources.sass.kernel import SassKernel
 
 _MAX_THREADS = re.compile(r"\.(?:maxntid|reqntid)\s+([\d\s,]+)")
 _FILE = re.compile(r'^\s*\.file\s+\d+\s+"([^"]*)"', re.MULTILINE)
@@ -116,7 +119,7 @@ class Modules:
             InputError: the PTX is not understood.
         """
         self._count += 1
-        texts = self._texts(image)
+        texts = with_grid_barrier(self._texts(image))
         found, skeleton = _parsed(_with_short_paths(linked(texts), os.path.join(os.getcwd(), "")))
         variables = [one for one in skeleton.variables.values() if one.space in ("global", "const") and not one.extern]
         kernels = found.kernels
@@ -163,6 +166,11 @@ class Modules:
         """A kernel's machine code; empty where it cannot be made or read."""
         self._wait(module, kernel)
         return machine_code(module.text_of(kernel), kernel, self.gpu)
+
+    def sass_kernel(self, module: LoadedModule, kernel: str) -> SassKernel | str:
+        """A kernel as machine code that memsim can run, or why there is none."""
+        self._wait(module, kernel)
+        return kernel_for(module.text_of(kernel), kernel, self.gpu)
 
     def close(self) -> None:
         self._thread.shutdown(wait=False, cancel_futures=True)

@@ -98,7 +98,8 @@ def _source(file: Path) -> str:
         text = file.read_bytes()[:MOST_SOURCE].decode("utf-8", "replace")
     except OSError:
         return ""
-    return text if file.suffix == ".py" else re.sub(r"//[^\n]*|/\*.*?\*/", " ", text, flags=re.DOTALL)
+    comments = r"#[^\n]*" if file.suffix == ".py" else r"//[^\n]*|/\*.*?\*/"
+    return re.sub(comments, " ", text, flags=re.DOTALL)
 
 
 def _split(text: str, at: int) -> list[str]:

@@ -10,6 +10,8 @@ from memsim.sources.wanted import ALL
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
+CALLED = "the program called "  # how notes begin of functions that memsim does not have
+
 
 def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_trace: bool) -> None:
     """Refuse a run that did not give what was wanted.
@@ -28,16 +30,22 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
     if launches.refused and not launches.traces:
         raise InputError(shown, "code", f"cannot be run: {launches.refused[0]}")
     if not stopped and code:
-        how = f"was ended by {_signal(-code)}" if code < 0 else f"ended with exit code {code}"
-        why = ""
+        how = f"was ended by {_signal(-code)}{_place(launches)}" if code < 0 else f"ended with exit code {code}"
+        why = "".join(f"; {note}" for note in launches.notes if note.startswith(CALLED))
         if launches.spoilt:
-            spoilt = ", ".join(launches.spoilt)
-            why = f"; its data were wrong ({spoilt}: --snapshot-only)"
+            why += f"; its data were wrong ({', '.join(launches.spoilt)}: --snapshot-only)"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")
     if not launches.traces and launches.without_blocks:
         raise launches.without_blocks[0]
     if not launches.traces and needs_trace:
         raise nothing_captured(launches)
+
+
+def _place(launches: Launches) -> str:
+    """Between which launches the program was: kernels report what they do wrong, so a signal ends its host code."""
+    if launches.latest is None:
+        return " in its host code, before its first launch"
+    return f" in its host code, after launch {launches.counts[launches.latest] - 1} of {launches.latest}"
 
 
 def _signal(number: int) -> str:

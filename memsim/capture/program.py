@@ -99,9 +99,13 @@ class RunningProgram:
             self._process.wait(seconds)
 
     def end(self) -> None:
-        """End the program and all processes of its group, now."""
+        """End the program, all processes of its group, and all that they started, now."""
+        started = _descendants(self._process.pid)  # build tools start theirs in groups of their own
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        for process in started:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(process, signal.SIGKILL)
         self._process.wait()
 
     def exit_code(self) -> int:
@@ -134,6 +138,19 @@ class RunningProgram:
                 os.tcsetpgrp(0, self._terminal)
         finally:
             signal.signal(signal.SIGTTOU, before)
+
+
+def _descendants(process: int) -> list[int]:
+    """The running processes that a process and its children have started; empty on systems without /proc."""
+    children: dict[int, list[int]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError, IndexError):
+            parent = int(path.read_text().rpartition(")")[2].split()[1])  # the name before may have spaces and brackets
+            children.setdefault(parent, []).append(int(path.parent.name))
+    found = [process]
+    for one in found:
+        found += children.get(one, [])
+    return found[1:]
 
 
 def _end_with_parent() -> None:

@@ -16,7 +16,7 @@ _SHARED_KIB = {"7.0": 96, "7.2": 96, "7.5": 64, "8.0": 163, "8.6": 99, "8.7": 16
                "10.3": 227, "11.0": 227, "12.0": 99, "12.1": 99}  # fmt: skip
 _BUS_BITS = {"HBM2": 64, "HBM2E": 64, "HBM3": 32, "HBM3E": 32, "GDDR5": 32, "GDDR5X": 32, "GDDR6": 16, "GDDR6X": 16,
              "GDDR7": 8}  # fmt: skip  # of a channel
-_BLOCK_KIB, _RESERVED = 48, 1024
+_BLOCK_KIB, _RESERVED, _SECTOR_BYTES = 48, 1024, 32
 LAUNCH_NS, COPY_NS = 2500, 1500  # where a preset does not state them
 COPY_GB_PER_S = 24.0
 
@@ -26,14 +26,15 @@ def properties(gpu: GPU) -> str:
     major, _, minor = gpu.compute_capability.partition(".")
     host, sm = gpu.host, gpu.sm
     block = _SHARED_KIB.get(gpu.compute_capability, _BLOCK_KIB) << 10
+    bus_bits = gpu.dram.channels * _BUS_BITS.get(gpu.dram.kind.upper().split()[0], 32)
     values: dict[str, object] = {
         "name": f"memsim {gpu.name}",
         "compute_capability_major": major,
         "compute_capability_minor": minor,
         "sms": sm.count,
         "clock_khz": round(1000 * sm.clock_mhz),
-        "memory_clock_khz": round(1000 * gpu.dram.clock_mhz),
-        "memory_bus_bits": gpu.dram.channels * _BUS_BITS.get(gpu.dram.kind.upper().split()[0], 32),
+        "memory_clock_khz": round(_peak_bytes_per_us(gpu) * 8 / (2 * bus_bits) * 1000),
+        "memory_bus_bits": bus_bits,
         "memory_bytes": _MEMORY_GIB.get(gpu.name, DEFAULT_GIB) << 30,
         "l2_bytes": gpu.l2.size_bytes,
         "shared_per_sm": sm.shared_bytes,
@@ -52,6 +53,11 @@ def properties(gpu: GPU) -> str:
         "copy_bytes_per_us_d2h": 1000 * (host.to_host_gb_per_s or COPY_GB_PER_S),
     }
     return "\n".join(f"{name} {value}" for name, value in values.items())
+
+
+def _peak_bytes_per_us(gpu: GPU) -> float:
+    """The peak rate of DRAM, which programs compute as 2 * memory clock * bus width."""
+    return gpu.dram.channels * _SECTOR_BYTES * gpu.dram.clock_mhz / gpu.dram.timing.burst
 
 
 def launch_milliseconds(gpu: GPU, separate: bool) -> float:

@@ -10,14 +10,13 @@ import hashlib
 import os
 import selectors
 import socket
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from memsim.capture import protocol
+from memsim.capture import preparation, protocol
 from memsim.capture.conversation import Conversation
 from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.capture.launches import Launches
@@ -27,7 +26,6 @@ from memsim.capture.program import RunningProgram
 from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
-from memsim.sources.ptx import load_loops
 from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.wanted import Wanted
@@ -117,8 +115,7 @@ def serve(
             dict(about or {}),
             progress,
         )
-        loading = threading.Thread(target=load_loops, daemon=True)  # while the program makes ready
-        loading.start()
+        loading = preparation.loops()  # while the program makes ready
         server = stack.enter_context(Server(Conversation(gpu, modules, launches, timer, loading.join)))
         stopped, code = server.run(command, environment, stdin)
         check_outcome(launches, stopped, code, needs_trace)

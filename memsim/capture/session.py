@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 
+from memsim.capture import preparation
 from memsim.capture.build import Sources, build
 from memsim.capture.executables import check_program, find_program, read_executable
 from memsim.capture.libraries import library_folder, needs_stand_ins
@@ -17,6 +18,7 @@ from memsim.sources.outputs import check_place, check_several
 from memsim.sources.ptx.origin import Origin, beside
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.wanted import Wanted
+from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch
 
 
@@ -46,7 +48,13 @@ def capture_sources(
     """
     check_place(out)
     check_several(out, wanted)
-    program = build(sources, gpu, keep)
+    preparing = [preparation.loops(), preparation.libraries()]
+    try:
+        program = build(sources, gpu, keep)
+    except InputError:
+        for one in preparing:  # a thread that compiles must not be running when Python ends
+            one.join()
+        raise
     shown = str(sources.files[0])
     return _run([str(program), *arguments], arguments, shown, out, gpu, wanted, beside(*sources.files), progress)
 

@@ -19,13 +19,13 @@ _LONGEST = 80  # characters of a page's name that nobody gave
 def report(
     paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results or studies; results are compared.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page.", show_default="the files' names, .html")
+        Path | None, typer.Option("--out", "-o", help="The page to write.", show_default="the files' names, .html")
     ] = None,
     force: Force = False,
     convention: CountedAs = Convention.model,
     quick: Quick = False,
 ) -> None:
-    """Write one self-contained HTML page: source, loads, what makes it slow, pictures, configuration.
+    """Write one self-contained HTML page: source, loads, findings, figures, configuration.
 
     \b
     memsim report result.h5 -o report.html
@@ -33,6 +33,7 @@ def report(
     memsim report study.h5 -o study.html
     """
     from memsim.analysis.result import Result
+    from memsim.cli.program import program_results
     from memsim.report.page import write_page
     from memsim.studies import StudyResult
     from memsim.studies.store import is_study
@@ -45,7 +46,10 @@ def report(
     page = out or Path(f"{'-'.join(path.stem for path in paths)[:_LONGEST]}.html")
     check_file(page, force, *paths)
     studies = {path.stem: StudyResult.load(path, convention) for path in paths if is_study(path)}
-    results = {path.stem: Result.load(path, convention) for path in paths if path.stem not in studies}
+    results: dict[str, Result] = {}
+    for path in paths:
+        if path.stem not in studies:
+            results |= program_results(path, convention) or {path.stem: Result.load(path, convention)}
     found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
     causes = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):

@@ -24,13 +24,14 @@ from memsim.hierarchy.mapping import Layout, with_copies
 from memsim.hierarchy.parameters import sharer_words
 from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_calendar, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
-from memsim.hierarchy.sm.parameters import gap_times, sm_parameters
+from memsim.hierarchy.sm.parameters import gap_times, results, sm_parameters
 from memsim.hierarchy.translation import state as translation_state
 from memsim.hierarchy.translation.pages import page_tables
 from memsim.hierarchy.translation.parameters import translation_parameters
 from memsim.jit.compile_entry import entry
 from memsim.jit.plain_python import level_records
 from memsim.jit.specialization import is_fixed
+from memsim.trace.schema import SCOREBOARDS
 from memsim.trace.transactions import Transactions
 
 LOG_RUNS = 256  # runs of requests to DRAM that the log has room for
@@ -256,6 +257,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
     part = both and len(tx.partings) > 0
     warps = n * sm_state.SLOTS * (2 if part else 1)
     boards = warps * sm_state.CLASSES if scoreboard else 0
+    controls = tx.controls if scoreboard else tx.controls[:0]
     state = np.zeros(n, sm_state.SM_STATE)
     state["warp"] = state["flight"] = -1
     return sm_state.SMs(
@@ -274,6 +276,11 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         heap=np.zeros(n * 2 * sm_state.SLOTS, np.int64),
         boards=np.zeros(boards, sm_state.BOARD),
         rings=np.zeros(boards * sm_state.RING, np.int64),
+        controls=shared(controls),
+        scoreboards=np.zeros(warps * SCOREBOARDS if len(controls) else 0, sm_state.SCOREBOARD),
+        setters=np.zeros(boards * sm_state.RING if len(controls) else 0, np.uint8),
+        stalls=np.zeros(warps if len(controls) else 0, np.int64),
+        results=results(common.gpu),
         signals=np.zeros(boards * sm_state.RING if len(tx.arrivals) else 0, np.int64),
         mbarriers=np.zeros(len(tx.arrivals), sm_state.PHASE),
         ports=np.zeros(n * schedulers, np.int64),

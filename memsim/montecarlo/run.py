@@ -96,8 +96,9 @@ def run(
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
-            kept_apart = sources or replays_on is Engine.reference  # who asks for the reference model wants it to run
-            cached = CachedTrials(None if kept_apart else cache_key(about), len(ops))
+            # The reference model is there to be run: it takes no trials of the compiled engine.
+            cacheable = not sources and replays_on is Engine.compiled
+            cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
             job = Job(execution, seed, warm, quantum, tuple(sources), replays_on)
             replay = _Replay(trace, job, jobs, at_least if enough else 0)
             take = _Taken(kept, cached, texts, at_least, enough, progress)

@@ -27,26 +27,28 @@ class IssueUnit:
         self.address_unit_free = 0
         self.pipe_free = dict.fromkeys([*INSTRUCTION_CLASSES, "tensor"], Fraction(0))
 
-    def issue(self, count: int, memory: int, chain: int, mix: Any, known: bool, time: int) -> int:
+    def issue(self, count: int, begun: int, chain: int, mix: Any, known: bool, last: str, time: int) -> int:
         """Issue a compute run from `time` on; return the cycle in which its warp goes on.
 
-        The warp goes on when the last `memory` instructions have begun and all others have ended.
+        The warp goes on when the last `begun` instructions have begun and all others have ended.
 
         Args:
-            count: instructions, `memory` of them memory instructions at the end.
+            count: instructions, the last `begun` of them memory instructions or of variable latency.
             chain: instructions on the longest chain of dependences.
             mix: instructions of each class, and those on the critical path, if it is `known`.
+            last: pipe of a last instruction of variable latency; "" if there is none.
         """
         sm = self.gpu.sm
         one = Fraction(sm.issue_cycles * self.schedulers, sm.issue_per_cycle)
         self.port_free = max(self.port_free, Fraction(time)) + count * one
-        ends = [ceil(self.port_free - memory * one), time + (count - memory) * sm.issue_cycles]
+        ends = [ceil(self.port_free - begun * one), time + (count - begun) * sm.issue_cycles]
         if not known:
             return max(*ends, time + chain * sm.instruction_cycles)
         for name, busy in self._pipe_cycles(mix).items():
             if busy:
                 self.pipe_free[name] = max(self.pipe_free[name], Fraction(time)) + busy
-                ends.append(ceil(self.pipe_free[name]))
+                own = self._rounded(sm.warp_size, getattr(sm.pipes, f"{name}_lanes")) if name == last else 0
+                ends.append(ceil(self.pipe_free[name] - own))
         return max(*ends, time + self._critical_path(mix))
 
     def generate_addresses(self, time: int) -> int:
@@ -77,4 +79,16 @@ class IssueUnit:
             if latency is None and each == "branch":
                 latency = pipes.control_cycles
             cycles += int(mix[f"chain_{each}"]) * (self.gpu.sm.instruction_cycles if latency is None else latency)
+        if mix["stall_cycles"]:  # machine code says how long its instructions of fixed latency take
+            return cycles + int(mix["stall_cycles"])
         return cycles + ((pipes.tensor_cycles or 0) if mix["count_tensor"] else 0)
+
+    def latency(self, result: str) -> int:
+        """Cycles from an instruction of variable latency to one that uses its result.
+
+        Args:
+            result: one of memsim.trace.schema.RESULT_CLASSES.
+        """
+        sm = self.gpu.sm
+        cycles = sm.shared_latency_cycles if result == "constant" else getattr(sm.pipes, f"{result}_cycles")
+        return sm.instruction_cycles if cycles is None else int(cycles)

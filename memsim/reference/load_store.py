@@ -16,7 +16,7 @@ import simpy
 from memsim.reference.clock import Turn
 from memsim.reference.warp import Access, Load, Warp
 from memsim.reference.warp_scheduler import WarpSelector
-from memsim.trace.schema import Flag, Kind, LoadClass
+from memsim.trace.schema import NO_SCOREBOARD, Flag, Kind, LoadClass
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
 if TYPE_CHECKING:
@@ -69,6 +69,9 @@ class LoadStoreUnit:
             phase = self.model.mbarriers.phase_of(pc) if i["flags"] & Flag.arrives else 0
             access.load = Load(self.clock.event(), phase)
             warp.loads[LoadClass(i["answers"])].append(access.load)
+            control = self.model.control(pc)
+            if control is not None and control["set"] != NO_SCOREBOARD:
+                warp.scoreboards[int(control["set"])].append(access.load)
         if i["slots"] and i["flags"] & CONSTANT_FLAG:
             self.read_constants(access, int(i["slots"]))
         elif i["slots"]:

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 import numpy as np
 
+from memsim.gpu.choices import Dependence
 from memsim.gpu.config import GPU
 from memsim.reference.address_map import AddressMap
 from memsim.reference.block_scheduler import BlockScheduler
@@ -86,6 +88,11 @@ class ReferenceModel:
     def unfinished(self) -> int:
         """Work items that have not ended: their warps wait for mbarriers that never complete."""
         return len(self.blocks.items) - len(self.blocks.freed)
+
+    def control(self, instruction: int) -> Any:
+        """The control code of an instruction; None of a trace without, or where warps wait at sequences."""
+        known = self.gpu.sm.dependence is Dependence.scoreboard and len(self.trace.controls)
+        return self.trace.controls[instruction] if known else None
 
     def home(self, line: int) -> Slice:
         """The slice of L2 in which a line lives."""

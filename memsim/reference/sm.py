@@ -21,7 +21,7 @@ from memsim.reference.l1 import L1
 from memsim.reference.load_store import LoadStoreUnit
 from memsim.reference.packets import WITH_DATA, Packet, Request, sectors
 from memsim.reference.warp import Access, Block, Load, Warp
-from memsim.trace.schema import Flag, Kind, LoadClass
+from memsim.trace.schema import RESULT_CLASSES, SCOREBOARDS, Flag, Kind, LoadClass
 from memsim.trace.transactions import CONSTANT_FLAG
 
 if TYPE_CHECKING:
@@ -93,6 +93,8 @@ class SM:
             i = self.model.trace.instructions[warp.pc]
             memory = bool(i["count"] or i["slots"]) and not i["flags"] & Flag.barrier
             now = self.clock.now
+            if not memory and not i["flags"] & Flag.barrier:
+                self.set_scoreboard(warp)
             warp.pc += 1
             if i["flags"] & Flag.barrier:
                 yield from self.wait_at_barrier(warp)
@@ -116,13 +118,32 @@ class SM:
         count = int(i["gap"]) + access
         if not count:
             return
-        unit = self.issue_units[(warp.host or warp).slot % len(self.issue_units)]
-        mix, memory = self.model.trace.mixes[i["mix"]], access if sm.schedulers else 0
-        done = unit.issue(count, memory, int(i["chain"]), mix, bool(i["mix"]), self.clock.now)
+        unit, control = self.issue_unit(warp), self.model.control(warp.pc)
+        result = self.result_class(warp)
+        mix, begun = self.model.trace.mixes[i["mix"]], int(access or result != "") if sm.schedulers else 0
+        first, pipe = max(self.clock.now, warp.next_issue), "control" if result == "register" else result
+        done = unit.issue(count, begun, int(i["chain"]), mix, bool(i["mix"]), pipe, first)
         if access and sm.address_cycles and not i["flags"] & CONSTANT_FLAG:
-            done = max(done, unit.generate_addresses(self.clock.now))
+            done = max(done, unit.generate_addresses(first))
+        warp.next_issue = done + (int(control["stall"]) if control is not None else 0)
         if done > self.clock.now:
             yield self.turn(warp, done)
+
+    def issue_unit(self, warp: Warp) -> IssueUnit:
+        """The issue unit of the warp's scheduler."""
+        return self.issue_units[(warp.host or warp).slot % len(self.issue_units)]
+
+    def result_class(self, warp: Warp) -> str:
+        """Class of the variable-latency instruction that ends the next row of machine code; "" if none does."""
+        control = self.model.control(warp.pc)
+        return RESULT_CLASSES[control["result"] - 1] if control is not None and control["result"] else ""
+
+    def set_scoreboard(self, warp: Warp) -> None:
+        """Have an instruction of variable latency that is no memory access set its scoreboard, if it has one."""
+        if result := self.result_class(warp):
+            load = Load(self.clock.event())
+            load.answered.succeed(self.clock.now + self.issue_unit(warp).latency(result))
+            warp.scoreboards[int(self.model.control(warp.pc)["set"])].append(load)
 
     # Divergent paths
 
@@ -194,7 +215,9 @@ class SM:
         i = self.model.trace.instructions[warp.pc]
         if not self.scoreboard:
             return everything if i["flags"] & SEQUENCE_ENDS else []
-        found = []
+        control = self.model.control(warp.pc)
+        named = [k for k in range(SCOREBOARDS) if control is not None and control["wait"] >> k & 1]
+        found = [load for k in named for load in warp.scoreboards[k]]
         for each, limit in zip(LoadClass, (i["wait_long"], i["wait_short"], i["wait_copies"]), strict=True):
             unanswered = int(limit) if limit < NO_LIMIT else None
             if i["answers"] == each:  # it will be one of the unanswered loads itself
@@ -212,16 +235,23 @@ class SM:
         i = self.model.trace.instructions[warp.pc]
         if not self.scoreboard:
             return bool(i["flags"] & SEQUENCE_ENDS)
-        limited = any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
-        return limited or bool(self.needed(warp))
+        control = self.model.control(warp.pc)
+        limited = control is not None and control["wait"] > 0
+        limited |= any(i[name] != NO_LIMIT for name in ("wait_long", "wait_short", "wait_copies"))
+        return limited or any(not load.waited for load in self.needed(warp))
 
     def wait_for_loads(self, warp: Warp, time: int) -> Process:
         """Wait for the loads that the next instruction needs, from `time` on."""
         warp.in_sequence = False
-        needed = self.needed(warp)
-        for load in needed:
+        for load in self.needed(warp):
             time = max(time, (yield load.answered))
-        warp.loads = {each: [load for load in loads if load not in needed] for each, loads in warp.loads.items()}
+            load.waited = True
+        # Loads of a class are counted in order, so one that was waited for stands until all before it were.
+        for loads in warp.loads.values():
+            while loads and loads[0].waited:
+                del loads[0]
+        for number, loads in warp.scoreboards.items():
+            warp.scoreboards[number] = [load for load in loads if not load.waited]
         yield self.turn(warp, time)
 
     def finish(self, access: Access, time: int) -> None:

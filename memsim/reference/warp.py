@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 import simpy
@@ -36,14 +37,18 @@ class Warp:
     issued: simpy.Event | None = None  # succeeds when its memory instruction has issued, with the cycle it goes on
     # Loads that no instruction has waited for yet.
     loads: dict[LoadClass, list[Load]] = field(default_factory=lambda: {each: [] for each in LoadClass})
+    # Of machine code: what sets each scoreboard, and the cycle from which the next instruction may issue.
+    scoreboards: dict[int, list[Load]] = field(default_factory=lambda: defaultdict(list))
+    next_issue: int = 0
 
 
 @dataclass(eq=False)
 class Load:
-    """A load as the scoreboard sees it."""
+    """A load, or another instruction of variable latency, as the scoreboard sees it."""
 
     answered: simpy.Event  # succeeds when it is certain when all data are in registers, with that cycle
     phase: int = 0  # of an mbarrier, at which the load arrives then; 0 for none
+    waited: bool = False  # an instruction of the warp has waited for it
 
 
 @dataclass(eq=False)

@@ -10,6 +10,7 @@ from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, one_time
+from memsim.report.changes import changes
 from memsim.report.document import without_nan
 from memsim.studies.compare import Comparison, Difference, Row, Rows
 
@@ -23,7 +24,7 @@ def text(label: str, other: str, found: Comparison) -> str:
         label, other: what to call the first and the second result.
         found: the comparison.
     """
-    parts = [_head(label, other, found), _ratios(found)]
+    parts = [_head(label, other, found), changes(found.first, found.second).text(), _ratios(found)]
     parts += _table("loads, latency in ns", found.loads, found, ["line", "load", "array"])
     parts += _table("arrays, latency in ns", found.arrays, found, ["array"])
     return "\n\n".join(parts)
@@ -153,6 +154,10 @@ def _document(name: str, found: Comparison) -> dict[str, Any]:
         "whole_kernel": found.whole,
         "time_ms": vars(found.time),
         "ratios": {ratio: vars(of) for ratio, of in found.ratios.items()},
+        "changes": [
+            {"name": one.name, "first": one.first, "second": one.second, "factor": one.ratio}
+            for one in changes(found.first, found.second).shown
+        ],
         "loads": _listed(found.loads),
         "arrays": _listed(found.arrays),
     }

@@ -14,6 +14,7 @@ from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
+from memsim.analysis.utilization import utilization
 from memsim.report.figures.common import COLORS, TITLES, accessed, nothing
 from memsim.report.sheet import Sheet
 from memsim.report.style import GREY, INK, SERIES, legend_beside, panels, place, styled, write
@@ -50,7 +51,7 @@ def plot(results: Mapping[str, Result], folder: str | Path, sheet: Sheet | None 
 
 def beside(results: Mapping[str, Result]) -> Figure:
     """Kernel time, then the hit ratios, a row a result: means, their intervals, and where one run falls."""
-    shown = [name for name in TITLES if any(name in accessed(result) for result in results.values())]
+    shown = [name for name in TITLES if any(_hits(name, result) for result in results.values())]
     figure, axes = panels(1, 1 + len(shown), 3.4 + 2.3 * (1 + len(shown)), 1.5 + 0.45 * len(results), sharey=True)
     rows = range(len(results))
     times = [_time_of(result) for result in results.values()]
@@ -74,6 +75,44 @@ def beside(results: Mapping[str, Result]) -> Figure:
         axis.set_xlim(max(low - wider, -_BEYOND * (high - low)), min(high + wider, 100 + _BEYOND * (high - low)))
     figure.supxlabel("bar: 95 % interval of the mean; line: one run, mean ± 2 sd", fontsize=8, color=GREY)
     return figure
+
+
+def _hits(name: str, result: Result) -> bool:
+    """Whether a hit ratio is more than 0: a panel of zeros shows nothing."""
+    return name in accessed(result) and bool(result.ratios[name].mean > 0)
+
+
+def busy(results: Mapping[str, Result]) -> Figure:
+    """For how long each part of the GPU works in each result, next to the time of what was replayed."""
+    figure, (axis,) = panels(1, 1, _WIDTH, 1.2 + 0.3 * len(results) * (2 + len(_parts(results))))
+    axis.set_title("Busy time of the replayed part")
+    times = [result.cycles.mean * result.ns_per_cycle / 1e6 for result in results.values()]
+    scale, _, unit = time_unit(max(times))
+    names = ["time", *_parts(results)]
+    height = 0.8 / len(results)
+    for number, (label, result) in enumerate(results.items()):
+        shares = {part.name: part.busy for part in utilization(result)} | {"time": 1.0}
+        values = [scale * times[number] * shares.get(name, float("nan")) for name in names]
+        rows = np.arange(len(names)) + (number - (len(results) - 1) / 2) * height
+        color = SERIES[number % len(SERIES)]
+        axis.barh(rows, values, 0.9 * height, color=color, label=shortened(label, 24))
+        for row, value in zip(rows, values, strict=True):
+            if value == value:
+                axis.annotate(f"{value:.3g}", (value, row), xytext=(3, 0), textcoords="offset points", va="center",
+                              fontsize=8)  # fmt: skip
+    axis.set_yticks(np.arange(len(names)), names)
+    axis.invert_yaxis()
+    axis.margins(x=0.1)
+    axis.grid(axis="y", visible=False)
+    axis.set_xlabel(unit)
+    figure.legend(*axis.get_legend_handles_labels(), loc="outside lower center", ncols=4)
+    return figure
+
+
+def _parts(results: Mapping[str, Result]) -> list[str]:
+    """The parts of the GPU that any result knows."""
+    known = (part.name for result in results.values() for part in utilization(result) if part.busy == part.busy)
+    return list(dict.fromkeys(known))
 
 
 def _named(label: str, result: Result) -> str:

@@ -15,8 +15,10 @@ from memsim.gpu.presets import Provenance
 from memsim.sources.describe.workload import Workload
 from memsim.support.terminal import prose_columns
 from memsim.support.text import printable
+from memsim.trace.coalescing_rules import sampled
 from memsim.trace.info import TraceInfo, count
 from memsim.trace.reader import Trace
+from memsim.trace.schema import Space, StaticOp
 
 
 def trace_text(trace: Trace) -> str:
@@ -42,7 +44,7 @@ def _ops(trace: Trace, sizes: TraceInfo) -> str:
         [
             str(number_),
             op.kind.name,
-            op.space.name.rstrip("_"),
+            _space(op, trace),
             str(op.width),
             trace.arrays[op.array].name if op.array >= 0 else ABSENT,
             ":".join([PurePath(op.file).name, *(str(number) for number in (op.line, op.column) if number)]),
@@ -55,6 +57,13 @@ def _ops(trace: Trace, sizes: TraceInfo) -> str:
     headers = ["op", "kind", "space", "bytes", "array", "source", "text", "executed", "lanes"]
     right = [True, False, False, True, False, False, False, True, True]
     return f"static ops (executed: by a warp; lanes: active, mean)\n{aligned(headers, rows, right)}"
+
+
+def _space(op: StaticOp, trace: Trace) -> str:
+    """Where an op's data are: a load of read-only data (ld.global.nc) reads global memory and involves no texture."""
+    if op.space is Space.texture and not sampled(op, trace.arrays):
+        return "global, read-only"
+    return op.space.name.rstrip("_")
 
 
 def _arrays(trace: Trace) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from memsim.report import style
 from memsim.report.sheet import Sheet
 from memsim.report.study import value
 from memsim.studies import StudyResult
+from memsim.studies.effects import surely_less
 from memsim.studies.outputs import OUTPUTS, RATIOS
 from memsim.support.errors import InputError
 from memsim.support.files import writing
@@ -85,8 +86,8 @@ def heat_map(study: StudyResult, across: str, up: str) -> Figure:
         if grid.size <= _MOST_CELLS:
             _write_cells(axis, grid)
         axis.grid(False)
-        axis.set_xticks(range(len(columns)), [value(one) for one in columns], rotation=45, ha="right")
-        axis.set_yticks(range(len(rows)), [value(one) for one in rows])
+        axis.set_xticks(range(len(columns)), [value(one, across) for one in columns], rotation=45, ha="right")
+        axis.set_yticks(range(len(rows)), [value(one, up) for one in rows])
         axis.set_xlabel(across)
         axis.set_ylabel(up)
         axis.set_title(str(study.cases[case]))
@@ -165,10 +166,12 @@ def pareto(study: StudyResult) -> Figure:
     cost, named = _cost(study)
     figure, (axis,) = style.panels(1, 1, 5.0, 3.6)
     axis.scatter(cost, times, s=16, color=style.GREY, label="points")
-    front = front_of(cost, times)
-    axis.plot(cost[front], times[front], "o-", color=style.VERMILION, ms=5, lw=1.2, label="no point beats these")
+    front = front_of(cost, times, lambda point, other: surely_less(study, point, other, 0))
+    axis.plot(
+        cost[front], times[front], "o-", color=style.VERMILION, ms=5, lw=1.2, label="no point is significantly faster"
+    )
     for point in front[:12]:
-        shown = ", ".join(value(study.points[point][name]) for name in study.varied)
+        shown = ", ".join(value(study.points[point][name], name) for name in study.varied)
         axis.annotate(shown, (cost[point], times[point]), xytext=(4, 4), textcoords="offset points", fontsize=7)
     axis.set_xlabel(named)
     axis.set_ylabel(f"{OUTPUTS['time_ms']}: {study.cases[0]}")
@@ -176,8 +179,11 @@ def pareto(study: StudyResult) -> Figure:
     return figure
 
 
-def front_of(cost: np.ndarray, time: np.ndarray) -> list[int]:
+def front_of(cost: np.ndarray, time: np.ndarray, less: Callable[[int, int], bool] | None = None) -> list[int]:
     """Numbers of the points that no other beats in cost and time, by rising cost.
+
+    Args:
+        less: whether a point's time is less than another's beyond noise; None: as the times say.
 
     >>> front_of(np.array([3.0, 1.0, 2.0, 2.0]), np.array([1.0, 4.0, 2.0, 3.0]))
     [1, 2, 0]
@@ -185,7 +191,7 @@ def front_of(cost: np.ndarray, time: np.ndarray) -> list[int]:
     order = [k for k in np.lexsort((time, cost)).tolist() if np.isfinite(cost[k]) and np.isfinite(time[k])]
     front: list[int] = []
     for point in order:
-        if not front or time[point] < time[front[-1]]:
+        if not front or (less(point, front[-1]) if less else time[point] < time[front[-1]]):
             front.append(point)
     return front
 
@@ -210,11 +216,11 @@ def _curves(study: StudyResult, field: str, name: str, case: int, axis: Axes) ->
     for color, key in zip(style.SERIES, distinct, strict=False):
         bounds = np.array([_interval(study, field, level, key, keys, name, case) for level in levels])
         scale = 100.0 if name in RATIOS else 1.0
-        label = ", ".join(f"{other} {value(one)}" for other, one in zip(others, key, strict=False))
+        label = ", ".join(f"{other} {value(one, other)}" for other, one in zip(others, key, strict=False))
         axis.plot(x, scale * bounds[:, 0], "o-", ms=3, lw=1.2, color=color, label=label or "mean over other fields")
         axis.fill_between(x, scale * bounds[:, 1], scale * bounds[:, 2], color=color, alpha=0.2, lw=0)
     if not _numeric(levels):
-        axis.set_xticks(x, [value(level) for level in levels], rotation=30, ha="right")
+        axis.set_xticks(x, [value(level, field) for level in levels], rotation=30, ha="right")
     elif x.min() > 0 and x.max() / x.min() > _LOG_BEYOND:
         axis.set_xscale("log", base=2)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -47,6 +48,7 @@ _RC: Any = {
 
 _INCHES = {Size.column: 3.4, Size.page: 7.1}
 _SMALL: Any = {"font.size": 7, "axes.titlesize": 8, "legend.fontsize": 6}  # of what is printed
+_NOTEBOOK_DPI = 110
 _NARROWEST_PANEL = 2.2  # inches; panels that would be narrower stand below each other
 
 _SCREEN = Sheet()
@@ -71,6 +73,15 @@ def styled(sheet: Sheet | None = None) -> Iterator[None]:
         _sheet.reset(token)
 
 
+class Drawing(Figure):
+    """A figure that a notebook shows, whatever backend it has or lacks (``%matplotlib inline`` is not needed)."""
+
+    def _repr_png_(self) -> bytes:
+        buffer = io.BytesIO()
+        self.savefig(buffer, format="png", dpi=_NOTEBOOK_DPI)
+        return buffer.getvalue()
+
+
 def panels(rows: int, columns: int, width: float, height: float, **grid: Any) -> tuple[Figure, list[Axes]]:
     """A figure without a window (so no display is needed), and its axes row by row.
 
@@ -85,7 +96,7 @@ def panels(rows: int, columns: int, width: float, height: float, **grid: Any) ->
         if columns > 1 and width / columns < _NARROWEST_PANEL:
             rows, columns, height = rows * columns, 1, 0.75 * height * columns
             grid = {name: value for name, value in grid.items() if name not in ("width_ratios", "sharey")}
-    figure = Figure(figsize=(width, height))
+    figure = Drawing(figsize=(width, height))
     axes = figure.subplots(rows, columns, squeeze=False, **grid)
     return figure, list(axes.flat)
 

@@ -46,7 +46,7 @@ def _stores(result: Result) -> list[str]:
     """What no warp waits for, if there is any."""
     if not len(result.stores):
         return []
-    title = "static stores and reductions (in 32-byte sectors: of a trial, of a warp instruction, moved by DRAM)"
+    title = "static stores and reductions (32-byte sectors: per trial, per warp instruction, moved by DRAM)"
     return [f"{title}\n{result.stores}"]
 
 
@@ -196,6 +196,7 @@ def _instructions(result: Result) -> str:
         "none": "the trace has no instructions between accesses: memory alone takes so long",
         "estimated": "instructions between accesses are estimated, not counted in machine code",
         "compiled": "instructions between accesses are those of compiled code",
+        "machine_code": "instructions, their waits and stall counts are those of the machine code that was executed",
     }
     return known.get(result.instructions or "", "")
 

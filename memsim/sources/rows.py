@@ -169,7 +169,8 @@ def sort_rows(rows, target, columns):
     Args:
         target: where each warp's first row goes; counted up.
     """
-    op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase = columns
+    op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase = columns[:12]
+    scoreboard_set, scoreboard_wait, stall, result = columns[12:]
     for i in range(len(rows)):
         row = rows[i]
         to = target[row["warp"]]
@@ -186,6 +187,10 @@ def sort_rows(rows, target, columns):
         wait_copies[to] = row["wait_copies"]
         mix[to] = row["mix"]
         phase[to] = row["phase"]
+        scoreboard_set[to] = row["scoreboard_set"]
+        scoreboard_wait[to] = row["scoreboard_wait"]
+        stall[to] = row["stall"]
+        result[to] = row["result"]
 
 
 @loop

@@ -11,7 +11,7 @@ The state is part of a warp's state in :mod:`memsim.sources.rows`: i8 columns LO
 from __future__ import annotations
 
 from memsim.jit.compiled import loop
-from memsim.trace.schema import NO_WAIT, LoadClass
+from memsim.trace.schema import NO_SCOREBOARD, NO_WAIT, LoadClass
 
 CLASSES = len(LoadClass)
 LONG, SHORT, COPIES = int(LoadClass.long), int(LoadClass.short), int(LoadClass.copies)
@@ -53,7 +53,8 @@ def needs_more(state, warp):
 
 @loop
 def take_waits(row, state, warp):
-    """Have a row wait for what was needed since the warp's last row."""
+    """Have a row wait for what was needed since the warp's last row; by class, so not by control code."""
+    without_control_code(row)
     row["wait_long"] = _wait(state, warp, LONG)
     row["wait_short"] = _wait(state, warp, SHORT)
     row["wait_copies"] = _wait(state, warp, COPIES)
@@ -73,8 +74,18 @@ def _wait(state, warp, load_class):
 @loop
 def wait_for_none(row):
     """Have a row wait for nothing, not even an mbarrier, and its gap be of a mix that is not known."""
+    without_control_code(row)
     row["wait_long"] = NO_WAIT
     row["wait_short"] = NO_WAIT
     row["wait_copies"] = NO_WAIT
     row["mix"] = 0
     row["phase"] = 0
+
+
+@loop
+def without_control_code(row):
+    """Have a row set no scoreboard, wait for none, and be followed by the next instruction at once."""
+    row["scoreboard_set"] = NO_SCOREBOARD
+    row["scoreboard_wait"] = 0
+    row["stall"] = 0
+    row["result"] = 0

@@ -12,17 +12,17 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence, Divergence
+from memsim.gpu.choices import Divergence
 from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.columns import Column, MemoryColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
-from memsim.trace.partings import find_partings
+from memsim.trace.partings import find_partings, note_clear_scoreboards
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag, RepairedChunk
-from memsim.trace.transactions import COLUMNS, INSTRUCTION, NOTHING, PARTING, Transactions, column_path
+from memsim.trace.schema import CONTROL_DEFAULTS, NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk, Flag, KnownWaits, RepairedChunk
+from memsim.trace.transactions import COLUMNS, CONTROL, INSTRUCTION, NOTHING, PARTING, Transactions, column_path
 
 CHUNK_INSTRUCTIONS = 1 << 16
 _BUFFER = 1 << 16  # transactions of one call of the compiled loop
@@ -103,6 +103,7 @@ class _Coalescer:
         self._numbers = LineNumbers()
         self._taken, self._arrivals, self._part = 0, np.zeros(0, np.uint32), False
         self._interleaved = gpu.sm.divergence is Divergence.interleaved
+        self._by_control_code = trace.issue.dependence is KnownWaits.control_code
 
     def take(self, chunk: Chunk) -> None:
         """Coalesce the warps of one chunk, which follow those taken before."""
@@ -131,16 +132,18 @@ class _Coalescer:
         self._add_waits(chunk, out)
         out["mix"] = chunk.mix
         self._add_phases(chunk)
+        if self._by_control_code:
+            self._columns["controls"].append(_controls(chunk))
         self._add_partings(chunk, out)
         self._taken += len(chunk.op)
         self._columns["instructions"].append(out)
 
     def _add_waits(self, chunk: Chunk, out: np.ndarray) -> None:
         """Say what each instruction waits for: all loads at sequences' starts, where the trace knows no better."""
-        scoreboard = self._trace.issue.dependence is Dependence.scoreboard
+        unknown = self._trace.issue.dependence is KnownWaits.sequence
         at_starts = np.where(chunk.flags & _WAITS, 0, NO_WAIT)
         for name in WAIT_COLUMNS:
-            out[name] = getattr(chunk, name) if scoreboard else at_starts
+            out[name] = at_starts if unknown else getattr(chunk, name)
 
     def _add_phases(self, chunk: Chunk) -> None:
         """Keep the column of mbarriers' phases from the first one on, and count who arrives at each."""
@@ -161,9 +164,9 @@ class _Coalescer:
         """
         found = np.zeros(len(chunk.op), PARTING)
         if self._interleaved and (chunk.flags & Flag.turn).any():
-            rows, was = out, chunk
-            if isinstance(chunk, RepairedChunk):
-                rows, was = self._rows_before(chunk.before), chunk.before
+            rows, was = out, chunk.before if isinstance(chunk, RepairedChunk) else chunk
+            if was is not chunk or self._by_control_code:
+                rows = self._rows_before(was)
             flags, notes = chunk.flags | was.flags, np.zeros(len(out), np.uint8)
             find_partings(chunk.first_instruction, flags, was.mask, rows, notes, found)
             for name in WAIT_COLUMNS:
@@ -175,14 +178,24 @@ class _Coalescer:
             self._columns["partings"].append(found)
 
     def _rows_before(self, chunk: Chunk) -> np.ndarray:
-        """What partings are found by, of warps before their repair: accesses, what they answer among, waits."""
+        """What partings are found by, before a repair: accesses, what they answer among, waits by class."""
         rows = np.zeros(len(chunk.op), INSTRUCTION)
         answers = np.full(NO_OP + 1, NOTHING, rows["answers"].dtype)
         answers[: len(self._rules)] = self._rules["answers"]
         rows["op"], rows["answers"] = chunk.op, answers[chunk.op]
         self._add_waits(chunk, rows)
+        if self._by_control_code:
+            note_clear_scoreboards(chunk.first_instruction, _controls(chunk), rows)
         return rows
 
     def finish(self) -> None:
         """Write what is known when all chunks were taken."""
         self._columns["arrivals"].append(self._arrivals)
+
+
+def _controls(chunk: Chunk) -> np.ndarray:
+    """CONTROL records of a chunk's rows."""
+    found = np.zeros(len(chunk.op), CONTROL)
+    for field, name in zip(CONTROL.names or (), CONTROL_DEFAULTS, strict=True):
+        found[field] = getattr(chunk, name)
+    return found

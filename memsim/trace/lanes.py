@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.trace.bits import popcounts
 from memsim.trace.coalesce_loop import LANES
-from memsim.trace.schema import EXPLICIT, NO_OP, NO_WAIT, WAIT_COLUMNS, Chunk
+from memsim.trace.schema import EXPLICIT, INSTRUCTION_DEFAULTS, NO_OP, Chunk
 
 IDLE = -1  # the address of a lane that does not take part
 
@@ -68,9 +68,10 @@ def without(chunk: Chunk, rows: np.ndarray) -> Chunk:
         rows: i8, ascending.
     """
     idle = with_addresses(chunk, rows, np.full((len(rows), LANES), IDLE, np.int64))
-    columns = {name: getattr(chunk, name).copy() for name in ("flags", "gap", "beside", "mix", "phase", *WAIT_COLUMNS)}
+    nothing = {"flags": 0, "gap": 0, **INSTRUCTION_DEFAULTS}
+    columns = {name: getattr(chunk, name).copy() for name in nothing}
     for name, values in columns.items():
-        values[rows] = NO_WAIT if name in WAIT_COLUMNS else 0
+        values[rows] = nothing[name]
     return replace(idle, **columns)
 
 

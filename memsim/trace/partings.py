@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.trace.schema import NO_OP, NO_WAIT, Flag, LoadClass
+from memsim.trace.schema import NO_OP, NO_SCOREBOARD, NO_WAIT, Flag, LoadClass
 
 TURN = int(Flag.turn)
 TOGETHER = int(Flag.barrier | Flag.arrives | Flag.awaits)  # what a whole warp does, and mbarriers
@@ -90,6 +90,27 @@ def note_loads(rows, notes, begin, end):
         if rows[row]["op"] == NO_OP and waits_for_none(rows[row]):
             notes[row] = later
         later = notes[row]
+
+
+@loop
+def note_clear_scoreboards(first_instruction, controls, rows):
+    """Have rows of machine code that leave no scoreboard set wait for all long and short loads, which is the same.
+
+    Args:
+        first_instruction: i8 [n_warps + 1], of a chunk.
+        controls: CONTROL [n_instructions].
+        rows: INSTRUCTION [n_instructions], that wait by class for copies alone; their waits are changed.
+    """
+    for warp in range(len(first_instruction) - 1):
+        outstanding = 0
+        for row in range(first_instruction[warp], first_instruction[warp + 1]):
+            wait = np.int64(controls[row]["wait"])
+            if wait > 0 and outstanding & ~wait == 0:
+                rows[row]["wait_long"] = 0
+                rows[row]["wait_short"] = 0
+            outstanding &= ~wait
+            if controls[row]["set"] != NO_SCOREBOARD:
+                outstanding |= 1 << np.int64(controls[row]["set"])
 
 
 @loop

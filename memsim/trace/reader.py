@@ -19,20 +19,27 @@ from memsim.trace.bits import popcount
 from memsim.trace.digest import ContentDigest
 from memsim.trace.schema import (
     ADDRESS_DTYPE,
+    ALL_SCOREBOARDS,
     ARRAY_COLUMNS,
+    CONTROL_DEFAULTS,
     EXPLICIT,
     INDEX_COLUMNS,
     INSTRUCTION_COLUMNS,
     INSTRUCTION_DEFAULTS,
+    MOST_STALL,
     NO_OP,
+    NO_SCOREBOARD,
     OP_COLUMNS,
     OP_DEFAULTS,
+    RESULT_CLASSES,
     SCHEMA,
+    SCOREBOARDS,
     VERSION,
     ArrayInfo,
     Chunk,
     Flag,
     Issue,
+    KnownWaits,
     LaunchShape,
     LoadClass,
     StaticOp,
@@ -223,6 +230,7 @@ class Trace:
             raise self._bad("instructions/flags", "must let a warp turn to some lanes, in a row that does nothing else")
         if chunk.phase.any() or (chunk.flags & _AT_MBARRIER).any():
             self._check_phases(chunk)
+        self._check_control_codes(chunk, access)
         wrong = first_wrong_warp(chunk.first_instruction, chunk.first_address, chunk.stride, chunk.mask)
         if wrong >= 0:
             raise self._bad("warps/first_address", f"of warp {warps[wrong]} does not fit its explicit instructions")
@@ -246,6 +254,28 @@ class Trace:
                 "instructions/flags", "must let no access wait at an mbarrier; give the wait a row of its own"
             )
         self._check_owners(chunk, np.flatnonzero(does))
+
+    def _check_control_codes(self, chunk: Chunk, access: np.ndarray) -> None:
+        """Scoreboards exist, and what sets one brings something; no other trace than one of machine code has any."""
+        if self.issue.dependence is not KnownWaits.control_code:
+            for name, default in CONTROL_DEFAULTS.items():
+                if (getattr(chunk, name) != default).any():
+                    raise self._bad(f"instructions/{name}", f"must be {default}, as `dependence` is no control_code")
+            return
+        sets = chunk.scoreboard_set != NO_SCOREBOARD
+        if (chunk.scoreboard_set[sets] >= SCOREBOARDS).any():
+            known = f"0 to {SCOREBOARDS - 1}, or {NO_SCOREBOARD} for none"
+            raise self._bad("instructions/scoreboard_set", f"must be {known}")
+        for name, most in (
+            ("scoreboard_wait", ALL_SCOREBOARDS), ("stall", MOST_STALL), ("result", len(RESULT_CLASSES))
+        ):  # fmt: skip
+            if (getattr(chunk, name) > most).any():
+                raise self._bad(f"instructions/{name}", f"must not be more than {most}")
+        if ((chunk.result > 0) != (sets & ~access)).any():
+            raise self._bad("instructions/result", "must be given where a row without access sets a scoreboard")
+        silent = np.array([op.load_class is None for op in self.ops], bool)
+        if silent[chunk.op[sets & access]].any():
+            raise self._bad("instructions/scoreboard_set", f"must be {NO_SCOREBOARD} of an access that has no result")
 
     def _check_owners(self, chunk: Chunk, rows: np.ndarray) -> None:
         """No phase that `rows` name is of two blocks."""

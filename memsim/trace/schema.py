@@ -42,9 +42,19 @@ on), which does nothing, stands where the warp turns to lanes that have waited f
 on and those before it up to where its lanes were last active; where lanes of both meet stands a row with their mask. A
 source of the machine's own order has none.
 
-``dependence`` says what a source knows: "scoreboard", or "sequence" where waits are not written and the flags alone
-say where a warp waits, for everything. Flags are always written. ``instructions`` says where gaps come from: "compiled"
-(counted in compiled code), "estimated" (from source code or PTX), or "none" (no gap is known).
+Traces of machine code (from 1.10 on) have the waits of its control codes instead of those by class. A warp has
+SCOREBOARDS scoreboards, each a counter of instructions whose results are outstanding. ``scoreboard_set`` is the one
+that the row's access sets until it has answered, NO_SCOREBOARD for none. ``scoreboard_wait`` has a bit for each that
+must be clear when the row's gap begins. A row without access sets a scoreboard for the last instruction of its gap, if
+``result`` says which class that is: 1 for the first of RESULT_CLASSES, 0 for none. ``stall`` is the stall count of the
+access, or of that instruction: cycles from its issue until the warp's next instruction may issue. Copies are waited for
+by class, as groups of them are.
+
+``dependence`` says what a source knows of waits: "control_code" (as above), "scoreboard" (by class), or "sequence",
+where none are written and the flags alone say where a warp waits, for everything. Flags are always written.
+``instructions`` says where gaps come from: "machine_code" (from 1.10 on: machine code was executed, each instruction is
+counted as it issued), "compiled" (counted in compiled code), "estimated" (from source code or PTX), or "none" (no gap
+is known).
 
 A mix has for each of INSTRUCTION_CLASSES ``count_CLASS`` (warp instructions) and ``chain_CLASS`` (those of them on the
 longest dependent chain). From 1.8 on some links of it stand apart from their class: ``chain_guard`` counts comparisons
@@ -53,7 +63,8 @@ access needs, ``chain_branch`` branches, which have no comparison's time in them
 ``chain_integer``, ``chain_control`` and the like; what reads no more than 1.7 leaves the three out, and takes chains of
 a file of 1.8 for shorter than they are. ``count_tensor`` are matrix instructions, and for each of TENSOR_TYPES
 ``count_TYPE`` their multiply-accumulates, of whole warp instructions. Counts of classes and of matrix instructions add
-up to the gap.
+up to the gap. In traces of machine code, a mix has no chains but ``stall_cycles`` (from 1.10 on): the sum of the stall
+counts of its instructions, without that of an instruction that sets a scoreboard at its end.
 Texts are UTF-8, of fixed length from 1.3 on. ``digest`` names the content (trace.digest), to which the text
 of source files, the GPU and ``by_data`` do not belong.
 ``width`` is the bytes one lane accesses; ``array`` is a row of /arrays. Every traced block has all its warps.
@@ -68,10 +79,8 @@ from math import prod
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
-
 SCHEMA = "memsim-trace"
-VERSION = (1, 9)
+VERSION = (1, 10)
 
 
 class Kind(IntEnum):
@@ -105,12 +114,21 @@ class Flag(IntEnum):
     awaits = 128  # `phase`, that all have arrived at it (op is NO_OP); from 1.7 on
 
 
+class KnownWaits(StrEnum):
+    """What a trace says of its warps' waits."""
+
+    sequence = "sequence"
+    scoreboard = "scoreboard"
+    control_code = "control_code"
+
+
 class Instructions(StrEnum):
     """Where a trace's non-memory instructions come from."""
 
     none = "none"
     estimated = "estimated"
     compiled = "compiled"
+    machine_code = "machine_code"
 
 
 class LoadClass(IntEnum):
@@ -123,6 +141,9 @@ class LoadClass(IntEnum):
 
 NO_OP = 0xFFFF  # `op` of an instruction without memory access (a barrier, or trailing compute that only has a gap)
 NO_WAIT = 255  # in a column of waits: for none of the class
+SCOREBOARDS = 6  # of a warp
+ALL_SCOREBOARDS = (1 << SCOREBOARDS) - 1
+NO_SCOREBOARD = 7  # as control codes have it
 EXPLICIT = np.int32(-(2**31))  # `stride` of an instruction whose addresses are listed
 
 # Column name -> dtype of /instructions. `base` is the byte address of the lowest-numbered active lane when strided,
@@ -140,10 +161,17 @@ INSTRUCTION_COLUMNS: dict[str, str] = {
     "wait_copies": "u1",
     "mix": "<u2",
     "phase": "<u4",
+    "scoreboard_set": "u1",
+    "scoreboard_wait": "u1",
+    "stall": "u1",
+    "result": "u1",
 }
 WAIT_COLUMNS = tuple(f"wait_{each.name}" for each in LoadClass)
+CONTROL_DEFAULTS = {"scoreboard_set": NO_SCOREBOARD, "scoreboard_wait": 0, "stall": 0, "result": 0}
 # Columns that a file of an older minor version lacks.
-INSTRUCTION_DEFAULTS: dict[str, int] = {"beside": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0, "phase": 0}
+INSTRUCTION_DEFAULTS: dict[str, int] = {
+    "beside": 0, **dict.fromkeys(WAIT_COLUMNS, NO_WAIT), "mix": 0, "phase": 0, **CONTROL_DEFAULTS,
+}  # fmt: skip
 ADDRESS_DTYPE = "<u4"
 INDEX_COLUMNS: dict[str, str] = {  # dataset -> dtype of what finds blocks and warps
     "blocks/id": "<i8",
@@ -178,11 +206,16 @@ MIX = np.dtype(
         ("count_tensor", "<u4"),
         *((f"count_{each}", "<u4") for each in TENSOR_TYPES),
         *((f"chain_{each}", "<u4") for each in LINKS[len(INSTRUCTION_CLASSES) :]),
+        ("stall_cycles", "<u4"),
     ]
 )
-MIX_DEFAULTS = {f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]}  # what a file of before 1.8 lacks
+# What a file of before 1.8 lacks, and one of before 1.10.
+MIX_DEFAULTS = {**{f"chain_{each}": 0 for each in LINKS[len(INSTRUCTION_CLASSES) :]}, "stall_cycles": 0}
 ISSUED = (*(f"count_{each}" for each in INSTRUCTION_CLASSES), "count_tensor")  # what adds up to a gap
 MOST_MIXES = 1 << 16
+MOST_STALL = 15  # cycles: a stall count has four bits
+# Of instructions without access that set a scoreboard: those of variable latency, by what decides on it.
+RESULT_CLASSES = (*INSTRUCTION_CLASSES, "tensor", "constant", "register")  # the last: S2R, special registers
 
 
 @dataclass(frozen=True)
@@ -268,12 +301,12 @@ class Issue:
     """What a trace knows of how its warps issue instructions.
 
     Attributes:
-        dependence: whether the columns of waits are written.
+        dependence: which columns of waits are written.
         instructions: where the gaps come from.
         mixes: MIX, the rows of /mixes; the first is all zeros.
     """
 
-    dependence: Dependence = Dependence.sequence
+    dependence: KnownWaits = KnownWaits.sequence
     instructions: Instructions = Instructions.none
     mixes: np.ndarray = field(default_factory=lambda: np.zeros(1, MIX))
 
@@ -290,7 +323,7 @@ class Issue:
     def stated(self) -> dict[str, str]:
         """What attributes say of it, where that is not what an older file means by having none."""
         texts = {"dependence": self.dependence.value, "instructions": self.instructions.value}
-        old = {"dependence": Dependence.sequence.value, "instructions": Instructions.none.value}
+        old = {"dependence": KnownWaits.sequence.value, "instructions": Instructions.none.value}
         return {name: text for name, text in texts.items() if text != old[name]}
 
 
@@ -302,8 +335,8 @@ class Chunk:
         warps: range of the warps' numbers in the trace.
         first_instruction: i8 [n_warps + 1], index into the columns below, starting at 0.
         first_address: i8 [n_warps + 1], index into ``addresses``, starting at 0.
-        op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase: [n_instructions],
-            dtypes of INSTRUCTION_COLUMNS.
+        op, flags, gap, mask, base, stride, beside, wait_long, wait_short, wait_copies, mix, phase, scoreboard_set,
+        scoreboard_wait, stall, result: [n_instructions], dtypes of INSTRUCTION_COLUMNS.
         addresses: u4, byte offsets of explicit instructions.
     """
 
@@ -322,6 +355,10 @@ class Chunk:
     wait_copies: np.ndarray
     mix: np.ndarray
     phase: np.ndarray
+    scoreboard_set: np.ndarray
+    scoreboard_wait: np.ndarray
+    stall: np.ndarray
+    result: np.ndarray
     addresses: np.ndarray
 
 

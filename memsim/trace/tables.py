@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import h5py
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.text import all_printable
@@ -22,9 +21,11 @@ from memsim.trace.schema import (
     MIX,
     MIX_DEFAULTS,
     MOST_MIXES,
+    MOST_STALL,
     Instructions,
     Issue,
     Kind,
+    KnownWaits,
     LaunchShape,
     Space,
 )
@@ -109,7 +110,7 @@ def read_issue(path: Path, file: h5py.File) -> Issue:
     """What is known of waits and mixes; in a file of before 1.4, neither."""
     if "dependence" not in file.attrs:
         return Issue()
-    dependence = _named(path, file, "dependence", Dependence)
+    dependence = _named(path, file, "dependence", KnownWaits)
     instructions = _named(path, file, "instructions", Instructions)
     length = len(hdf5.dataset(path, file, "mixes/count_integer", "<u4", (None,)))
     if not 1 <= length <= MOST_MIXES:
@@ -125,12 +126,16 @@ def read_issue(path: Path, file: h5py.File) -> Issue:
             raise InputError(path, f"mixes/chain_{each}", "must not be more than its count")
     gaps = np.sum([mixes[name] for name in ISSUED], axis=0)
     for name in MIX_DEFAULTS:
-        if (mixes[name] > gaps).any():
+        if name != "stall_cycles" and (mixes[name] > gaps).any():
             raise InputError(path, f"mixes/{name}", "must not be more than the instructions of its row")
+    if (mixes["stall_cycles"] > MOST_STALL * gaps).any():
+        raise InputError(
+            path, "mixes/stall_cycles", f"must not be more than {MOST_STALL} for each instruction of its row"
+        )
     return Issue(dependence, instructions, mixes)
 
 
-_Named = TypeVar("_Named", Dependence, Instructions)
+_Named = TypeVar("_Named", KnownWaits, Instructions)
 
 
 def _named(path: Path, file: h5py.File, name: str, enum: type[_Named]) -> _Named:

@@ -41,6 +41,10 @@ NOTHING = len(LoadClass)
 # Where lanes part, at a row: rows from there to the first of the second side, and to where both have ended; else 0, 0.
 PARTING = np.dtype([("second", "<u4"), ("join", "<u4")])
 
+# Of a trace of machine code, what its control codes say of a row (memsim.trace.schema): the scoreboard that it sets,
+# those that it waits for, cycles until the warp's next instruction, the class of a result that is no access's.
+CONTROL = np.dtype([("set", "u1"), ("wait", "u1"), ("stall", "u1"), ("result", "u1")])
+
 # Bits of `flags` beside schema.Flag's but `turn`: a load that L1 does not serve; an access of the constants' own unit.
 BYPASS_FLAG, CONSTANT_FLAG = 8, 16
 
@@ -57,6 +61,7 @@ COLUMNS: dict[str, np.dtype] = {
     "phase": np.dtype("<u4"),
     "arrivals": np.dtype("<u4"),
     "partings": PARTING,
+    "controls": CONTROL,
     "n_ops": np.dtype("<i8"),
 }
 
@@ -80,6 +85,7 @@ class Transactions:
         arrivals: u4, by the number of a phase: instructions that arrive at it. Empty where `phase` is.
         partings: PARTING, one an instruction, where the GPU issues both sides of a branch at once. Empty where no lanes
             part so.
+        controls: CONTROL, one an instruction. Empty where the trace is not of machine code.
     """
 
     instructions: np.ndarray
@@ -94,6 +100,7 @@ class Transactions:
     phase: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
     arrivals: np.ndarray = field(default_factory=lambda: np.zeros(0, np.uint32))
     partings: np.ndarray = field(default_factory=lambda: np.zeros(0, PARTING))
+    controls: np.ndarray = field(default_factory=lambda: np.zeros(0, CONTROL))
 
     @property
     def warps_per_block(self) -> int:

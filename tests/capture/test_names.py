@@ -7,12 +7,14 @@ import pytest
 from memsim.capture.names import parameter_names
 
 PYTHON = "@triton.jit\ndef add(x, y, n, BLOCK: tl.constexpr, *, STAGES: tl.constexpr = 2):\n    pass\n"
+COMMENTED = "@triton.jit\ndef add(x,  # first, and\n        y,  # second (\n        n):\n    pass\n"
 CUDA = "template <class T>\n__global__ void add(const T* x /* in, out */, T *y, int n = 4) {}\n"
 
 
 @pytest.mark.parametrize(
     ("name", "text", "count", "names"),
     [
+        ("k.py", COMMENTED, 3, ("x", "y", "n")),
         ("k.cu", CUDA, 3, ("x", "y", "n")),
         ("k.cu", CUDA, 4, ("argument0", "argument1", "argument2", "argument3")),
     ],

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from pathlib import Path
 
 import pytest
 
+from memsim.capture.program import RunningProgram
 from memsim.capture.server import serve
 from memsim.gpu.presets import load_gpu
 from memsim.sources.wanted import Wanted
@@ -69,9 +72,28 @@ def test_the_exit_code_of_a_failed_program_is_reported(tmp_path):
         run(tmp_path, "hello(); sys.exit(3)")
 
 
+def test_a_failed_program_tells_what_memsim_lacks(tmp_path):
+    with pytest.raises(InputError, match="exit code 3; no trace was kept; the program called cuOdd, which memsim does"):
+        run(tmp_path, 'hello(); server.recv(1 << 16); server.sendall(frame(8, text(b"cuOdd"))); sys.exit(3)')
+
+
 def test_a_killed_program_is_reported_by_its_signal(tmp_path):
-    with pytest.raises(InputError, match="was ended by SIGKILL"):
+    with pytest.raises(InputError, match="was ended by SIGKILL in its host code, before its first launch; no trace"):
         run(tmp_path, "hello(); os.kill(os.getpid(), 9)")
+
+
+def test_processes_in_other_groups_end_with_the_program(tmp_path):
+    """Ninja starts compilers so."""
+    started = tmp_path / "started"
+    script = (
+        "import subprocess, sys, time; one = subprocess.Popen(['sleep', '60'], process_group=0);"
+        "open(sys.argv[1], 'w').write(str(one.pid)); time.sleep(60)"
+    )
+    with RunningProgram([sys.executable, "-c", script, str(started)], dict(os.environ), "program"):
+        while not (started.exists() and started.read_text()):
+            time.sleep(0.01)
+    state = Path(f"/proc/{started.read_text()}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def test_a_program_that_does_not_exist_is_one_line(tmp_path):

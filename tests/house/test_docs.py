@@ -1,97 +1,135 @@
-"""What the pages say works: the README's Python and commands run (on a smaller matrix), links lead somewhere."""
+"""What the pages say works: their commands run, their links lead somewhere, and the manual is complete."""
 
 from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from configparser import ConfigParser
+from functools import cache
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
+import doc_runner
 import numpy as np
 import pytest
 import synthetic
 import typer
-from compilers import needs_gxx
 from places import ROOT
 from typer.testing import CliRunner
 
+import memsim
 from memsim import Launch
 from memsim.analysis.result import Result
 from memsim.cli import app
+from memsim.gpu import config
 from memsim.gpu.presets import provenance
 from memsim.report.text import counter_rows, ratio_rows
 from memsim.sources.describe import Recorder, load_workload
 
-TEXT = (ROOT / "README.md").read_text()
-PAGES = [
-    ROOT / "README.md",
-    ROOT / "ARCHITECTURE.md",
-    ROOT / "CONTRIBUTING.md",
-    ROOT / "CHANGELOG.md",
-    *sorted(ROOT.glob("docs/**/*.md")),
-]
+MOST_WORDS = 29_000
+
+
+def _script(path: str):
+    """A script of the repository, as a module."""
+    place = spec_from_file_location(Path(path).stem, ROOT / path)
+    module = module_from_spec(place)
+    place.loader.exec_module(module)
+    return module
+
+
+generate, collect, render = map(_script, ("docs/generate.py", "changelog.d/collect.py", "docs/examples/render.py"))
+
+_FAMILIES = {"import", "export", "gpus", "cache"}  # commands that consist of others
+
+FIRST_PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 MANUAL = sorted(ROOT.glob("docs/**/*.md"))
-PAGES += sorted(ROOT.glob("experiments/**/README.md"))
+ROOMS = sorted(ROOT.glob("memsim/*/README.md"))
+PAGES = [*FIRST_PAGES, *MANUAL, *ROOMS, *sorted(ROOT.glob("experiments/**/README.md"))]
+RUN = [ROOT / "README.md", *sorted(ROOT.glob("docs/tutorials/*.md"))]
 
 
-def _blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", TEXT, re.DOTALL)
+@cache
+def _generated() -> dict[str, str]:
+    return generate.pages()
 
 
-@pytest.mark.slow
-def test_the_python_runs(tmp_path, monkeypatch, capsys):
-    """The blocks are one session: the kernel of the tutorial is the one that is simulated."""
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "blur.py"
-    file.write_text("\n".join(_blocks("python")))
-    exec(compile(file.read_text(), str(file), "exec"), {"__name__": "readme"})
-    assert (tmp_path / "blur-result.h5").exists() and "a[i + 1]" in capsys.readouterr().out
-
-
-def test_the_tutorials_commands_run(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("blur.py").write_text(_blocks("python")[0])
-    for command in re.findall(r"`memsim (trace blur[^`]*|run blur[^`]*)`", TEXT):
-        fewer = ["--trials", "2"] if command.startswith("run") else []
-        done = CliRunner().invoke(app, [*shlex.split(command), *fewer])
-        assert done.exit_code == 0, done.output
-
-
-COMMANDS = re.findall(r"memsim [^&\n]+", "\n".join(_blocks("sh")))
-DESCRIBED, CAPTURED = ["trace", "info", "run", "show", "plot", "gpus"], ["capture", "run"]
-
-
-def _failures(commands):
-    """What each of the commands that end badly printed, by command."""
-    fewer = {
-        "rows=86016": "rows=2048", "--seed 1 -j 2": "--trials 2", "--gpu tesla-v100": "--trials 2",
-        "traces/cuda/spmv.cu -o t.h5": f"{ROOT}/traces/cuda/spmv.cu -o t.h5 -- 2048 16",
-    }  # fmt: skip
-    failures = {}
-    for command in commands:
-        for long, short in fewer.items():
-            command = command.replace(long, short)
-        done = CliRunner().invoke(app, shlex.split(command)[1:])
-        if done.exit_code:
-            failures[command] = done.output
-    return failures
+def _name(page: Path) -> str:
+    return str(page.relative_to(ROOT))
 
 
 @pytest.mark.slow
-def test_the_commands_run(tmp_path, monkeypatch):
+@pytest.mark.parametrize("page", RUN, ids=_name)
+def test_commands_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch):
+    """The README and the tutorials, as a newcomer follows them."""
     monkeypatch.chdir(tmp_path)
-    assert [command.split()[1] for command in COMMANDS] == DESCRIBED + CAPTURED
-    assert not _failures(COMMANDS[: len(DESCRIBED)])
+    done = doc_runner.run(page.read_text())
+    assert len(done.ran) >= 3 and done.shown
+    assert not done.missing(), f"python tests/house/doc_runner.py {_name(page)} shows what is printed now"
 
 
 @pytest.mark.slow
-@needs_gxx
-def test_the_capture_runs(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert not _failures(COMMANDS[len(DESCRIBED) :])
+@pytest.mark.parametrize("name", render.ORDER)
+def test_examples_print_what_their_pages_show(name):
+    if name == "cuda_cpp" and shutil.which("nvcc") is None:
+        pytest.skip("nvcc is not on PATH")
+    now, shown = render.page(name, render.output(name)), (ROOT / f"docs/examples/{name}.md").read_text()
+    assert [doc_runner.masked(line) for line in now.splitlines()] == [
+        doc_runner.masked(line) for line in shown.splitlines()
+    ], f"python docs/examples/render.py {name}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_readme_is_short():
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 100 and len(text.split()) <= 700
+    assert "ERR_NVGPUCTRPERM" in text  # what people search for who may not read counters
+
+
+def test_version_is_stated_once():
+    """CITATION.cff repeats it, and the changelog has its section."""
+    assert f"\nversion: {memsim.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {memsim.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_fragments_become_a_section(tmp_path):
+    (tmp_path / "b.fixed.md").write_text("One fix.\n")
+    (tmp_path / "a.added.md").write_text("One thing,\nwith two lines.\n")
+    (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\nText.\n\n## 0.1.0\n\nOld.\n")
+    collect.collect("0.2.0", tmp_path / "CHANGELOG.md", tmp_path)
+    text = (tmp_path / "CHANGELOG.md").read_text()
+    order = [
+        "Text.",
+        "## 0.2.0",
+        "### Added",
+        "- One thing,\n  with two lines.",
+        "### Fixed",
+        "- One fix.",
+        "## 0.1.0",
+        "Old.",
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places) and not list(tmp_path.glob("*.fixed.md"))
+
+
+def test_workflow_runs_what_developers_run():
+    workflow = (ROOT / ".github/workflows/check.yml").read_text()
+    setup = (ROOT / "setup.cfg").read_text()
+    assert "run: .ci/run" in workflow
+    for version in re.findall(r"Python :: (3\.\d+)", setup):
+        assert f'"{version}"' in workflow
+
+
+def test_architecture_is_a_map():
+    assert len((ROOT / "ARCHITECTURE.md").read_text().splitlines()) <= 200
+
+
+def test_hand_written_pages_are_few_words():
+    """Those of the manual, without the log of measurements."""
+    words = {_name(page): len(page.read_text().split()) for page in MANUAL if "internals" not in page.parts}
+    assert sum(words.values()) < MOST_WORDS, words
+
+
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_commands_are_understood(page):
     """Every command in a block of shell: its name, its options, and the shape of what they are given."""
     blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL)
@@ -105,7 +143,7 @@ def test_commands_are_understood(page):
             assert command.make_context(command.name, arguments).params
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_links_lead_somewhere(page):
     """To a file, or to a heading of one."""
     for target in re.findall(r"\]\(([^)\s]+)\)", page.read_text()):
@@ -125,7 +163,7 @@ def _anchors(page: Path) -> set[str]:
 LONGEST = 150  # characters of a line of prose: it fits a screen
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize("page", PAGES, ids=_name)
 def test_lines_of_prose_fit_a_screen(page):
     outside = "".join(page.read_text().split("```")[::2])
     long = [line for line in outside.splitlines() if len(line) > LONGEST and not re.match(r"\s*[|<!]", line)]
@@ -133,7 +171,7 @@ def test_lines_of_prose_fit_a_screen(page):
 
 
 def test_deviations_that_are_cited_exist():
-    known = set(re.findall(r"^- \*\*(D\d+)\*\*", (ROOT / "ARCHITECTURE.md").read_text(), re.MULTILINE))
+    known = set(re.findall(r"^- \*\*(D\d+)\*\*", (ROOT / "docs/explanation/limits.md").read_text(), re.MULTILINE))
     assert len(known) > 8
     for page in PAGES:
         assert set(re.findall(r"\bdeviation (D\d+)\b", page.read_text())) <= known, page
@@ -148,10 +186,12 @@ def test_extras_that_are_named_exist():
     assert {"cuda", "machine-code"} <= named <= set(setup["options.extras_require"])
 
 
-def test_make_targets_exist():
+@pytest.mark.parametrize("page", PAGES, ids=_name)
+def test_make_targets_exist(page):
     makefile = (ROOT / "Makefile").read_text()
-    for target in re.findall(r"^make (\w+)", "\n".join(_blocks("sh")), re.MULTILINE):
-        assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+    shell = "\n".join(re.findall(r"```sh\n(.*?)```", page.read_text(), re.DOTALL))
+    targets = re.findall(r"`make ([a-z]+)`", page.read_text()) + re.findall(r"^make ([a-z]+)", shell, re.MULTILINE)
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets), targets
 
 
 @pytest.mark.slow
@@ -210,7 +250,7 @@ def test_the_page_of_python_runs(tmp_path, monkeypatch, capsys):
     exec(compile(Path("page.py").read_text(), "page.py", "exec"), {"__name__": "page"})
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[:3:2]] == ["ms", "cycles"]
-    assert lines[3] == "axpy on a100: 1 finding of weight, most in excess first"
+    assert lines[3] == "axpy on a100: 1 finding, largest attributable share first"
 
 
 def test_the_page_of_gpus_runs(tmp_path, monkeypatch):
@@ -223,14 +263,43 @@ def test_the_page_of_gpus_runs(tmp_path, monkeypatch):
     assert (found.value, found.status) == (263, "assumed") and "are 263" in page
 
 
-def test_every_page_is_in_the_manual():
-    """In the index, or in the page of its folder."""
-    nav = (ROOT / "mkdocs.yml").read_text()
-    for page in MANUAL:
-        assert str(page.relative_to(ROOT / "docs")) in nav, page
+def test_the_site_has_every_page():
+    """Hand-written and generated, and no other."""
+    there = {str(page.relative_to(ROOT / "docs")) for page in MANUAL} | set(_generated())
+    nav = (ROOT / "mkdocs.yml").read_text().split("\nnav:\n")[1]
+    assert set(re.findall(r"[\w/]+\.md", nav)) == there
 
 
-@pytest.mark.parametrize("page", MANUAL, ids=lambda page: str(page.relative_to(ROOT / "docs")))
+def test_the_reference_has_every_field_and_command():
+    """With a unit where its name has one, and a meaning."""
+    pages = _generated()
+    rows = [line.split(" | ") for line in pages["reference/gpu_fields.md"].splitlines() if line.startswith("| `")]
+    rows = {row[0].strip("| `"): row[1:] for row in rows}
+    assert set(config.fields()) <= set(rows)
+    for field in config.fields():
+        unit, _, _, meaning = rows[field]
+        assert len(meaning.split()) > 1, field
+        assert unit.strip() or not re.search(r"_(bytes|cycles|mhz|us|ns|gb_per_s)$", field), field
+    commands = typer.main.get_command(app).commands
+    for name in {"run", "show", "capture"} | set(commands) - _FAMILIES:
+        assert f"\n## memsim {name}\n" in pages["reference/commands.md"], name
+        for option in (one for one in commands[name].params if one.opts[0].startswith("--") and not one.hidden):
+            assert option.opts[0] in pages["reference/commands.md"], option.opts
+    assert "::: memsim.api.replay.simulate\n" in pages["reference/python.md"]
+
+
+@pytest.mark.parametrize("readme", ROOMS, ids=_name)
+def test_files_that_a_room_names_exist(readme):
+    named = re.findall(r"(?<![\w/])([\w/]+\.py)\b", readme.read_text())
+    assert named and all((readme.parent / name).exists() for name in named)
+
+
+def test_every_room_has_a_readme():
+    rooms = {path.parent.name for path in ROOT.glob("memsim/*/*.py")}
+    assert {page.parent.name for page in ROOMS} == rooms
+
+
+@pytest.mark.parametrize("page", MANUAL, ids=_name)
 def test_a_page_begins_with_a_paragraph_of_what_it_is(page):
     """Before any command or table, so that a reader knows within a few lines whether the page is for them."""
     title, first, *_ = re.split(r"\n\n", page.read_text())

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-import configparser
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -47,12 +48,16 @@ def test_a_room_imports_only_rooms_before_it(path):
         assert ROOMS.index(other) < ROOMS.index(room), f"{path.relative_to(ROOT)} imports {other}"
 
 
-def test_every_package_is_packaged():
-    setup = configparser.ConfigParser()
-    setup.read(ROOT / "setup.cfg")
-    named = set(setup["options"]["packages"].split())
-    here = {".".join(path.parent.relative_to(ROOT).parts) for path in FILES if path.name == "__init__.py"}
-    assert named == here | {"memsim.traces", "memsim.configs"}
+@pytest.mark.slow
+def test_what_is_packaged_is_what_there_is(tmp_path):
+    """Every module and data file of the package, the workloads, and the presets."""
+    build = [sys.executable, "setup.py", "-q", "build_py", "-d", str(tmp_path)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    packaged = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if path.is_file()}
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, check=True, capture_output=True, text=True).stdout.split()
+    there = {path for path in tracked if path.startswith("memsim/") and not path.endswith(".md")}
+    there |= {f"memsim/{path}" for path in tracked if path.startswith(("traces/", "configs/"))}
+    assert there == {path for path in packaged if "__pycache__" not in path}
 
 
 INTERNALS = ("numba.core", "numba.np", "numba.extending", "llvmlite")

@@ -140,7 +140,7 @@ PLACEHOLDERS = {
 
 def _documented():
     """Every name of the manual's table, its placeholders filled in, with its unit."""
-    table = (ROOT / "docs" / "how_to" / "profiler.md").read_text().split("## Conventions beside ncu's metrics")[1]
+    table = (ROOT / "docs" / "how_to" / "profiler.md").read_text().split("## Metrics")[1]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines() if line.startswith("| `")]
     for names, units, *_ in rows:
         patterns = re.findall(r"`([^`]+)`", names)

@@ -19,7 +19,7 @@ from memsim.models.cumapz.factors import FACTORS, first_blocks
 from memsim.report.estimate import document
 from memsim.report.estimate import text as estimate_text
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Dependence, Flag, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.schema import NO_OP, Flag, Kind, KnownWaits, LaunchShape, Space, StaticOp
 from memsim.trace.writer import TraceWriter
 from tests.trace_programs import ARRAYS, OPS, chunk
 
@@ -240,7 +240,7 @@ def test_code_that_marks_no_store_is_said_to_tell_no_fetch(tmp_path):
         writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), shared_bytes=256), OPS, ARRAYS)
     trace = Trace.open(tmp_path / "t.h5")
     marked = memsim.estimate(trace, GPU)
-    counted = memsim.estimate(replace(trace, issue=replace(trace.issue, dependence=Dependence.scoreboard)), GPU)
+    counted = memsim.estimate(replace(trace, issue=replace(trace.issue, dependence=KnownWaits.scoreboard)), GPU)
     assert marked.cumapz.fetches_seen and not counted.cumapz.fetches_seen
     assert "does not tell what fills shared memory" in estimate_text(counted) and "1: no buffer" in estimate_text(
         marked

@@ -16,10 +16,16 @@ import numpy as np
 import pytest
 import synthetic
 
+import memsim
 from memsim.analysis.result import Result
 from memsim.analysis.statistics import Sample
+from memsim.analysis.utilization import utilization
 from memsim.gpu.presets import load_gpu, provenance
+from memsim.report.changes import changes
 from memsim.report.page import write_page
+from memsim.report.page.highlight import highlighted
+from memsim.report.page.roofline import roofline
+from memsim.report.page.source import sources
 from memsim.report.page.write import render
 from memsim.report.sheet import Sheet
 from memsim.report.style import styled
@@ -91,7 +97,7 @@ def test_the_page_is_whole_and_true_to_the_result(result):
 @pytest.mark.slow
 def test_two_results_are_compared(result):
     text = _page({"one": result, "two": Result(_trials(8))})
-    assert "Beside one" in text and "1× (1 … 1)" in text
+    assert "Compared with one" in text and "1× (1 … 1)" in text
 
 
 def _cause(cause, lines, gain):
@@ -115,7 +121,76 @@ def test_lines_tell_what_can_be_won_there(result):
     assert "divergent lanes, here and at spmv.py:43, spmv.py:44: estimated speed-up 2x (time -50.0 %," in html.unescape(
         text
     )
-    assert "without gain: misaligned warps: -30.0%" in html.unescape(text)
+    assert "without a speed-up: misaligned warps (time +30.0 %)" in html.unescape(text)
+
+
+@pytest.fixture(scope="module")
+def transposes(tmp_path_factory):
+    """A tile without padding, of which every lane of a warp reads from one bank, and a padded one."""
+    found = {}
+    for variant in ("tiled", "padded"):
+        trace = memsim.trace("transpose", n=256, variant=variant, gpu="tesla-v100", blocks="all")
+        found[variant] = memsim.simulate(trace, gpu="tesla-v100", trials=2)
+    return found
+
+
+def test_a_line_shows_sectors_and_passes(transposes):
+    """A line that loads from shared memory and stores to global memory needs both."""
+    (file,) = sources(transposes["tiled"], ())
+    (line,) = (one for one in file.lines if one.measure and one.measure.passes > 2)
+    both = [getattr(line.measure, name) for name in ("sectors", "least", "passes", "least_passes")]
+    assert both == [4.0, 4.0, 32.0, 1.0]
+    row = next(row for row in _rows(_page({"one": transposes["tiled"]})) if row[0] == str(line.number))
+    assert "4.0 / 4.0 sectors" in row[5] and "32.0 / 1.0 passes" in row[5]
+
+
+def test_source_lines_are_whole_and_coloured():
+    code = [
+        "__global__ void k(float *a) {",
+        "    a[threadIdx.x] = 1.f; // <" + 200 * "x" + ">",
+        "/* of two",
+        'lines */ "s";',
+    ]
+    for name, has in (("k.cu", '<span class="kr">__global__</span>'), ("k.unknown", "__global__ void")):
+        marked = highlighted(f"/home/someone/{name}", code)
+        assert has in marked[0] and len(marked) == 4
+        plain = [html.unescape(re.sub(r"<[^>]*>", "", line)) for line in marked]
+        assert plain == code
+
+
+def test_the_authors_path_is_shortened(result):
+    trials = _trials(2)
+    for op in trials.ops:
+        op["file"] = "/home/someone/work/kernels/spmv.cu"
+    trials.about["trace"]["source"] = "/home/someone/work/kernels/spmv.cu /home/someone/b.cu"
+    text = _page({"one": Result(trials)})
+    assert "/home/someone" not in text and text.count("kernels/spmv.cu") == 1
+
+
+def test_a_comparison_says_what_changed(transposes):
+    found = changes(*transposes.values())
+    shown = {one.name: one for one in found.shown}
+    (passes,) = (one for name, one in shown.items() if name.startswith("loads of tile, passes per instruction"))
+    assert (passes.first, passes.second) == (32.0, 1.0) and passes.name in found.sentence()
+    assert shown["load-store units and L1 busy"].ratio < 0.5 and "DRAM sectors" in found.same
+    text = html.unescape(_page({"slow": transposes["tiled"], "fast": transposes["padded"]}))
+    assert "What changed most: " in text and "Compared with slow" in text
+    same = changes(transposes["tiled"], transposes["tiled"])
+    assert not same.shown and same.sentence().startswith("no count, busy part or access pattern changed")
+
+
+def test_roofline_points_lie_at_the_busy_share(transposes):
+    """Of a kernel that stores parts of sectors, too: its height over the roof is the busy share of the table."""
+    trace = memsim.trace("transpose", n=256, variant="naive", gpu="tesla-v100", blocks="all")
+    of = memsim.simulate(trace, gpu="tesla-v100", trials=2)
+    (axis,) = roofline(of).axes
+    busy = {part.name: part.busy for part in utilization(of)}
+    points = {line.get_label().split(",")[0]: line for line in axis.get_lines() if line.get_marker() == "o"}
+    for level, part in (("L1", "load-store units and L1"), ("L2", "L2"), ("DRAM", "DRAM")):
+        (x,), (rate,) = points[level].get_data()
+        roof = float(re.search(r"([\d,]+) Gsector", points[level].get_label())[1].replace(",", ""))
+        assert rate / (x * roof) == pytest.approx(busy[part], rel=0.01)
+    assert busy["L2"] > 0.5
 
 
 def _rows(text):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import synthetic
 
 from memsim.analysis.result import Result
+from memsim.report.study import conclusions
+from memsim.report.study import text as study_text
 from memsim.studies import Case, StudyResult
+from memsim.studies.effects import surely_less
 from memsim.support.errors import InputError
 
 POINTS = [{"l1.ways": 4, "gpu": "tesla-c2050"}, {"l1.ways": 8, "gpu": "tesla-c2050"}, {"l1.ways": 16, "gpu": "h100"}]
@@ -48,3 +54,51 @@ def test_an_xarray_has_ops_and_levels(study):
     loads = [op["kind"] == "load" for op in MORE.ops]
     l1 = (found.hit.sum("op") / found.asked.isel(op=loads).sum("op")).sel(level="l1", point=1)
     assert np.allclose(l1, Result(MORE).l1_read.values, atol=1e-12)
+
+
+def _scaled(trials, factor, noise):
+    """The same trials with other times; noise differs from trial to trial and from point to point."""
+    cycles = (trials.cycles * factor * (1 + np.array(noise))).astype(trials.cycles.dtype)
+    return replace(trials, cycles=cycles)
+
+
+def _grid(factors):
+    """Points over two fields, whose times are so many times those of the same trials, each with its own noise."""
+    points = [{"l1.size_bytes": size, "l1.ways": ways} for size in (16384, 49152) for ways in (4, 8)]
+    base, rng = synthetic.spmv(6, seed=3), np.random.default_rng(5)
+    trials = {
+        (number, 0): _scaled(base, factors(point), rng.normal(0, 0.004, 6)) for number, point in enumerate(points)
+    }
+    return StudyResult(points, [Case("spmv", "tesla-c2050")], trials)
+
+
+def test_a_study_begins_with_a_sentence():
+    """The field that matters with its saving; what lies within the noise is no winner."""
+    (sentence,) = conclusions(_grid(lambda point: 0.8 if point["l1.size_bytes"] == 49152 else 1.0))
+    found = re.fullmatch(
+        r"spmv on tesla-c2050: l1.size_bytes 48 KiB saves ([\d.]+) % \(([\d.]+) … ([\d.]+)\) compared with 16 KiB; "
+        r"l1.ways changes nothing within the noise",
+        sentence,
+    )
+    assert found is not None and float(found[1]) == pytest.approx(20, abs=1)
+    assert float(found[2]) < float(found[1]) < float(found[3])
+    nothing = _grid(lambda point: 1.0)
+    assert conclusions(nothing) == ["spmv on tesla-c2050: l1.size_bytes and l1.ways change nothing within the noise"]
+    text = study_text(nothing)
+    assert text.index("change nothing") < text.index("48 KiB") and "time, " in text
+
+
+def test_what_no_sentence_can_say():
+    lonely = StudyResult([{"l1.ways": 4}], [Case("spmv")], {(0, 0): FEWER})
+    assert conclusions(lonely) == ["spmv: one point"]
+    diagonal = StudyResult([{"a": 1, "b": 1}, {"a": 2, "b": 2}], [Case("spmv")], {(0, 0): FEWER, (1, 0): MORE})
+    assert "no two of its points differ in a single field" in conclusions(diagonal)[0]
+    one = synthetic.spmv(1)
+    single = StudyResult([{"l1.ways": 4}, {"l1.ways": 8}], [Case("spmv")], {(0, 0): one, (1, 0): one})
+    assert "one trial per point" in conclusions(single)[0]
+
+
+def test_no_point_of_the_front_is_within_the_noise_of_a_cheaper_one():
+    same, faster = _grid(lambda point: 1.0), _grid(lambda point: 0.8 if point["l1.ways"] == 8 else 1.0)
+    assert not any(surely_less(same, first, second, 0) for first in range(4) for second in range(4))
+    assert surely_less(faster, 1, 0, 0) and not surely_less(faster, 0, 1, 0)

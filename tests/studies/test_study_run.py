@@ -45,6 +45,17 @@ def test_a_points_trials_are_those_of_a_run(whole, tmp_path):
         assert mine.about["gpu"] == alone.trials.about["gpu"]
 
 
+def test_trials_of_an_earlier_run_are_not_replayed(whole, tmp_path, monkeypatch):
+    from memsim.support import result_cache
+
+    monkeypatch.setattr(result_cache, "cache_folder", lambda kind: tmp_path)
+    monkeypatch.setenv(result_cache.VARIABLE, "10")
+    first = small_study().run()
+    assert not different(first, whole)
+    monkeypatch.setattr(running, "replay", None)
+    assert not different(small_study().run(), first)
+
+
 def test_workers_change_nothing(whole):
     assert not different(small_study().run(jobs=2), whole)
 

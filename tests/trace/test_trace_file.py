@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from places import ROOT
 
 from experiments.robustness.damage import damaged
-from memsim.gpu.choices import Dependence
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import (
+    CONTROL_DEFAULTS,
     EXPLICIT,
     INSTRUCTION_COLUMNS,
     MIX,
@@ -31,6 +31,7 @@ from memsim.trace.schema import (
     Instructions,
     Issue,
     Kind,
+    KnownWaits,
     LaunchShape,
     Space,
     StaticOp,
@@ -114,7 +115,7 @@ def test_an_older_file_has_no_chains_side_by_side(tmp_path):
 MIXES = np.zeros(2, MIX)
 MIXES[1]["count_fp32"], MIXES[1]["chain_fp32"] = 4, 2
 MIXES[1]["count_tensor"], MIXES[1]["count_tensor_f16"] = 1, 4096
-SCOREBOARD = Issue(Dependence.scoreboard, Instructions.compiled, MIXES)
+SCOREBOARD = Issue(KnownWaits.scoreboard, Instructions.compiled, MIXES)
 
 
 def write_waits(path, issue=SCOREBOARD, waits=(0, 255, 3)):
@@ -133,8 +134,8 @@ def test_waits_and_mixes_are_read_as_written(tmp_path):
         [0, 255], [255, 255], [3, 255]]  # fmt: skip
     assert found.mix.tolist() == [1, 0] and trace.issue.issued.tolist() == [0, 5]
     assert np.array_equal(trace.issue.mixes, MIXES) and trace.ops[0].async_copy and not trace.ops[1].async_copy
-    assert (trace.issue.dependence, trace.issue.instructions) == (Dependence.scoreboard, Instructions.compiled)
-    others = [replace(SCOREBOARD, dependence=Dependence.sequence), replace(SCOREBOARD, instructions=Instructions.none)]
+    assert (trace.issue.dependence, trace.issue.instructions) == (KnownWaits.scoreboard, Instructions.compiled)
+    others = [replace(SCOREBOARD, dependence=KnownWaits.sequence), replace(SCOREBOARD, instructions=Instructions.none)]
     more = np.concatenate([MIXES, MIXES[:1]])
     digests = {write_waits(tmp_path / "u.h5", issue) for issue in (*others, replace(SCOREBOARD, mixes=more))}
     assert len(digests | {digest, write_waits(tmp_path / "u.h5", waits=(0, 255, 4))}) == 5
@@ -166,6 +167,49 @@ def test_a_file_of_before_1_8_has_no_links_apart_from_their_class(tmp_path):
     trace = Trace.open(tmp_path / "t.h5")
     list(trace.chunks())
     assert np.array_equal(trace.issue.mixes, MIXES) and trace.digest == digest
+
+
+CODE = replace(SCOREBOARD, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
+ACCESS, RESULT = (3, 0, 4, 0), (5, 0b1001, 1, 6)  # set, wait, stall, result
+
+
+def write_controls(path, access=ACCESS, result=RESULT, issue=CODE, op=0):
+    """A load that sets scoreboard 3, and an instruction that waits for it and sets another."""
+    row = [NO_WAIT, NO_WAIT, NO_WAIT]
+    rows = [[(op, 1, 5, 1, 512, 4, 0, [], *row, 1, 0, *access), (NO_OP, 0, 5, 1, 0, 0, 0, [], *row, 1, 0, *result)], []]
+    with TraceWriter(path, kernel="k", source="kernel.py", parameters={}) as writer:
+        writer.append(np.arange(1), chunk(rows))
+        return writer.finish(shape(rows), OPS, ARRAYS, issue)
+
+
+def test_control_codes_are_read_as_written_and_name_the_trace(tmp_path):
+    digest = write_controls(tmp_path / "t.h5")
+    trace = Trace.open(tmp_path / "t.h5")
+    (found,) = trace.chunks()
+    assert [tuple(getattr(found, name)[row] for name in CONTROL_DEFAULTS) for row in (0, 1)] == [ACCESS, RESULT]
+    assert (trace.issue.dependence, trace.issue.instructions) == (CODE.dependence, CODE.instructions)
+    for at in range(4):
+        other = tuple(value + (k == at and value != 0) for k, value in enumerate(RESULT))
+        assert other == RESULT or write_controls(tmp_path / "u.h5", result=other) != digest
+
+
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        (dict(access=(6, 0, 4, 0)), "scoreboard_set must be 0 to 5, or 7 for none"),
+        (dict(access=(3, 64, 4, 0)), "scoreboard_wait must not be more than 63"),
+        (dict(access=(3, 0, 16, 0)), "stall must not be more than 15"),
+        (dict(result=(5, 0, 4, 12)), "result must not be more than 11"),
+        (dict(result=(5, 0, 4, 0)), "result must be given where a row without access sets a scoreboard"),
+        (dict(access=(3, 0, 4, 1)), "result must be given where a row without access sets a scoreboard"),
+        (dict(op=1), "scoreboard_set must be 7 of an access that has no result"),
+        (dict(issue=SCOREBOARD), "scoreboard_set must be 7, as `dependence` is no control_code"),
+    ],
+)
+def test_control_codes_that_make_no_sense_are_one_line(tmp_path, wrong, says):
+    write_controls(tmp_path / "t.h5", **wrong)
+    with pytest.raises(InputError, match=rf"t\.h5: instructions/{says}"):
+        list(Trace.open(tmp_path / "t.h5").chunks())
 
 
 def write_phases(path, flags=(Flag.arrives, Flag.awaits), phases=(2, 2), ops=(1, NO_OP)):
@@ -232,7 +276,7 @@ def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor)
         for name in ("dependence", "instructions"):
             del file.attrs[name]
         del file["mixes"], file["ops/async_copy"], file["ops/by_data"], file["sources"]
-        for name in (*WAIT_COLUMNS, "mix"):
+        for name in (*WAIT_COLUMNS, "mix", *CONTROL_DEFAULTS):
             del file[f"instructions/{name}"]
         for name in OLDER[minor]:
             del file["instructions/beside" if name == "beside" else f"ops/{name}"]
@@ -240,7 +284,7 @@ def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor)
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
     assert {v for name in WAIT_COLUMNS for v in getattr(found, name).tolist()} == {NO_WAIT} and not found.mix.any()
-    assert (trace.issue.dependence, trace.issue.instructions) == (Dependence.sequence, Instructions.none)
+    assert (trace.issue.dependence, trace.issue.instructions) == (KnownWaits.sequence, Instructions.none)
     assert trace.digest == digest and len(trace.issue.mixes) == 1
 
 
@@ -279,6 +323,11 @@ def two_mixes(file):
 def longer_chain(file):
     two_mixes(file)
     file["mixes/chain_half"][1] = 5
+
+
+def more_stalls(file):
+    two_mixes(file)
+    file["mixes/stall_cycles"][1] = 61
 
 
 def more_links(file):
@@ -328,6 +377,7 @@ DAMAGE = {
     "mixes without a first row": (element("mixes/count_fp32", 0, 1), "mixes"),
     "longer chain than there is": (longer_chain, "mixes/chain_half"),
     "more links than instructions": (more_links, "mixes/chain_guard"),
+    "more stalls than instructions have": (more_stalls, "mixes/stall_cycles"),
     "no mixes": (lambda file: file.__delitem__("mixes"), "mixes/count_integer"),
     "short mixes": (replaced("mixes/chain_fp32", lambda v: v[:0]), "mixes/chain_fp32"),
 }

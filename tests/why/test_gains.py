@@ -75,6 +75,22 @@ def test_the_gain_that_is_told_is_the_fast_versions(pair):
     _check(*versions, cause)
 
 
+def test_the_same_explanation_again_replays_nothing(tmp_path, monkeypatch):
+    from memsim.support import result_cache
+    from memsim.why import gains
+
+    monkeypatch.setattr(result_cache, "cache_folder", lambda kind: tmp_path)
+    monkeypatch.setenv(result_cache.VARIABLE, "10")
+    trace, result = _simulated("transpose", "tesla-v100", variant="naive", n=128)
+    once = explain(result, trace)
+    monkeypatch.setattr(gains, "in_processes", None)
+    again = explain(result, trace)
+    assert any(one.gain for one in once.causes)
+    for one, other in zip(once.causes, again.causes, strict=True):
+        assert one.cause is other.cause and (one.gain is None) == (other.gain is None)
+        assert one.gain is None or one.gain.share.values.tolist() == other.gain.share.values.tolist()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("pair", _marked(OURS))
 def test_so_it_is_of_kernels_of_our_own(pair):

@@ -13,10 +13,9 @@ from budget import cases
 
 import memsim
 from memsim import Launch, Thread, workload
-from memsim.gpu.choices import Dependence
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
-from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, Kind
+from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, Kind, KnownWaits
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
@@ -81,7 +80,7 @@ def in_and_out_of_order() -> Launch:
 
 def _counted(trace):
     """As a trace of compiled code, whose waits are counts of loads."""
-    return dataclasses.replace(trace, issue=dataclasses.replace(trace.issue, dependence=Dependence.scoreboard))
+    return dataclasses.replace(trace, issue=dataclasses.replace(trace.issue, dependence=KnownWaits.scoreboard))
 
 
 TRACES = {
@@ -248,7 +247,7 @@ def test_a_chain_of_loads_is_not_loaded_ahead_however_regular(chain):
         [chunk.wait_long[chunk.op == load] for chunk in one.chunks()]  # of loads alone: the store waits less in both
         for one in (trace, later)
     ]
-    assert trace.ops[load].by_data is chain and trace.issue.dependence is Dependence.scoreboard
+    assert trace.ops[load].by_data is chain and trace.issue.dependence is KnownWaits.scoreboard
     assert all(np.array_equal(*each) for each in zip(*waits, strict=True)) is chain
 
 

@@ -107,6 +107,9 @@ MEMSIM_API Status allocate(AllocationKind kind, uint64_t bytes, uint64_t* addres
                            uint64_t alignment = 512, std::string name = {});
 // Frees what begins at the address; invalid_value if nothing of these kinds does. Address 0 does nothing.
 MEMSIM_API Status release(uint64_t address);
+// Memory of a graph's allocation node: its address stays the graph's when it is freed, and each launch makes it anew.
+MEMSIM_API void keep_for_graph(uint64_t address);
+MEMSIM_API void renew_for_graph(uint64_t address);
 // The allocation that holds the address (also a preloaded malloc's block in Python); false: none.
 MEMSIM_API bool find_allocation(uint64_t address, Allocation* found);
 // Sets the pool an allocation belongs to, or other bookkeeping kept in flags.

@@ -12,6 +12,7 @@ from memsim.capture.kept_ptx import KEPT_PTX
 from memsim.gpu.config import GPU
 from memsim.support.cache import cache_folder
 
+EMPTY_ARCHIVE = b"!<arch>\n"
 CHILD = Path(__file__).parent / "child"  # sitecustomize.py, which Python runs at its start
 
 
@@ -32,6 +33,10 @@ def python_variables(variables: Mapping[str, str], libraries: Path, scratch: Pat
     linked = scratch / "lib"
     linked.mkdir(exist_ok=True)
     (linked / "libcuda.so").symlink_to(libraries / "libcuda.so.1")  # Triton 3.4 links its driver with -lcuda
+    # torch.utils.cpp_extension links with the CUDA runtime, and with libraries of torch that its CPU build lacks.
+    (linked / "libcudart.so").symlink_to(libraries / "libcudart.so.13")
+    for name in ("c10_cuda", "torch_cuda"):
+        (linked / f"lib{name}.a").write_bytes(EMPTY_ARCHIVE)
     found["LIBRARY_PATH"] = _joined(str(linked), found.get("LIBRARY_PATH"))
     found.update(_triton(libraries, scratch))
     found.update(_cupy(scratch))

@@ -19,10 +19,12 @@ def issue(m, sm, slot, pc, count, access, time):
 
     Ports, pipes and address units serve one gap after the other. A gap takes its scheduler's issue ports a turn an
     instruction and each pipe the time of its instructions there (`gap_times`, by mix); the warp cannot go on before its
-    longest chain.
+    longest chain, or, of machine code, before its stall counts are over. Like an access, an instruction that sets a
+    scoreboard need only have begun.
     """
     p = m.p[0]
-    begun = access * p.begins_in_slot
+    own = np.int64(m.controls[pc].result) if len(m.controls) else 0
+    begun = max(access, np.int64(own > 0)) * p.begins_in_slot
     port = sm * p.schedulers + slot % SLOTS % p.schedulers
     free = max(m.ports[port], time * p.issue_per_cycle) + count * p.issue_cycles
     m.ports[port] = free
@@ -31,7 +33,7 @@ def issue(m, sm, slot, pc, count, access, time):
     mix = m.instructions[pc].mix
     if mix:
         chain = m.gap_times[mix, CHAIN]
-        ready = max(ready, through_pipes(m, port, mix, time))
+        ready = max(ready, through_pipes(m, port, mix, own, time))
     ready = max(ready, time + max((count - begun) * p.issue_cycles, chain))
     if access and p.address_cycles and m.instructions[pc].flags & CONSTANT_FLAG == 0:
         turn = max(m.address_units[port], time)
@@ -41,13 +43,13 @@ def issue(m, sm, slot, pc, count, access, time):
 
 
 @inlined
-def through_pipes(m, port, mix, time):
-    """When a scheduler's pipes are through with the instructions of a mix."""
+def through_pipes(m, port, mix, own, time):
+    """When a scheduler's pipes are through with a mix's instructions, and have begun the one whose result is `own`."""
     last = time * TICKS
     for k in range(PIPES):
         busy = m.gap_times[mix, k]
         if busy:
             free = max(m.pipes[port * PIPES + k], time * TICKS) + busy
             m.pipes[port * PIPES + k] = free
-            last = max(last, free)
+            last = max(last, free - m.results[own].ticks if k == m.results[own].pipe else free)
     return (last + TICKS - 1) // TICKS

@@ -42,7 +42,7 @@ from memsim.hierarchy.sm.l1 import (
     store,
 )
 from memsim.hierarchy.sm.mbarriers import answered, note_signal
-from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, wait_for_loads
+from memsim.hierarchy.sm.scoreboard import enter_load, must_wait, release_scoreboard, set_scoreboard, wait_for_loads
 from memsim.hierarchy.sm.state import OP_ATOMIC, OP_LOAD, OP_STORE, SLOTS
 from memsim.hierarchy.sm.warps import act, acts_first, choose, make_ready
 from memsim.jit.compiled import inlined
@@ -191,6 +191,7 @@ def start(m, sm, time):
     i = m.instructions[m.warps[w].pc]
     m.sms[sm].place = enter_load(m, w, i.answers) if m.p[0].scoreboard else -1
     note_signal(m, m.sms[sm].place, m.warps[w].pc)
+    set_scoreboard(m, w, m.sms[sm].place, m.warps[w].pc)
     m.sms[sm].next = i.first
     m.sms[sm].stop = i.first + i.count
     foresee_first(m, sm, i.first, i.first + i.count)
@@ -227,6 +228,7 @@ def finish(m, sm, time):
         m.times[op].instruction_count += 1
         if m.sms[sm].place >= 0:
             m.rings[m.sms[sm].place] = m.sms[sm].done
+            release_scoreboard(m, w, m.sms[sm].place, m.sms[sm].done)
             answered(m, sm, slot, m.sms[sm].place, max(m.sms[sm].done, time))
     m.warps[w].pc = pc + 1
     if must_wait(m, w):

@@ -9,8 +9,8 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.latencies import reply_cycles
 from memsim.hierarchy.parameters import record_of, sharer_words
-from memsim.hierarchy.sm.state import CHAIN, PIPES, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
-from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, TENSOR_TYPES
+from memsim.hierarchy.sm.state import CHAIN, PIPES, RESULT, RING, SCHEDULER, SLOTS, TICKS, WRITE_POLICY
+from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, RESULT_CLASSES, TENSOR_TYPES
 
 
 def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, part: bool) -> np.ndarray:
@@ -66,6 +66,8 @@ def sm_parameters(gpu: GPU, drawn: Draws, resident: int, warps_per_block: int, p
 def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
     """What gaps take, i8 [n_mixes, PIPES + 1]: ticks of each of a scheduler's pipes, then cycles of the longest chain.
 
+    Machine code has stall cycles instead of a chain; they hold the latency of matrix instructions, too.
+
     A pipe of `lanes` results a cycle and SM takes a warp instruction of its scheduler 32 * schedulers / lanes cycles.
     Classes without lanes take issue slots alone.
 
@@ -84,8 +86,27 @@ def gap_times(gpu: GPU, mixes: np.ndarray) -> np.ndarray:
         rate = getattr(pipes, f"{each}_macs")
         if rate:
             times[:, PIPES - 1] += -(-mixes[f"count_{each}"].astype(np.int64) * schedulers * TICKS // rate)
-    times[:, CHAIN] += np.where(mixes["count_tensor"] > 0, pipes.tensor_cycles or 0, 0)
+    stalls = mixes["stall_cycles"].astype(np.int64)
+    times[:, CHAIN] += np.where((mixes["count_tensor"] > 0) & (stalls == 0), pipes.tensor_cycles or 0, stalls)
     return times
+
+
+def results(gpu: GPU) -> np.ndarray:
+    """RESULT of each class of RESULT_CLASSES, behind one for no result.
+
+    A result of the constants' unit takes as long as one of shared memory does.
+    """
+    sm = gpu.sm
+    found = np.zeros(len(RESULT_CLASSES) + 1, RESULT)
+    found["pipe"] = -1
+    for number, name in enumerate(RESULT_CLASSES, 1):
+        own = sm.shared_latency_cycles if name == "constant" else getattr(sm.pipes, f"{name}_cycles")
+        found[number]["cycles"] = sm.instruction_cycles if own is None else own
+        kind = "control" if name == "register" else name
+        if kind in INSTRUCTION_CLASSES and (lanes := getattr(sm.pipes, f"{kind}_lanes")):
+            found[number]["pipe"] = INSTRUCTION_CLASSES.index(kind)
+            found[number]["ticks"] = -(-sm.warp_size * (sm.schedulers or 1) * TICKS // lanes)
+    return found
 
 
 _CLASS_OF = {"guard": "integer", "operand": "integer", "branch": "control"}  # what a link counts as without its own

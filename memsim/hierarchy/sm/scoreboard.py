@@ -3,6 +3,12 @@
 By scoreboard a warp has a board for each class of loads. Loads of a class answer in order: load k counts as answered
 when it and all before it have. Their times lie in a ring, NEVER where a time is not known yet; what hits in L1 is known
 when it is looked up. How many loads may be unanswered is bounded (``sm.loads_per_warp``), so that the ring never laps.
+
+Machine code says which of six scoreboards an instruction sets, and which an instruction waits for (Huerta et al.,
+*Dissecting and Modeling the Architecture of Modern GPU Cores*, MICRO 2025, section 4: dependence counters). A
+scoreboard counts the accesses that set it and have not answered, in whichever order they do. An instruction of another
+unit has a latency that is known, so its result's time is noted at once. The stall count of an access, which is cycles
+until its warp's next instruction, holds that one back (``stalls``).
 """
 
 from __future__ import annotations
@@ -15,7 +21,7 @@ from memsim.hierarchy.sm.mbarriers import answered
 from memsim.hierarchy.sm.state import AWAKE, CLASSES, FOR_LOADS, RING, SLOTS, WAITS
 from memsim.jit.compiled import inlined
 from memsim.jit.prefetch_host import prefetch
-from memsim.trace.schema import NO_WAIT
+from memsim.trace.schema import NO_SCOREBOARD, NO_WAIT, SCOREBOARDS
 from memsim.trace.transactions import NOTHING
 
 
@@ -26,6 +32,51 @@ def clear_boards(m, w):
         m.boards[b].loads = 0
         m.boards[b].answered = 0
         m.boards[b].time = 0
+    if len(m.controls):
+        m.stalls[w] = 0
+        for s in range(w * SCOREBOARDS, (w + 1) * SCOREBOARDS):
+            m.scoreboards[s].outstanding = 0
+            m.scoreboards[s].time = 0
+
+
+@inlined
+def set_scoreboard(m, w, place, pc):
+    """Have a load, by its place in the rings, set the scoreboard that its control code names until it has answered."""
+    if len(m.controls) and place >= 0:
+        number = np.int64(m.controls[pc].set)
+        m.setters[place] = number
+        if number != NO_SCOREBOARD:
+            m.scoreboards[w * SCOREBOARDS + number].outstanding += 1
+
+
+@inlined
+def release_scoreboard(m, w, place, time):
+    """A load has answered, or will at `time` for sure."""
+    if len(m.controls) and m.setters[place] != NO_SCOREBOARD:
+        s = w * SCOREBOARDS + np.int64(m.setters[place])
+        m.scoreboards[s].outstanding -= 1
+        m.scoreboards[s].time = max(m.scoreboards[s].time, time)
+
+
+@inlined
+def note_result(m, w, pc, time):
+    """Have the last instruction before `pc`, which issued at `time`, set its scoreboard until its result is there."""
+    if len(m.controls) and m.controls[pc].result > 0:
+        s = w * SCOREBOARDS + np.int64(m.controls[pc].set)
+        m.scoreboards[s].time = max(m.scoreboards[s].time, time + m.results[m.controls[pc].result].cycles)
+
+
+@inlined
+def scoreboards_clear(m, w):
+    """When the scoreboards that a warp's next instruction waits for are clear, NEVER while that is not known."""
+    time = 0
+    if len(m.controls) and m.warps[w].pc != m.warps[w].end:
+        wait = np.int64(m.controls[m.warps[w].pc].wait)
+        for number in range(SCOREBOARDS):
+            s = w * SCOREBOARDS + number
+            if wait >> number & 1:
+                time = max(time, NEVER if m.scoreboards[s].outstanding > 0 else m.scoreboards[s].time)
+    return time
 
 
 @inlined
@@ -75,7 +126,7 @@ def allowed(m, w, load_class):
 @inlined
 def all_answered(m, w):
     """When all that a warp's next instruction waits for has answered, NEVER while that is not known."""
-    time = 0
+    time = scoreboards_clear(m, w)
     for load_class in range(CLASSES):
         b = w * CLASSES + load_class
         time = max(time, answered_by(m, b, m.boards[b].loads - allowed(m, w, load_class)))
@@ -92,6 +143,8 @@ def must_wait(m, w):
         return m.instructions[pc].flags & WAITS != 0
     i = m.instructions[pc]
     if i.wait_long & i.wait_short & i.wait_copies != NO_WAIT:
+        return True
+    if len(m.controls) and m.controls[pc].wait > 0:
         return True
     if i.answers == NOTHING:
         return False
@@ -126,6 +179,7 @@ def flight_ended(m, sm, f, now):
     time = NEVER
     if m.p[0].scoreboard:
         m.rings[m.flights[f].place] = m.flights[f].done
+        release_scoreboard(m, w, m.flights[f].place, m.flights[f].done)
         answered(m, sm, slot, m.flights[f].place, max(m.flights[f].done, now))
         if m.warps[w].waiting == FOR_LOADS:
             time = max(all_answered(m, w), m.warps[w].wake)

@@ -78,6 +78,10 @@ L1_WAY = np.dtype([*WAY_FIELDS, ("poisoned", "u1"), ("waiting", "<i4"), ("writer
 BOARD = np.dtype([("loads", "<i4"), ("answered", "<i4"), ("time", "<i8")])
 CLASSES = len(LoadClass)
 RING = 64  # loads of a class that may be unanswered, at most
+# Machine code: of a scoreboard, accesses that set it and have not answered, when the latest of the others is there.
+SCOREBOARD = np.dtype([("outstanding", "<i8"), ("time", "<i8")])
+# Of an instruction that brings a result without an access: its latency, its pipe or -1, ticks that it takes there.
+RESULT = np.dtype([("cycles", "<i8"), ("pipe", "<i8"), ("ticks", "<i8")])
 # Pipes of a scheduler: one a class of instructions, and the tensor cores. Times of a mix: ticks in each, its chain.
 PIPES = len(INSTRUCTION_CLASSES) + 1
 CHAIN = PIPES
@@ -125,6 +129,13 @@ class SMs(NamedTuple):
     heap: np.ndarray  # 2 * SLOTS an SM: time << EVENT_BITS | slot, the warps that act later
     boards: np.ndarray  # BOARD, by warp and class of loads (scoreboard only)
     rings: np.ndarray  # RING a board: when each load answers, NEVER while that is not known
+    controls: np.ndarray  # CONTROL, one an instruction (scoreboard only, machine code only)
+    scoreboards: np.ndarray  # SCOREBOARD, by warp and number (machine code only)
+    setters: np.ndarray  # of each load in the rings the scoreboard that it sets (machine code only)
+    stalls: (
+        np.ndarray
+    )  # [warp] before when it issues nothing, by the stall count of its last access (machine code only)
+    results: np.ndarray  # RESULT, by what `controls` say of a result
     signals: np.ndarray  # of each load in the rings the phase at which it arrives, 0 for none (mbarriers only)
     mbarriers: np.ndarray  # PHASE, by number; of none where the trace has none
     ports: np.ndarray  # [SM, scheduler] when its issue ports are free, in 1/issue_per_cycle cycles

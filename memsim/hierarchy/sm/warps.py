@@ -10,7 +10,7 @@ from memsim.hierarchy.loops.random import hash32
 from memsim.hierarchy.sm.events import push
 from memsim.hierarchy.sm.issue import issue
 from memsim.hierarchy.sm.mbarriers import waits_at_mbarrier
-from memsim.hierarchy.sm.scoreboard import must_wait, wait_for_loads
+from memsim.hierarchy.sm.scoreboard import must_wait, note_result, wait_for_loads
 from memsim.hierarchy.sm.sides import end_side, next_slot, part
 from memsim.hierarchy.sm.state import (
     ARRIVES,
@@ -122,7 +122,9 @@ def act(m, sm, slot, time):
         to_issue = gap + access
         if to_issue > 0 and m.warps[w].issued_gap == 0:
             m.warps[w].issued_gap = 1
-            ready = issue(m, sm, slot, pc, to_issue, access, time)
+            ready = issue(m, sm, slot, pc, to_issue, access, max(time, m.stalls[w]) if len(m.controls) else time)
+            if len(m.controls):
+                m.stalls[w] = ready + np.int64(m.controls[pc].stall)
             if ready > time:
                 push(m, sm, slot, ready)
                 return
@@ -135,6 +137,7 @@ def act(m, sm, slot, time):
         if goes_to_memory(m, pc):
             make_ready(m, sm, w)
             return
+        note_result(m, w, pc, time)
         m.warps[w].pc = pc + 1
         if m.instructions[pc].flags & (ARRIVES | AWAITS) and p.scoreboard and waits_at_mbarrier(m, sm, slot, pc, time):
             return

@@ -14,7 +14,7 @@ from memsim.models.cumapz.factors import Factors, factors_of, first_blocks
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Dependence, Flag, Kind, Space
+from memsim.trace.schema import Flag, Kind, KnownWaits, Space
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
 def _fetches_seen(trace: Trace) -> bool:
     """Not in traces that count what each instruction waits for, as those of PTX do, and mark no store."""
     stores = any(op.space is Space.shared and op.kind is Kind.store for op in trace.ops)
-    if trace.issue.dependence is Dependence.sequence or not stores:
+    if trace.issue.dependence is KnownWaits.sequence or not stores:
         return True
     return any(np.any(chunk.flags & Flag.data) for chunk in trace.chunks())
 

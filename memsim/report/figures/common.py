@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
+
 from matplotlib.axes import Axes
 
 from memsim.analysis.loads import Load
@@ -26,9 +29,26 @@ def accessed(result: Result) -> dict[str, Ratio]:
     return {name: ratio for name, ratio in result.ratios.items() if ratio.finite.size}
 
 
-def label(load: Load) -> str:
-    """A load's text and line, short."""
-    return f"{shortened(load.text, 24)}  :{load.line}"
+def labels(result: Result, loads: Sequence[Load]) -> list[str]:
+    """A short name of each load, unlike the others: its text and line; of compiled code the text of its source line.
+
+    Where several loads of a line would be called alike, their arrays tell them apart.
+    """
+    texts = [source_of(result, load) for load in loads]
+    repeated = {text for text, times in Counter(texts).items() if times > 1}
+    return [
+        f"{shortened(text, 20)} [{shortened(load.array, 12)}]  :{load.line}"
+        if text in repeated and load.array
+        else f"{shortened(text, 32)}  :{load.line}"
+        for text, load in zip(texts, loads, strict=True)
+    ]
+
+
+def source_of(result: Result, load: Load) -> str:
+    """A load's text where it stands so in the source; of an instruction of compiled code, its source line."""
+    lines = result.trials.sources.get(load.file) or []
+    line = lines[load.line - 1].strip() if load.line and load.line <= len(lines) else ""
+    return load.text if not line or load.text in line else line
 
 
 def intervals(axis: Axes, ratio: Ratio, height: float) -> None:

@@ -9,13 +9,14 @@ from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
-from memsim.report.figures.common import caption, label, nothing
+from memsim.report.figures.common import caption, labels, nothing
 from memsim.report.figures.loads import most_waited
 from memsim.report.style import FARTHEST, GREY, INK, SERIES, legend_beside, narrow, panels
 
 _TAIL = 0.995  # a density's axis ends at this quantile; what lies beyond is said
 _START = 0.002  # a logarithmic axis begins where so many of a load's transactions are answered
 _CURVES = len(SERIES)
+_CLOSE = 50  # a logarithmic axis that spans less has ticks at 2 and 5 too
 
 
 def latency(result: Result) -> Figure:
@@ -29,7 +30,7 @@ def latency(result: Result) -> Figure:
     memory_density(memory, result)
     waiting = most_waited(result, _CURVES)
     if waiting:
-        _cumulated(each, waiting)
+        _cumulated(each, waiting, labels(result, waiting))
     else:
         nothing(each, "no loads")
     figure.suptitle(caption(result), x=0.01, ha="left", fontsize="medium", color=GREY)
@@ -57,18 +58,20 @@ def memory_density(axis: Axes, result: Result) -> None:
     )  # fmt: skip
 
 
-def _cumulated(axis: Axes, waiting: list[Load]) -> None:
+def _cumulated(axis: Axes, waiting: list[Load], names: list[str]) -> None:
     for number, load in enumerate(waiting):
         edges, density = load.distribution.density()
         below = np.cumsum(density * np.diff(edges))
-        color, text = SERIES[number % len(SERIES)], f"{label(load)}\nmean {load.latency.mean:,.0f}"
+        color, text = SERIES[number % len(SERIES)], f"{names[number]}\nmean {load.latency.mean:,.0f}"
         seen = np.flatnonzero(np.diff(below, prepend=0.0))
         start, stop = seen[0], seen[-1] + 1
         shown = np.maximum(edges[start : stop + 1], 1)  # a logarithmic axis has no 0
         axis.plot(shown, np.concatenate([[0.0], below[start:stop]]), color=color, linewidth=1.4, label=text)
     axis.set_xscale("log")
     axis.set_xlim(left=max(1.0, min(load.distribution.quantile(_START) for load in waiting) / 1.3))
-    axis.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=5 if narrow() else 12))
+    low, high = axis.get_xlim()
+    steps = (1, 2, 5) if high / low < _CLOSE and not narrow() else (1,)  # more ticks than fit run into each other
+    axis.xaxis.set_major_locator(LogLocator(subs=steps, numticks=8))
     axis.xaxis.set_major_formatter("{x:,.0f}")
     axis.xaxis.set_minor_locator(NullLocator())
     axis.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))

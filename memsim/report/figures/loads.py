@@ -7,11 +7,12 @@ from functools import partial
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
 
 from memsim.analysis.loads import Load
 from memsim.analysis.result import Result
 from memsim.analysis.table import shortened
-from memsim.report.figures.common import caption, label, nothing
+from memsim.report.figures.common import caption, labels, nothing, source_of
 from memsim.report.style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, narrow, panels
 
 _LEVELS = (("L1", NEAR), ("L2", FAR), ("main memory", FARTHEST))  # where a load's expected latency comes from
@@ -32,12 +33,12 @@ def loads(result: Result) -> Figure:
     shares.set_title("Share of latency")
     bars.set_title("Expected latency X by level")
     if waited:
-        _shares(shares, waited, shown)
+        _shares(shares, result, waited, shown)
     else:
         nothing(shares, "no loads")
     if shown:
-        _levels(bars, shown, result.ns_per_cycle)
-        figure.legend(*bars.get_legend_handles_labels(), loc="outside lower right", ncols=2 if narrow() else 4)
+        _levels(bars, shown, labels(result, shown), result.ns_per_cycle)
+        figure.legend(*bars.get_legend_handles_labels(), loc="outside lower center", ncols=2 if narrow() else 4)
     else:
         nothing(bars, "no loads of global memory")
     figure.suptitle(f"{caption(result)}{_left_out(waited, shown)}", x=0.01, ha="left", fontsize="medium", color=GREY)
@@ -61,8 +62,12 @@ def _left_out(waited: list[Load], shown: list[Load]) -> str:
     return f"; without bars: {what}, {share:.1f} % of the latency"
 
 
-def _shares(axis: Axes, waited: list[Load], shown: list[Load]) -> None:
-    parts = [(load.text, load.share.mean, SERIES[n % len(SERIES)]) for n, load in enumerate(shown)]
+def _shares(axis: Axes, result: Result, waited: list[Load], shown: list[Load]) -> None:
+    names = [load.text if source_of(result, load) == load.text else load.array or load.text for load in shown]
+    parts = [
+        (name, load.share.mean, SERIES[n % len(SERIES)])
+        for n, (name, load) in enumerate(zip(names, shown, strict=True))
+    ]
     rest = sum(load.share.mean for load in waited) - sum(share for _, share, _ in parts)
     if rest > 1e-6:
         parts.append(("others", rest, _REST))
@@ -80,7 +85,7 @@ def _shares(axis: Axes, waited: list[Load], shown: list[Load]) -> None:
     axis.yaxis.set_major_formatter(lambda value, _: f"{100 * value:g}%")
 
 
-def _levels(axis: Axes, shown: list[Load], ns_per_cycle: float) -> None:
+def _levels(axis: Axes, shown: list[Load], names: list[str], ns_per_cycle: float) -> None:
     rows = np.arange(len(shown))
     left = np.zeros(len(shown))
     for (name, color), parts in zip(_LEVELS, zip(*(load.x_parts for load in shown), strict=True), strict=True):
@@ -96,11 +101,14 @@ def _levels(axis: Axes, shown: list[Load], ns_per_cycle: float) -> None:
         note = f"X {load.x.mean:,.0f}, observed {load.latency.mean:,.0f} cycles"
         axis.text(farthest[row] + 0.025 * farthest.max(), row, note, va="center", fontsize=7.5, color=GREY)
     axis.set_xlim(0, farthest.max() * (1.08 if narrow() else 1.45))
-    axis.set_yticks(rows, [label(load) for load in shown])
+    axis.set_yticks(rows, names)
     axis.invert_yaxis()
     axis.grid(axis="y", visible=False)
     axis.set_xlabel("SM cycles")
+    axis.xaxis.set_major_locator(MaxNLocator(5))
+    axis.xaxis.set_major_formatter("{x:,.0f}")
     to_ns, to_cycles = partial(np.multiply, ns_per_cycle), partial(np.multiply, 1 / ns_per_cycle)
     above = axis.secondary_xaxis("top", functions=(to_ns, to_cycles))
     above.tick_params(colors=GREY)
+    above.xaxis.set_major_locator(MaxNLocator(4))
     above.xaxis.set_major_formatter("{x:,.0f} ns")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from math import prod
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from memsim.analysis.result import Result
 
@@ -21,7 +21,8 @@ def command(result: Result) -> str:
         blocks = " --blocks all" if trace["blocks"] == prod(trace["grid"]) else f" --gpu {shlex.quote(result.gpu)}"
         lines.append(f"memsim trace {shlex.quote(name)} {given}{blocks} -o trace.h5".replace("  ", " "))
     else:
-        lines.append(f"# trace.h5: {trace['source']}, digest {trace['digest'][:12]}")
+        source = " ".join(PurePath(word).name for word in trace["source"].split())  # paths are of the author's machine
+        lines.append(f"# trace.h5: {source}, digest {trace['digest'][:12]}")
     warm = " --warm" if about.get("warm") else ""
     gpu, trials = shlex.quote(result.gpu), len(result.trials.trial)
     if (before := about.get("launches_before")) is not None:

@@ -1,4 +1,4 @@
-"""What the page shows of results beside the first one."""
+"""What the page shows of results compared with the first one."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from typing import Any
 
 from memsim.analysis.result import Result
 from memsim.report import comparison
+from memsim.report.changes import changes
 from memsim.report.compare import matched, pairing, ratio_rows, speed_up, times, verdict
 from memsim.report.page.pictures import svg
 from memsim.studies.compare import Comparison, compare
 
 _NAMES = ("line", "load", "array")
+_ALIKE = 0.02  # relative difference of latencies that no picture shows
 
 
 def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
@@ -19,10 +21,9 @@ def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
     if len(results) < 2:
         return None
     (first, base), *others = results.items()
-    drawn = {
-        "beside": ("Time and hit ratios", comparison.beside(results)),
-        "loads": ("Expected latency by array", comparison.loads(results)),
-    }
+    drawn = {"busy": ("Busy time of each part of the GPU", comparison.busy(results))}
+    if _loads_differ(results):
+        drawn["loads"] = ("Expected latency by array", comparison.loads(results))
     return {
         "first": first,
         "others": [_beside(label, compare(base, result)) for label, result in others],
@@ -37,15 +38,29 @@ def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
     }
 
 
+def _loads_differ(results: Mapping[str, Result]) -> bool:
+    """Whether the loads' expected latencies are worth a picture: two equal bars tell nothing."""
+    first, *others = (comparison.array_latencies(result) for result in results.values())
+    return any(
+        first.keys() != other.keys() or any(abs(other[name] / x - 1) > _ALIKE for name, x in first.items())
+        for other in others
+    )
+
+
 def _beside(label: str, found: Comparison) -> dict[str, Any]:
     headers, lines = matched(found.loads, list(_NAMES))
     ratio_headers, ratio_lines = ratio_rows(found)
+    what = changes(found.first, found.second)
     return {
         "label": label,
         "speed_up": speed_up(found),
         "verdict": verdict(found),
         "times": times(found),
         "pairing": pairing(found),
+        "cautions": found.cautions,
+        "sentence": what.sentence(),
+        "changes": {"headers": what.HEADERS, "lines": [one.row() for one in what.shown]},
+        "same": what.same,
         "ratios": {"headers": ratio_headers, "lines": ratio_lines},
         "loads": {"headers": _told_apart(headers), "lines": lines},
     }

@@ -25,7 +25,7 @@ _PICTURES = {
     "loads": (figures.loads, "Loads", "Each load's share of latency, and its expected latency by level."),
     "latency": (figures.latency, "Latencies", "Densities of main memory's latency and of each load's."),
     "convergence": (figures.convergence, "Convergence", "The ratios' standard deviation and interval against trials."),
-    "roofline": (roofline, "Instruction roofline", "Warp instructions a second against those a sector, by level."),
+    "roofline": (roofline, "Instruction roofline", "Warp instructions per second against those per sector, by level."),
 }
 _PLACES = (  # what a load's accesses may crowd: title, busiest place's and all sectors, how many places there are
     ("sets of L1", "l1_busiest_set", "l1_set_sectors", lambda gpu: _l1_sets(gpu)),
@@ -54,7 +54,9 @@ def of_result(label: str, result: Result, place: int, causes: Sequence[Explanati
         "parts": utilization(result),
         "waiting": _waiting(result),
         "findings": _findings(causes),
-        "without_gain": [f"{one.cause}: {gain_text(one)}" for one in causes or () if not is_reported(one)],
+        "without_gain": [
+            f"{one.cause} (time {-100 * one.at_stake:+.1f} %)" for one in causes or () if not is_reported(one)
+        ],
         "sources": sources(result, causes or ()),
         "loads": _table(result.loads),
         "arrays": _table(result.loads_by(Grouping.array)),
@@ -85,13 +87,13 @@ def _key_figures(result: Result) -> list[tuple[str, str, str]]:
     """Name, value, and what it is, of the numbers that come first."""
     moved = sum(result.counters["dram"]["sectors"].values()) * 32 / 1e6
     least = "at least " if result.is_least_time else ""
-    found = [("predicted time", f"{least}{milliseconds(result.kernel_time)}", "of the whole kernel")]
+    found = [("predicted time", f"{least}{milliseconds(result.kernel_time)}", "whole kernel")]
     for name, ratio in result.ratios.items():
         level, access = name.split("_")
         if ratio.finite.size:
             text = f"{with_interval(ratio, 100, 2)} %"
             found.append((f"{level.upper()} {access} hits", text, f"convention {result.convention}"))
-    found.append(("DRAM traffic", f"{moved:,.1f} MB", "reads and writes of a trial"))
+    found.append(("DRAM traffic", f"{moved:,.1f} MB", "reads and writes per trial"))
     found.append(("memory latency", f"{number(result.memory_latency.mean)} cycles", "Tm, loaded"))
     return found
 
@@ -116,8 +118,7 @@ def _findings(causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | No
             "stake": one.at_stake,
             "gain": gain_text(one),
             "replayed": one.gain.repair if one.gain else "",
-            "bound": one.bound,
-            "advice": one.findings[0].advice,
+            "advice": "; or ".join(dict.fromkeys(finding.advice for finding in one.findings)),
             "places": one.findings,
         }
         for one in causes

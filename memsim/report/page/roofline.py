@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from memsim.analysis.l2_rates import l2_clocks
 from memsim.analysis.result import Result
-from memsim.analysis.utilization import SECTOR_BYTES, warp_instructions
+from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
 from memsim.report.figures.common import nothing
 from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
 
@@ -15,10 +15,11 @@ _COLORS = {"L1": BLUE, "L2": ORANGE, "DRAM": GREEN}
 
 
 def roofline(result: Result) -> Figure:
-    """Warp instructions a second against warp instructions a 32-byte sector, a point a level, below that level's roof.
+    """Warp instructions per second against warp instructions per 32-byte sector, a point per level below its roof.
 
-    A point on its slanted roof is bound by that level's bandwidth, one on the flat roof by issue; one far below both
-    waits.
+    A level's sectors are those that it could have served while it was busy: one that is stored in part, or whose lanes
+    need several wavefronts, counts for as many as take that long. So the height of a point over its roof is the busy
+    share of the level; a point on the flat roof is bound by issue, and one far below both waits.
     """
     figure, (axis,) = panels(1, 1, 5.6, 3.6)
     instructions = warp_instructions(result)
@@ -28,7 +29,8 @@ def roofline(result: Result) -> Figure:
         return figure
     seconds = result.cycles.mean * result.ns_per_cycle / 1e9
     rate, peak = instructions / seconds / 1e9, _peak(result)
-    at = {level: instructions / sectors for level, sectors in _sectors(result).items() if sectors}
+    busy = _busy(result)
+    at = {level: rate / (share * roofs[level]) for level, share in busy.items() if share > 0}
     if not at:
         nothing(axis, "nothing went to memory")
         return figure
@@ -40,9 +42,14 @@ def roofline(result: Result) -> Figure:
     for level, x in at.items():
         axis.plot(intensity, np.minimum(peak, intensity * roofs[level]), color=_COLORS[level], linewidth=1.4)
         axis.plot(
-            x, rate, "o", color=_COLORS[level], markeredgecolor=INK, label=f"{level}, {roofs[level]:,.0f} Gsector/s"
+            x,
+            rate,
+            "o",
+            color=_COLORS[level],
+            markeredgecolor=INK,
+            label=f"{level}, {roofs[level]:,.0f} Gsector/s, {busy[level]:.0%} busy",
         )
-    axis.set(xlabel="warp instructions a sector", ylabel="10⁹ warp instructions a second", xlim=(low, high))
+    axis.set(xlabel="warp instructions per sector", ylabel="10⁹ warp instructions per second", xlim=(low, high))
     axis.set_title(f"Instruction roofline, peak {peak:,.0f}")
     axis.legend(loc="lower right")
     return figure
@@ -67,7 +74,7 @@ def _bandwidths(result: Result) -> dict[str, float]:
     }
 
 
-def _sectors(result: Result) -> dict[str, float]:
-    """32-byte sectors that each level was asked for, of a trial."""
-    asked = {level.upper(): of["sectors"] for level, of in result.counters.items()}
-    return {level: sum(of.get(kind, 0.0) for kind in ("reads", "writes", "atomics")) for level, of in asked.items()}
+def _busy(result: Result) -> dict[str, float]:
+    """The busy share of each level's bandwidth, as the page's table has it."""
+    names = {LOAD_STORE: "L1", L2: "L2", DRAM: "DRAM"}
+    return {names[part.name]: part.busy for part in utilization(result) if part.name in names}

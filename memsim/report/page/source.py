@@ -5,25 +5,29 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import PurePath
 from typing import Any
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load, array_name
 from memsim.analysis.result import Result
+from memsim.report.page.highlight import highlighted
 from memsim.report.why import gain_text, is_reported
 from memsim.trace import source_text
 from memsim.trace.source_text import Sources
 from memsim.why import Explanation
 
+_PARTS = 2  # of a file's path that are shown: the rest is of the author's machine
+
 
 @dataclass(frozen=True)
 class Remedy:
-    """What putting a cause right wins, that has one of its places in a line.
+    """The estimated saving of a cause that has one of its places in a line.
 
     Attributes:
         stake: share of the kernel's time, at all of the cause's places together, 0 to 1.
-        text: the cause, and the same in words.
+        text: the cause, and its estimated speed-up.
     """
 
     stake: float
@@ -32,17 +36,19 @@ class Remedy:
 
 @dataclass(frozen=True)
 class Measure:
-    """What one line asks for, and what became of it.
+    """What one line requests, and the result.
 
     Attributes:
         accesses: its static ops, as text.
         share: of all latency waited for, 0 to 1.
         l1_hit, l2_hit: of its loads, 0 to 1, nan where there is none.
         latency: mean of one transaction, cycles.
-        sectors, least: a warp instruction, asked for and what dense and aligned lanes would need; nan in shared memory.
-        passes, least_passes: a shared-memory instruction's, and what it would take without bank conflicts.
+        sectors, least: per warp instruction to global memory: requested, and what dense, aligned lanes would need; nan
+            without one.
+        passes, least_passes: per shared-memory instruction, and what it would take without bank conflicts; nan without
+            one.
         arrays: that it accesses.
-        remedies: what can be put right here, most to win first.
+        remedies: causes found here, the largest saving first.
     """
 
     accesses: str
@@ -60,27 +66,37 @@ class Measure:
 
 @dataclass(frozen=True)
 class Line:
-    """A line of the source; `measure` is None where it accesses no memory."""
+    """A line of the source; `measure` is None where it accesses no memory, `html` is its text with syntax marked."""
 
     number: int
     text: str
     measure: Measure | None
+    html: str
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file; `missing` tells why only its accesses are known, and is empty where its text is there."""
+    """One file; `missing` says why only its accesses are known, and is empty where its text is there.
+
+    Attributes:
+        name: the end of its path.
+        base: the name of the file alone.
+    """
 
     name: str
+    base: str
     lines: list[Line]
     missing: str
 
 
 def sources(result: Result, causes: Sequence[Explanation]) -> list[Source]:
-    """The files that the kernel's accesses are in, the one waited for most first.
+    """The files with the kernel's accesses, the one with the largest share of latency first.
 
     Args:
         causes: of the kernel's slowness, which name their lines.
+
+    Raises:
+        InputError: Pygments is not installed.
     """
     remedies = _remedies(causes)
     by_file: dict[str, dict[int, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
@@ -112,17 +128,22 @@ def _remedies(causes: Sequence[Explanation]) -> dict[str, list[Remedy]]:
 def _source(
     name: str, ops: dict[int, list[dict[str, Any]]], measures: dict[tuple[str, int], Measure], texts: Sources
 ) -> Source:
-    text = texts.get(name)
+    text, shown = texts.get(name), PurePath(name)
     known = sorted(ops) if text is None else [0]  # compilers give line 0 to what they made themselves: it has no text
-    lines = [Line(n, _shown(ops[n]), measures[name, n]) for n in known if n in ops]
+    lines = [_without_text(n, ops[n], measures[name, n]) for n in known if n in ops]
+    about = "/".join(shown.parts[-_PARTS:]), shown.name
     if text is None:
-        return Source(name, lines, "is too large to be kept" if name in texts else "is not at hand")
-    return Source(name, [*lines, *(Line(n, line, measures.get((name, n))) for n, line in enumerate(text, 1))], "")
+        return Source(*about, lines, "is too large to be kept" if name in texts else "is not available")
+    marked = highlighted(name, text)
+    both = zip(text, marked, strict=True)
+    lines += [Line(n, line, measures.get((name, n)), html) for n, (line, html) in enumerate(both, 1)]
+    return Source(*about, lines, "")
 
 
-def _shown(ops: list[dict[str, Any]]) -> str:
-    """Accesses in the place of a line."""
-    return "; ".join(dict.fromkeys(op["text"] for op in ops))
+def _without_text(number: int, ops: list[dict[str, Any]], measure: Measure) -> Line:
+    """Accesses instead of the text of a line."""
+    text = "; ".join(dict.fromkeys(op["text"] for op in ops))
+    return Line(number, text, measure, escape(text))
 
 
 def _measure(ops: list[dict[str, Any]], load: Load | None, remedies: list[Remedy], result: Result) -> Measure:
@@ -144,7 +165,7 @@ def _measure(ops: list[dict[str, Any]], load: Load | None, remedies: list[Remedy
 
 
 def _each(profiles: list[dict[str, Any]], name: str, of: str) -> float:
-    """A sum a warp instruction, of the ops that have any of `of`; nan if none has."""
+    """A sum per warp instruction, of the ops that have any of `of`; nan if none has."""
     counted = [profile for profile in profiles if profile[of]]
     instructions = sum(profile["instructions"] for profile in counted)
     return sum(profile[name] for profile in counted) / instructions if instructions else float("nan")

@@ -14,6 +14,7 @@ def of_study(label: str, found: StudyResult) -> dict[str, Any]:
     return {
         "label": label,
         "heading": study.heading(found),
+        "conclusions": study.conclusions(found),
         "tables": [
             {"title": str(case), "headers": headers, "lines": lines}
             for number, case in enumerate(found.cases)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.sources.batch_log import BatchLog
 from memsim.sources.describe.batch import Batch
 from memsim.sources.describe.failures import located
@@ -13,7 +12,7 @@ from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.describe.thread import Thread
 from memsim.sources.describe.workload import Launch, Workload
 from memsim.sources.mixes import new_mixes
-from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, LaunchShape, StaticOp
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape, StaticOp
 
 BATCH_LANES = 1 << 14  # of one batch: few enough that its values stay in a core's cache
 BATCH_BYTES = 1 << 26  # of one batch's log, which is what bounds the memory
@@ -53,7 +52,7 @@ class Recorder:
     @property
     def issue(self) -> Issue:
         """How the warps issue: they wait by value; what a compiler makes of arithmetic is estimated."""
-        return Issue(Dependence.scoreboard, Instructions.estimated, self._mixes.table())
+        return Issue(KnownWaits.scoreboard, Instructions.estimated, self._mixes.table())
 
     @property
     def batch_blocks(self) -> int:

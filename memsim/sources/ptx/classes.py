@@ -70,12 +70,14 @@ class Segment:
         chains: by LINKS, those on the longest chain of dependent ones.
         tensors: instructions for tensor cores.
         macs: their multiply-accumulates by class of TENSORS, of the whole warp.
+        stalls: of machine code, which has no chains: the sum of its stall counts in cycles.
     """
 
     counts: tuple[int, ...] = (0,) * len(CLASSES)
     chains: tuple[int, ...] = (0,) * len(LINKS)
     tensors: int = 0
     macs: tuple[int, ...] = (0,) * len(TENSORS)
+    stalls: int = 0
 
     @property
     def gap(self) -> int:
@@ -93,6 +95,7 @@ class Segment:
             tuple(a + b for a, b in zip(self.chains, other.chains, strict=True)),
             self.tensors + other.tensors,
             tuple(a + b for a, b in zip(self.macs, other.macs, strict=True)),
+            self.stalls + other.stalls,
         )
 
 

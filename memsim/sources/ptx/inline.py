@@ -68,7 +68,7 @@ class _Names:
 
 
 # Functions by which kernels launch kernels, in libraries before and since CUDA 12.
-_DEVICE_LAUNCHES = ("cudaLaunchDevice", "cudaGetParameterBuffer", "cudaCGGetIntrinsicHandle", "__cudaCDP2")
+_DEVICE_LAUNCHES = ("cudaLaunchDevice", "cudaGetParameterBuffer", "__cudaCDP2")
 
 
 class _Inliner:

@@ -6,7 +6,7 @@ import ctypes
 import hashlib
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from math import prod
 from pathlib import Path
@@ -126,6 +126,16 @@ class Launch:
             raise InputError(self.source, "shared_bytes", f"is {self.shared_bytes}; give 0 to {MOST_SHARED}")
         if any(whole % part for whole, part in zip(self.grid, self.cluster, strict=True)):
             raise InputError(self.source, "cluster", f"is {self.cluster}; the grid's {self.grid} must be multiples")
+
+
+def with_code(launch: Launch, sass: SassKernel | str) -> Launch:
+    """A launch that runs as machine code, or as PTX for a reason; its trace says which."""
+    if prod(launch.cluster) > 1:
+        sass = "clusters of blocks do not run as machine code"
+    if isinstance(sass, str):
+        return replace(launch, parameters=launch.parameters | {"code": f"PTX, as {sass}"})
+    code = f"machine code for sm_{sass.cubin.architecture}"
+    return replace(launch, sass=sass, parameters=launch.parameters | {"code": code})
 
 
 @lru_cache(maxsize=64)

@@ -11,12 +11,13 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import trace_paths
-from memsim.sources.ptx.launch import Launch, parsed
+from memsim.sources.ptx.launch import Launch, parsed, with_code
 from memsim.sources.ptx.memory import Memory
 from memsim.sources.ptx.origin import beside
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
 from memsim.sources.sass.assemble import machine_code, needs_of, target
+from memsim.sources.sass.choice import kernel_for
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -72,6 +73,7 @@ def trace_ptx(
         origin=beside(ptx, description, compiled=ptx.stat().st_mtime),
     )
     (path,) = trace_paths(out, [entry])
+    launch = with_code(launch, kernel_for(text, entry, gpu))
     return trace_launch(launch, memory, path, gpu, blocks, progress=progress), [note] if note else []
 
 

@@ -46,7 +46,7 @@ class Mixes:
                 row[f"count_{name}"] = count
             for name, links in zip(LINKS, mix.chains, strict=True):
                 row[f"chain_{name}"] = links
-            row["count_tensor"] = mix.tensors
+            row["count_tensor"], row["stall_cycles"] = mix.tensors, mix.stalls
             for name, macs in zip(TENSOR_TYPES, mix.macs, strict=True):
                 row[f"count_{name}"] = macs
         return table

@@ -57,14 +57,22 @@ Operand = Register | Immediate | Symbol | Address | Vector | Not
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """Where in the source: file, line and column from 1, 0 for not known.
-
-    After inlining, where the innermost call is.
-    """
+    """Where in the source: file, line and column from 1, 0 for not known; `caller`: where this function is inlined."""
 
     file: str = ""
     line: int = 0
     column: int = 0
+    caller: Position | None = field(default=None, compare=False, repr=False)
+
+    @property
+    def frames(self) -> list[Position]:
+        """This position and those of its callers, the innermost first."""
+        found: list[Position] = []
+        frame: Position | None = self
+        while frame is not None:
+            found.append(frame)
+            frame = frame.caller
+        return found
 
 
 @dataclass(frozen=True, slots=True)

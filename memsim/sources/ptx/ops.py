@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
+
 from memsim.sources.ptx.by_data import addressed_by_data
 from memsim.sources.ptx.device import Device
 from memsim.sources.ptx.effects import effects
+from memsim.sources.ptx.launch import Launch
 from memsim.sources.ptx.lowering.memory import answers
-from memsim.sources.ptx.module import Instruction
+from memsim.sources.ptx.module import Instruction, Position
 from memsim.sources.ptx.program import Program
 from memsim.sources.ptx.widths import width_of_access
 from memsim.trace.schema import Kind, Space, StaticOp
 
 TEXTURE_FETCHES = ("tex", "tld4")
+_INSTALLED = frozenset(["site-packages", "dist-packages"])  # folders of packages, also where they lie below a program's
 _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
 
 
-def static_ops(device: Device, program: Program) -> list[StaticOp]:
+def static_ops(launch: Launch, device: Device, program: Program) -> list[StaticOp]:
     """The ops that the machine has met, in the order of their numbers."""
     machine = device.machine
+    frames = Frames(launch)
     by_data = addressed_by_data(program.origin) if program.facts is None else set()
     found = []
     for number, array in machine.made[: int(machine.n_made[0])].tolist():
         one = program.origin[number]
         info = device.arrays[array]
-        place = one.position
+        place, inlined = frames.own(one.position)
         if program.facts is not None:
-            found.append(_of_machine_code(program, number, array, info.space))
+            found.append(_of_machine_code(program, number, array, info.space, place, inlined))
             continue
         kind = kind_of(one)
         if kind is Kind.atomic and not answers(one, program.builder.read):
@@ -40,7 +45,7 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
                 place.line,
                 place.column,
                 place.file,
-                text_of(one),
+                one.text + inlined,
                 bypasses(one),
                 one.name == "cp" and kind is Kind.load,
                 id(one) in by_data,
@@ -49,12 +54,13 @@ def static_ops(device: Device, program: Program) -> list[StaticOp]:
     return found
 
 
-def _of_machine_code(program: Program, number: int, array: int, space: Space) -> StaticOp:
+def _of_machine_code(
+    program: Program, number: int, array: int, space: Space, place: Position, inlined: str
+) -> StaticOp:
     one, facts = program.origin[number], program.facts
-    place = one.position
     return StaticOp(
         facts.kind(one), facts.space(one, space), facts.width(one), array, place.line, place.column, place.file,
-        one.text, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
+        one.text + inlined, facts.bypasses(one), facts.is_copy(one), facts.is_by_data(number),
     )  # fmt: skip
 
 
@@ -91,6 +97,29 @@ def bypasses(one: Instruction) -> bool:
     return kind_of(one) is Kind.load and effects(one).space == "global" and one.has(*_BYPASSING)
 
 
-def text_of(one: Instruction) -> str:
-    """The instruction as PTX, without registers."""
-    return one.text
+class Frames:
+    """Finds the frame of inlined functions that is the user's own.
+
+    That is the innermost frame in a file of the program. A kernel of a library has none; its own frame is the innermost
+    one in the file of the kernel itself, so that no line of the compiler's headers stands for it.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._own: dict[str, bool] = {}  # by a file's name
+
+    def own(self, position: Position) -> tuple[Position, str]:
+        """The user's frame, and as text what is inlined into it there, the innermost frame first."""
+        frames = position.frames
+        own = (k for k, frame in enumerate(frames) if self._is_own(frame.file))
+        at = next(own, None)
+        if at is None:
+            at = next(k for k, frame in enumerate(frames) if frame.file == frames[-1].file)
+        chain = " < ".join(f"{PurePath(frame.file).name}:{frame.line}" for frame in frames[:at])
+        return frames[at], f" ({chain})" if chain else ""
+
+    def _is_own(self, file: str) -> bool:
+        if file not in self._own:
+            found = (place for place in self._launch.sources(file) if _INSTALLED.isdisjoint(place.parts))
+            self._own[file] = any(True for _ in found)
+        return self._own[file]

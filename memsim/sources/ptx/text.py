@@ -62,6 +62,7 @@ class _Parser:
         self._at = 0
         self._module = Module(where)
         self._position = Position()
+        self._inlined: dict[tuple[int, int, int], Position] = {}  # of the function that is being parsed
         self._scopes: list[dict[str, str]] = []  # names in `{ }` of a body -> their unique names
         self._n_scopes = 0
         self._in_assembly = 0  # `.loc`s seen in inline assembly: LLVM counts lines on there, so the first alone holds
@@ -257,7 +258,7 @@ class _Parser:
             self._module.functions.setdefault(function.name, function)
             return
         self._expect("{")
-        self._position = Position()
+        self._position, self._inlined = Position(), {}
         self._scopes, self._declared_registers = [{}], function.registers
         self._body(function)
         self._module.functions[function.name] = function
@@ -379,12 +380,25 @@ class _Parser:
         return self._tokens[at].text
 
     def _loc(self, line: int) -> None:
-        """``.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]``: the innermost call counts."""
-        file, row, column = self._integer(), self._integer(), self._integer()
+        """``.loc FILE LINE COLUMN [, function_name NAME, inlined_at FILE LINE COLUMN]``.
+
+        A caller that is inlined itself has a ``.loc`` of its own before (PTX ISA 9.0, section 11.5.3).
+        """
+        place, caller = self._place(), None
+        while self._peek().kind != "end" and self._peek().line == line:
+            if self._next().text == "inlined_at":
+                at = self._place()
+                caller = self._inlined.get(at, self._position_at(at))
         if self._in_assembly < 2:
-            self._position = Position(self._module.files.get(file, ""), row, column)
+            self._position = self._inlined[place] = self._position_at(place, caller)
         self._in_assembly += bool(self._in_assembly)
-        self._skip_line(line)
+
+    def _place(self) -> tuple[int, int, int]:
+        return self._integer(), self._integer(), self._integer()
+
+    def _position_at(self, place: tuple[int, int, int], caller: Position | None = None) -> Position:
+        file, line, column = place
+        return Position(self._module.files.get(file, ""), line, column, caller)
 
     def _registers(self, function: Function) -> None:
         while (token := self._next()).text in (".v2", ".v4"):

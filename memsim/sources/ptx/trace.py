@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.gpu.config import GPU
 from memsim.jit.compiled import loading_loops
 from memsim.sources import snapshot
@@ -34,7 +33,7 @@ from memsim.sources.sass.program import build_sass
 from memsim.trace import made_for, source_text
 from memsim.trace.info import lane_bytes
 from memsim.trace.reader import Trace
-from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, LaunchShape
+from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWaits, LaunchShape
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
@@ -254,8 +253,10 @@ def begin_trace(ready: Run, out: str | Path, gpu: GPU) -> TraceWriter:
 def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     """Complete a trace with its static ops, arrays and mixes."""
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
-    issue = Issue(Dependence.scoreboard, counted, ready.mixes.table())
-    ops = static_ops(ready.device, ready.program)
+    issue = Issue(KnownWaits.scoreboard, counted, ready.mixes.table())
+    if ready.program.facts is not None:
+        issue = replace(issue, dependence=KnownWaits.control_code, instructions=Instructions.machine_code)
+    ops = static_ops(ready.launch, ready.device, ready.program)
     writer.finish(
         shape,
         ops,
@@ -302,7 +303,7 @@ def chunks(
     ids = ready.blocks(np.arange(start, start + team))
     chunk = ready.chunk(len(ids), 0)
     if wanted is None:
-        accessed = lane_bytes(chunk, static_ops(ready.device, ready.program)) / len(ids)
+        accessed = lane_bytes(chunk, static_ops(ready.launch, ready.device, ready.program)) / len(ids)
         wanted = snapshot.default_blocks(shape, gpu, None, accessed)
         if most_executed is not None:
             wanted = wanted[: max(most_executed * len(ids) // max(ready.executed, 1), len(ids))]

@@ -58,7 +58,7 @@ def assemble(ptx: str, architecture: int) -> Assembled:
 
 def needs_of(ptx: str, entry: str, gpu: GPU) -> Needs | str:
     """What a kernel needs on a GPU, or why nobody knows."""
-    wanted = _assembled(ptx, gpu)
+    wanted = assembled_for(ptx, gpu)
     return wanted.needs.get(entry) or wanted.problem or f"ptxas tells of no kernel {entry}"
 
 
@@ -67,7 +67,7 @@ def machine_code(ptx: str, entry: str, gpu: GPU) -> tuple[SassInstruction, ...]:
 
     Where no disassembler knows the GPU any more (CUDA 13's knows no Volta), it is that of the PTX's own architecture.
     """
-    code = _disassembled(_assembled(ptx, gpu).cubin).get(entry, ())
+    code = _disassembled(assembled_for(ptx, gpu).cubin).get(entry, ())
     if not code and (own := _TARGET.search(ptx)):
         code = _disassembled(assemble(ptx, int(own[2])).cubin).get(entry, ())
     return code
@@ -78,7 +78,7 @@ def _disassembled(cubin: bytes) -> dict[str, tuple[SassInstruction, ...]]:
     return {name: tuple(code) for name, code in disassemble(cubin).items()} if cubin else {}
 
 
-def _assembled(ptx: str, gpu: GPU) -> Assembled:
+def assembled_for(ptx: str, gpu: GPU) -> Assembled:
     """A module for a GPU; code that only a later architecture can run, for the one that it was made for."""
     wanted = assemble(ptx, architecture(gpu))
     if wanted.problem and (own := _TARGET.search(ptx)) and int(own[2]) != architecture(gpu):

@@ -154,6 +154,15 @@ class SassBuilder(Builder):
             return self.op(Micro.pair, self.raw(operand), self.raw(operand, 1))
         raise self.unknown()
 
+    def signed_wide(self, operand: SassOperand) -> int:
+        """The same with what is done to a register's value."""
+        row = self.wide(operand)
+        if isinstance(operand, Reg | Bank):
+            if operand.absolute or operand.inverted:
+                raise self.unknown("has an operand")
+            row = self.op(Micro.subtract, ZERO, row) if operand.negative else row
+        return row
+
     def op(self, micro: Micro, a: int, b: int = ZERO, **more: int) -> int:
         """Emit a micro-op whose result goes to a temporary row; returns that."""
         row = self.temp()
@@ -233,7 +242,7 @@ class SassBuilder(Builder):
             raise self.unknown("has an address")
         if window:
             row = self.raw(one)
-        elif "64" in others or one.file == "UR" and not scales:
+        elif "64" in others or not others and not scales:
             row = self.wide(one)
         elif "U32" in others:
             row = self.raw(one)

@@ -25,6 +25,8 @@ class BankPlaces:
         block, grid: three words each.
         shared, local, constant: two words each, addresses of the windows.
         stack: the word behind a thread's local memory.
+        dynamic: the bytes of dynamic shared memory.
+        workspace: two words, the upper and the lower half of the address of a cooperative grid's workspace.
         descriptor: two words that accesses of global memory name, without effect on their addresses.
     """
 
@@ -35,12 +37,14 @@ class BankPlaces:
     stack: int
     constant: int
     descriptor: int
+    dynamic: int
+    workspace: int
 
 
 _PLACES = (
-    (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358)),
-    (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208)),
-    (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118)),
+    (100, BankPlaces(0x360, 0x370, -1, 0x2F8, 0x37C, 0x120, 0x358, -1, -1)),
+    (90, BankPlaces(0x0, 0xC, -1, 0x20, 0x28, 0xD0, 0x208, 0x2C, 0x44)),
+    (70, BankPlaces(0x0, 0xC, 0x18, 0x20, 0x28, 0x50, 0x118, 0x2C, 0x8C)),
 )
 
 
@@ -63,6 +67,10 @@ def bank_0(kernel: SassKernel, launch: Launch, parameters: bytes, local_bytes: i
     ):
         if at >= 0:
             _put(bank, at, [window], "<u8")
+    if places.dynamic >= 0:
+        _put(bank, places.dynamic, [launch.shared_bytes], "<u4")
+    if places.workspace >= 0:
+        _put(bank, places.workspace, [launch.workspace >> 32, launch.workspace & 0xFFFFFFFF], "<u4")
     bank[begin : begin + len(parameters)] = np.frombuffer(parameters, np.uint8)
     return bank
 
@@ -88,9 +96,21 @@ def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:
     begin, size = kernel.cubin.parameters(kernel.name)
     places = bank_places(kernel.cubin.architecture)
     known = [(begin, size), (places.block, 12), (places.grid, 12), (places.stack, 4), (places.descriptor, 8)]
+    known += [(places.dynamic, 4)] if places.dynamic >= 0 else []
+    known += [(places.workspace, 8)] if places.workspace >= 0 else []
     known += [(at, 8) for at in (places.shared, places.local, places.constant) if at >= 0]
     if not any(at <= offset and offset + nbytes <= at + length for at, length in known):
         raise UnknownMachineCode(f"reads c[0x0][{offset:#x}], which memsim does not know")
+
+
+def check_indexed(kernel: SassKernel, offset: int) -> None:
+    """Refuse to index bank 0 before the parameters.
+
+    Raises:
+        UnknownMachineCode: naming the place.
+    """
+    if offset < kernel.cubin.parameters(kernel.name)[0]:
+        raise UnknownMachineCode(f"reads c[0x0][R+{offset:#x}], which memsim does not know")
 
 
 def literal(kernel: SassKernel, offset: int) -> int:

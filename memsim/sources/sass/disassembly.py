@@ -78,9 +78,10 @@ def disassemble(cubin: bytes) -> dict[str, list[SassInstruction]]:
         path = Path(folder, "kernel.cubin")
         path.write_bytes(cubin)
         for tool in places_of("nvdisasm"):
-            code, told = ask([tool, "-gi", "-c", "-hex", "-ndf", str(path)], folder)
-            if code == 0:
-                return parse_sass(told)
+            for lines in (["-gi"], []):  # of PTX that names no source, nvdisasm 13 prints nothing with lines
+                code, told = ask([tool, *lines, "-c", "-hex", "-ndf", str(path)], folder)
+                if code == 0 and (found := parse_sass(told)):
+                    return found
     return {}
 
 

@@ -18,8 +18,8 @@ _ORDER = "F LT EQ LE GT NE GE T NUM NAN LTU EQU LEU GTU NEU GEU AND OR XOR FTZ"
 _SCOPE = "STRONG WEAK GPU SYS SM CTA"
 _CACHE = f"{_SCOPE} E EF EL LU EU NA CONSTANT LTC64B LTC128B LTC256B U8 S8 U16 S16 64 128 PRIVATE MMIO"
 _ATOMIC = (
-    f"{_SCOPE} E ADD MIN MAX AND OR XOR EXCH CAS CAST SPIN INC DEC S32 U32 S64 U64 64 F32 F64 F16x2 BF16x2 BF16_V2 "
-    "FTZ RN"
+    f"{_SCOPE} E ADD MIN MAX AND OR XOR EXCH CAS CAST SPIN INC DEC POPC 32 S32 U32 S64 U64 64 "
+    "F32 F64 F16x2 BF16x2 BF16_V2 FTZ RN"
 )
 _CONVERT = "F16 F32 F64 BF16 U8 S8 U16 S16 U32 S32 U64 S64 TRUNC FLOOR CEIL NTZ FTZ RN RZ RM RP RP SAT"
 
@@ -47,7 +47,7 @@ def _row(lower: Any, modifiers: str = "") -> Opcode:
 
 
 _BOTH: dict[str, Opcode] = {  # of the vector and, with a U before the name, of the uniform unit
-    "IADD3": _row(integers.add, "X"),
+    "IADD3": _row(integers.add, "X 64"),
     "IMAD": _row(integers.multiply_add, "MOV U32 SHL IADD X WIDE HI LO S32"),
     "LOP3": _row(integers.lookup, "LUT"),
     "SHF": _row(integers.shift, "L R U32 S32 U64 S64 HI W"),
@@ -70,20 +70,20 @@ _BOTH: dict[str, Opcode] = {  # of the vector and, with a U before the name, of 
 OPCODES: dict[str, Opcode] = _BOTH | {f"U{name}": one for name, one in _BOTH.items()}
 OPCODES |= {
     "VIADD": _row(integers.add_two),
-    "IADD": _row(integers.add_two),
-    "UIADD": _row(integers.add_two),
+    "IADD": _row(integers.add_two, "64 X"),
+    "UIADD": _row(integers.add_two, "64 X"),
     "UVIADD": _row(integers.add_two),
     "VIADDMNMX": _row(integers.add_and_compare, "U32 RELU"),
     "VIMNMX": _row(integers.extreme, "U32 S32"),
     "VIMNMX3": _row(integers.extreme_of_three, "U32"),
     "IDP": _row(integers.dot, "4A 2A U8 S8 U16 S16 LO HI"),
     "VABSDIFF": _row(integers.difference, "U32"),
-    "R2UR": _row(integers.to_uniform),
+    "R2UR": _row(integers.to_uniform, "OR FILL"),
     "MOV32I": _row(integers.move),
     # Constants, loads and stores.
     "LDC": _row(memory.load_constant, "64 U8 S8 U16 S16 128"),
-    "ULDC": _row(memory.load_constant, "64 128"),
-    "LDCU": _row(memory.load_constant, "64 128"),
+    "ULDC": _row(memory.load_constant, "64 U8 S8 U16 S16 128"),
+    "LDCU": _row(memory.load_constant, "64 U8 S8 U16 S16 128"),
     "LD": _row(memory.load, _CACHE),
     "LDG": _row(memory.load, _CACHE),
     "LDS": _row(memory.load, "U U8 S8 U16 S16 64 128"),
@@ -132,7 +132,7 @@ OPCODES |= {
     "HMMA": _row(tensors.multiply_halves, "16816 1688 F32 F16 BF16 TF32"),
     "IMMA": _row(tensors.multiply_bytes, "16816 16832 8816 U8 S8 SAT"),
     # Control and what lanes do together.
-    "BRA": _row(control.branch, "U DIV"),
+    "BRA": _row(control.branch, "U DIV CONV"),
     "BRX": _row(control.jump_by_register),
     "CALL": _row(control.call, "REL NOINC"),
     "RET": _row(control.back, "REL ABS NODEC"),
@@ -143,7 +143,10 @@ OPCODES |= {
     "BSYNC": _row(control.end_region, "RECONVERGENT"),
     "BREAK": _row(control.leave_region, "RECONVERGENT"),
     "BMOV": _row(control.move_region, "32 CLEAR"),
-    "WARPSYNC": _row(control.meet, "ALL"),
+    "YIELD": _row(control.give_way),
+    "NANOSLEEP": _row(control.give_way, "WARP"),
+    "WARPSYNC": _row(control.meet, "ALL COLLECTIVE EXCLUSIVE"),
+    "ENDCOLLECTIVE": _row(control.never),
     "BAR": _row(control.barrier, "SYNC ARV RED AND OR POPC DEFER_BLOCKING"),
     "B2R": _row(control.barrier_result, "RESULT"),
     "SHFL": _row(control.shuffle, "UP DOWN BFLY IDX"),
@@ -159,7 +162,7 @@ OPCODES |= {
 OPCODES |= {
     name: _row(control.nothing, modifiers)
     for name, modifiers in {
-        "NOP": "", "YIELD": "", "NANOSLEEP": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E",
+        "NOP": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
         "PMTRIG": "", "WARPGROUP": "",
     }.items()
 }  # fmt: skip

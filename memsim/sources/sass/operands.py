@@ -122,7 +122,7 @@ def _split(text: str) -> list[str]:
 
 
 def _operand(text: str, word: int) -> SassOperand:
-    if register := _register(text):
+    if register := _register(text.split(" `(")[0]):  # RET has the function that it returns to behind its register
         return register
     if found := _BANK.match(text):
         base, offset = _sum(found[4])

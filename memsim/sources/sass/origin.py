@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from memsim.sources.ptx.module import Not, Position, Register
@@ -38,9 +37,9 @@ class SassOrigin:
         return self.one.address
 
 
-def user_position(one: SassInstruction, is_system: Callable[[str], bool]) -> Position:
-    """The place in the source that a user knows: where inlined code of a toolkit's header was called, if it was."""
-    for file, line in ((one.file, one.line), *one.callers):
-        if line and not is_system(file):
-            return Position(file, line)
-    return Position(one.file, one.line)
+def position_of(one: SassInstruction) -> Position:
+    """The place in the source, with those of the callers that it is inlined into."""
+    caller = None
+    for file, line in reversed(one.callers):
+        caller = Position(file, line, 0, caller)
+    return Position(one.file, one.line, 0, caller)

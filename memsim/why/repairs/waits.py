@@ -7,10 +7,10 @@ from functools import partial
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.trace.lanes import IDLE, LANES, with_addresses, without
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag
+from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag, KnownWaits, LoadClass
+from memsim.trace.scoreboards import waits_for_long
 from memsim.why.repairs.compact import executions
 from memsim.why.repairs.repair import Blocks, Change, Repair, whole_blocks
 
@@ -26,19 +26,41 @@ def loads_ahead() -> Repair:
     """
 
     def made(trace: Trace) -> Change:
-        by_count = trace.issue.dependence is Dependence.scoreboard
-        return partial(_later_counts if by_count else _fewer_sequences, _decided_by_data(trace))
+        by_data = _decided_by_data(trace)
+        if trace.issue.dependence is KnownWaits.control_code:
+            is_long = np.zeros(NO_OP + 1, bool)
+            is_long[: len(trace.ops)] = [op.load_class is LoadClass.long for op in trace.ops]
+            return partial(_later_scoreboards, by_data, is_long)
+        by_count = trace.issue.dependence is KnownWaits.scoreboard
+        return partial(_later_counts if by_count else _fewer_sequences, by_data)
 
     return Repair(f"{AHEAD} more loads of each warp in flight", change=made)
 
 
 def _later_counts(by_data: np.ndarray, blocks: Blocks) -> Chunk:
-    waits = blocks.chunk.wait_long
-    later = np.minimum(waits.astype(np.int64) + AHEAD, NO_WAIT - 1)
+    later, stays = _later(by_data, blocks, blocks.chunk.wait_long)
+    return replace(blocks.chunk, wait_long=np.where(stays, blocks.chunk.wait_long, later))
+
+
+def _later_scoreboards(by_data: np.ndarray, is_long: np.ndarray, blocks: Blocks) -> Chunk:
+    """Waits for scoreboards that loads from far have set become counts of such loads."""
+    chunk = blocks.chunk
+    waits, bits = waits_for_long(chunk, is_long[chunk.op])
+    later, stays = _later(by_data, blocks, waits)
+    return replace(
+        chunk,
+        wait_long=np.where(stays, chunk.wait_long, later),
+        scoreboard_wait=np.where(stays, chunk.scoreboard_wait, chunk.scoreboard_wait & ~bits),
+    )
+
+
+def _later(by_data: np.ndarray, blocks: Blocks, waits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Waits for loads four before, u1, and which rows wait as they do."""
+    later = np.minimum(waits.astype(np.int64) + AHEAD, NO_WAIT - 1).astype(waits.dtype)
     stays = (waits == NO_WAIT) | by_data[blocks.chunk.op]
     rows = np.flatnonzero(~stays)
     stays[rows[executions(np.zeros(len(rows), np.int64), blocks.warp[rows]) == 0]] = True
-    return replace(blocks.chunk, wait_long=np.where(stays, waits, later).astype(waits.dtype))
+    return later, stays
 
 
 def _fewer_sequences(by_data: np.ndarray, blocks: Blocks) -> Chunk:
@@ -91,7 +113,7 @@ def copied_directly(ops: tuple[int, ...]) -> Repair:
         after = np.searchsorted(barriers, copies)
         copied, after = copies[after < len(barriers)], after[after < len(barriers)]
         own = blocks.warp[barriers[after]] == blocks.warp[copied]  # not of a warp behind
-        waits = chunk.wait_long.copy()
+        waits = chunk.wait_long.copy()  # of machine code, too: its scoreboards count the same loads
         waits[barriers[after[own]]] = 0
         return without(replace(chunk, wait_long=waits), copies)
 

@@ -74,6 +74,8 @@ def run(libraries: Path, server: FakeServer) -> Callable[..., subprocess.Complet
         if preload:
             environment["LD_PRELOAD"] = str(host_memory_library())
         words = [str(word) for word in command]
-        return subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=False)
+        server.settle()
+        return done
 
     return start

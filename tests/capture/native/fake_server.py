@@ -58,6 +58,7 @@ class FakeServer:
         self._listener = socket.socket(socket.AF_UNIX)
         self._listener.bind(str(self.path))
         self._listener.listen()
+        self._conversations: list[threading.Thread] = []
         threading.Thread(target=self._accept, daemon=True).start()
 
     def close(self) -> None:
@@ -69,7 +70,13 @@ class FakeServer:
                 connection, _ = self._listener.accept()
             except OSError:
                 return
-            threading.Thread(target=_Conversation(self, connection).run, daemon=True).start()
+            self._conversations.append(threading.Thread(target=_Conversation(self, connection).run, daemon=True))
+            self._conversations[-1].start()
+
+    def settle(self) -> None:
+        """Wait until what ended programs have sent is read."""
+        for one in self._conversations:
+            one.join(10)
 
 
 class _Conversation:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from memsim.capture.libraries import listed_names
 from memsim.capture.server import serve
 from memsim.gpu.presets import load_gpu
 from memsim.sources.wanted import Wanted
 
 HERE = Path(__file__).parent
-FUNCTIONS = HERE.parents[2] / "memsim" / "capture" / "native" / "driver" / "functions.def"
 
 PYTHON_PROGRAM = """
 import ctypes
@@ -71,10 +70,9 @@ def test_without_a_server_there_is_no_device(libraries):
 def test_every_listed_function_is_exported(libraries):
     listed = subprocess.run(["nm", "-D", libraries / "libcuda.so.1"], capture_output=True, text=True, check=True)
     exported = {line.split()[-1] for line in listed.stdout.splitlines()}
-    text = FUNCTIONS.read_text()
-    symbols = set(re.findall(r"^FUNCTION\(\w+, \d+, (\w+)\)", text, re.M)) | set(
-        re.findall(r"^PER_THREAD\((\w+),", text, re.M)
-    )
+    suffixes = {"s": "_ptsz", "d": "_ptds"}
+    words = [word.split(":") for word in listed_names("driver")]
+    symbols = {name + suffixes[kind] for name, _, *kinds in words for kind in kinds} | {name for name, *_ in words}
     assert len(symbols) > 600
     assert symbols <= exported
 

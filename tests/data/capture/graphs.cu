@@ -98,5 +98,25 @@ int main() {
     float **nowhere = NULL;
     if (!cudaMallocAsync(nowhere, bytes, stream)) return 15;
     cudaStreamEndCapture(stream, &graph);
+
+    // A graph's memory is there at each launch, freed by the program (first) or by the graph itself.
+    for (int by_graph = 0; by_graph < 2; by_graph++) {
+        float *own;
+        cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+        cudaMallocAsync(&own, bytes, stream);
+        cudaMemcpyAsync(own, given, bytes, cudaMemcpyHostToDevice, stream);
+        scale<<<1, n, 0, stream>>>(own, 2.0f, n);
+        cudaMemcpyAsync(back, own, bytes, cudaMemcpyDeviceToHost, stream);
+        if (by_graph) cudaFreeAsync(own, stream);
+        cudaStreamEndCapture(stream, &graph);
+        cudaGraphInstantiate(&ready, graph, 0);
+        for (int i = 0; i < 3; i++) {
+            back[5] = -1;
+            if (cudaGraphLaunch(ready, stream) || cudaStreamSynchronize(stream) || back[5] != 10) return 16;
+            if (!by_graph && cudaFree(own)) return 17;
+            if (!cudaMemcpy(back, own, bytes, cudaMemcpyDeviceToHost)) return 18;
+        }
+        cudaGetLastError();
+    }
     return 0;
 }

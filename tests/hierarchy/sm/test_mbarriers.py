@@ -7,10 +7,9 @@ from machines import instruction
 from trace_programs import chunk, shape
 
 import memsim
-from memsim.gpu.choices import Dependence
 from memsim.hierarchy.system import System
 from memsim.support.errors import InputError
-from memsim.trace.schema import NO_OP, NO_WAIT, Flag, Issue
+from memsim.trace.schema import NO_OP, NO_WAIT, Flag, Issue, KnownWaits
 from memsim.trace.writer import TraceWriter
 
 NONE = NO_WAIT, NO_WAIT, NO_WAIT
@@ -114,7 +113,7 @@ def test_the_line_names_the_traces_file(tmp_path):
     programs = [[row(Flag.awaits, 3 - own), row(Flag.arrives, own)] for own in (1, 2)]
     with TraceWriter(tmp_path / "stuck.h5", kernel="k", source="kernel.py", parameters={}) as writer:
         writer.append(np.arange(1), chunk(programs))
-        writer.finish(shape(programs), [], [], Issue(Dependence.scoreboard))
+        writer.finish(shape(programs), [], [], Issue(KnownWaits.scoreboard))
     with pytest.raises(InputError, match=r"stuck\.h5: instructions/phase leaves warps that wait"):
         memsim.simulate(tmp_path / "stuck.h5", gpu=machines.gpu(sm__dependence="scoreboard"), trials=1)
 

@@ -201,6 +201,10 @@ void note(const std::string& line) { send_only(protocol::note, Writer().text(lin
 
 }  // namespace memsim
 
+// What stand-in libraries look up with dlsym.
+extern "C" MEMSIM_API void memsim_note(const char* line) { memsim::note(line); }
+extern "C" MEMSIM_API void memsim_unsupported(const char* function) { memsim::unsupported(function); }
+
 int memsim_benchmark(unsigned op, unsigned flags, double* milliseconds, unsigned* launches) {
   memsim::Reply reply = memsim::request(memsim::protocol::benchmark, memsim::Writer().u32(op).u32(flags));
   if (reply.status) return reply.status;

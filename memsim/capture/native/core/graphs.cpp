@@ -103,6 +103,7 @@ Status add_node(Graph* graph, GraphNode* const* dependencies, size_t n, Operatio
     if (std::find(dependencies, dependencies + i, dependencies[i]) != dependencies + i) return status::invalid_value;
   }
   if (Status refused = check(operation)) return refused;
+  if (auto* made = std::get_if<AllocateMemory>(&operation)) keep_for_graph(made->address);
   if (auto* child = std::get_if<ChildGraph>(&operation)) {
     if (!is_graph(child->graph)) return status::invalid_value;
     clone_owned_graphs(operation);

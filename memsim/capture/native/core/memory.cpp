@@ -87,8 +87,22 @@ Status release(uint64_t address) {
   uint64_t bytes = found->second.bytes;
   forget(s, found);
   drop_pages(address, bytes);
-  s.ranges.give_back(address);
+  if (!s.graph_memory.count(address)) s.ranges.give_back(address);
   return status::success;
+}
+
+void keep_for_graph(uint64_t address) {
+  State& s = state();
+  Lock hold(s.lock);
+  auto found = s.allocations.find(address);
+  if (found != s.allocations.end()) s.graph_memory[address] = found->second;
+}
+
+void renew_for_graph(uint64_t address) {
+  State& s = state();
+  Lock hold(s.lock);
+  auto kept = s.graph_memory.find(address);
+  if (kept != s.graph_memory.end() && !s.allocations.count(address)) record(s, kept->second);
 }
 
 bool find_allocation(uint64_t address, Allocation* found) {

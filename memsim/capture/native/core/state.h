@@ -47,6 +47,7 @@ struct State {
   std::map<uint64_t, uint64_t> offsets;        // of registered memory, by address: arena address
   std::set<uint64_t> removed;                  // since the server was last told
   std::set<uint64_t> added;
+  std::map<uint64_t, Allocation> graph_memory;  // of allocation nodes, by address
   uint64_t device_bytes = 0;
   uint64_t host_position = 0;
   std::set<uint64_t> told_host_blocks;

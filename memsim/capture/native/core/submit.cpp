@@ -51,8 +51,13 @@ struct Execution {
     return status::success;
   }
   Status operator()(const ChildGraph& child) const { return run_graph(*child.graph, stream); }
-  Status operator()(const AllocateMemory&) const { return status::success; }  // its address is fixed when it is added
-  Status operator()(const FreeMemory&) const { return status::success; }
+  Status operator()(const AllocateMemory& made) const {
+    renew_for_graph(made.address);
+    return status::success;
+  }
+  Status operator()(const FreeMemory& freed) const {
+    return state().graph_memory.count(freed.address) ? release(freed.address) : Status(status::success);
+  }
   Status operator()(const Nothing&) const { return status::success; }
   Status operator()(const HostCall&) const { return status::success; }  // see execute
   Status operator()(const Conditional& conditional) const {

@@ -1,15 +1,13 @@
 // Functions of the driver API that nobody implements: a weak symbol for each, which reports the name once. Symbols of the
 // per-thread default stream jump to the ordinary function: everything is executed at the call in the order of calls, so
 // the two default streams differ in simulated time only.
-#include "driver.h"
 
-// The version of the core that stand-in libraries look up with dlsym.
-extern "C" MEMSIM_API void memsim_note(const char* line) { memsim::note(line); }
-extern "C" MEMSIM_API void memsim_unsupported(const char* function) { memsim::unsupported(function); }
+namespace memsim {
+__attribute__((visibility("default"))) int unsupported(const char* name);
+}
 
 #define FUNCTION(name, version, symbol) \
   extern "C" __attribute__((weak, visibility("default"))) int symbol() { return memsim::unsupported(#symbol); }
-#define ALSO(name, version, symbol)
 #define PER_THREAD(per_thread, symbol, name, version)
 #include "functions.def"
 #undef FUNCTION

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.gpu.choices import Dependence
 from memsim.sources.imported.accelsim import problems
 from memsim.sources.imported.accelsim.body import read_body
 from memsim.sources.imported.accelsim.header import Header, read_header
@@ -20,7 +19,7 @@ from memsim.sources.imported.warp_parts import index, order
 from memsim.sources.local_memory import WINDOW
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
-from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP, Chunk, Instructions, Issue, Space
+from memsim.trace.schema import INSTRUCTION_COLUMNS, NO_OP, Chunk, Instructions, Issue, KnownWaits, Space
 from memsim.trace.writer import TraceWriter
 
 BATCH_ROWS, BATCH_ADDRESSES, BATCH_WARPS = 1 << 17, 1 << 20, 1 << 16  # what is held between two writes
@@ -127,7 +126,7 @@ class _Body:
         if len(again):
             problem = "stands in the file for the second time; every block may be there once"
             raise InputError(self._path, f"line {blocks['line'][again.min()]}: thread block", problem)
-        issue = Issue(Dependence.scoreboard, self._instructions, self._tables.issue.mixes.table())
+        issue = Issue(KnownWaits.scoreboard, self._instructions, self._tables.issue.mixes.table())
         self._writer.finish(self._header.launch, self._ops.ops, self._ops.arrays, issue)
 
     # -- what the compiled reader asks for

@@ -67,15 +67,18 @@ def kinds_and_loops(code: Sequence[SassInstruction], blocks: Sequence[BasicBlock
     code = [one for one in _usual(code) if not _pads(one)]
     ours, theirs = _loops_of_ptx(blocks), _loops_of_sass(code)
     if len(ours) != len(theirs):
-        return f"the assembler made {len(theirs)} loops of {len(ours)}"
+        return f"its machine code has {len(theirs)} loops, its PTX {len(ours)}"
     at_ptx, at_sass = _innermost(ours, len(every)), _innermost(theirs, len(code))
     kinds_ptx, kinds_sass = [_kind_of_ptx(one) for one in every], [_kind_of_sass(one) for one in code]
     want = Counter(key for key in zip(at_ptx, kinds_ptx, strict=True) if key[1])
     have = Counter(key for key in zip(at_sass, kinds_sass, strict=True) if key[1])
     if want != have:
         loop, kind = min(key for key in want.keys() | have.keys() if want[key] != have[key])
-        where = f"loop {loop + 1}" if loop >= 0 else "the code outside of loops"
-        return f"the assembler made {have[loop, kind]} {kind} of {want[loop, kind]} in {where}"
+        where = f"in loop {loop + 1}" if loop >= 0 else "outside of loops"
+        return (
+            f"its machine code has {have[loop, kind]} memory instructions of kind {kind} {where}, its PTX "
+            f"{want[loop, kind]}"
+        )
     return Laid(every, code, at_ptx, at_sass, kinds_ptx, kinds_sass)
 
 

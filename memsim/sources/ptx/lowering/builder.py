@@ -159,6 +159,10 @@ class Builder:
             self._pending |= {"uses": len(self.use_lists), "n_uses": len(uses)}
             self.use_lists += [self.row(name) for name in uses]
 
+    def follow(self, code: int, kind: int) -> None:
+        """Give what begins a control code of machine code: `codes.control_code`, BY_CODE or RESULT_BY_CODE."""
+        self._pending |= {"uses": code, "n_uses": kind}
+
     def emit(self, op: Micro, **fields: int) -> None:
         """Add a micro-op; the instruction's guard goes with it unless ``guard`` is given."""
         assert self.instruction is not None

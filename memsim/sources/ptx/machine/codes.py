@@ -8,8 +8,24 @@ LANES = 32
 ALL_LANES = (1 << LANES) - 1
 FIELDS = 16  # int64 of one micro-op: two lines of the host's cache
 
-# Columns of a micro-op. Operands are rows of the warp's registers; LIST and COUNT find more of them in `lists`.
+# Columns of a micro-op. Operands are rows of the warp's registers; LIST and COUNT find more of them in `lists`. Of
+# machine code N_USES is one of BY_CODE and RESULT_BY_CODE, USES the control code that `control_code` packs.
 OP, DST, A, B, C, GUARD, NEGATED, MASK, SHIFT, X, Y, SEGMENT, USES, N_USES, LIST, COUNT = range(FIELDS)
+
+BY_CODE, RESULT_BY_CODE = (
+    -1,
+    -2,
+)  # an instruction's first micro-op, and its accesses; what stands behind one with a result
+
+
+def control_code(waits: int, sets: int, stall: int, result: int = 0) -> int:
+    """What the log is told of a machine instruction, in one number (memsim.trace.schema).
+
+    >>> from memsim.sources.ptx.machine.log import unpacked
+    >>> unpacked(control_code(0b100001, 5, 13, 9))
+    (33, 5, 13, 9)
+    """
+    return waits | sets << 6 | stall << 9 | result << 13
 
 
 class Micro(IntEnum):
@@ -56,7 +72,9 @@ class Micro(IntEnum):
     exit = 42
     barrier = 43  # A: number, B: threads (-1: all), X: kind, DST, C
     trap = 44
-    converge = 45  # A: masks of lanes that meet here before they go on (BSYNC, WARPSYNC)
+    converge = (
+        45  # A: masks of lanes that meet here before they go on (BSYNC, WARPSYNC); X: they go on if those never come
+    )
     # What only some kernels do.
     integer = 50  # Y: one of Integer
     floating = 51  # Y: one of Float
@@ -210,8 +228,8 @@ class Stop(IntEnum):
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND,
 BARRIER_ID,
  COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, TURNED,
- PARKED, POLLED) = range(23)  # fmt: skip
-WARP_FIELDS = 23
+ PARKED, POLLED, OUTSTANDING, WAITING) = range(25)  # fmt: skip
+WARP_FIELDS = 25
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for
 
 # Windows of generic addresses (PTX ISA, "Generic Addressing"): where they lie is ours to choose.

@@ -8,20 +8,23 @@ from memsim.jit.compiled import called, inlined
 from memsim.sources.local_memory import local_address
 from memsim.sources.ptx.machine.codes import (
     BROUGHT,
+    BY_CODE,
     FIRST_COPY,
     MIX,
     N_USES,
     NUMBER,
     OP,
+    OUTSTANDING,
     RAN,
     TURNED,
     USES,
+    WAITING,
     Micro,
     Y,
 )
 from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
-from memsim.trace.schema import NO_OP, Flag, Space
+from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
 
 LONGEST_GAP = 1 << 12  # instructions of one row's gap: a longer one is several rows
 UNNUMBERED = -2  # an array that gets its number when it is first accessed
@@ -63,7 +66,8 @@ def fill(row, record, state, gaps, warp, active):
     state[warp, BESIDE] = gaps[mix, 0] - gaps[mix, 1]
     begin_row(row, state, warp, -1, -1, 0, 1, active)
     row["mix"] = mix
-    record[MIX] = 0
+    row["scoreboard_wait"] = record[WAITING]
+    record[MIX] = record[WAITING] = 0
 
 
 @called
@@ -115,8 +119,43 @@ def wait_for(m, record, warp, kind, number, active):
 
 
 @inlined
+def unpacked(code):
+    """Waits, scoreboard that is set, stall count and result of what `codes.control_code` packs."""
+    return code & 63, code >> 6 & 7, code >> 9 & 15, code >> 13
+
+
+@called
+def follow_control_code(m, record, warp, code, active):
+    """Have the warp's next row wait for scoreboards that may be set; or log the row of an instruction with a result."""
+    waits, sets, stall, result = unpacked(code[USES])
+    waits &= record[OUTSTANDING]
+    if waits != 0:
+        if record[MIX] != 0:  # those instructions need no wait
+            log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+        record[WAITING] |= waits
+        record[OUTSTANDING] &= ~waits
+        m.state[warp, START] = 1
+    if code[N_USES] != BY_CODE:
+        log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
+        row = m.rows[m.cursor[0] - 1]
+        row["result"] = result
+        set_scoreboard(record, row, sets, stall)
+
+
+@inlined
+def set_scoreboard(record, row, sets, stall):
+    """Say of a row which scoreboard it sets, and its stall count."""
+    row["scoreboard_set"] = sets
+    row["stall"] = stall
+    if sets != NO_SCOREBOARD:
+        record[OUTSTANDING] |= 1 << sets
+
+
+@inlined
 def check_uses(m, record, w, warp, code, active):
-    """Wait for the loads whose registers a micro-op uses, if they may be under way."""
+    """Wait for the loads whose registers a micro-op uses, if they may be under way, or as its control code says."""
+    if code[N_USES] < 0:
+        follow_control_code(m, record, warp, code, active)
     for u in range(code[USES], code[USES] + code[N_USES]):
         pending = m.pending[w, m.uses[u]]
         wait_for(m, record, warp, pending & 3, pending >> 2, active)
@@ -160,6 +199,9 @@ def log_access(m, record, warp, pc, lanes, place, count, array, space):
     fill(row, record, m.state, m.gaps, warp, mask)
     row["op"] = op
     m.cursor[0] += 1
+    if m.code[pc, N_USES] == BY_CODE:
+        _, sets, stall, _ = unpacked(m.code[pc, USES])
+        set_scoreboard(record, row, sets, stall)
     micro = m.code[pc, OP]
     if micro == COPY_ASYNC or (micro == BULK or micro == TENSOR) and m.code[pc, Y] & STORES == 0:
         issue_load(m.state, warp, COPIES)

@@ -183,7 +183,7 @@ def _run_warp(m, w):
             if row[SEGMENT] >= 0 and not charge(m, record, warp, mask, row[SEGMENT]):
                 stop = np.int64(NEW_MIX)
                 break
-            if row[N_USES] > 0:
+            if row[N_USES] != 0:
                 check_uses(m, record, w, warp, row, mask)
         steps += 1
         op = row[OP]
@@ -238,12 +238,14 @@ def _run_warp(m, w):
                     park(pcs, masks, record, pc, active)
                     mask = np.int64(0)
                     continue
+                record[PARKED] = 0
                 if _barrier(m, record, warp, row, r, predicates, active, tracing):
                     pc += 1
                     break
             pc += 1
         elif op == CONVERGE:
             if active == 0 or record[N_GROUPS] == 0:
+                record[PARKED] &= ~mask  # of lanes that waited here for these
                 pc += 1
                 continue
             if active != mask:
@@ -400,6 +402,13 @@ def _meet(m, record, w, warp, tracing):
     for k in range(record[N_GROUPS]):  # lanes that others were to join, which have ended or left since
         row = m.code[pcs[k]]
         if row[OP] == CONVERGE and let_converge(pcs, masks, record, pcs[k], r[row[A]]):
+            return np.int64(DONE)
+    for k in range(record[N_GROUPS]):  # lanes that meet only if they can
+        if m.code[pcs[k]][OP] == CONVERGE and m.code[pcs[k]][X]:
+            pc, lanes_there = pcs[k], masks[k]
+            take(pcs, masks, record, k)
+            record[PARKED] &= ~lanes_there
+            insert(pcs, masks, record, pc + 1, lanes_there)
             return np.int64(DONE)
     first, active = m.code[pcs[0]], np.int64(0)
     for k in range(record[N_GROUPS]):

@@ -25,11 +25,12 @@ def _guarded(b: SassBuilder, k: int) -> dict[str, int]:
 
 
 def branch(b: SassBuilder) -> None:
-    """BRA: to a label; .DIV goes where lanes meet one by one, which they do here at once."""
+    """BRA: to a label; with .DIV and .CONV lanes meet here, as they would in the code behind .DIV and .CONV."""
     if b.has("DIV"):
-        return _meet(b, b.int(b.operand(0)))
+        return _meet(b, b.int(b.operand(0)) if len(b.operands) > 1 else b.constant(WORD), x=1)
     if b.has("CONV"):
-        raise b.unknown()
+        _meet(b, b.int(b.operand(0)), x=1)
+        return b.jump(b.label(b.operands[-1]))
     more = _guarded(b, 0) if b.is_predicate(0) else {}
     b.jump(b.label(b.operands[-1]), **more)
 
@@ -126,8 +127,8 @@ def move_region(b: SassBuilder) -> None:
 
 def meet(b: SassBuilder) -> None:
     """WARPSYNC: lanes wait for those of a mask."""
-    if b.has("COLLECTIVE", "EXCLUSIVE"):
-        raise b.unknown()
+    if b.has("COLLECTIVE", "EXCLUSIVE"):  # where BRA.DIV and BRA.CONV would lead
+        return b.emit(Micro.trap)
     _meet(b, b.int(b.operand(0)) if b.operands else b.constant(WORD))
 
 
@@ -241,6 +242,16 @@ def _clock(b: SassBuilder) -> int:
     row = b.temp()
     b.emit(Micro.clock, dst=row)
     return row
+
+
+def give_way(b: SassBuilder) -> None:
+    """YIELD and NANOSLEEP: lanes that wait for others of their warp let these run first."""
+    _meet(b, b.constant(WORD), x=1)
+
+
+def never(b: SassBuilder) -> None:
+    """What stands only where BRA.DIV and BRA.CONV would lead."""
+    b.emit(Micro.trap)
 
 
 def nothing(b: SassBuilder) -> None:

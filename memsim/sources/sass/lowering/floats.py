@@ -290,7 +290,8 @@ def compare_halves(b: SassBuilder) -> None:
 
 _KINDS = {
     "F16": (Type.f16, 16), "F32": (Type.f32, 32), "F64": (Type.f64, 64), "BF16": (Type.bf16, 16),
-    "U8": (Type.unsigned, 8), "S8": (Type.signed, 8), "U16": (Type.unsigned, 16), "S16": (Type.signed, 16), "U32": (Type.unsigned, 32),
+    "U8": (Type.unsigned, 8), "S8": (Type.signed, 8), "U16": (Type.unsigned, 16), "S16": (Type.signed, 16),
+    "U32": (Type.unsigned, 32),
     "S32": (Type.signed, 32), "U64": (Type.unsigned, 64), "S64": (Type.signed, 64), "TF32": (Type.tf32, 32),
 }  # fmt: skip
 
@@ -380,7 +381,9 @@ def add_or_convert_halves(b: SassBuilder) -> None:
     if not b.has("F32"):
         return add_halves(b)  # type: ignore[operator]
     _merged_constants(b)
-    value, other = b.operand(2), b.operand(1)
+    value, other = b.operand(1), b.operand(2)
+    if isinstance(value, Reg) and value.number < 0:
+        value, other = other, value
     if not (isinstance(other, Reg) and other.number < 0 and isinstance(value, Reg) and len(value.parts) == 1):
         raise b.unknown()
     kind = Type.bf16 if _half_kind(b) == Type.bf16x2 else Type.f16

@@ -63,6 +63,8 @@ def _addend(b: SassBuilder, k: int, extended: bool) -> int:
 
 def add(b: SassBuilder) -> None:
     """IADD3 and UIADD3: three summands, up to two carries out, with .X up to two carries in."""
+    if b.has("64"):
+        raise b.unknown()
     to = b.to(b.operand(0))
     out, first = _leading_predicates(b, 1)
     extended = b.has("X")
@@ -275,8 +277,12 @@ def _upper_shifted(b: SassBuilder, first: int, amount: int) -> int:
 
 def extreme(b: SassBuilder) -> None:
     """IMNMX, VIMNMX and UIMNMX: the smaller where the predicate holds, else the larger."""
-    to, (left, right) = b.to(b.operand(0)), (b.int(b.operand(1)), b.int(b.operand(2)))
-    signed = not b.has("U32")
+    to, signed = b.to(b.operand(0)), not b.has("U32")
+    if b.is_predicate(1):  # of sm_100: two results more, which nothing else here has
+        if any(one != Reg("P", -1) and one != Reg("UP", -1) for one in b.operands[1:3]):
+            raise b.unknown()
+        b.operands = (b.operands[0], *b.operands[3:])
+    left, right = b.int(b.operand(1)), b.int(b.operand(2))
     least = b.op(Micro.minimum_signed if signed else Micro.minimum, left, right, shift=32)
     most = b.op(Micro.maximum_signed if signed else Micro.maximum, left, right, shift=32)
     b.select(b.operand(3), least, most, to)
@@ -332,10 +338,8 @@ def bit_mask(b: SassBuilder) -> None:
 def extend_sign(b: SassBuilder) -> None:
     """SGXT: the lowest bits of a number, with their sign or, .U32, without."""
     to, value, width = b.to(b.operand(0)), b.int(b.operand(1)), b.int(b.operand(2))
-    if b.has("W"):
-        width = b.op(Micro.bit_and, width, b.constant(31))
-    else:
-        width = b.op(Micro.minimum, width, b.constant(32))
+    micro, most = (Micro.bit_and, 31) if b.has("W") else (Micro.minimum, 32)
+    width = b.op(micro, width, b.constant(most))
     up = b.op(Micro.subtract, b.constant(32), width)
     moved = b.op(Micro.shift_left, value, up, x=32, mask=WORD)
     micro = Micro.shift_right if b.has("U32") else Micro.shift_right_signed
@@ -367,15 +371,22 @@ def difference(b: SassBuilder) -> None:
 
 
 def to_uniform(b: SassBuilder) -> None:
-    """R2UR: a register that all lanes have alike."""
-    _, first = _leading_predicates(b, 0)
-    if first:
-        raise b.unknown()
-    b.emit(Micro.copy, dst=b.to(b.operand(0)), a=b.int(b.operand(1)))
+    """R2UR: a register to a uniform one; a predicate gets the lanes that have another value than the first.
+
+    Uniform registers hold a value for each lane here, so that no lane has another value.
+    """
+    out, first = _leading_predicates(b, 0)
+    b.emit(Micro.copy, dst=b.to(b.operand(first)), a=b.int(b.operand(first + 1)))
+    if out and not b.has("OR"):
+        b.emit(Micro.predicate, dst=out[0], a=0, b=0, x=0)
 
 
 def add_two(b: SassBuilder) -> None:
-    """VIADD, IADD: two summands."""
+    """VIADD, IADD: two summands; with .64 of two registers each."""
+    if b.has("X") or len(b.operands) != 3:
+        raise b.unknown()
+    if b.has("64"):
+        return b.split(b.operand(0), b.op(Micro.add, b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2)), mask=-1))
     b.emit(Micro.add, dst=b.to(b.operand(0)), a=b.int(b.operand(1)), b=b.int(b.operand(2)), mask=WORD)
 
 

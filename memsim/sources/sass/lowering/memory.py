@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.lowering.builder import SINK, ZERO
+from memsim.sources.ptx.lowering.builder import SINK, TRUE, ZERO
 from memsim.sources.ptx.machine import access, atomics, copies
 from memsim.sources.ptx.machine.codes import LOCAL_WINDOW, SHARED_WINDOW, Micro, Type
-from memsim.sources.sass.builder import BANK_WINDOWS, WORD, SassBuilder
+from memsim.sources.sass.builder import BANK_WINDOWS, BOTH, WORD, SassBuilder
+from memsim.sources.sass.constants import check_indexed
 from memsim.sources.sass.operands import Bank, Imm, Mem, Reg, SassOperand
 
 _WINDOWS = {
@@ -88,6 +89,8 @@ def load_constant(b: SassBuilder) -> None:
         return _load_literal(b, operand)
     if operand.number not in BANK_WINDOWS:
         raise b.unknown("indexes a bank")
+    if operand.number == 0:
+        check_indexed(b.kernel, operand.offset)
     window = BANK_WINDOWS[operand.number]
     base, added = ZERO, window + operand.offset
     if operand.base is not None:
@@ -139,11 +142,9 @@ def atomic(b: SassBuilder) -> None:
     returns = not name.startswith("RED")
     first = 0
     if returns and b.is_predicate(0):
-        if b.operands[0] not in (Reg("P", -1),):
-            raise b.unknown()
         first = 1
     what = next((_ATOMICS[one] for one in b.one.modifiers if one in _ATOMICS), None)
-    if what is None or b.has("ARRIVE", "POPC", "SAFEADD"):
+    if what is None:
         raise b.unknown()
     width, kind = next((_TYPES[one] for one in b.one.modifiers if one in _TYPES), (4, Type.unsigned))
     to = b.operand(first) if returns else Reg("R", -1)
@@ -151,6 +152,10 @@ def atomic(b: SassBuilder) -> None:
     base, added = b.address(b.operand(at), _WINDOWS.get(name, 0))
     _check_descriptor(b, b.operand(at))
     values = [b.wide(one) if width == 8 else b.raw(one) for one in b.operands[at + 1 :]]
+    if b.has("POPC"):  # the lanes that have the same address are counted first
+        if values or to != Reg("R", -1):
+            raise b.unknown()
+        what, values = atomics.ADD, [b.constant(1)]
     if len(values) != 1 + (what == atomics.SWAP):
         raise b.unknown()
     result = SINK if to == Reg("R", -1) else b.temp() if width == 8 or b.has("CAST") else b.to(to)
@@ -160,6 +165,8 @@ def atomic(b: SassBuilder) -> None:
         mask=width, shift=64 - 8 * width, list=what, count=int(kind),
     )  # fmt: skip
     _result(b, to, result, width, values)
+    if first:  # whether it was done: not by the instruction for all of memory where that is shared memory
+        b.emit(Micro.predicate, dst=b.to_predicate(b.operands[0]), a=TRUE, b=TRUE, x=BOTH)
 
 
 def _result(b: SassBuilder, to: SassOperand, result: int, width: int, values: list[int]) -> None:
@@ -189,21 +196,21 @@ def matrix_load(b: SassBuilder) -> None:
     address, registers = (b.operand(0), b.operand(1)) if stores else (b.operand(1), b.operand(0))
     base, added = b.address(address, SHARED_WINDOW)
     rows = _registers(b, registers, count, stores)
+    if base in rows and not stores:  # the machine reads addresses while it writes results
+        base = b.op(Micro.copy, base)
     bits = access.VALUES | access.LOGGED | access.LOAD_STORE | access.WAITED * (not stores)
     op = Micro.matrix_store if stores else Micro.matrix_load
     b.emit(op, a=base, x=added, y=bits, mask=int(b.has("MT88")), list=b.listed(rows), count=count)
 
 
 def copy_async(b: SassBuilder) -> None:
-    """LDGSTS: a copy from global to shared memory; a predicate that does not hold has it write zeros."""
+    """LDGSTS: a copy from global to shared memory; where its predicate does not hold it writes zeros."""
     width = width_of(b.one.modifiers)
     target, to_added = b.address(b.operand(0), SHARED_WINDOW)
     source, added = b.address(b.operand(1), 0)
     bits, size = access.VALUES | access.LOAD_STORE, ZERO
-    if len(b.operands) > 2 and not (isinstance(b.operands[2], Reg) and b.operands[2] == Reg("P", -1, inverted=True)):
-        number, inverted = b.source_predicate(b.operand(2))
-        full = b.constant(width)
-        size = b.op(Micro.select, full if inverted else ZERO, ZERO if inverted else full, x=number)
+    if len(b.operands) > 2:
+        size = b.select(b.operand(2), b.constant(width), ZERO)
         bits |= copies.SIZED
     b.emit(
         Micro.copy_async, a=source, x=added, b=target, list=to_added, c=size, mask=width, y=bits,

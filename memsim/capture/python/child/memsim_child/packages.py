@@ -34,6 +34,16 @@ def prepare_cute(spec):
         static_runtime.redirect_shims(path)
 
 
+def set_bindings(module):
+    """The runtime of cuda.bindings is NVIDIA's static one; its functions become those of memsim's libcudart."""
+    import importlib.metadata
+
+    from memsim_child import static_runtime
+
+    major = importlib.metadata.version("cuda-bindings").split(".")[0]
+    static_runtime.replace_functions(module, ctypes.CDLL("libcudart.so.%s" % major))
+
+
 def prepare_linking():
     """Let cuda.core and Numba-CUDA link with the driver, which keeps PTX.
 

@@ -49,6 +49,27 @@ def redirect_shims(path):
                 _jump(first + offset, size, target)
 
 
+def replace_functions(module, runtime):
+    """Let a Cython module offer libcudart's functions in place of its own, which are NVIDIA's static runtime.
+
+    Cython modules that use another module's C functions take their addresses from its table ``__pyx_capi__``, once,
+    when they are imported. Functions that libcudart lacks stay as they are.
+
+    Args:
+        module: whose table is changed, ``cuda.bindings.cyruntime``.
+        runtime: libcudart.
+    """
+    api = ctypes.pythonapi
+    api.PyCapsule_GetName.restype, api.PyCapsule_GetName.argtypes = ctypes.c_void_p, [ctypes.py_object]
+    api.PyCapsule_New.restype = ctypes.py_object
+    api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+    for name, capsule in module.__pyx_capi__.items():
+        function = getattr(runtime, name, None) if _is_runtime(name) else None
+        if function is not None:
+            address = ctypes.cast(function, ctypes.c_void_p).value
+            module.__pyx_capi__[name] = api.PyCapsule_New(address, api.PyCapsule_GetName(capsule), None)
+
+
 def _behind(address):
     """Where a function that is a single jump leads; itself, if it is not."""
     code = ctypes.string_at(address, 5)

@@ -4,6 +4,8 @@ Torch's own Python code of ``torch.cuda`` then runs unchanged. `torch_device.cpp
 Tried with torch 2.6 to 2.14.
 """
 
+import atexit
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -14,6 +16,7 @@ import tempfile
 from memsim_child import driver
 
 _device = []  # the library, once it is loaded
+_kept = []  # a tensor that lives as long as the process
 
 
 def load(spec):
@@ -38,6 +41,7 @@ def complete(c):
     device.memsim_torch_start()
     for name, value in _members(c, device).items():
         setattr(c, name, value)
+    atexit.register(_finish_backward)
     guards = getattr(getattr(c, "_dynamo", None), "guards", None)
     if hasattr(guards, "_empty_strided_cuda"):  # of code that torch.compile writes
         guards._empty_strided_cuda = _empty_strided
@@ -45,6 +49,20 @@ def complete(c):
 
 def _empty_strided(size, stride, dtype):
     return sys.modules["torch"].empty_strided(size, stride, dtype=dtype, device="cuda")
+
+
+def _finish_backward():
+    """Wait until autograd's thread of the GPU has dropped what it holds of the last backward pass.
+
+    It does so after that pass has returned. If the interpreter ends meanwhile, Python ends the thread within a
+    destructor, and the process aborts. The thread takes the pass below, which has no Python objects, after the other.
+    """
+    torch = sys.modules.get("torch")
+    with contextlib.suppress(Exception):
+        if torch.cuda.is_initialized():
+            with torch.enable_grad():
+                _kept.append(torch.zeros((), device="cuda", requires_grad=True))
+                (_kept[0] * 1).backward()
 
 
 def set_version(module):

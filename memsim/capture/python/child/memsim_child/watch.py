@@ -64,6 +64,12 @@ def _cupy_runtime(module):
     static_runtime.redirect(module.__file__)
 
 
+def _bindings_runtime(module):
+    from memsim_child import packages
+
+    packages.set_bindings(module)
+
+
 def _warp_build(module):
     from memsim_child import packages
 
@@ -84,6 +90,7 @@ AFTER = {
     "triton.testing": _triton_testing,
     "triton.knobs": _triton_knobs,
     "torch._inductor.runtime.benchmarking": _inductor_benchmarking,
+    "cuda.bindings.cyruntime": _bindings_runtime,
     "warp.config": _warp_build,
     "cupy_backends.cuda.api.runtime": _cupy_runtime,
     "cupy.cuda.cub": _cupy_runtime,

@@ -1,0 +1,194 @@
+"""The time of a whole program, from the trials of its groups of launches; and the file that holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from memsim.analysis.choices import Convention
+from memsim.analysis.result import Result
+from memsim.analysis.speed_of_light import speed_of_light
+from memsim.analysis.statistics import Sample
+from memsim.analysis.utilization import utilization
+from memsim.montecarlo import store
+from memsim.support import hdf5
+from memsim.support.errors import InputError
+from memsim.support.files import replacing, writing
+from memsim.support.json_text import read_text, write_text
+from memsim.trace import source_text
+
+if TYPE_CHECKING:
+    from memsim.montecarlo.sampled_launches import Group  # which needs numba; who only reads a file does not
+
+SCHEMA, VERSION = "memsim-program", (1, 0)
+BUSY = 0.6  # share of the time from which on the busiest part is what bounds a kernel
+_MOST_GROUPS = 10_000
+
+
+@dataclass(frozen=True)
+class LaunchGroup:
+    """Launches of one kernel that are alike.
+
+    Attributes:
+        kernel: its name.
+        launches: how many.
+        first: of the first launch.
+        others: of launches drawn from the others; None where there is one launch.
+    """
+
+    kernel: str
+    launches: int
+    first: Result
+    others: Result | None
+
+    @property
+    def typical(self) -> Result:
+        """What stands for most of the launches."""
+        return self.first if self.others is None else self.others
+
+    @property
+    def time(self) -> Sample:
+        """Milliseconds of all launches, one value per trial."""
+        first = self.first.kernel_time.values
+        if self.others is None:
+            return Sample(first)
+        return Sample(first + (self.launches - 1) * self.others.kernel_time.values)
+
+    @property
+    def best_possible(self) -> float:
+        """Milliseconds that all launches take at best; nan where the file does not tell."""
+        found = [speed_of_light(one) for one in (self.first, self.typical)]
+        if found[0] is None or found[1] is None:
+            return float("nan")
+        return found[0].milliseconds + (self.launches - 1) * found[1].milliseconds
+
+    @property
+    def bound_by(self) -> tuple[str, float]:
+        """What bounds the kernel, and how busy the busiest part of the GPU is, 0 to 1."""
+        busiest = max((part for part in utilization(self.typical) if part.busy == part.busy), key=lambda one: one.busy)
+        if busiest.busy >= BUSY:
+            return busiest.name, busiest.busy
+        return "latency", busiest.busy
+
+    @property
+    def grid(self) -> tuple[int, ...]:
+        """Blocks of a launch, by dimension."""
+        return tuple(self.first.trials.about["trace"]["grid"])
+
+
+@dataclass
+class ProgramResult:
+    """A program's launches in groups, those that take longest first.
+
+    Attributes:
+        groups: of launches that are alike.
+        about: program, launches, interrupted, findings (a list of dicts kernel, cause, place, repair, gain, bound; gain
+            and bound are shares of the kernel's time, gain None where nothing was replayed).
+    """
+
+    groups: list[LaunchGroup]
+    about: dict[str, Any]
+
+    @classmethod
+    def of(cls, groups: Sequence[Group], about: dict[str, Any], convention: str = Convention.model) -> ProgramResult:
+        """From the trials of :func:`memsim.montecarlo.sampled_launches.run_sampled`."""
+        found = [
+            LaunchGroup(
+                one.kernel,
+                len(one.places),
+                Result(one.first, convention),
+                None if one.others is None else Result(one.others, convention),
+            )
+            for one in groups
+            if one.first is not None
+        ]
+        return cls(sorted(found, key=lambda one: -one.time.mean), about)
+
+    @property
+    def gpu(self) -> str:
+        """Name of the GPU."""
+        return self.groups[0].first.gpu
+
+    @property
+    def time(self) -> Sample:
+        """Milliseconds of all launches together, one value per trial."""
+        return Sample(np.sum([group.time.values for group in self.groups], axis=0))
+
+    def labels(self) -> list[str]:
+        """A name for each group: its kernel's, and the grid where several groups have the same kernel."""
+        kernels = [group.kernel for group in self.groups]
+        found: list[str] = []
+        for group in self.groups:
+            several = kernels.count(group.kernel) > 1
+            label = f"{group.kernel} {'x'.join(map(str, group.grid))}" if several else group.kernel
+            found.append(f"{label} #{len(found)}" if label in found else label)
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write a file, whole or not at all.
+
+        Raises:
+            InputError: it cannot be written.
+        """
+        with writing(path), replacing(path, durable=True) as temporary, hdf5.Sink(temporary) as sink:
+            with hdf5.created(sink, SCHEMA, VERSION) as file:
+                write_text(file, "about", self.about | {"groups": [self._stated(group) for group in self.groups]})
+                for number, group in enumerate(self.groups):
+                    store.write(file.create_group(f"groups/{number}/first"), group.first.trials)
+                    if group.others is not None:
+                        store.write(file.create_group(f"groups/{number}/others"), group.others.trials)
+                sources = {name: text for group in self.groups for name, text in group.first.trials.sources.items()}
+                source_text.write(file, sources)
+            sink.seal()
+
+    @staticmethod
+    def _stated(group: LaunchGroup) -> dict[str, Any]:
+        return {"kernel": group.kernel, "launches": group.launches, "several": group.others is not None}
+
+    @classmethod
+    def load(cls, path: str | Path, convention: str = Convention.model) -> ProgramResult:
+        """Read a file of :meth:`save`.
+
+        Raises:
+            InputError: it is damaged, of another schema or newer version, or holds impossible values.
+        """
+        with hdf5.opened(path, SCHEMA, VERSION) as file:
+            about = read_text(path, file, "about")
+            stated = _checked(path, about)
+            sources = source_text.read(path, file)
+            groups = []
+            for number, one in enumerate(stated):
+                of = [store.read(path, file, f"groups/{number}/first/")]
+                of += [store.read(path, file, f"groups/{number}/others/")] if one["several"] else []
+                for trials in of:
+                    trials.sources = sources
+                results = [Result(trials, convention) for trials in of]
+                groups.append(LaunchGroup(one["kernel"], one["launches"], results[0], (*results, None)[1]))
+        return cls(groups, about)
+
+
+def is_program(path: str | Path) -> bool:
+    """Whether a file is a program's result that can be read; of a damaged one, no."""
+    try:
+        with hdf5.opened(path, SCHEMA, VERSION):
+            return True
+    except (InputError, OSError):
+        return False
+
+
+def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
+    stated = about.pop("groups", None) if isinstance(about, dict) else None
+    if not isinstance(stated, list) or not 0 < len(stated) <= _MOST_GROUPS:
+        raise InputError(path, "about.groups", "is no list of groups; the file is damaged")
+    fields = {"kernel": str, "launches": int, "several": bool}
+    for number, one in enumerate(stated):
+        right = isinstance(one, dict) and all(isinstance(one.get(name), kind) for name, kind in fields.items())
+        if not right or one["launches"] < 1 + one["several"]:
+            raise InputError(path, f"about.groups[{number}]", "holds impossible values; the file is damaged")
+    if not isinstance(about.get("findings"), list):
+        raise InputError(path, "about.findings", "is not a list; the file is damaged")
+    return stated

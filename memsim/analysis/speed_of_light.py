@@ -1,0 +1,132 @@
+"""The best possible time of a kernel on a GPU: what its work takes where nothing is wasted and nothing waits.
+
+The largest of what each part of the GPU needs for the work that no other version of the same instructions and the same
+data can avoid (the roofline model of Williams, Waterman and Patterson, CACM 52(4), 2009, with one roof per part):
+
+- DRAM's data bus: every distinct sector that is read before it is written, once; every distinct sector that is written
+  first, once, but for as much as L2 may keep dirty at the end. After other launches L2 may hold as much of the reads.
+- L2: every distinct sector that is read, once, over the slices' rate.
+- L1: every instruction's lanes as dense and aligned as they can be, and shared memory without bank conflicts.
+- Issue slots, and the pipes of each class of instructions: as many as the trace executes.
+
+To the largest comes the time of the launch itself. Of a launch of which a part was replayed, the rest is taken to be
+like it: sectors that only one block asks for grow with the blocks, shared ones do not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from memsim.analysis.launch_time import LaunchPart
+from memsim.analysis.result import Result
+from memsim.analysis.utilization import (
+    DRAM,
+    ISSUE,
+    L2,
+    LOAD_STORE,
+    SECTOR_BYTES,
+    constant_cycles,
+    l2_clocks,
+    warp_instructions,
+)
+
+_BYTES_PER_CYCLE = 128  # of an L1's data stage, where a preset does not say
+_ON_CHIP = ("shared", "constant")
+_READS, _WRITES = ("load",), ("store",)
+
+
+@dataclass(frozen=True)
+class SpeedOfLight:
+    """The best possible time.
+
+    Attributes:
+        cycles: part of the GPU -> SM cycles that it needs for the whole launch, all its units sharing the work.
+        launch_cycles: SM cycles of the launch itself, which come on top.
+        dram_bytes: that must move.
+        ns_per_cycle: nanoseconds of an SM cycle.
+    """
+
+    cycles: Mapping[str, float]
+    launch_cycles: int
+    dram_bytes: float
+    ns_per_cycle: float
+
+    @property
+    def limit(self) -> str:
+        """The part that needs the longest."""
+        return max(self.cycles, key=lambda part: self.cycles[part])
+
+    @property
+    def milliseconds(self) -> float:
+        """The best possible time of the launch."""
+        return (self.cycles[self.limit] + self.launch_cycles) * self.ns_per_cycle / 1e6
+
+
+def speed_of_light(result: Result) -> SpeedOfLight | None:
+    """The best possible time of a result's launch; None of results that do not tell what the trace asks for."""
+    about = result.trials.about
+    if "executed" not in about or not all("profile" in op for op in result.trials.ops):
+        return None
+    gpu, part = about["gpu"], LaunchPart.of(result.trials)
+    times = part.launched / part.replayed
+    read, written = (_distinct(result, kinds, times) for kinds in (_READS, _WRITES))
+    moved = SECTOR_BYTES * _through_dram(result, read, written)
+    cycles = {
+        DRAM: moved / SECTOR_BYTES * _dram_sector_cycles(gpu),
+        LOAD_STORE: times * sum(_load_store(op, gpu) for op in result.trials.ops) / gpu["sm"]["count"],
+        ISSUE: times * _issue(result),
+    }
+    if gpu["l2"]["enabled"]:
+        cycles[L2] = read * gpu["l2"]["sector_cycles"] / (gpu["l2"]["slices"] * l2_clocks(gpu))
+    cycles |= {name: times * value for name, value in _pipes(about)}
+    return SpeedOfLight(cycles, result.launch_cycles, moved, result.ns_per_cycle)
+
+
+def _distinct(result: Result, kinds: tuple[str, ...], times: float) -> float:
+    """Distinct sectors of off-chip memory whose first access is of these kinds, of the whole launch."""
+    profiles = [op["profile"] for op in result.trials.ops if op["kind"] in kinds and op["space"] not in _ON_CHIP]
+    first = sum(one["first_sectors"] for one in profiles)
+    by_block = sum(one["block_sectors"] for one in profiles)
+    of_one_block = max(0, 2 * first - by_block)  # at least so many: those of several blocks count twice or more
+    return first + (times - 1) * of_one_block
+
+
+def _through_dram(result: Result, read: float, written: float) -> float:
+    l2 = result.trials.about["gpu"]["l2"]
+    if not l2["enabled"]:
+        return read + written
+    held = l2["size_bytes"] / SECTOR_BYTES
+    dirty = held * (l2.get("max_dirty_ways") or l2["ways"]) / l2["ways"]
+    warm = result.trials.about.get("warm") or result.trials.about.get("launches_before")
+    return max(0.0, read - held) + max(0.0, written - dirty) if warm else read + max(0.0, written - dirty)
+
+
+def _dram_sector_cycles(gpu: Mapping[str, Any]) -> float:
+    """SM cycles of a sector on the data buses of all channels together."""
+    dram = gpu["dram"]
+    return float(dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"])
+
+
+def _load_store(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
+    """SM cycles of load-store units for an op whose lanes are dense and aligned and meet no bank conflict."""
+    of, sm = op["profile"], gpu["sm"]
+    if constant_cycles(op, sm):
+        return 0.0
+    if op["space"] in _ON_CHIP:
+        return float(of["least_passes"] * sm["pass_cycles"])
+    dense = of["least_sectors"] * SECTOR_BYTES / (gpu["l1"].get("bytes_per_cycle") or _BYTES_PER_CYCLE)
+    return float(max(dense, of["instructions"] if of["transactions"] else 0) * sm["lookup_cycles"])
+
+
+def _issue(result: Result) -> float:
+    sm = result.trials.about["gpu"]["sm"]
+    return warp_instructions(result) * sm["issue_cycles"] / (sm["count"] * sm["issue_per_cycle"])
+
+
+def _pipes(about: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    count = about["gpu"]["sm"]["count"]
+    for name, taken in (about["executed"].get("pipe_cycles") or {}).items():
+        if taken:
+            yield ("tensor cores" if name == "tensor" else f"{name} pipes"), taken / count

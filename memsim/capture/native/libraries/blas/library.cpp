@@ -1,8 +1,0 @@
-// cuBLAS: facts about the library, and the functions that it lacks.
-#include "../common/report.h"
-
-namespace standin {
-const LibraryFacts library = {"cuBLAS", 15};  // CUBLAS_STATUS_NOT_SUPPORTED
-}
-#define MEMSIM_NAMES "../names/cublas.def"
-#include "../common/unsupported.h"

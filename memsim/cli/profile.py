@@ -1,0 +1,182 @@
+"""``memsim profile``: a whole program in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
+from memsim.cli.options import Force, Jobs, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.output import print_text
+from memsim.support.errors import InputError
+
+if TYPE_CHECKING:
+    from memsim.trace.reader import Trace
+
+INTERRUPTED = 130
+
+
+class ProfilesProgram(WithArguments):
+    """What stands after a program's name is that program's; after CUDA C++ files, from the first other word on."""
+
+    def program_place(self, args: list[str]) -> range | None:
+        if "--" in args:
+            return super().program_place(args)
+        with_value = {name for one in self.params if not getattr(one, "is_flag", True) for name in one.opts}
+        sources, at = False, 0
+        while at < len(args):
+            one = args[at]
+            if not one.startswith("-") or one == "-":
+                if Path(one).is_dir():  # of traces, which take no arguments
+                    return None
+                if Path(one).suffix not in SOURCE_SUFFIXES:
+                    return range(at, at) if sources else range(at + 1, at + 1)
+                sources = True
+            at += 1 + (one in with_value)
+        return None
+
+
+def profile(
+    ctx: typer.Context,
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PROGRAM [ARGS]",
+            help="An executable, CUDA C++ files, a Python file, or a folder of traces of all launches.",
+        ),
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="The results file.", show_default="PROGRAM.profile.h5")
+    ] = None,
+    gpu: Annotated[
+        str | None,
+        typer.Option(help="The GPU that the program finds.", show_default="rtx4090", autocompletion=gpu_names),
+    ] = None,
+    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="Only these kernels: a,b.")] = None,
+    blocks: Annotated[
+        str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
+    ] = None,
+    whole: Whole = False,
+    traces: Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")] = None,
+    include: Annotated[
+        list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
+    ] = None,
+    define: Annotated[
+        list[str] | None, typer.Option("-D", help="For CUDA C++ files: define a macro, NAME or NAME=VALUE.")
+    ] = None,
+    library: Annotated[list[str] | None, typer.Option("-l", help="For CUDA C++ files: link a library.")] = None,
+    std: Annotated[str, typer.Option("--std", help="For CUDA C++ files: the C++ standard.")] = "c++17",
+    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    jobs: Jobs = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Replay no repaired kernel: findings without gains.")] = False,
+    force: Force = False,
+    quiet: QuietTables = False,
+) -> None:
+    """Profile a whole program without a GPU: every launch, what is slow, what bounds it, what would fix it.
+
+    It runs the program as `memsim capture` does, replays launches that are alike for each other until the program's
+    time is known within 1 %, and prints its kernels by time. `memsim show` and `memsim report` read the file that it
+    writes. Ctrl-C keeps the finished trials.
+
+    Exit status: 0; 2, bad input; 130, Ctrl-C.
+
+    \b
+    memsim profile app.cu
+    memsim profile --gpu a100 ./app matrix.mtx
+    memsim profile --gpu h100 script.py --size 4096
+    memsim profile traces/ -o app.profile.h5
+    """
+    from memsim.api import profile_program
+    from memsim.report.profile import profile_text
+    from memsim.support.scratch import Scratch
+
+    program = Path(files[0])
+    file = _file(out, program, force)
+    with Scratch() as scratch:
+        if program.is_dir():
+            if ctx.obj:
+                raise InputError(program, "arguments", "are a program's; a folder of traces takes none")
+            recorded = _folder(program)
+        else:
+            place = traces or Path(scratch) / "traces"
+            compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
+            recorded = _captured(
+                files, ctx.obj or [], place, gpu, force, quiet,
+                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, **compiler,
+            )  # fmt: skip
+        with _phases(quiet) as progress:
+            found = profile_program(
+                recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress
+            )
+        found.save(file)
+    if not quiet:
+        print_text(f"{profile_text(found)}\n\nstored in {file}; one kernel: memsim show {file} --kernel NAME")
+    if found.about["interrupted"]:
+        trials = len(found.time.values)
+        typer.echo(f"memsim: interrupted: {trials} trial{'s' * (trials != 1)} kept in {file}", err=True)
+        raise typer.Exit(INTERRUPTED)
+
+
+def _file(out: Path | None, program: Path, force: bool) -> Path:
+    """Where the result goes; one of an earlier profile under the default name is replaced."""
+    from memsim.analysis.program import is_program
+    from memsim.cli.output import check_file
+
+    file = out or Path(f"{program.resolve().stem}.profile.h5")
+    check_file(file, force or (out is None and file.is_file() and is_program(file)))
+    return file
+
+
+def _folder(folder: Path) -> list[Trace]:
+    from memsim.cli.run_folder import folder_traces
+
+    return folder_traces(folder, [], in_turn=True)
+
+
+def _captured(
+    files: list[str], arguments: list[str], place: Path, gpu: str | None, force: bool, quiet: bool, **options: Any
+) -> list[Trace]:
+    """The traces of all launches of a program."""
+    from memsim.api import capture
+    from memsim.gpu.defaults import DEFAULT_GPU
+    from memsim.support.files import keeping_existing
+    from memsim.support.progress import bar
+
+    _tell(f"running {files[0]}", quiet)
+    with keeping_existing(force), bar("blocks", hidden=quiet) as advance:
+        captured = capture(
+            files, arguments=arguments, out=place, launch="all", gpu=gpu or DEFAULT_GPU, progress=advance, **options
+        )
+    for note in captured.notes:
+        typer.echo(f"memsim: {note}", err=True)
+    kernels = len(captured.launches)
+    _tell(f"{len(captured.traces):,} launches of {kernels} kernel{'s' * (kernels != 1)}", quiet)
+    return captured.traces
+
+
+@contextmanager
+def _phases(quiet: bool) -> Iterator[Any]:
+    """A bar for each phase; in a pipe, a line when one begins."""
+    from memsim.support.progress import bar
+
+    begun: set[str] = set()
+    with bar("trials", hidden=quiet) as replaying, bar("kernels", hidden=quiet, delay=0.5) as explaining:
+
+        def told(phase: str, done: int, every: int, note: str) -> None:
+            if phase not in begun:
+                begun.add(phase)
+                _tell(phase, quiet)
+            (explaining if phase == "explaining" else replaying)(done, every, f"{phase} {note}".strip())
+
+        yield told
+
+
+def _tell(text: str, quiet: bool) -> None:
+    import sys
+
+    if not quiet and not sys.stderr.isatty():
+        typer.echo(f"memsim: {text}", err=True)

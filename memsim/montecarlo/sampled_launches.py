@@ -1,0 +1,179 @@
+"""A program's launches, of which each trial replays a few: alike ones form a group, of which one stands for the others.
+
+Launches of the same kernel, shape and nearly the same work are a group. A trial replays the first launch of each group,
+which finds a cold L2, and one of its others, drawn anew in every trial; where the launch right before one of these is
+not replayed anyway, it is, so that L2 is as it leaves it. A trial's time of the program is
+
+    T = sum over groups of (first + (launches - 1) x drawn),
+
+an unbiased estimate of the sum over all launches (simple random sampling within strata; Cochran, Sampling Techniques,
+3rd edition, chapter 5). T varies between trials with the order of warps and with the launches that were drawn, so the
+interval of its mean holds both. All groups share one number between 0 and 1 per trial, which picks launches of the same
+round of a loop; a sequence of low discrepancy spreads the rounds over the trials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import floor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from memsim.gpu.config import GPU
+from memsim.hierarchy.trial import Trial
+from memsim.montecarlo.launch_chain import Chain, Chains
+from memsim.montecarlo.trials import Trials
+from memsim.support.scratch import Scratch
+from memsim.trace.reader import Trace
+
+SIMILAR = 0.02  # relative difference of memory instructions within a group
+_GOLDEN = (5**0.5 - 1) / 2
+
+
+@dataclass
+class Group:
+    """Launches that are alike.
+
+    Attributes:
+        kernel: its name.
+        places: of its launches in the program, from 0, ascending.
+        first, others: trials of the first one, and of those that were drawn; the latter None where there is one launch.
+        of_first, of_others: the same by number.
+    """
+
+    kernel: str
+    places: list[int]
+    first: Trials | None = None
+    others: Trials | None = None
+    of_first: dict[int, Trial] = field(default_factory=dict)
+    of_others: dict[int, Trial] = field(default_factory=dict)
+
+    def drawn(self, share: float) -> int:
+        """The launch beside the first that stands for the others, at a share of them; the first where it is alone."""
+        others = self.places[1:]
+        return others[min(floor(share * len(others)), len(others) - 1)] if others else self.places[0]
+
+
+def groups_of(traces: Sequence[Trace]) -> list[Group]:
+    """The groups of a program's launches, in the order of their first ones."""
+    found: list[tuple[tuple[object, ...], int, Group]] = []
+    for place, trace in enumerate(traces):
+        shape, work = _shape(trace), trace.n_instructions
+        for other, of_it, group in found:
+            if shape == other and abs(work - of_it) <= SIMILAR * of_it:
+                group.places.append(place)
+                break
+        else:
+            found.append((shape, work, Group(trace.kernel, [place])))
+    return [group for _, _, group in found]
+
+
+def _shape(trace: Trace) -> tuple[object, ...]:
+    launch = trace.launch
+    ops = tuple((op.kind, op.space, op.width, op.file, op.line, op.column) for op in trace.ops)
+    return (
+        trace.kernel, tuple(launch.grid), tuple(launch.block), launch.registers, launch.shared_bytes, trace.n_blocks,
+        ops,
+    )  # fmt: skip
+
+
+def run_sampled(
+    traces: Sequence[Trace],
+    gpu: GPU,
+    *,
+    enough: Callable[[list[Group]], bool],
+    at_least: int,
+    most: int,
+    seed: int = 0,
+    jobs: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    origins: Mapping[str, object] | None = None,
+) -> tuple[list[Group], bool]:
+    """Replay a sample of a program's launches until its time is known.
+
+    Args:
+        traces: of all launches, in their order.
+        gpu: the configuration.
+        enough: told the groups with the trials so far, after each batch; True: they are enough.
+        at_least, most: trials. They are made in batches of `at_least`.
+        seed: of the draws; what a trial draws depends on it and the trial's number.
+        jobs: processes; None: all cores, unless there is little to do.
+        progress: told the trials replayed of a batch, and all of it.
+        origins: field of the GPU -> where its value comes from, for the results to keep.
+
+    Returns:
+        The groups with their trials, and whether Ctrl-C ended the run before it was enough.
+
+    Raises:
+        InputError: a trace that does not fit the GPU.
+        KeyboardInterrupt: Ctrl-C before the first batch was whole.
+    """
+    groups = groups_of(traces)
+    offset = float(np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(1 << 20,))).random())
+    done = 0
+    while done < most:
+        numbers = range(done, min(done + at_least, most))
+        shares = {number: (offset + number * _GOLDEN) % 1 for number in numbers}
+        with Scratch() as folder:
+            batch = _Batch(traces, gpu, groups, shares, seed, Path(folder), origins or {})
+            try:
+                batch.chains.replay(jobs, progress)
+            except KeyboardInterrupt:
+                if not batch.add() and not done:
+                    raise
+                return groups, True
+            batch.add()
+        done = numbers.stop
+        if enough(groups):
+            break
+    return groups, False
+
+
+class _Batch:
+    """Some trials of a program's groups, and what each replays."""
+
+    def __init__(
+        self, traces: Sequence[Trace], gpu: GPU, groups: list[Group], shares: dict[int, float], seed: int,
+        folder: Path, origins: Mapping[str, object],
+    ) -> None:  # fmt: skip
+        self._traces, self._groups, self._origins = traces, groups, origins
+        self._drawn = {
+            number: [(group.places[0], group.drawn(share)) for group in groups] for number, share in shares.items()
+        }
+        chains = []
+        for number, pairs in self._drawn.items():
+            wanted = {place for pair in pairs for place in pair}
+            chains.append(Chain(number, tuple(sorted(wanted | {place - 1 for place in wanted if place}))))
+        self.chains = Chains(traces, gpu, chains, seed, folder)
+
+    def add(self) -> bool:
+        """Add the trials that are finished to the groups; returns whether there are any."""
+        whole = [
+            number
+            for number, pairs in self._drawn.items()
+            if all((number, place) in self.chains.trials for pair in pairs for place in pair)
+        ]
+        for number in whole:
+            for group, (first, other) in zip(self._groups, self._drawn[number], strict=True):
+                group.of_first[number] = self.chains.trials[number, first]
+                if other != first:
+                    group.of_others[number] = self.chains.trials[number, other]
+        for index, group in enumerate(self._groups if whole else ()):
+            group.first = Trials.of(group.of_first, **self._texts(group.first, group.places[0]))
+            if group.of_others:
+                group.others = Trials.of(group.of_others, **self._texts(group.others, self._drawn[whole[0]][index][1]))
+        return bool(whole)
+
+    def _texts(self, before: Trials | None, place: int) -> dict[str, Any]:
+        """Of the launch that was drawn first."""
+        if before is not None:
+            return {name: getattr(before, name) for name in ("about", "ops", "arrays", "sources")}
+        texts = self.chains.texts(place)
+        texts["about"] |= {
+            "gpu_provenance": dict(self._origins),
+            "launches_before": [trace.digest for trace in self._traces[:place]],
+        }
+        return texts

@@ -1,0 +1,112 @@
+"""``memsim profile``: from the traces of a program's launches to a table, and a file that other commands read."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import memsim
+from memsim import Launch, Thread, workload
+from memsim.cli import app
+from memsim.cli.profile import ProfilesProgram, profile
+
+GPU, N = "tesla-c2050", 1 << 13
+
+
+def added(t: Thread, a, b):
+    b[t.global_id] = a[t.global_id] + b[t.global_id]
+
+
+def halved(t: Thread, a, b):
+    a[t.global_id] = b[t.global_id] / 2
+
+
+@workload
+def add(order: int = 0) -> Launch:
+    """One kind of launch; `order` is its place in the program."""
+    return Launch(added, N // 256, 256, arrays(), registers=16)
+
+
+@workload
+def halve(order: int = 0) -> Launch:
+    """Another kind."""
+    return Launch(halved, N // 256, 256, arrays(), registers=16)
+
+
+def arrays():
+    import numpy as np
+
+    return dict(a=np.zeros(N, np.float32), b=np.zeros(N, np.float32))
+
+
+def call(*command):
+    done = CliRunner().invoke(app, [str(part) for part in command])
+    return done
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    place = tmp_path_factory.mktemp("traces")
+    for order in range(6):
+        kind = (add, halve)[order % 2]
+        memsim.trace(kind, gpu=GPU, blocks="all", out=place / f"{kind.name}-{order}.h5", order=order)
+    return place
+
+
+@pytest.fixture(scope="module")
+def file(folder, tmp_path_factory):
+    out = tmp_path_factory.mktemp("profile") / "p.h5"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memsim.api.profile.MOST", 3)
+        done = call("profile", folder, "--gpu", GPU, "--quick", "-o", out)
+    assert done.exit_code == 0, done.output
+    assert re.search(r" on tesla-c2050: 6 launches take [\d.]+ ± [\d.]+ ms", done.stdout)
+    rows = re.findall(r"^(\w+) +3 +[\d.]+ +([\d.]+) ", done.stdout, re.MULTILINE)
+    assert {name for name, _ in rows} == {"added", "halved"}
+    assert sum(float(share) for _, share in rows) == pytest.approx(100, abs=0.2)
+    return out
+
+
+def test_show_prints_the_table_and_one_kernel(file):
+    assert "6 launches take" in call("show", file).stdout
+    assert call("show", file, "--kernel", "halved").stdout.startswith("halved on tesla-c2050: 3 trials")
+    document = json.loads(call("show", file, "-k", "add", "--json").stdout)
+    assert document["trials"] == 3
+    for wrong in (["--json"], ["--kernel", "neither"]):
+        refused = call("show", file, *wrong)
+        assert refused.exit_code == 2 and "added" in refused.output and "halved" in refused.output
+
+
+def test_report_writes_a_page_of_the_kernels(file, tmp_path):
+    page = tmp_path / "page.html"
+    assert call("report", file, "--quick", "-o", page).exit_code == 0
+    assert "added" in page.read_text() and "halved" in page.read_text()
+
+
+def test_an_output_that_exists_is_refused_before_anything_runs(folder, file):
+    refused = call("profile", folder, "--gpu", GPU, "-o", file)
+    assert refused.exit_code == 2 and "exists; give --force" in refused.output
+    assert "replaying" not in refused.output
+
+
+@pytest.mark.parametrize(
+    ("given", "program", "its_own"),
+    [
+        (["--gpu", "a100", "./app", "-n", "3"], ["--gpu", "a100", "./app"], ["-n", "3"]),
+        (["script.py", "--gpu", "4"], ["script.py"], ["--gpu", "4"]),
+        (["a.cu", "b.cu", "-D", "N=4", "7", "-q"], ["a.cu", "b.cu", "-D", "N=4"], ["7", "-q"]),
+        (["a.cu", "--quick"], ["a.cu", "--quick"], None),
+        (["a.cu", "-q", "--", "-q"], ["a.cu", "-q"], ["-q"]),
+    ],
+)
+def test_what_stands_after_the_program_is_its_own(given, program, its_own):
+    single = typer.Typer()
+    single.command(cls=ProfilesProgram)(profile)
+    command = typer.main.get_command(single)
+    place = command.program_place(list(given))
+    assert (given if place is None else given[: place.start]) == program
+    assert (None if place is None else given[place.stop :]) == its_own

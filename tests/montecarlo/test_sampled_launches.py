@@ -1,0 +1,97 @@
+"""A sample of a program's launches: alike ones form groups, and the sampled time is that of all launches."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import memsim
+from memsim.analysis.program import ProgramResult, is_program
+from memsim.montecarlo.sampled_launches import groups_of
+from memsim.support.errors import InputError
+
+GPU = "tesla-v100"
+ROUNDS = 4
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_trials():
+    """Three trials, however much they differ: these launches are short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("memsim.api.profile.MOST", 3)
+        yield
+
+
+@pytest.fixture(scope="module")
+def traces(tmp_path_factory):
+    """Two kernels by turns: one streams, one gathers; and a last launch of another size."""
+    folder = tmp_path_factory.mktemp("traces")
+    stream = memsim.trace("saxpy", n=1 << 13, gpu=GPU, blocks="all", out=folder / "stream.h5")
+    sparse = memsim.trace("spmv", rows=1024, nnz_per_row=6, gpu=GPU, blocks="all", out=folder / "sparse.h5")
+    last = memsim.trace("saxpy", n=1 << 14, gpu=GPU, blocks="all", out=folder / "last.h5")
+    return [*([stream, sparse] * ROUNDS), last]
+
+
+@pytest.fixture(scope="module")
+def profiled(traces):
+    return memsim.profile_program(traces, GPU, quick=True, jobs=1, program="both")
+
+
+def test_alike_launches_form_a_group(traces):
+    places = [group.places for group in groups_of(traces)]
+    assert places == [list(range(0, 2 * ROUNDS, 2)), list(range(1, 2 * ROUNDS, 2)), [2 * ROUNDS]]
+
+
+def test_the_sampled_time_is_that_of_all_launches(traces, profiled):
+    every = memsim.simulate_program(traces, GPU, trials=3, jobs=1)
+    total = np.sum([one.kernel_time.values for one in every], axis=0).mean()
+    assert profiled.time.mean == pytest.approx(total, rel=0.02)
+    assert sum(group.launches for group in profiled.groups) == len(traces)
+    assert all(group.best_possible < group.time.mean for group in profiled.groups)
+
+
+def test_fewer_launches_are_replayed(traces, profiled):
+    """Each trial has the first and one other launch of two groups, the last one, and what stands right before."""
+    assert len(profiled.groups[0].first.trials.trial) == len(profiled.time.values) >= 3
+    assert {group.launches for group in profiled.groups} == {ROUNDS, 1}
+
+
+def test_workers_do_not_change_the_sample(traces, profiled):
+    again = memsim.profile_program(traces, GPU, quick=True, jobs=2)
+    assert np.array_equal(again.time.values, profiled.time.values)
+
+
+def test_a_file_gives_back_what_was_saved(tmp_path, profiled):
+    path = tmp_path / "p.h5"
+    profiled.save(path)
+    loaded = ProgramResult.load(path)
+    assert is_program(path) and not is_program(tmp_path / "none.h5")
+    assert loaded.labels() == profiled.labels() and loaded.about == profiled.about
+    assert np.array_equal(loaded.time.values, profiled.time.values)
+    assert [one.best_possible for one in loaded.groups] == [one.best_possible for one in profiled.groups]
+
+
+def test_the_same_profile_again_replays_nothing(traces, profiled, tmp_path, monkeypatch):
+    from memsim.montecarlo import launch_chain
+    from memsim.support import result_cache
+
+    monkeypatch.setattr(result_cache, "cache_folder", lambda kind: tmp_path)
+    monkeypatch.setenv(result_cache.VARIABLE, "10")
+    memsim.profile_program(traces, GPU, quick=True, jobs=1)
+    monkeypatch.setattr(launch_chain, "in_processes", None)
+    again = memsim.profile_program(traces, GPU, quick=True, jobs=1)
+    assert np.array_equal(again.time.values, profiled.time.values)
+
+
+def test_an_interrupt_keeps_the_finished_trials(traces):
+    def stop(phase, done, every, note):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    found = memsim.profile_program(traces, GPU, quick=True, jobs=1, progress=stop)
+    assert found.about["interrupted"] and len(found.time.values) == 2
+
+
+def test_no_launches_are_refused():
+    with pytest.raises(InputError, match="profile: traces are none; give those of a program's launches"):
+        memsim.profile_program([], GPU)

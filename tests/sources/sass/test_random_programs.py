@@ -1,0 +1,28 @@
+"""Random programs leave the same memory as PTX and as the machine code that ptxas makes of them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from budget import seeds
+from ptx_programs import WORDS, Program
+from sass_launches import both_ways, needs_machine_code
+
+from memsim.sources.ptx import Launch, Memory
+
+THREADS, BLOCKS = 48, 2
+ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
+
+
+@needs_machine_code
+@pytest.mark.parametrize("seed", seeds(40))
+def test_machine_code_leaves_the_memory_of_ptx(seed):
+    text = Program(seed, THREADS).text.replace(".version 8.0\n.target sm_80", ".version 8.7\n.target sm_75")
+
+    def make():
+        memory, words = Memory(), np.random.default_rng(seed).integers(0, 1 << 32, WORDS, np.uint32)
+        address = memory.add(words, "words")
+        return Launch(text, "program", (BLOCKS, 1, 1), (THREADS, 1, 1), [address]), memory, [words]
+
+    (expected,), (found,) = both_ways(make, ARCHITECTURES[seed % len(ARCHITECTURES)])
+    assert found.tolist() == expected.tolist()
