@@ -7,9 +7,9 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numba import config, types
+from numba import types
 
-from memsim.jit.compiled import found_on_disk
+from memsim.jit.mode import PLAIN_NUMBA, PLAIN_PYTHON
 
 
 @contextmanager
@@ -33,12 +33,16 @@ def _indices_from_the_start() -> Iterator[None]:
 
 def is_ready(function: Any, *arguments: Any) -> bool:
     """Whether a loop needs no compilation for arguments of these types: it was called with such, or lies on disk."""
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if PLAIN_PYTHON:
         return True
     return _is_known(function, _types(arguments))
 
 
 def _is_known(function: Any, signature: tuple[Any, ...]) -> bool:
+    if PLAIN_NUMBA:
+        return signature in function.overloads
+    from memsim.jit.kept_loop import found_on_disk
+
     return signature in function.overloads or found_on_disk(function, signature)
 
 
@@ -46,10 +50,10 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     """The machine code of a loop for arguments of these types, compiled if need be.
 
     Numba's dispatcher works out the types of every argument at every call, which takes microseconds for a tuple of
-    arrays; a conductor that calls the same loop 40,000 times a trial does it once. Without compilation, the function
-    itself.
+    arrays; a conductor that calls the same loop 40,000 times a trial does it once. Without memsim's extensions, the
+    function itself.
     """
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if PLAIN_PYTHON or PLAIN_NUMBA:
         return function
     signature = _types(arguments)
     if not _is_known(function, signature):
