@@ -40,6 +40,7 @@ def _script(path: str):
 
 generate, collect, render = map(_script, ("docs/generate.py", "changelog.d/collect.py", "docs/examples/render.py"))
 
+_TO_BE_MADE = {"traces/scale.py"}  # files that a page asks the reader to make
 _FAMILIES = {"import", "export", "gpus", "cache"}  # commands that consist of others
 
 FIRST_PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
@@ -286,6 +287,16 @@ def test_the_reference_has_every_field_and_command():
         for option in (one for one in commands[name].params if one.opts[0].startswith("--") and not one.hidden):
             assert option.opts[0] in pages["reference/commands.md"], option.opts
     assert "::: memsim.api.replay.simulate\n" in pages["reference/python.md"]
+
+
+@pytest.mark.parametrize("page", [*FIRST_PAGES[:3], *MANUAL], ids=_name)
+def test_files_of_the_checkout_that_are_named_exist(page):
+    """Paths from the top of the checkout; NAME stands for what the reader adds."""
+    named = re.findall(
+        r"`((?:memsim|tests|experiments|docs|configs|traces|changelog\.d)/[\w/.]+\.\w+)", page.read_text()
+    )
+    missing = [name for name in named if "NAME" not in name and "VERSION" not in name and not (ROOT / name).exists()]
+    assert set(missing) <= _TO_BE_MADE
 
 
 @pytest.mark.parametrize("readme", ROOMS, ids=_name)
