@@ -21,13 +21,13 @@ from typing import Any
 
 from memsim.analysis.l2_rates import l2_clocks
 from memsim.analysis.launch_time import LaunchPart
+from memsim.analysis.profiler import SECTOR_BYTES
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import (
     DRAM,
     ISSUE,
     L2,
     LOAD_STORE,
-    SECTOR_BYTES,
     constant_cycles,
     warp_instructions,
 )
