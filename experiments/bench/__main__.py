@@ -7,6 +7,7 @@ import os
 import platform
 from collections.abc import Sequence
 
+from experiments.bench.answers import answers
 from experiments.bench.capturing import capturing
 from experiments.bench.describing import describing
 from experiments.bench.first_use import first_use
@@ -22,6 +23,7 @@ from experiments.bench.studies import studies
 from experiments.bench.table import Row, table
 from experiments.bench.workers import workers
 from experiments.bench.workload import FULL, QUICK, Prepared, Size, prepared
+from memsim.support.result_cache import VARIABLE
 
 
 def _replay(workload: Prepared) -> list[Row]:
@@ -41,6 +43,7 @@ PARTS = {
     "importing": importing,
     "memory": memory,
     "start": start,
+    "answers": answers,
     "first_use": first_use,
 }
 
@@ -53,6 +56,7 @@ def _part(name: str) -> str:
 
 def measure(size: Size, parts: Sequence[str] = tuple(PARTS)) -> list[Row]:
     """The rows of some parts, one measurement after the other."""
+    os.environ[VARIABLE] = "0"  # what is timed is replayed
     with prepared(size) as workload:
         return [row for part in parts for row in PARTS[part](workload)]
 

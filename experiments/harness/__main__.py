@@ -13,6 +13,7 @@ from time import perf_counter
 from experiments.harness import scoreboard
 from experiments.harness.readme import fill
 from experiments.harness.study import Outcome, Setting
+from memsim.support.result_cache import VARIABLE
 
 EXPERIMENTS = Path(__file__).parents[1]
 KEPT = "scoreboard.csv"  # in a study's folder: the rows of its last full run
@@ -45,6 +46,7 @@ NEEDS = {"triton": ("triton", "torch")}  # the packages that studies need in add
 def main(arguments: list[str] | None = None) -> None:
     """Run what is asked for."""
     asked = _parser().parse_args(arguments)
+    os.environ.setdefault(VARIABLE, "0")  # a table was produced by the tree that it lies in
     found = {}
     for name in asked.study or _runnable():
         begin = perf_counter()

@@ -23,7 +23,7 @@ from memsim.support.errors import InputError
 RATIO_WIDTH, TIME_WIDTH = 0.01, 0.02
 PRECISE_WIDTH = 0.002  # of a hit ratio, with --precise: reports print 0.1 points
 # Trials, at least and at most: where nobody said how many, with --precise, and until a width that was asked for.
-UNASKED, PRECISE, ASKED = (3, 32), (8, 64), (20, 1000)
+UNASKED, PRECISE, ASKED = (3, 8), (8, 64), (20, 1000)
 LAUNCHES = 8  # trials of a program's launches that are replayed one after the other
 
 
@@ -66,7 +66,7 @@ class Plan:
                 round.
 
         >>> Plan.of(None, None), Plan.of(64, None).least
-        (Plan(least=3, most=32, width=0.01, asked=False, time=0.02), 64)
+        (Plan(least=3, most=8, width=0.01, asked=False, time=0.02), 64)
         """
         if trials is not None:
             others = {"until": until, "min_trials": min_trials, "max_trials": max_trials, "precise": precise or None}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from memsim.montecarlo.sampled_launches import Group
     from memsim.trace.reader import Trace
 
-LEAST, MOST = 3, 24  # trials
+LEAST, MOST = 3, 12  # trials
 WITHIN = 0.01  # share of the program's time, half the 95 % interval of its mean
 EXPLAINED, SHARE = 3, 0.1  # kernels that are explained at most, and the least share of the time of one
 

@@ -45,7 +45,7 @@ def simulate(
         gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
             default, ``"rtx4090"``.
         trials: how many. Without it, `until` and `precise`, as many as it takes to know the predicted time within 1 %
-            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 32 at most.
+            and each hit ratio, merges counted as hits, within 0.5 points (95 % intervals): 3 at least, 8 at most.
         seed: of all random draws. A trial's draws depend on the seed and the trial's number alone.
         jobs: processes; None: all cores (or ``MEMSIM_JOBS``), this process alone where there is little to do. The
             result is the same.
@@ -62,8 +62,8 @@ def simulate(
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
         force: write over `out`.
-        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which counts
-            the same bit by bit, slowly; for small traces, and not with `warm`.
+        engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which
+            counts the same bit by bit, slowly; for small traces, and not with `warm`.
 
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 

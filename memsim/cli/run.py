@@ -46,7 +46,7 @@ def run(
         int | None,
         typer.Option(
             min=1,
-            help="So many; else until time and hit ratios are known, 3 to 32; of a folder with --warm, 8.",
+            help="So many; else until time and hit ratios are known, 3 to 8; of a folder with --warm, 8.",
             show_default=False,
         ),
     ] = None,
@@ -66,7 +66,7 @@ def run(
     ] = None,
     max_trials: Annotated[
         int | None,
-        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="32"),
+        typer.Option(min=2, help="At most this many, without --trials; 1000 with --until.", show_default="8"),
     ] = None,
     warm: Annotated[
         bool,
@@ -95,7 +95,7 @@ def run(
     """Replay a trace on a GPU in many trials and report hit ratios and latencies.
 
     It stops when the predicted time is known within 1 % and each hit ratio within 0.5 points (95 % intervals, hits and
-    merges counted together), after 3 trials at least and 32 at most. --precise asks for 0.1 points, --until for another
+    merges counted together), after 3 trials at least and 8 at most. --precise asks for 0.1 points, --until for another
     width, --trials for exactly so many. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way

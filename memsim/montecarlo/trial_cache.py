@@ -17,7 +17,7 @@ from memsim.hierarchy.trial import Trial
 from memsim.support.result_cache import KeptRows
 from memsim.support.source_digest import own_digest
 
-ENGINE = ("support", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
+ENGINE = ("support", "jit", "gpu", "trace", "hierarchy", "profile", "montecarlo")  # rooms that decide on a trial
 _PACKAGES = ("memsim", "numpy", "numba")
 _DEMAND = -1  # number of the row that holds what a trace asks of the GPU
 
