@@ -137,8 +137,8 @@ def narrower_than(
 ) -> Callable[[Trials], bool]:
     """A rule for :func:`memsim.montecarlo.run`: enough when the 95 % interval of every ratio is narrower than `width`.
 
-    It is called with trials as they come, and keeps of them what an interval needs. A ratio of accesses that the kernel does
-    not make is left out; where there is none at all, two trials are enough.
+    It is called with trials as they come, and keeps of them what an interval needs. A ratio of accesses that the kernel
+    does not make is left out; where there is none at all, two trials are enough.
 
     Args:
         width: of an interval, as a ratio.

@@ -52,7 +52,7 @@ class Group:
     of_others: dict[int, Trial] = field(default_factory=dict)
 
     def drawn(self, share: float) -> int:
-        """The launch other than the first that stands for the others, at a share of them; the first where it is alone."""
+        """The launch that stands for those after the first, at a share of them; the first where it is alone."""
         others = self.places[1:]
         return others[min(floor(share * len(others)), len(others) - 1)] if others else self.places[0]
 
