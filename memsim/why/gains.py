@@ -132,8 +132,10 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
         if found is None:
             missing.append(number)
         else:
-            text = found["text"].tobytes().decode()
-            yield number, _Repaired(text, found["trials"], found["times"], float(found["busiest"]))
+            yield (
+                number,
+                _Repaired(found["text"].tobytes().decode(), found["trials"], found["times"], float(found["busiest"])),
+            )
     if not missing:
         return
     load_loops(common.gpu)
@@ -141,8 +143,8 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
     with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
         for place, one in replays:
             text = np.frombuffer(one.text.encode(), np.uint8)
-            arrays = {"text": text, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
-            kept[missing[place]].add(0, arrays)
+            row = {"text": text, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
+            kept[missing[place]].add(0, row)
             yield missing[place], one
 
 
