@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from memsim.capture.compilers import Compiler, find_compiler
+from memsim.capture.compilers import Compiler, find_compiler, wheel_includes
 from memsim.capture.libraries import needs_stand_ins
 from memsim.capture.linking import link_folder
 from memsim.capture.nvcc import architecture_of
@@ -32,6 +32,10 @@ _HEADERS = {
     "cublas_v2.h": "cublas", "cublas.h": "cublas", "cublasLt.h": "cublasLt", "cudnn.h": "cudnn", "cufft.h": "cufft",
     "curand.h": "curand", "cusolverDn.h": "cusolver", "cusparse.h": "cusparse", "nccl.h": "nccl",
     "nvml.h": "nvidia-ml",
+}  # fmt: skip
+_WHEELS = {
+    "cublas": "nvidia-cublas", "cublasLt": "nvidia-cublas", "cufft": "nvidia-cufft", "curand": "nvidia-curand",
+    "cusolver": "nvidia-cusolver", "cusparse": "nvidia-cusparse",
 }  # fmt: skip
 LENIENT = ("--extended-lambda", "--expt-relaxed-constexpr")
 LOG, MADE_OF = "build.log", "made_of.json"
@@ -113,6 +117,7 @@ class _Command:
         given = [f"-std={sources.standard}", *LENIENT, *(["-use_fast_math"] if sources.fast_math else [])]
         given += [f"-D{one}" for one in sources.definitions]
         given += [f"-I{one.absolute()}" for one in sources.includes]
+        given += [f"-Xcompiler=-idirafter,{one}" for one in wheel_includes()]  # after the toolkit's own
         self.options = [*ours, *given]
         files = [str(one.absolute()) for one in sources.files]
         state = [str(self.compiler.path), self.compiler.version, *self.options, *files, *sources.libraries]
@@ -252,7 +257,7 @@ def _failure(told: str, file: Path) -> InputError:
     """What nvcc complained of first, as one line."""
     if found := _ERROR.search(told):
         where = f"{found[1]}:{found[2] or found[3]}"
-        return InputError(where, "code", f"does not compile: {found[4].strip()} (--keep FOLDER keeps nvcc's log)")
+        return InputError(where, "code", f"does not compile: {found[4].strip()} ({_advice(found[4])})")
     missing = re.search(r"undefined reference to [`'](.*?)'", told)
     if missing:
         needed = f"needs {missing[1]}, which no file defines; give all source files, or -l LIBRARY"
@@ -261,6 +266,14 @@ def _failure(told: str, file: Path) -> InputError:
         return InputError("-l", absent[1], "is not installed here; give a library that the linker finds")
     lines = [line for line in told.splitlines() if "fatal" in line or "error" in line] or told.split("\n")[-2:]
     return InputError(file, "program", f"does not build: {lines[0].strip() or 'nvcc says no reason'}")
+
+
+def _advice(error: str) -> str:
+    """What to do about an error of nvcc's: a missing header of a closed library comes with a wheel."""
+    library = _HEADERS.get(error.partition(":")[0].strip(), "")
+    if "No such file" in error and library in _WHEELS:
+        return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
+    return "--keep FOLDER keeps nvcc's log"
 
 
 def _dependencies(file: Path) -> Iterator[str]:

@@ -112,9 +112,14 @@ def _on_path() -> Iterator[Path]:
             yield Path(found)
 
 
-def _wheel_folders() -> Iterator[Path]:
-    """Toolkits that wheels installed (``nvidia/cu13``), the newest first."""
+def wheel_includes() -> list[Path]:
+    """Folders of headers that wheels installed: ``nvidia-cublas`` brings those of cuBLAS, for any nvcc."""
+    return [folder / "include" for folder in _wheel_folders("include")]
+
+
+def _wheel_folders(part: str = "bin/nvcc") -> Iterator[Path]:
+    """Toolkits that wheels installed (``nvidia/cu13``), or parts of one, the newest first."""
     spec = importlib.util.find_spec("nvidia")
     places = spec.submodule_search_locations if spec else None
     for place in places or ():
-        yield from (one.parents[1] for one in sorted(Path(place).glob("cu[0-9]*/bin/nvcc"), reverse=True))
+        yield from (one for one in sorted(Path(place).glob("cu[0-9]*"), reverse=True) if (one / part).exists())

@@ -12,14 +12,14 @@ from memsim.cli.options import Force
 
 def calibrate(
     out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
-    base: Annotated[str | None, typer.Option(help="A preset or file for all that walks do not tell.")] = None,
-    name: Annotated[str | None, typer.Option(help="What to call the GPU; else the board's name.")] = None,
+    base: Annotated[str | None, typer.Option(help="Preset or file for numbers that cannot be measured.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the GPU; default: the board's name.")] = None,
     force: Force = False,
 ) -> None:
     """Measure the GPU of this machine: latencies, lines, sectors, ways and sizes of its caches, memory's latency.
 
-    It takes an NVIDIA GPU that nothing else runs on, and nvcc. Beside the TOML file goes a CSV file of the same name:
-    latency against the length of a list.
+    It needs an idle NVIDIA GPU and nvcc. A CSV file of the same name gets the curves: latency against the length of a
+    list.
 
     \b
     memsim calibrate -o mygpu.toml

@@ -16,22 +16,22 @@ from memsim.support.errors import InputError
 def capacity(
     path: TraceFile,
     gpu: GpuOfTrace = None,
-    trials: Annotated[int, typer.Option(min=0, help="Trials of each replay; 0: the curves alone.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    trials: Annotated[int, typer.Option(min=0, help="Trials per replay; 0: only the curves.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the curves to write.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write the curves to this PNG file.")] = None,
     force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the curves as CSV.")] = False,
     quiet: QuietTables = False,
 ) -> None:
-    """Show the read hit ratio at every capacity of L1 and L2, from one walk over the trace.
+    """Show the read hit ratio at every capacity of L1 and L2, from one pass over the trace.
 
-    The curves are of caches without sets, LRU; replays at half, once and twice the present size show what sets,
-    latencies and policies change.
+    The curves belong to fully associative LRU caches. Replays at half, once and twice the present size show the
+    effect of sets, latencies and policies.
 
     \b
     memsim capacity spmv.h5 --gpu a100 -o capacity.png

@@ -67,8 +67,8 @@ app = typer.Typer(
     cls=_Commands,
     name="memsim",
     help="GPU memory-hierarchy simulation with error bars.\n\n"
-    "Describe a kernel in Python, record its memory trace, replay it on a GPU many times with the order of warps\n"
-    "redrawn, and read hit ratios with confidence intervals and the latency of every load.",
+    "Record the memory trace of a kernel (Python description, CUDA C++, Triton, ...), replay it on a model of a GPU\n"
+    "many times, and read hit ratios, latencies and times with confidence intervals.",
     epilog="First steps: memsim trace spmv -p rows=8192 -o spmv.h5 && memsim run spmv.h5 -o result.h5",
     no_args_is_help=True,
     rich_markup_mode=None,  # plain help: rich takes longer to import than everything else here

@@ -17,7 +17,7 @@ SLOWER = 1  # exit status
 
 def compare(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="RESULT RESULT...", help="Results files, the first is the base.")
+        list[Path], typer.Argument(metavar="RESULT RESULT...", help="Results files; the first one is the base.")
     ],
     fail_if_slower: Annotated[
         str | None,
@@ -28,10 +28,12 @@ def compare(
     ] = None,
     convention: CountedAs = Convention.model,
     ncu: Annotated[
-        Path | None, typer.Option(help="Compare with a profiled launch: .ncu-rep, or what ncu --csv printed.")
+        Path | None, typer.Option(help="Compare with a profiled launch: a .ncu-rep file, or output of ncu --csv.")
     ] = None,
-    kernel: Annotated[str | None, typer.Option("--kernel", "-k", help="A part of its name in that report.")] = None,
-    launch: Annotated[int | None, typer.Option(min=0, help="Which of its launches there, counted from 0.")] = None,
+    kernel: Annotated[
+        str | None, typer.Option("--kernel", "-k", help="Part of the kernel's name in the report.")
+    ] = None,
+    launch: Annotated[int | None, typer.Option(min=0, help="Number of the launch in the report, from 0.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Compare results with the first: speed-up, hit ratios, every load and array, with intervals.

@@ -16,7 +16,7 @@ def estimate(
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, sm.count=8; may be repeated.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON (docs/models) instead of tables.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
 ) -> None:
     """Estimate a kernel's time by closed-form models: occupancy and its limiter, MWP/CWP, cycles, CPI.
 

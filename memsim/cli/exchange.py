@@ -13,20 +13,20 @@ from memsim.support.text import printable
 
 imports = typer.Typer(
     no_args_is_help=True,
-    help="Read what other tracers wrote: one trace file a kernel, for memsim run.\n\n"
-    "docs/how_to/import.md says what each format tells and what it does not.",
+    help="Import traces of other tools: one trace file per kernel, for memsim run.\n\n"
+    "docs/how_to/import.md describes what each format contains and lacks.",
 )
-exports = typer.Typer(no_args_is_help=True, help="Write traces as other simulators read them.")
+exports = typer.Typer(no_args_is_help=True, help="Export traces for other simulators.")
 
 
 @imports.command("accelsim")
 def import_accelsim(
     source: Annotated[
-        Path, typer.Argument(metavar="FILE", help="kernelslist.g, or one .traceg (.gz, .xz, .zst too) or .tracez.")
+        Path, typer.Argument(metavar="FILE", help="kernelslist.g, or one .traceg (also compressed) or .tracez file.")
     ],
     out: TracesOut = None,
     kernel: Annotated[
-        list[str] | None, typer.Option("--kernel", "-k", help="Its id, file or a part of its name; may be repeated.")
+        list[str] | None, typer.Option("--kernel", "-k", help="Kernel: id, file or part of the name; may be repeated.")
     ] = None,
     force: Force = False,
     quiet: QuietFiles = False,
@@ -53,15 +53,17 @@ def import_accelsim(
 
 @imports.command("nvbit")
 def import_nvbit(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="What the program printed; .gz, .xz, .zst too.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="FILE", help="Output of the program; may be compressed (.gz, .xz, .zst).")
+    ],
     out: TracesOut = None,
     kernel: Annotated[
-        list[str] | None, typer.Option("--kernel", "-k", help="A launch id or a part of a name; may be repeated.")
+        list[str] | None, typer.Option("--kernel", "-k", help="Launch id or part of a kernel's name; may be repeated.")
     ] = None,
     force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
-    """Read the text of NVBit's mem_trace tool, which stands in the program's own output.
+    """Read the output of NVBit's mem_trace tool.
 
     The text has neither dependences nor other instructions: every access waits for those before it in its warp.
 
@@ -82,12 +84,12 @@ def import_nvbit(
 
 @imports.command("cutracer")
 def import_cutracer(
-    source: Annotated[Path, typer.Argument(metavar="FILE", help="kernel_....ndjson or .ndjson.zst, of one launch.")],
+    source: Annotated[Path, typer.Argument(metavar="FILE", help="kernel_....ndjson or .ndjson.zst of one launch.")],
     out: TracesOut = None,
     force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
-    """Read what CUTracer wrote of a launch.
+    """Read a launch that CUTracer recorded.
 
     With opcode_only beside the accesses, gaps and waits are those of the machine code; with accesses alone, each waits
     for those before it in its warp.
@@ -111,13 +113,15 @@ def import_neutrino(
     source: Annotated[Path, typer.Argument(metavar="FILE", help="result/....bin, of one launch.")],
     probe: Annotated[
         list[str],
-        typer.Option("--probe", "-p", metavar="WHAT:BYTES", help="The accesses of a map, load:4 for one; once a map."),
+        typer.Option(
+            "--probe", "-p", metavar="WHAT:BYTES", help="Accesses of a map, for example load:4; once per map."
+        ),
     ],
     out: TracesOut = None,
     force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
-    """Read clocks and addresses that Neutrino's probes saved, as its tool dmat does.
+    """Read clocks and addresses that Neutrino's probes recorded, for example its tool dmat.
 
     The file tells neither what an access does nor its width: --probe says it, in the order of the maps. Every access
     waits for those before it in its warp.
@@ -139,13 +143,13 @@ def import_neutrino(
 
 @exports.command("accelsim")
 def export_accelsim(
-    paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in the order of launches.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write to.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="TRACE...", help="Trace files, in launch order.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="The folder to write.")],
     pack: Annotated[bool, typer.Option("--xz", help="Write .traceg.xz.")] = False,
     force: Force = False,
     quiet: QuietFiles = False,
 ) -> None:
-    """Write traces for Accel-Sim: kernelslist.g and a .traceg file each (tracer version 3).
+    """Write traces for Accel-Sim: kernelslist.g and one .traceg per trace (tracer version 3).
 
     \b
     memsim export accelsim spmv.h5 -o traces/

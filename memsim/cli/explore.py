@@ -24,30 +24,32 @@ def explore(
     ],
     gpu: Gpu = DEFAULT_GPU,
     param: Annotated[
-        list[str] | None, typer.Option("--param", "-p", help="name=value: not a choice; may be repeated.")
+        list[str] | None, typer.Option("--param", "-p", help="Fix a parameter, name=value; may be repeated.")
     ] = None,
     vary: Annotated[
         list[str] | None,
-        typer.Option("--vary", help="name=value,value: a choice, in the place of what is declared; may be repeated."),
+        typer.Option(
+            "--vary", help="Values of a choice, name=value,value, instead of the declared ones; may be repeated."
+        ),
     ] = None,
-    kernel: Annotated[str | None, typer.Option(help="Which of a program's tuned kernels. Default: the first.")] = None,
-    keep: Annotated[int, typer.Option(min=0, help="Versions that are simulated, the best by model.")] = 5,
-    trials: Annotated[int, typer.Option(min=1, help="Trials of each.")] = 8,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    kernel: Annotated[str | None, typer.Option(help="Tuned kernel of a program. Default: the first.")] = None,
+    keep: Annotated[int, typer.Option(min=0, help="Number of versions to simulate, the best by model.")] = 5,
+    trials: Annotated[int, typer.Option(min=1, help="Trials per version.")] = 8,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     blocks: Annotated[
-        str, typer.Option(help="What is simulated: FIRST:LAST, 4x (times the resident threads) or all.")
+        str, typer.Option(help="Blocks to simulate: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = "2x",
     jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A CSV file of all versions to write.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="A PNG file of the best versions' times to write.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write all versions to this CSV file.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the best versions' times in this PNG file.")] = None,
     force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
-    """Try the choices that a kernel declares: all by closed-form models, the best few by simulation.
+    """Try the choices of a kernel: all by closed-form models, the best few by simulation.
 
     Says which choice decides, and by what. Ctrl-C keeps the versions that are simulated.
 

@@ -28,7 +28,7 @@ class _Presets(TyperGroup):
 gpus = typer.Typer(
     cls=_Presets,
     rich_markup_mode=None,
-    help="List the GPUs, or one GPU: what each value is, its unit, status and source.\n\n\b\n"
+    help="List the GPUs, or show one with the meaning, unit, status and source of every value.\n\n\b\n"
     "  memsim gpus\n  memsim gpus tesla-c2050\n  memsim gpus a100 --toml > mine.toml",
 )
 
@@ -36,10 +36,10 @@ gpus = typer.Typer(
 @gpus.command()
 def show(
     name: Annotated[str | None, typer.Argument(help="A preset, or a path to a TOML file.")] = None,
-    toml: Annotated[bool, typer.Option("--toml", help="Print a file for --gpu, whole, to change.")] = False,
+    toml: Annotated[bool, typer.Option("--toml", help="Print a complete TOML file for --gpu, to be edited.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """List the GPUs, or one GPU: what each value is, its unit, status and source.
+    """List the GPUs, or show one with the meaning, unit, status and source of every value.
 
     \b
     memsim gpus
@@ -99,13 +99,13 @@ def new(
 
 @gpus.command("import")
 def import_(
-    report: Annotated[Path, typer.Argument(help="The JSON that mt4g wrote of an NVIDIA GPU.")],
+    report: Annotated[Path, typer.Argument(help="JSON report of mt4g for an NVIDIA GPU.")],
     out: Annotated[Path, typer.Option("-o", "--out", help="The TOML file to write, for --gpu.")],
-    base: Annotated[str | None, typer.Option(help="A preset or file for all that the report does not tell.")] = None,
-    name: Annotated[str | None, typer.Option(help="What to call the GPU; else the board's name.")] = None,
+    base: Annotated[str | None, typer.Option(help="Preset or file for numbers that the report lacks.")] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the GPU; default: the board's name.")] = None,
     force: Force = False,
 ) -> None:
-    """A GPU from what mt4g measured of it (github.com/caps-tum/mt4g): sizes, lines, sectors, latencies, memory.
+    """Make a GPU from a measurement of mt4g (github.com/caps-tum/mt4g): sizes, lines, sectors, latencies, memory.
 
     \b
     memsim gpus import "NVIDIA GeForce RTX 2080 Ti.json" -o mygpu.toml

@@ -38,24 +38,22 @@ GpuOfTrace = Annotated[
     ),
 ]
 GpuToFill = Annotated[
-    str, typer.Option(help="To trace as many blocks as fill it and its L2.", autocompletion=gpu_names)
+    str, typer.Option(help="The GPU that the traced blocks must fill, with its L2.", autocompletion=gpu_names)
 ]
-CountedAs = Annotated[Convention, typer.Option(help="What the hit ratios count as a hit.")]
 Jobs = Annotated[
     int | None,
     typer.Option(
-        "--jobs", "-j", min=0, help="Processes; 0 is one per core. Results are the same.",
+        "--jobs", "-j", min=0, help="Number of processes; 0: one per core. Results do not depend on it.",
         show_default="all cores, or MEMSIM_JOBS",
     ),
 ]  # fmt: skip
-Force = Annotated[bool, typer.Option("--force", "-f", help="Write over what is there.")]
-QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no tables.")]
-QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no list of files.")]
-Quick = Annotated[
-    bool, typer.Option("--quick", help="Findings from the trials alone, without replays that estimate speed-ups.")
-]
+CountedAs = Annotated[Convention, typer.Option(help="What counts as a hit.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite existing files.")]
+QuietTables = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no tables.")]
+QuietFiles = Annotated[bool, typer.Option("--quiet", "-q", help="Print no progress bar and no list of files.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Find causes without replays; gains are not predicted.")]
 RunTrace = Annotated[
-    Path | None, typer.Option("--trace", metavar="TRACE", help="The trace that was run. Default: where it was then.")
+    Path | None, typer.Option("--trace", metavar="TRACE", help="The trace of the run, if it has moved.")
 ]
 Whole = Annotated[bool, typer.Option("--whole", help="Trace all blocks of the launch: as --blocks all.")]
 

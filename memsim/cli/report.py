@@ -19,13 +19,13 @@ _LONGEST = 80  # characters of a page's name that nobody gave
 def report(
     paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results or studies; results are compared.")],
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="The page.", show_default="the files' names, .html")
+        Path | None, typer.Option("--out", "-o", help="The page to write.", show_default="the files' names, .html")
     ] = None,
     force: Force = False,
     convention: CountedAs = Convention.model,
     quick: Quick = False,
 ) -> None:
-    """Write one self-contained HTML page: source, loads, what makes it slow, pictures, configuration.
+    """Write one self-contained HTML page: source, loads, findings, figures, configuration.
 
     \b
     memsim report result.h5 -o report.html

@@ -22,14 +22,16 @@ def show(
     path: Annotated[Path, typer.Argument(metavar="RESULT", help="A results file.")],
     by: Annotated[Grouping, typer.Option(help="Group the loads.")] = Grouping.load,
     convention: CountedAs = Convention.model,
-    method: Annotated[Method, typer.Option(help="How the ratios' interval of the mean is found.")] = Method.t,
+    method: Annotated[Method, typer.Option(help="Method for the intervals of the ratios.")] = Method.t,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the table of loads as CSV.")] = False,
-    why: Annotated[bool, typer.Option("--why", help="Print what makes it slow, with estimated speed-ups.")] = False,
+    why: Annotated[
+        bool, typer.Option("--why", help="Print what makes the kernel slow, with estimated speed-ups.")
+    ] = False,
     quick: Quick = False,
     trace: RunTrace = None,
     jobs: Annotated[
-        int | None, typer.Option("--jobs", "-j", min=1, help="Processes of the replays of --why and --json.")
+        int | None, typer.Option("--jobs", "-j", min=1, help="Processes for the replays of --why and --json.")
     ] = None,
     ncu: Annotated[bool, typer.Option("--ncu", help="Print what Nsight Compute counts, by its names.")] = False,
     kernel: Annotated[
@@ -37,7 +39,7 @@ def show(
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="With --ncu, the names alone.")] = False,
 ) -> None:
-    """Show the tables of a results file, or why the kernel is slow; or the points of a study.
+    """Show the tables of a results file, why the kernel is slow, or the points of a study.
 
     \b
     memsim show result.h5
@@ -91,14 +93,14 @@ def show(
 
 def plot(
     paths: Annotated[list[Path], typer.Argument(metavar="RESULT...", help="Results files; several are compared.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The folder for the figures.")] = Path("figures"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the figures.")] = Path("figures"),
     force: Force = False,
     convention: CountedAs = Convention.model,
-    format: Annotated[Format, typer.Option(help="Of the files.")] = Format.png,
-    dpi: Annotated[int, typer.Option(help="Dots an inch of PNG files.", min=30, max=1200)] = 200,
-    size: Annotated[Size, typer.Option(help="For a screen, or as wide as a journal's column or page.")] = Size.screen,
+    format: Annotated[Format, typer.Option(help="File format.")] = Format.png,
+    dpi: Annotated[int, typer.Option(help="Dots per inch of PNG files.", min=30, max=1200)] = 200,
+    size: Annotated[Size, typer.Option(help="Width: a screen, or a journal's column or page.")] = Size.screen,
 ) -> None:
-    """Draw a results file, or several beside each other: histograms, convergence, loads, latencies.
+    """Draw one or several results files: histograms, convergence, loads, latencies.
 
     Of a study: response curves, a heat map of its first two fields, a tornado, the points that no other beats.
 

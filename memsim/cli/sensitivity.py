@@ -18,30 +18,30 @@ def sensitivity(
     path: Annotated[Path, typer.Argument(metavar="STUDY|TRACE", help="A study's file, or a trace.")],
     gpu: GpuOfTrace = None,
     uncertain: Annotated[
-        bool, typer.Option("--uncertain", help="Vary the preset's fitted and assumed numbers instead.")
+        bool, typer.Option("--uncertain", help="Vary the preset's fitted and assumed numbers.")
     ] = False,
     uncertainty: Annotated[
-        float, typer.Option(min=0.001, max=0.99, help="Share by which a number varies that states none.")
+        float, typer.Option(min=0.001, max=0.99, help="Share by which a number without its own uncertainty varies.")
     ] = 0.2,
     points: Annotated[
-        int | None, typer.Option(min=2, help="A power of two, 64; with --uncertain points of all together, 32.")
+        int | None, typer.Option(min=2, help="Number of points, a power of two (64; with --uncertain 32).")
     ] = None,
-    trials: Annotated[int, typer.Option(min=1, help="Trials of each point, with --uncertain.")] = 4,
-    seed: Annotated[int, typer.Option(min=0, help="Same seed, same results, whatever the jobs.")] = 0,
+    trials: Annotated[int, typer.Option(min=1, help="Trials per point, with --uncertain.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of all random draws.")] = 0,
     jobs: Jobs = None,
     setting: Annotated[
         list[str] | None, typer.Option("--set", help="Change a field of the GPU, l1.ways=4; may be repeated.")
     ] = None,
     convention: CountedAs = Convention.model,
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="A PNG file of the bars to write.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Draw the bars in this PNG file.")] = None,
     force: Force = False,
     json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
     quiet: QuietTables = False,
 ) -> None:
-    """Show what makes the spread of an answer.
+    """Show what makes a result uncertain.
 
-    Of a study (method = "saltelli"): Sobol indices of its fields. Of a trace: the part that each source of randomness
-    makes; with --uncertain, what the preset's fitted and assumed numbers make, and which measurement would help most.
+    For a study (method = "saltelli"): Sobol indices of its fields. For a trace: the share of each source of randomness;
+    with --uncertain, the effect of the preset's fitted and assumed numbers, and which measurement would help most.
 
     \b
     memsim sensitivity study.h5

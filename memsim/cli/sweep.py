@@ -22,22 +22,22 @@ INTERRUPTED = 130
 
 def sweep(
     path: Annotated[Path, typer.Argument(metavar="STUDY", help="A study file (TOML, docs/how_to/studies.md).")],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="The study's results, HDF5.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="The results file of the study (HDF5).")] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with the trials of that file, and with those a killed run left.")
+        bool, typer.Option("--resume", help="Continue with the trials of the results file and those of a killed run.")
     ] = False,
     force: Force = False,
     jobs: Jobs = None,
     executor: Annotated[
-        str, typer.Option(help="Where trials run: local, dask (workers here), dask:ADDRESS of a scheduler, or mpi.")
+        str, typer.Option(help="Where trials run: local, dask (local workers), dask:ADDRESS (a scheduler), or mpi.")
     ] = "local",
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Check the study, print its points, measure one trial, and stop.")
     ] = False,
-    log: Annotated[Path | None, typer.Option(help="A file to append what happens to.")] = None,
+    log: Annotated[Path | None, typer.Option(help="Append events to this file.")] = None,
     quiet: QuietTables = False,
 ) -> None:
-    """Run a study: every point of its design, several trials each, every case.
+    """Run a study: all points of its design, several trials each.
 
     All of the study is checked before anything runs. A trial is on the disk as soon as it is finished: after Ctrl-C, or
     a kill, --resume goes on and repeats none.

@@ -15,13 +15,19 @@ from memsim.gpu.defaults import DEFAULT_GPU
 def trace(
     workload: Annotated[
         str,
-        typer.Argument(help="A workload of the library (spmv), or a path to kernel.py.", autocompletion=workload_names),
+        typer.Argument(
+            help="A workload of the library (spmv), or a path (kernel.py, or kernel.py:name).",
+            autocompletion=workload_names,
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", "-o", help="The trace file to write.")],
-    param: Annotated[list[str] | None, typer.Option("--param", "-p", help="name=value; may be repeated.")] = None,
+    param: Annotated[
+        list[str] | None,
+        typer.Option("--param", "-p", help="A parameter of the workload, name=value; may be repeated."),
+    ] = None,
     gpu: GpuToFill = DEFAULT_GPU,
     blocks: Annotated[
-        str | None, typer.Option(help="FIRST:LAST, 4x (times the resident threads) or all, not the workload's rule.")
+        str | None, typer.Option(help="Blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = None,
     whole: Whole = False,
     force: Force = False,
@@ -48,7 +54,7 @@ def trace(
 
 
 def info(path: TraceFile) -> None:
-    """Show a trace: launch, static ops with source text, arrays, sizes.
+    """Show a trace: launch, memory instructions with source text, arrays, sizes.
 
     \b
     memsim info spmv.h5

@@ -1,4 +1,4 @@
-"""Policies that a GPU chooses among, each under its name, with its source where a paper made it."""
+"""The policies of a GPU by name, with the paper that defines them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Dependence(StrEnum):
 
 
 class Divergence(StrEnum):
-    """How a warp whose lanes part at a branch issues the two sides."""
+    """How a warp issues divergent paths."""
 
     in_turn = "in_turn"  # one to its end, then the other: as measured on Ampere and later (arXiv 2607.23402)
     interleaved = "interleaved"  # each with a program counter of its own (NVIDIA Tesla V100 whitepaper WP-08608-001)
@@ -107,9 +107,9 @@ class DramPolicy(StrEnum):
 
 
 class WriteTurns(StrEnum):
-    """When a DRAM channel's writes go, beside its reads."""
+    """When a DRAM channel serves writes relative to reads."""
 
-    alone = "alone"  # by turns: who has none opens no row and moves no data
+    alone = "alone"  # in turns: without a turn, no row is opened and no data moves
     # by turns, but a bank serves the request it has opened a row for, whoever has the turn (GPGPU-Sim's dram.cc; Luo et
     # al., CAL 2023: Ramulator 2); and writes that find no read waiting begin a drain, which goes on to write_low when
     # reads come (Ramulator 2's generic controller alone)

@@ -27,21 +27,26 @@ MID_LAUNCH = "mid_launch"
 
 
 class Stochastic(Section):
-    """What is random, and only this; each is a switch a study can turn off."""
+    """Everything that is random; each source is a switch."""
 
     start_alignment: bool | Literal["mid_launch"] = Field(
-        True, description="resident blocks start at random phases; mid_launch: if the launch's first one is not traced"
+        True,
+        description="start resident blocks at random phases; mid_launch: only if the first block is not traced",
     )
-    warp_weights: bool = Field(True, description="weighted_round_robin draws weights; a warp that waits loses its turn")
-    max_weight: int = Field(4, ge=1, le=64, description="largest weight: sequences a warp issues in a row")
-    arbitration: bool = Field(True, description="requests of SMs that reach L2 in one cycle are ordered at random")
-    dram_grouping: bool = Field(True, description="main-memory step: group sizes are drawn, else all are full")
-    page_placement: bool = Field(False, description="pages get random physical frames")
-    page_bytes: int = Field(65536, ge=4096, le=2**30, description="bytes of a page")
+    warp_weights: bool = Field(True, description="if true, weighted_round_robin draws the weights of warps")
+    max_weight: int = Field(4, ge=1, le=64, description="largest weight: sequences that a warp issues in a row")
+    arbitration: bool = Field(
+        True, description="if true, requests that reach L2 in the same cycle are ordered at random"
+    )
+    dram_grouping: bool = Field(
+        True, description="if true, the main-memory step draws its group sizes; if not, groups are full"
+    )
+    page_placement: bool = Field(False, description="if true, pages get random physical frames")
+    page_bytes: int = Field(65536, ge=4096, le=2**30, description="page size")
 
 
 class MwpCwp(Section):
-    """What the MWP/CWP model is told (Hong and Kim, ISCA 2009, tables 1 and 6); None: derived from the other fields."""
+    """Inputs of the MWP/CWP model (Hong and Kim, ISCA 2009, tables 1 and 6); None: derived from the other fields."""
 
     issue_cycles: float | None = Field(None, ge=1e-3, le=10**5, description="SM cycles to issue one warp instruction")
     mem_ld_cycles: int | None = Field(None, ge=1, le=10**6, description="round trip of one transaction to DRAM")
@@ -64,22 +69,22 @@ class Host(Section):
     to_host_gb_per_s: float | None = _way("rate of a long copy of pinned memory to the host")
     pageable_to_gpu_gb_per_s: float | None = _way("rate of a long copy of pageable memory to the GPU")
     pageable_to_host_gb_per_s: float | None = _way("rate of a long copy of pageable memory to the host")
-    copy_us: float | None = _way("time of a copy of nothing")
+    copy_us: float | None = _way("time of an empty copy")
     call_us: float | None = _way("host's time for one call that starts a copy or a kernel")
-    launch_us: float | None = _way("from a kernel's turn in its stream to its first block")
+    launch_us: float | None = _way("latency from a kernel's turn in its stream to its first block")
     graph_call_us: float | None = _way("host's time for one launch of a graph")
-    graph_node_us: float | None = _way("from a kernel's turn in its graph to its first block")
-    copy_engines: int | None = Field(None, ge=1, le=2, description="copies at a time; with two, one each way")
-    concurrent_kernels: int | None = Field(None, ge=1, le=1024, description="kernels that may run at once")
-    fault_batch: int | None = Field(None, ge=1, le=2**16, description="page faults the driver serves at a time")
-    fault_batch_us: float | None = _way("driver's time for one batch of page faults, beside all that follows")
-    fault_us: float | None = _way("driver's time for one fault of a batch")
-    fault_block_us: float | None = _way("driver's time for 2 MB of which the GPU held nothing before")
-    migration_us: float | None = _way("time of a migration of nothing; neighbouring pages move together")
-    allocate_us: float | None = _way("host's time to take memory from the driver or give it back")
-    allocate_us_per_mb: float | None = _way("the same, for every 10^6 bytes")
-    allocate_shared_us: float | None = _way("host's time for an allocation within 2 MB that it has already")
-    device_launch_us: float | None = _way("time of a thread's launch of a kernel from the device")
+    graph_node_us: float | None = _way("latency from a kernel's turn in its graph to its first block")
+    copy_engines: int | None = Field(None, ge=1, le=2, description="simultaneous copies; with two, one per direction")
+    concurrent_kernels: int | None = Field(None, ge=1, le=1024, description="maximum number of concurrent kernels")
+    fault_batch: int | None = Field(None, ge=1, le=2**16, description="page faults per batch of the driver")
+    fault_batch_us: float | None = _way("driver's time per batch of page faults, without the migrations")
+    fault_us: float | None = _way("driver's time per fault of a batch")
+    fault_block_us: float | None = _way("driver's time for 2 MB of which the GPU holds nothing")
+    migration_us: float | None = _way("fixed time of a migration; neighbouring pages move together")
+    allocate_us: float | None = _way("host's time to allocate or free device memory")
+    allocate_us_per_mb: float | None = _way("the same, per 10^6 bytes")
+    allocate_shared_us: float | None = _way("host's time for an allocation within 2 MB that are already reserved")
+    device_launch_us: float | None = _way("time of a kernel launch by a device thread")
 
 
 class GPU(Section):
@@ -89,8 +94,10 @@ class GPU(Section):
     :func:`memsim.gpu.presets.override` makes variants.
     """
 
-    name: str = Field(max_length=100, description="what reports call it")
-    compute_capability: str = Field(pattern=r"^\d{1,2}\.\d$", description="chooses the coalescing rules")
+    name: str = Field(max_length=100, description="name in reports")
+    compute_capability: str = Field(
+        pattern=r"^\d{1,2}\.\d$", description="compute capability; chooses the coalescing rules"
+    )
     sm: SM
     launch: Launch = Launch()
     l1: L1
@@ -155,7 +162,7 @@ def fields(model: type[BaseModel] = GPU, prefix: str = "") -> Mapping[str, Any]:
     """Every leaf field as ``{"l1.ways": FieldInfo, ...}``, in the order of the model.
 
     >>> fields()["l1.ways"].description
-    'lines of a set'
+    'associativity: lines per set'
     """
     leaves: dict[str, Any] = {}
     for name, info in model.model_fields.items():

@@ -21,15 +21,19 @@ from memsim.gpu.section import Section
 
 
 def _lanes(what: str) -> Any:
-    return Field(None, ge=1, le=4096, description=f"{what} instructions: results a cycle and SM; none: issue alone")
+    return Field(
+        None, ge=1, le=4096, description=f"results of {what} instructions per cycle and SM; none: limited by issue only"
+    )
 
 
 def _link(what: str, to: str = "one that uses its result") -> Any:
-    return Field(None, ge=0, le=10**5, description=f"cycles from {what} instruction to {to}")
+    return Field(None, ge=0, le=10**5, description=f"latency from {what} instruction to {to}")
 
 
 def _macs(kind: str) -> Any:
-    return Field(None, ge=1, le=2**20, description=f"multiply-accumulates of {kind} a cycle and SM on the tensor cores")
+    return Field(
+        None, ge=1, le=2**20, description=f"multiply-accumulates of {kind} per cycle and SM on the tensor cores"
+    )
 
 
 class Pipes(Section):
@@ -72,74 +76,86 @@ class Pipes(Section):
 
 
 class SM(Section):
-    count: int = Field(ge=1, le=1024, description="streaming multiprocessors on the chip")
-    clock_mhz: float = Field(ge=1, le=1e5, description="the clock whose cycles are the simulation's time")
-    warp_size: int = Field(32, ge=1, le=32, description="lanes of a warp")
-    max_threads: int = Field(ge=1, le=4096, description="resident threads of one SM")
-    max_warps: int = Field(ge=1, le=64, description="resident warps of one SM")
-    max_blocks: int = Field(ge=1, le=64, description="resident blocks of one SM")
-    registers: int = Field(ge=1, le=2**24, description="32-bit registers of one SM")
-    shared_bytes: int = Field(ge=0, le=2**24, description="shared memory of one SM")
+    count: int = Field(ge=1, le=1024, description="number of streaming multiprocessors")
+    clock_mhz: float = Field(ge=1, le=1e5, description="clock of the SMs; its cycles are the unit of simulated time")
+    warp_size: int = Field(32, ge=1, le=32, description="lanes per warp")
+    max_threads: int = Field(ge=1, le=4096, description="maximum number of resident threads per SM")
+    max_warps: int = Field(ge=1, le=64, description="maximum number of resident warps per SM")
+    max_blocks: int = Field(ge=1, le=64, description="maximum number of resident blocks per SM")
+    registers: int = Field(ge=1, le=2**24, description="32-bit registers per SM")
+    shared_bytes: int = Field(ge=0, le=2**24, description="shared memory per SM")
     warp_scheduler: WarpScheduler = Field(
-        WarpScheduler.weighted_round_robin, description="which of an SM's ready warps issues next"
+        WarpScheduler.weighted_round_robin, description="policy that chooses the next ready warp"
     )
     dependence: Dependence = Field(
         Dependence.sequence,
-        description="what an instruction waits for: loads before its sequence, or, by scoreboard, those it uses",
+        description="what an instruction waits for: all loads before its sequence, or the loads whose values it uses",
     )
     divergence: Divergence = Field(
         Divergence.in_turn,
-        description="scoreboard: how a warp issues the two sides of a branch, one after the other or both at once",
+        description="with a scoreboard: order of divergent paths; interleaved is experimental",
     )
     loads_per_warp: int | None = Field(
-        None, ge=1, le=64, description="scoreboard: loads of a class that a warp may have unanswered; none: 64"
+        None,
+        ge=1,
+        le=64,
+        description="with a scoreboard: maximum number of outstanding loads of one class per warp; none: 64",
     )
     schedulers: int | None = Field(
         None,
         ge=1,
         le=8,
-        description="parts of the SM, each with a share of its warps, issue ports and pipes; none: one",
+        description="warp schedulers per SM, each with a share of the warps, issue ports and pipes; none: one",
     )
-    issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions one SM issues in `issue_cycles`")
-    issue_cycles: int = Field(1, ge=1, le=64, description="cycles that the issue of a warp instruction takes")
-    memory_issue: bool = Field(False, description="whether accesses take an issue slot; with schedulers, to begin in")
+    issue_per_cycle: int = Field(1, ge=1, le=64, description="warp instructions that an SM issues per `issue_cycles`")
+    issue_cycles: int = Field(1, ge=1, le=64, description="cycles per issue of a warp instruction")
+    memory_issue: bool = Field(
+        False, description="if true, a memory instruction occupies an issue slot of its scheduler"
+    )
     address_cycles: int | None = Field(
         None,
         ge=1,
         le=10**3,
-        description="with memory_issue: cycles a scheduler's address unit takes for an access; none: no limit",
+        description="with memory_issue: cycles per access in the address unit of a scheduler; none: no limit",
     )
     masked_issue: bool = Field(
-        False, description="with memory_issue: whether an access whose lanes are all off by a predicate counts as one"
+        False,
+        description="with memory_issue: if true, a fully predicated-off access occupies a slot, too; experimental",
     )
-    instruction_cycles: int = Field(ge=0, le=10**5, description="from an instruction of a gap to the next on its chain")
-    lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles the load-store unit needs for one transaction")
-    pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles of one pass of shared or constant memory")
+    instruction_cycles: int = Field(
+        ge=0, le=10**5, description="latency between dependent instructions whose class is not known"
+    )
+    lookup_cycles: int = Field(1, ge=1, le=10**5, description="cycles per transaction in the load-store unit")
+    pass_cycles: int = Field(1, ge=1, le=10**5, description="cycles per pass of shared or constant memory")
     constant_cycles: int | None = Field(
         None,
         ge=1,
         le=10**5,
-        description="of a constant access, a distinct address, in a unit of its own; none: passes as of shared memory",
+        description="cycles per distinct address of a constant access; none: passes like shared memory",
     )
     shared_latency_cycles: int = Field(ge=1, le=10**5, description="latency of a conflict-free shared-memory access")
-    launch_cycles: int = Field(400, ge=1, le=10**6, description="from a block's end to the next one's start there")
-    barrier_cycles: int = Field(1, ge=1, le=10**5, description="from the last warp's arrival to the block's release")
-    arrival_cycles: int | None = Field(
-        None, ge=1, le=10**3, description="cycles the SM takes for a warp's arrival at a barrier; none: all at once"
+    launch_cycles: int = Field(
+        400, ge=1, le=10**6, description="cycles from the end of a block to the start of the next one in its slot"
     )
-    max_stores: int = Field(ge=1, le=2**16, description="stores one SM may have under way to L2")
-    reply_bytes_per_cycle: int = Field(ge=1, le=2**16, description="bytes one SM receives from L2 in a cycle")
+    barrier_cycles: int = Field(
+        1, ge=1, le=10**5, description="cycles from the last arrival at a barrier to its release"
+    )
+    arrival_cycles: int | None = Field(
+        None, ge=1, le=10**3, description="cycles per arrival at a barrier; none: all arrive at once"
+    )
+    max_stores: int = Field(ge=1, le=2**16, description="maximum number of outstanding stores per SM")
+    reply_bytes_per_cycle: int = Field(ge=1, le=2**16, description="bytes that an SM receives from L2 per cycle")
     pipes: Pipes = Pipes()
 
 
 class Launch(Section):
-    """What a launch costs beside its blocks, once; None: not stated, and nothing is counted."""
+    """The fixed cost of a launch, in addition to its blocks; None: not stated, and nothing is counted."""
 
     idle_cycles: int | None = Field(
-        None, ge=0, le=10**6, description="elapsed before and after the SMs are active, as the profiler counts"
+        None, ge=0, le=10**6, description="cycles of a launch while no SM is active; none: 0"
     )
     active_cycles: int | None = Field(
-        None, ge=0, le=10**6, description="SMs are active before their first block's instructions and after their last"
+        None, ge=0, le=10**6, description="cycles of a launch while SMs are active, but run no block; none: 0"
     )
     waits_for_stores: bool = Field(
         True, description="whether a launch lasts until L2 has taken its stores; else until its last warp has ended"
@@ -148,50 +164,50 @@ class Launch(Section):
 
 class L1(Section):
     enabled: bool = Field(True, description="whether loads are cached in L1")
-    serves: L1Serves = Field(L1Serves.all, description="which loads are: all, or those through textures")
-    size_bytes: int = Field(ge=1, le=2**24, description="bytes of one SM's L1")
-    reserved_bytes: int = Field(0, ge=0, le=2**24, description="bytes of it that hold no lines (kept as shared memory)")
+    serves: L1Serves = Field(L1Serves.all, description="which loads are cached: all, or those through textures")
+    size_bytes: int = Field(ge=1, le=2**24, description="capacity of the L1 of an SM")
+    reserved_bytes: int = Field(0, ge=0, le=2**24, description="bytes of it that hold no lines (used as shared memory)")
     reserved_from: ReservedFrom = Field(
         ReservedFrom.ways,
-        description="what L1 gives up for reserved_bytes: ways, of the last sets first, or halves of its sets",
+        description="what reserved_bytes removes: ways, or halves of the sets; `sets` is experimental",
     )
     carve_outs: tuple[int, ...] = Field(
-        (), max_length=32, description="what shared memory may take of it: the least that holds the resident blocks'"
+        (), max_length=32, description="sizes that shared memory may take of L1; the smallest sufficient one is used"
     )
-    line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag, and the simulator's transaction")
-    sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches")
+    line_bytes: int = Field(ge=32, le=256, description="bytes per line (one tag), and per transaction")
+    sector_bytes: int = Field(ge=32, le=256, description="bytes that a miss fetches from L2")
     texture_bytes: int | None = Field(
         None,
         ge=32,
         le=256,
-        description="bytes of a transaction of the texture units, at least a sector; none: a line, as other loads",
+        description="bytes per transaction of the texture units; none: a line; experimental",
     )
-    ways: int = Field(ge=1, le=4096, description="lines of a set")
-    set_hash: IndexHash = Field(IndexHash.modulo, description="how the number of a line becomes that of a set")
-    replacement: Replacement = Field(Replacement.lru, description="which line of a full set goes")
-    write_policy: L1WritePolicy = Field(L1WritePolicy.write_through, description="what a store does to a line in L1")
+    ways: int = Field(ge=1, le=4096, description="associativity: lines per set")
+    set_hash: IndexHash = Field(IndexHash.modulo, description="hash from line number to set")
+    replacement: Replacement = Field(Replacement.lru, description="replacement policy")
+    write_policy: L1WritePolicy = Field(L1WritePolicy.write_through, description="write policy")
     full_set: FullSet = Field(
-        FullSet.wait, description="what a miss does in a set whose ways all wait for data: waits, or goes past L1"
+        FullSet.wait, description="what a miss does if all ways of its set wait for data: it waits or bypasses L1"
     )
-    mshrs: int = Field(ge=1, le=2**16, description="misses one SM may have under way")
-    hit_latency_cycles: int = Field(ge=1, le=10**5, description="load to use, on a hit")
+    mshrs: int = Field(ge=1, le=2**16, description="maximum number of outstanding misses per SM")
+    hit_latency_cycles: int = Field(ge=1, le=10**5, description="load-to-use latency of a hit")
     tags_per_cycle: int = Field(
         1,
         ge=1,
         le=32,
-        description="banks of tags, which look a line up at a time each; a fold of its number says which",
+        description="tag banks: lookups per cycle; a hash of the line number chooses the bank",
     )
     banks: int | None = Field(
         None,
         ge=1,
         le=128,
-        description="banks of data, 4 bytes wide; lanes on other words of a bank wait; none: no lane",
+        description="data banks of 4 bytes; lanes on different words of a bank conflict; none: no conflicts",
     )
     bytes_per_cycle: int | None = Field(
         None,
         ge=1,
         le=2**12,
-        description="bytes of a load's lanes that leave L1 in a cycle; none: as fast as it is read",
+        description="bytes of load data that leave L1 per cycle; none: no limit",
     )
 
     @property

@@ -11,42 +11,40 @@ from memsim.gpu.section import Section, present_name
 
 
 class L2(Section):
-    enabled: bool = Field(True, description="whether there is an L2; else requests go to memory as they are")
-    size_bytes: int = Field(ge=1, le=2**32, description="bytes of all slices together")
-    line_bytes: int = Field(ge=32, le=256, description="bytes of a line: one tag")
+    enabled: bool = Field(True, description="whether there is an L2; if not, requests go to memory")
+    size_bytes: int = Field(ge=1, le=2**32, description="capacity of all slices together")
+    line_bytes: int = Field(ge=32, le=256, description="bytes per line (one tag)")
     fetch_bytes: int = Field(
-        ge=32, le=256, description="aligned bytes that a miss fetches from memory; kept and counted by 32-byte sector"
+        ge=32,
+        le=256,
+        description="aligned bytes that a miss fetches from memory; state and counters are per 32-byte sector",
     )
-    ways: int = Field(ge=1, le=4096, description="lines of a set")
-    slices: int = Field(ge=1, le=256, description="parts of L2, each with its own share of the addresses")
-    slice_interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one slice holds")
-    slice_hash: IndexHash = Field(IndexHash.modulo, description="how an address becomes the number of a slice")
-    set_hash: IndexHash = Field(
-        IndexHash.modulo, description="how the number of a line in its slice becomes that of a set"
-    )
-    replacement: Replacement = Field(Replacement.lru, description="which line of a full set goes")
-    write_hit: WriteHit = Field(WriteHit.any, description="which valid sectors count a store as a hit")
+    ways: int = Field(ge=1, le=4096, description="associativity: lines per set")
+    slices: int = Field(ge=1, le=256, description="number of slices; each serves a share of the addresses")
+    slice_interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes per slice")
+    slice_hash: IndexHash = Field(IndexHash.modulo, description="hash from address to slice")
+    set_hash: IndexHash = Field(IndexHash.modulo, description="hash from line number within a slice to set")
+    replacement: Replacement = Field(Replacement.lru, description="replacement policy")
+    write_hit: WriteHit = Field(WriteHit.any, description="which valid sectors make a store a hit")
     write_miss: WriteMiss = Field(
         WriteMiss.validate,
-        description="what a store that misses does: fetches the sector, or takes it as valid, or goes to memory",
+        description="what a store that misses does: fetch the sector, validate it, or write to memory",
     )
     max_dirty_ways: int | None = Field(
-        None, ge=1, le=4096, description="lines of a set that may be dirty before the oldest is cleaned; none: all"
+        None, ge=1, le=4096, description="dirty lines per set before the oldest is written back; none: all"
     )
     inclusion: Inclusion = Field(
-        Inclusion.non_inclusive, description="whether a line that leaves L2 leaves every L1 too"
+        Inclusion.non_inclusive, description="whether an eviction from L2 invalidates the copies in L1s"
     )
-    mshrs: int = Field(ge=1, le=2**16, description="fetches one slice may have under way")
-    hit_latency_cycles: int = Field(ge=2, le=10**5, description="load to use, on a hit, with no queueing")
-    clock_mhz: float | None = Field(
-        None, ge=1, le=1e5, description="the slices' clock, which counts how long they are busy; none: the SMs'"
-    )
-    sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles of that clock a slice is busy for one sector")
+    mshrs: int = Field(ge=1, le=2**16, description="maximum number of outstanding fetches per slice")
+    hit_latency_cycles: int = Field(ge=2, le=10**5, description="load-to-use latency of a hit without queueing")
+    clock_mhz: float | None = Field(None, ge=1, le=1e5, description="clock of the slices; none: that of the SMs")
+    sector_cycles: int = Field(1, ge=1, le=10**5, description="cycles per sector in a slice")
     partial_store_cycles: int | None = Field(
-        None, ge=1, le=10**5, description="and for one that a store covers in part, if that is more; none: the same"
+        None, ge=1, le=10**5, description="cycles per sector that a store writes partly, if more; none: the same"
     )
-    partitions: int = Field(1, ge=1, le=2, description="parts of L2 that each cache for the SMs connected to them")
-    partition_cycles: int = Field(0, ge=0, le=10**5, description="what a hit in the other partition takes longer")
+    partitions: int = Field(1, ge=1, le=2, description="L2 partitions; each caches for the SMs connected to it")
+    partition_cycles: int = Field(0, ge=0, le=10**5, description="additional latency of a hit in the other partition")
 
     @property
     def of_partial_store(self) -> int:
@@ -64,18 +62,20 @@ class L2(Section):
 class Translation(Section):
     """Address translation between L1, which is tagged with virtual addresses, and L2: TLBs and page walks."""
 
-    enabled: bool = Field(False, description="whether what goes to L2 is translated; else addresses are physical")
-    page_bytes: int = Field(2097152, ge=4096, le=2**30, description="bytes of a page, and of an entry of an SM's TLB")
-    sm_entries: int = Field(16, ge=1, le=4096, description="pages that one SM's TLB holds")
-    sm_ways: int = Field(16, ge=1, le=4096, description="entries of a set of it")
-    sm_misses: int = Field(16, ge=1, le=4096, description="misses of one SM's TLB that may be under way")
-    shared_entries: int = Field(256, ge=1, le=2**20, description="entries of the TLB that all SMs share")
-    shared_ways: int = Field(16, ge=1, le=4096, description="entries of a set of it")
-    shared_page_bytes: int = Field(33554432, ge=4096, le=2**40, description="bytes that one entry of it covers")
-    shared_latency_cycles: int = Field(10, ge=1, le=10**5, description="from an SM's miss to its fill, on a hit")
-    starts_warm: bool = Field(True, description="the shared TLB begins with the trace's pages, as copies leave it")
-    walkers: int = Field(32, ge=1, le=4096, description="page walks at a time")
-    walk_levels: int = Field(4, ge=1, le=6, description="loads of a page walk, each from L2, one after the other")
+    enabled: bool = Field(False, description="whether addresses are translated before L2")
+    page_bytes: int = Field(2097152, ge=4096, le=2**30, description="page size, and reach of an entry of an SM's TLB")
+    sm_entries: int = Field(16, ge=1, le=4096, description="entries of the TLB of an SM")
+    sm_ways: int = Field(16, ge=1, le=4096, description="associativity of the TLB of an SM")
+    sm_misses: int = Field(16, ge=1, le=4096, description="maximum number of outstanding misses of the TLB of an SM")
+    shared_entries: int = Field(256, ge=1, le=2**20, description="entries of the shared TLB")
+    shared_ways: int = Field(16, ge=1, le=4096, description="associativity of the shared TLB")
+    shared_page_bytes: int = Field(33554432, ge=4096, le=2**40, description="reach of an entry of the shared TLB")
+    shared_latency_cycles: int = Field(
+        10, ge=1, le=10**5, description="latency from a miss of an SM's TLB to its fill, on a hit in the shared TLB"
+    )
+    starts_warm: bool = Field(True, description="whether the shared TLB begins with the trace's pages, as after copies")
+    walkers: int = Field(32, ge=1, le=4096, description="page walks at the same time")
+    walk_levels: int = Field(4, ge=1, le=6, description="dependent loads per page walk, each through L2")
 
 
 class DramTiming(Section):
@@ -89,15 +89,17 @@ class DramTiming(Section):
     rp: int = Field(ge=1, le=1000, description="precharge to activate, same bank")
     ras: int = Field(ge=1, le=1000, description="activate to precharge, same bank")
     rrd: int = Field(ge=1, le=1000, description="activate to activate, two banks")
-    faw: int = Field(ge=1, le=1000, description="window that holds at most four activates")
+    faw: int = Field(ge=1, le=1000, description="time window with at most four activates")
     rtp: int = Field(ge=1, le=1000, description="read command to precharge, same bank")
     wr: int = Field(ge=1, le=1000, description="last write data to precharge, same bank")
     wtr: int = Field(ge=1, le=1000, description="last write data to read command")
     rtw: int = Field(ge=1, le=1000, description="read command to write command")
-    ccd_l: int | None = Field(None, ge=1, le=1000, description="ccd within a bank group; None: as ccd")
-    rrd_l: int | None = Field(None, ge=1, le=1000, description="rrd within a bank group; None: as rrd")
-    wtr_l: int | None = Field(None, ge=1, le=1000, description="wtr within a bank group; None: as wtr")
-    refi: int | None = Field(None, ge=100, le=10**6, description="between refreshes of all banks; None: no refresh")
+    ccd_l: int | None = Field(None, ge=1, le=1000, description="ccd within a bank group; none: as ccd")
+    rrd_l: int | None = Field(None, ge=1, le=1000, description="rrd within a bank group; none: as rrd")
+    wtr_l: int | None = Field(None, ge=1, le=1000, description="wtr within a bank group; none: as wtr")
+    refi: int | None = Field(
+        None, ge=100, le=10**6, description="interval between refreshes of all banks; none: no refresh"
+    )
     rfc: int | None = Field(None, ge=1, le=10**5, description="refresh to activate; given with refi")
 
     def resolved(self) -> dict[str, int]:
@@ -114,28 +116,26 @@ class DramTiming(Section):
 
 
 class Dram(Section):
-    kind: str = Field(description="the memory's technology, for people")
-    channels: int = Field(ge=1, le=256, description="parts of main memory, each with a bus and a scheduler of its own")
-    banks: int = Field(ge=1, le=64, description="banks of one channel")
+    kind: str = Field(description="memory technology; a label")
+    channels: int = Field(ge=1, le=256, description="channels, each with a data bus and a scheduler")
+    banks: int = Field(ge=1, le=64, description="banks per channel")
     bank_groups: int | None = Field(
-        None, ge=2, le=64, description="groups of banks that share a path, bank b in b mod groups; None: not told apart"
+        None, ge=2, le=64, description="bank groups per channel (bank b in group b mod groups); none: not distinguished"
     )
-    row_bytes: int = Field(ge=32, le=2**30, description="bytes of one row of one bank")
-    interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes that one channel holds")
-    channel_hash: IndexHash = Field(IndexHash.modulo, description="how an address becomes the number of a channel")
-    bank_hash: IndexHash = Field(
-        IndexHash.modulo, description="how the number of a row in a channel becomes that of a bank"
-    )
-    clock_mhz: float = Field(ge=1, le=1e5, description="the command clock")
-    policy: DramPolicy = Field(
-        DramPolicy.fr_fcfs, description="whose turn it is: requests as they came, or those to open rows first"
-    )
+    row_bytes: int = Field(ge=32, le=2**30, description="bytes per row of a bank")
+    interleave_bytes: int = Field(ge=32, le=2**30, description="consecutive bytes per channel")
+    channel_hash: IndexHash = Field(IndexHash.modulo, description="hash from address to channel")
+    bank_hash: IndexHash = Field(IndexHash.modulo, description="hash from row number within a channel to bank")
+    clock_mhz: float = Field(ge=1, le=1e5, description="clock of DRAM commands")
+    policy: DramPolicy = Field(DramPolicy.fr_fcfs, description="scheduling policy: in order, or row hits first")
     row_policy: RowPolicy = Field(RowPolicy.open_page, description="how long a bank keeps a row open")
-    write_turns: WriteTurns = Field(WriteTurns.alone, description="when writes go, beside reads")
-    queue: int = Field(ge=1, le=256, description="entries for reads that one channel's scheduler sees")
-    write_queue: int = Field(ge=1, le=256, description="entries for writes that one channel holds")
-    write_high: int = Field(ge=1, description="entries held that start a drain of writes")
-    write_low: int = Field(ge=0, description="entries held that end it")
-    entry_sectors: int = Field(8, ge=1, le=8, description="sectors of a request that one entry of the queues holds")
-    latency_cycles: int = Field(ge=0, le=10**5, description="from L2 to the channel and back, beside the timing table")
+    write_turns: WriteTurns = Field(WriteTurns.alone, description="when writes are served relative to reads")
+    queue: int = Field(ge=1, le=256, description="read queue entries per channel")
+    write_queue: int = Field(ge=1, le=256, description="write queue entries per channel")
+    write_high: int = Field(ge=1, description="occupied write queue entries that start a drain")
+    write_low: int = Field(ge=0, description="occupied write queue entries that end a drain")
+    entry_sectors: int = Field(8, ge=1, le=8, description="sectors per queue entry")
+    latency_cycles: int = Field(
+        ge=0, le=10**5, description="latency from L2 to the channel and back, in addition to the timing constraints"
+    )
     timing: DramTiming

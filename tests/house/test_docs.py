@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 from configparser import ConfigParser
+from functools import cache
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
@@ -36,13 +38,20 @@ def _script(path: str):
     return module
 
 
-generate, collect = _script("docs/generate.py"), _script("changelog.d/collect.py")
+generate, collect, render = map(_script, ("docs/generate.py", "changelog.d/collect.py", "docs/examples/render.py"))
+
+_FAMILIES = {"import", "export", "gpus", "cache"}  # commands that consist of others
 
 FIRST_PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
 MANUAL = sorted(ROOT.glob("docs/**/*.md"))
 ROOMS = sorted(ROOT.glob("memsim/*/README.md"))
 PAGES = [*FIRST_PAGES, *MANUAL, *ROOMS, *sorted(ROOT.glob("experiments/**/README.md"))]
 RUN = [ROOT / "README.md", *sorted(ROOT.glob("docs/tutorials/*.md"))]
+
+
+@cache
+def _generated() -> dict[str, str]:
+    return generate.pages()
 
 
 def _name(page: Path) -> str:
@@ -57,6 +66,17 @@ def test_commands_run_and_print_what_the_page_shows(page, tmp_path, monkeypatch)
     done = doc_runner.run(page.read_text())
     assert len(done.ran) >= 3 and done.shown
     assert not done.missing(), f"python tests/house/doc_runner.py {_name(page)} shows what is printed now"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", render.ORDER)
+def test_examples_print_what_their_pages_show(name):
+    if name == "cuda_cpp" and shutil.which("nvcc") is None:
+        pytest.skip("nvcc is not on PATH")
+    now, shown = render.page(name, render.output(name)), (ROOT / f"docs/examples/{name}.md").read_text()
+    assert [doc_runner.masked(line) for line in now.splitlines()] == [
+        doc_runner.masked(line) for line in shown.splitlines()
+    ], f"python docs/examples/render.py {name}"
 
 
 def test_readme_is_short():
@@ -230,7 +250,7 @@ def test_the_page_of_python_runs(tmp_path, monkeypatch, capsys):
     exec(compile(Path("page.py").read_text(), "page.py", "exec"), {"__name__": "page"})
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[-1] for line in lines[:3:2]] == ["ms", "cycles"]
-    assert lines[3] == "axpy on a100: 1 finding of weight, most in excess first"
+    assert lines[3] == "axpy on a100: 1 finding, largest attributable share first"
 
 
 def test_the_page_of_gpus_runs(tmp_path, monkeypatch):
@@ -245,14 +265,14 @@ def test_the_page_of_gpus_runs(tmp_path, monkeypatch):
 
 def test_the_site_has_every_page():
     """Hand-written and generated, and no other."""
-    there = {str(page.relative_to(ROOT / "docs")) for page in MANUAL} | set(generate.pages())
+    there = {str(page.relative_to(ROOT / "docs")) for page in MANUAL} | set(_generated())
     nav = (ROOT / "mkdocs.yml").read_text().split("\nnav:\n")[1]
     assert set(re.findall(r"[\w/]+\.md", nav)) == there
 
 
 def test_the_reference_has_every_field_and_command():
     """With a unit where its name has one, and a meaning."""
-    pages = generate.pages()
+    pages = _generated()
     rows = [line.split(" | ") for line in pages["reference/gpu_fields.md"].splitlines() if line.startswith("| `")]
     rows = {row[0].strip("| `"): row[1:] for row in rows}
     assert set(config.fields()) <= set(rows)
@@ -261,7 +281,7 @@ def test_the_reference_has_every_field_and_command():
         assert len(meaning.split()) > 1, field
         assert unit.strip() or not re.search(r"_(bytes|cycles|mhz|us|ns|gb_per_s)$", field), field
     commands = typer.main.get_command(app).commands
-    for name in {"run", "show", "capture"} | set(commands) - {"import", "export", "gpus", "cache"}:
+    for name in {"run", "show", "capture"} | set(commands) - _FAMILIES:
         assert f"\n## memsim {name}\n" in pages["reference/commands.md"], name
         for option in (one for one in commands[name].params if one.opts[0].startswith("--") and not one.hidden):
             assert option.opts[0] in pages["reference/commands.md"], option.opts

@@ -16,21 +16,23 @@ ROOT = Path(__file__).resolve().parents[2]
 LIST = Path(__file__).with_name("words.toml")
 SETTINGS = tomllib.loads(LIST.read_text())
 PHRASES = {re.compile(phrase): instead for phrase, instead in SETTINGS["phrases"].items()}
+_ANY = re.compile("|".join(f"(?:{pattern.pattern})" for pattern in PHRASES))
+_CODE = re.compile(r"^\s*```.*?^\s*```|`[^`\n]*`", re.DOTALL | re.MULTILINE)
 STRICT = ("docs/", "README.md", "CONTRIBUTING.md", "ARCHITECTURE.md", ".github/")
 READ = (".py", ".md", ".toml", ".cfg", ".cpp", ".h", ".cu", ".j2", ".js", ".yml", ".yaml")
 NOT_READ = ("CHANGELOG.md", "tests/house/words.toml", "tests/data/", "LICENSE")
 
 
 def found(path: str) -> list[tuple[int, str, str]]:
-    """Line, phrase and what to write instead, of one file; in Markdown without its blocks of code."""
-    hits, code = [], False
-    for number, line in enumerate((ROOT / path).read_text(errors="replace").splitlines(), 1):
-        if path.endswith(".md") and line.lstrip().startswith("```"):
-            code = not code
-        elif not code:
-            line = re.sub(r"`[^`]*`", "``", line) if path.endswith(".md") else line
-            hits += [(number, hit[0], instead) for phrase, instead in PHRASES.items() for hit in phrase.finditer(line)]
-    return hits
+    """Line, phrase and what to write instead, of one file; in Markdown without code."""
+    text = (ROOT / path).read_text(errors="replace")
+    if path.endswith(".md"):
+        text = _CODE.sub(lambda code: re.sub(r"[^\n]", "`", code[0]), text)
+    return [(text.count("\n", 0, hit.start()) + 1, hit[0], _instead(hit[0])) for hit in _ANY.finditer(text)]
+
+
+def _instead(phrase: str) -> str:
+    return next(instead for pattern, instead in PHRASES.items() if pattern.fullmatch(phrase))
 
 
 def folder(path: str) -> str:

@@ -78,7 +78,7 @@ OPCODES |= {
     "VIMNMX3": _row(integers.extreme_of_three, "U32"),
     "IDP": _row(integers.dot, "4A 2A U8 S8 U16 S16 LO HI"),
     "VABSDIFF": _row(integers.difference, "U32"),
-    "R2UR": _row(integers.to_uniform),
+    "R2UR": _row(integers.to_uniform, "OR FILL"),
     "MOV32I": _row(integers.move),
     # Constants, loads and stores.
     "LDC": _row(memory.load_constant, "64 U8 S8 U16 S16 128"),
@@ -143,6 +143,8 @@ OPCODES |= {
     "BSYNC": _row(control.end_region, "RECONVERGENT"),
     "BREAK": _row(control.leave_region, "RECONVERGENT"),
     "BMOV": _row(control.move_region, "32 CLEAR"),
+    "YIELD": _row(control.give_way),
+    "NANOSLEEP": _row(control.give_way, "WARP"),
     "WARPSYNC": _row(control.meet, "ALL COLLECTIVE EXCLUSIVE"),
     "ENDCOLLECTIVE": _row(control.never),
     "BAR": _row(control.barrier, "SYNC ARV RED AND OR POPC DEFER_BLOCKING"),
@@ -160,7 +162,7 @@ OPCODES |= {
 OPCODES |= {
     name: _row(control.nothing, modifiers)
     for name, modifiers in {
-        "NOP": "", "YIELD": "", "NANOSLEEP": "WARP", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E",
+        "NOP": "", "MEMBAR": "SC ALL CTA GPU SYS VC", "ERRBAR": "", "CCTL": "IVALL E PF1 PF2",
         "PMTRIG": "", "WARPGROUP": "",
     }.items()
 }  # fmt: skip

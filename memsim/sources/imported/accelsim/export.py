@@ -5,6 +5,9 @@ begins with a use of a register that the last load of the sequence before wrote,
 ``DEPBAR``. So an import of an export has the same accesses, gaps and sequences, but for what is below; names, source
 lines, and which instructions of a gap depend on each other are lost.
 
+A trace of machine code leaves with its own opcodes of accesses, and with one opcode for each class of other
+instructions (export_code). A wait for a scoreboard becomes a use of the registers that its loads write.
+
 - An access of no lane leaves as an integer addition of no lane: the trace does not tell which access it is.
 - Local accesses leave as global ones at the same addresses: Accel-Sim lays local memory out itself.
 - A snapshot leaves as a launch of just its blocks, because Accel-Sim runs every block of a grid.
@@ -14,18 +17,18 @@ from __future__ import annotations
 
 import lzma
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
-from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 import numpy as np
 
+from memsim.sources.imported.accelsim.export_access import address_text, opcode_of
+from memsim.sources.imported.accelsim.export_code import CodeWriter, binary_version
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
-from memsim.trace.schema import ADDRESS_DTYPE, EXPLICIT, NO_OP, Chunk, Flag, Kind, Space, StaticOp
+from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag, Instructions, Kind, Space, StaticOp
 
 Progress = Callable[[int, int], None]  # warps written, warps in all
 
@@ -34,7 +37,6 @@ _BINARY_VERSION = 70  # the opcodes below are Volta's
 _LIST = "kernelslist.g"
 _WARP = 32
 _MOST_GAP = 10**9  # lines of non-memory instructions in one file
-_LONGEST_STRIDE = 2**31 - 1
 
 # Registers: nobody loads into those of addresses, values and counts, so their use waits for nothing.
 _ADDRESS, _VALUE, _FIRST, _ZERO = 2, 3, 8, 255
@@ -43,19 +45,6 @@ _BARRIER = "0010 {mask:08x} 0 BAR.SYNC 0 0 \n"
 _WAIT = "0020 {mask:08x} 0 DEPBAR.LE 0 0 \n"
 _EXIT = "0030 {mask:08x} 0 EXIT 0 0 \n"
 FIRST_PC, PC_STEP = 0x100, 0x10  # of the static ops
-
-_MNEMONICS = {
-    (Kind.load, Space.global_): "LDG.E",
-    (Kind.store, Space.global_): "STG.E",
-    (Kind.atomic, Space.global_): "ATOMG.E.ADD",
-    (Kind.reduction, Space.global_): "RED.E.ADD",
-    (Kind.load, Space.shared): "LDS",
-    (Kind.store, Space.shared): "STS",
-    (Kind.atomic, Space.shared): "ATOMS.ADD",
-    (Kind.reduction, Space.shared): "ATOMS.ADD",
-    (Kind.load, Space.constant): "LDC",
-}
-_SUFFIXES = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
 
 
 def export_accelsim(
@@ -129,7 +118,7 @@ def _header(trace: Trace, number: int) -> str:
         "block dim": "({},{},{})".format(*launch.block),
         "shmem": launch.shared_bytes,
         "nregs": launch.registers,
-        "binary version": _BINARY_VERSION,
+        "binary version": binary_version(trace) if _of_machine_code(trace) else _BINARY_VERSION,
         "cuda stream id": 0,
         "shmem base_addr": f"0x{_SHARED_BASE:016x}",
         "local mem base_addr": f"0x{_LOCAL_BASE:016x}",
@@ -140,6 +129,10 @@ def _header(trace: Trace, number: int) -> str:
     return "".join(f"-{key} = {value}\n" for key, value in lines.items()) + f"\n#traces format = {columns}\n"
 
 
+def _of_machine_code(trace: Trace) -> bool:
+    return trace.issue.instructions is Instructions.machine_code
+
+
 def _whole(trace: Trace) -> bool:
     """Whether all blocks of the grid are there, in order."""
     return bool(np.array_equal(trace.block_ids, np.arange(trace.launch.n_blocks)))
@@ -148,7 +141,7 @@ def _whole(trace: Trace) -> bool:
 def _body(trace: Trace) -> Iterator[tuple[int, str]]:
     """The blocks' text, a warp at a time, with the number of warps so far."""
     whole, per_block = _whole(trace), trace.launch.warps_per_block
-    writer = _WarpWriter(trace)
+    writer = CodeWriter(trace) if _of_machine_code(trace) else _WarpWriter(trace)
     for chunk in trace.chunks():
         for k, warp in enumerate(chunk.warps):
             block, number = divmod(warp, per_block)
@@ -168,7 +161,7 @@ class _WarpWriter:
     def __init__(self, trace: Trace) -> None:
         self._threads = trace.launch.threads_per_block
         self._ops = trace.ops
-        self._codes = [_code(op) for op in trace.ops]
+        self._codes = [opcode_of(op) for op in trace.ops]
         self._pcs = [f"{FIRST_PC + PC_STEP * number:04x}" for number in range(len(trace.ops))]
 
     def lines(self, chunk: Chunk, warp: int, number: int) -> list[str]:
@@ -197,7 +190,7 @@ class _WarpWriter:
             written, read, wait = registers.use(static, flags)
             if wait:
                 out.append(_WAIT.format(mask=all_lanes))
-            where = _addresses(mask, base, stride, offsets)
+            where = address_text(mask, base, stride, offsets)
             out.append(f"{self._pcs[op]} {mask:08x} {written}{self._codes[op]} {read} {static.width} {where} \n")
         return [*out, _EXIT.format(mask=all_lanes)]
 
@@ -232,36 +225,3 @@ class _Registers:
                 self._next, self._loaded = register + size, register
             written = f"1 R{register} "
         return written, f"1 R{address}" if op.kind is Kind.load else f"2 R{address} R{value}", wait
-
-
-def _code(op: StaticOp) -> str:
-    space = Space.global_ if op.space in (Space.local, Space.texture) else op.space
-    atomic = op.kind in (Kind.atomic, Kind.reduction) and space is Space.global_
-    bypass = ".STRONG.GPU" if atomic or op.bypass_l1 else ""
-    return _MNEMONICS[op.kind, space] + _SUFFIXES[op.width] + bypass
-
-
-def _addresses(mask: int, base: int, stride: int, offsets: bytes) -> str:
-    """Address mode and addresses: base and stride for a run of lanes, else base and deltas, as the tracer does."""
-    mode, first, rest = _from_base(mask, stride, offsets)
-    return f"{mode} 0x{base + first:x}{rest}"
-
-
-@lru_cache(1 << 14)  # kernels access the same few patterns again and again
-def _from_base(mask: int, stride: int, offsets: bytes) -> tuple[int, int, str]:
-    """The mode, what to add to the base, and the text of what follows it.
-
-    Args:
-        offsets: of the active lanes, u4; empty where they lie `stride` apart.
-    """
-    lanes = [lane for lane in range(_WARP) if mask >> lane & 1]
-    run = len(lanes) > 1 and lanes[-1] - lanes[0] == len(lanes) - 1
-    if not offsets:
-        if run:
-            return 1, 0, f" {stride}"
-        return 2, 0, "".join(f" {stride * (after - before)}" for before, after in pairwise(lanes))
-    listed = np.frombuffer(offsets, ADDRESS_DTYPE).tolist()
-    deltas = [after - before for before, after in pairwise(listed)]
-    if run and len(set(deltas)) == 1 and abs(deltas[0]) <= _LONGEST_STRIDE:
-        return 1, listed[0], f" {deltas[0]}"
-    return 2, listed[0], "".join(f" {delta}" for delta in deltas)

@@ -238,12 +238,14 @@ def _run_warp(m, w):
                     park(pcs, masks, record, pc, active)
                     mask = np.int64(0)
                     continue
+                record[PARKED] = 0
                 if _barrier(m, record, warp, row, r, predicates, active, tracing):
                     pc += 1
                     break
             pc += 1
         elif op == CONVERGE:
             if active == 0 or record[N_GROUPS] == 0:
+                record[PARKED] &= ~mask  # of lanes that waited here for these
                 pc += 1
                 continue
             if active != mask:

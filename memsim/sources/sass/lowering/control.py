@@ -244,6 +244,11 @@ def _clock(b: SassBuilder) -> int:
     return row
 
 
+def give_way(b: SassBuilder) -> None:
+    """YIELD and NANOSLEEP: lanes that wait for others of their warp let these run first."""
+    _meet(b, b.constant(WORD), x=1)
+
+
 def never(b: SassBuilder) -> None:
     """What stands only where BRA.DIV and BRA.CONV would lead."""
     b.emit(Micro.trap)

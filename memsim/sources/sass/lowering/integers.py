@@ -371,11 +371,14 @@ def difference(b: SassBuilder) -> None:
 
 
 def to_uniform(b: SassBuilder) -> None:
-    """R2UR: a register that all lanes have alike."""
-    _, first = _leading_predicates(b, 0)
-    if first:
-        raise b.unknown()
-    b.emit(Micro.copy, dst=b.to(b.operand(0)), a=b.int(b.operand(1)))
+    """R2UR: a register to a uniform one; a predicate gets the lanes that have another value than the first.
+
+    Uniform registers hold a value for each lane here, so that no lane has another value.
+    """
+    out, first = _leading_predicates(b, 0)
+    b.emit(Micro.copy, dst=b.to(b.operand(first)), a=b.int(b.operand(first + 1)))
+    if out and not b.has("OR"):
+        b.emit(Micro.predicate, dst=out[0], a=0, b=0, x=0)
 
 
 def add_two(b: SassBuilder) -> None:
