@@ -183,7 +183,7 @@ def _print_json(result: Result, trace: Trace, error: ModelError | None, quick: b
     from memsim.cli.causes import explained_causes
     from memsim.report.text import notes
 
-    print_json(result, error, explained_causes(result, trace, quick, jobs or None))
+    print_json(result, error, explained_causes(result, trace, quick, jobs))
     for note in notes(result):
         typer.echo(f"memsim: {note}", err=True)
 

@@ -66,15 +66,15 @@ def run(
     """Replay `trace` on `gpu`, `trials` times.
 
     What a trial draws depends on `seed` and its number alone. With `enough`, the run ends after the first number of
-    trials, `at_least` or more, for which it holds; it is told trials 0, 1, ... in order, so the answer does not
+    trials, `at_least` or more, for which it holds; it is called with trials 0, 1, ... in order, so the answer does not
     depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are any.
 
     Args:
         trials: how many; the most, with `enough`.
         jobs: worker processes; 1 replays in this process; None: all cores, unless there is little to do.
-        enough: told each next trial (Trials of one); True: those that it was told are enough.
+        enough: called with each next trial (Trials of one); True: those so far are enough.
         warm: every trial starts from the caches that one uncounted replay leaves.
-        progress: told each trial as it finishes (Trials of one), those that are there already first.
+        progress: called with each trial as it finishes (Trials of one), those that are there already first.
         quantum: cycles between hand-overs; changes nothing but speed.
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.

@@ -134,8 +134,10 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
         if found is None:
             missing.append(number)
         else:
-            text = found["text"].tobytes().decode()
-            yield number, _Repaired(text, found["trials"], found["times"], float(found["busiest"]))
+            yield (
+                number,
+                _Repaired(found["text"].tobytes().decode(), found["trials"], found["times"], float(found["busiest"])),
+            )
     if not missing:
         return
     load_loops(common.gpu)
