@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from fractions import Fraction
+from functools import cache, partial
 from math import ceil, floor
 from typing import Any
 
@@ -35,6 +36,7 @@ class Channel:
     def __init__(self, clock: Clock, number: int, gpu: GPU, statistics: Statistics) -> None:
         self.clock, self.number, self.gpu, self.dram, self.statistics = clock, number, gpu, gpu.dram, statistics
         self.timing = gpu.dram.timing
+        self.distances = cache(partial(distances, self.timing))
         self.ratio = Fraction(round(self.dram.clock_mhz * 1000), round(gpu.sm.clock_mhz * 1000))  # clocks per SM cycle
         self.arriving = simpy.Store(clock)
         self.waiting: list[Fetch] = []  # have arrived, and do not fit the scheduler's queues
@@ -277,9 +279,7 @@ class Channel:
             clock + distance
             for clock, before, other, _ in self.recent
             if not own_bank_only or before == REF or (bank == other and (before, name) != (ACT, ACT))
-            for distance in distances(
-                self.timing, before, name, bank == other, bank % groups == other % groups and groups > 1
-            )
+            for distance in self.distances(before, name, bank == other, groups > 1 and bank % groups == other % groups)
         ]
         activates = sorted(clock for clock, before, _, _ in self.recent if before == ACT)
         if name == ACT and len(activates) >= 4 and not own_bank_only:
