@@ -19,6 +19,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from memsim.analysis.l2_rates import l2_clocks
 from memsim.analysis.launch_time import LaunchPart
 from memsim.analysis.result import Result
 from memsim.analysis.utilization import (
@@ -28,7 +29,6 @@ from memsim.analysis.utilization import (
     LOAD_STORE,
     SECTOR_BYTES,
     constant_cycles,
-    l2_clocks,
     warp_instructions,
 )
 
