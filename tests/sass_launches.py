@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from memsim.sources.ptx import Launch, Memory, execute
+from memsim.gpu.presets import load_gpu
+from memsim.sources.ptx import Launch, Memory, execute, trace_launch
 from memsim.sources.sass.choice import machine_code_kernel
 from memsim.sources.sass.tools import places_of
+from memsim.trace.reader import Trace
+from memsim.trace.schema import Chunk
 
 needs_machine_code = pytest.mark.skipif(
     not (places_of("ptxas") and places_of("nvdisasm")), reason="ptxas or nvdisasm is not installed"
@@ -33,3 +37,10 @@ def both_ways(
     launch, memory, found = make()
     execute(as_machine_code(launch, architecture), memory)
     return expected, found
+
+
+def traced_code(launch: Launch, memory: Memory, folder: Path) -> tuple[Trace, Chunk]:
+    """The trace of the first block of a launch's machine code, and its rows."""
+    trace = trace_launch(as_machine_code(launch, 80), memory, folder / "t.h5", load_gpu("a100"), blocks="0:1")
+    (chunk,) = trace.chunks()
+    return trace, chunk

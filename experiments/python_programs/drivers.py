@@ -294,10 +294,9 @@ def _():
     root(FLAG, "src")
     import flag_gems
 
-    x, i = gpu(64, 32, grad=False), torch.randint(0, 64, (16,), device="cuda")
-    with flag_gems.use_gems():
-        found = x[i]
-    close(found, x.cpu()[i.cpu()])
+    x = gpu(64, 32, grad=False)
+    rows, columns = (torch.randint(0, n, (16,), device="cuda") for n in (64, 32))
+    close(flag_gems.ops.index(x, [rows, columns]), x.cpu()[rows.cpu(), columns.cpu()])
 
 
 @driver(FLAG, "src/flag_gems/ops/minimum.py")

@@ -1,6 +1,6 @@
 """Captures the programs of the list and writes what came of each.
 
-    python -m experiments.python_programs CHECKOUTS PYTHONS [--only TEXT] [--limit SECONDS] [--stop] [--out FILE]
+    python -m experiments.python_programs CHECKOUTS PYTHONS [--only TEXT] [--limit SECONDS] [--to-end] [--out FILE]
 
 PYTHONS holds a virtual environment for each language by its name: triton, cupy, numba, warp, cute (links will do).
 """
@@ -33,8 +33,8 @@ def command_of(entry: dict[str, str], checkouts: Path) -> tuple[list[str], Path]
     return [str(file), *entry["arguments"].split()], file.parent
 
 
-def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float, stop: bool) -> dict[str, str]:
-    """Capture one program; ``stop`` ends it once its trace is complete."""
+def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float, to_end: bool) -> dict[str, str]:
+    """Capture one program, which memsim ends once its trace is complete, or ``to_end``."""
     command, folder = command_of(entry, checkouts)
     made = Path(tempfile.mkdtemp())
     environment = os.environ | {
@@ -43,7 +43,7 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float,
         "MPLBACKEND": "Agg",
     }
     gpu = entry["gpu"] or "rtx4090"
-    options = ["-q", "-o", str(made / "t.h5"), "--gpu", gpu, *([] if stop else ["--to-end"])]
+    options = ["-q", "-o", str(made / "t.h5"), "--gpu", gpu, *(["--to-end"] if to_end else [])]
     full = [sys.executable, "-m", "memsim", "capture", *options, *command]
     began = time.monotonic()
     process = subprocess.Popen(full, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -51,7 +51,7 @@ def try_one(entry: dict[str, str], checkouts: Path, pythons: Path, limit: float,
     try:
         said, _ = process.communicate(timeout=limit)
         kept = process.returncode == 0 and (made / "t.h5").exists()
-        result = ("stopped" if stop else "captured") if kept else "failed"
+        result = ("captured" if to_end else "stopped") if kept else "failed"
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGTERM)
         said, _ = process.communicate()
@@ -82,7 +82,7 @@ def main() -> None:
     parser.add_argument("pythons", type=Path)
     parser.add_argument("--only", default="")
     parser.add_argument("--limit", type=float, default=300)
-    parser.add_argument("--stop", action="store_true", help="end each program once its trace is complete")
+    parser.add_argument("--to-end", action="store_true", help="run each program to its end")
     parser.add_argument("--list", type=Path, default=HERE / "programs.csv")
     parser.add_argument("--out", type=Path, default=HERE / "scoreboard.csv")
     given = parser.parse_args()
@@ -91,7 +91,7 @@ def main() -> None:
     for entry in entries:
         key = entry["repository"], entry["file"]
         if re.search(given.only, f"{entry['language']} {' '.join(key)}"):
-            known[key] = try_one(entry, given.checkouts.resolve(), given.pythons.resolve(), given.limit, given.stop)
+            known[key] = try_one(entry, given.checkouts.resolve(), given.pythons.resolve(), given.limit, given.to_end)
             print(known[key]["result"], *key, known[key]["seconds"], known[key]["told"], flush=True)
             with given.out.open("w", newline="") as file:
                 out = csv.DictWriter(file, COLUMNS, extrasaction="ignore", lineterminator="\n")

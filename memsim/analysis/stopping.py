@@ -34,7 +34,7 @@ class Plan:
     Attributes:
         least, most: trials.
         width: of the 95 % interval of every hit ratio at which it stops; None: it makes `most`.
-        asked: whether somebody asked for that width, who must be told if it is not reached.
+        asked: whether somebody asked for that width; then it is reported if it is not reached.
         time: width of the interval of the predicted time, as a share of it, that it waits for too; None: it does not.
     """
 
@@ -137,8 +137,8 @@ def narrower_than(
 ) -> Callable[[Trials], bool]:
     """A rule for :func:`memsim.montecarlo.run`: enough when the 95 % interval of every ratio is narrower than `width`.
 
-    It is told trials as they come, and keeps of them what an interval needs. A ratio of accesses that the kernel does
-    not make is left out; where there is none at all, two trials are enough.
+    It is called with trials as they come, and keeps of them what an interval needs. A ratio of accesses that the kernel
+    does not make is left out; where there is none at all, two trials are enough.
 
     Args:
         width: of an interval, as a ratio.

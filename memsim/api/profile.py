@@ -42,7 +42,7 @@ def profile_program(
         program: a name for it.
         quick: replay no repaired kernel, so that findings have an upper bound of their gain alone.
         seed, jobs, settings, convention: as for :func:`simulate`.
-        progress: told the phase ("replaying", "explaining"), what is done of it, all, and a note.
+        progress: called with the phase ("replaying", "explaining"), what is done of it, all, and a note.
 
     Ctrl-C ends it with what is finished, if a trial is; ``about["interrupted"]`` of the result tells.
 
@@ -66,7 +66,7 @@ def profile_program(
     if gpu is None:
         check_made_for_one(recorded)
     _, machine = opened(recorded[0], gpu, settings)
-    told = progress or (lambda phase, done, every, note: None)
+    report = progress or (lambda phase, done, every, note: None)
     about: dict[str, Any] = {"program": program, "launches": len(recorded), "interrupted": False, "findings": []}
     notes = [""]
 
@@ -80,19 +80,19 @@ def profile_program(
 
     groups, interrupted = run_sampled(
         recorded, machine, enough=enough, at_least=LEAST, most=MOST, seed=seed, jobs=jobs,
-        progress=lambda done, every: told("replaying", done, every, notes[0]),
+        progress=lambda done, every: report("replaying", done, every, notes[0]),
         origins=origins(meant(recorded[0], gpu), settings),
     )  # fmt: skip
     result = ProgramResult.of(groups, about, convention)
     about["interrupted"] = interrupted
     if not interrupted:
-        _explain(result, recorded, machine, quick, jobs, told)
+        _explain(result, recorded, machine, quick, jobs, report)
     return result
 
 
 def _explain(
     result: ProgramResult, traces: Sequence[Trace], machine: GPU, quick: bool, jobs: int | None,
-    told: Callable[[str, int, int, str], None],
+    report: Callable[[str, int, int, str], None],
 ) -> None:  # fmt: skip
     """Add the top finding of each of the kernels that take longest."""
     from memsim.support.cores import chosen_jobs
@@ -106,11 +106,11 @@ def _explain(
     ][:EXPLAINED]
     try:
         for number, (label, group) in enumerate(chosen):
-            told("explaining", number, len(chosen), label)
+            report("explaining", number, len(chosen), label)
             trace = by_digest[group.typical.trials.about["trace"]["digest"]]
             if found := _top_finding(group.typical, trace, machine, quick, chosen_jobs(jobs)):
                 result.about["findings"].append({"kernel": label} | found)
-        told("explaining", len(chosen), len(chosen), "")
+        report("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:
         result.about["interrupted"] = True
 

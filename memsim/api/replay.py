@@ -126,7 +126,7 @@ def simulate_program(
         gpu: as for :func:`simulate`; None: that which the traces were made for.
         trials: how many of the whole program; 8 without it.
         seed, jobs, settings, convention: as for :func:`simulate`.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Returns:
         A result for each launch.

@@ -34,6 +34,8 @@ _KEPT_OBJECTS = 4  # of each unit: checkouts side by side share the cache
 # Stand-ins are compiled without optimization, which takes a third of the time; what costs time in them is in `common`.
 # They compute the same bits on every host: nothing is fused, and complex products are four real ones.
 _ARITHMETIC = ("-ffp-contract=off", "-fcx-limited-range")
+# Programs look up functions of the second library in the first, which NVIDIA links with it.
+_NEEDED = {"blas": "blaslt"}
 # What stand-ins without functions have: Python packages look for nvJitLink first, and link with the driver without it.
 _NOTHING = "namespace { [[maybe_unused]] const int nothing = 0; }\n"
 
@@ -237,9 +239,17 @@ def _build_stand_ins(folder: Path) -> None:
         sonames = one.sonames
         exported = "" if "-" in sonames[0] else "*"  # the linker takes no hyphen in a version; NVML has none
         parts = _named(units, name, "common") if one.names else _named(units, name)
-        libraries += [Library(soname, parts, exported=exported) for soname in sonames]
+        for k, soname in enumerate(sonames):
+            libraries.append(Library(soname, parts, _linked_with(name, k), exported))
         (folder / f"{sonames[-1].partition('.so')[0]}.so").symlink_to(sonames[-1])  # that `-lcublas` finds
     _build(folder, units, libraries)
+
+
+def _linked_with(name: str, release: int) -> tuple[str, ...]:
+    """Linker options by which a stand-in needs another one, of the same release of CUDA."""
+    if name not in _NEEDED:
+        return ()
+    return ("-L.", "-Wl,--no-as-needed", f"-l:{_STAND_INS[_NEEDED[name]].sonames[release]}", "-Wl,-rpath,$ORIGIN")
 
 
 def _build(folder: Path, units: Sequence[Unit], libraries: Sequence[Library]) -> None:

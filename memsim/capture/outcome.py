@@ -32,6 +32,8 @@ def check_outcome(launches: Launches, stopped: bool, code: int | None, needs_tra
     if not stopped and code:
         how = f"was ended by {_signal(-code)}{_place(launches)}" if code < 0 else f"ended with exit code {code}"
         why = "".join(f"; {note}" for note in launches.notes if note.startswith(CALLED))
+        if launches.latest is None:
+            why += "; give arguments after -- if it needs some"
         if launches.spoilt:
             why += f"; its data were wrong ({', '.join(launches.spoilt)}: --snapshot-only)"
         raise InputError(shown, "run", f"{how}; no trace was kept{why}")

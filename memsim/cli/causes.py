@@ -29,7 +29,7 @@ def explained_causes(
         return None
     quick = quick or "launches_before" in result.trials.about
 
-    with bar("replays", hidden=quick) as advance:
+    with bar("replays", name="estimating speed-ups", hidden=quick) as advance:
         found = explain(result, trace, quick=quick, jobs=chosen_jobs(jobs), progress=advance)
     if found.note:
         typer.echo(f"memsim: {found.note}", err=True)

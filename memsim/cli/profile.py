@@ -166,13 +166,13 @@ def _phases(quiet: bool) -> Iterator[Any]:
     begun: set[str] = set()
     with bar("trials", hidden=quiet) as replaying, bar("kernels", hidden=quiet, delay=0.5) as explaining:
 
-        def told(phase: str, done: int, every: int, note: str) -> None:
+        def report(phase: str, done: int, every: int, note: str) -> None:
             if phase not in begun:
                 begun.add(phase)
                 _tell(phase, quiet)
             (explaining if phase == "explaining" else replaying)(done, every, f"{phase} {note}".strip())
 
-        yield told
+        yield report
 
 
 def _tell(text: str, quiet: bool) -> None:

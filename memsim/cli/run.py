@@ -144,7 +144,8 @@ def run(
         recorded = open_trace(path, kernel, advance)
     plan = Plan.of(trials, until, min_trials, max_trials, precise)
     running, most = Running(plan.watched(convention)), plan.most
-    with bar("trials", hidden=quiet) as advance:
+    with bar("trials", name="replaying", hidden=quiet) as advance:
+        advance(0, most)
         result = replay(
             recorded,
             until=until,
@@ -177,12 +178,12 @@ def _print_result(result: Result, error: ModelError | None, out: Path | None, qu
         typer.echo(f"memsim: {note}", err=True)
 
 
-def _print_json(result: Result, trace: Trace, error: ModelError | None, quick: bool, jobs: int) -> None:
+def _print_json(result: Result, trace: Trace, error: ModelError | None, quick: bool, jobs: int | None) -> None:
     """Print JSON with the findings that `memsim show --why` has, in its order; notes go to standard error."""
     from memsim.cli.causes import explained_causes
     from memsim.report.text import notes
 
-    print_json(result, error, explained_causes(result, trace, quick, jobs or None))
+    print_json(result, error, explained_causes(result, trace, quick, jobs))
     for note in notes(result):
         typer.echo(f"memsim: {note}", err=True)
 

@@ -79,7 +79,7 @@ def run_folder(folder: Path, replay: partial[Result], refused: Sequence[str], ou
     traces = folder_traces(folder, refused, in_turn)
     files = outputs.files(traces)
     if in_turn:
-        with bar("trials", hidden=outputs.quiet) as advance:
+        with bar("trials", name="replaying", hidden=outputs.quiet) as advance:
             given = {name: replay.keywords[name] for name in _IN_TURN}
             results = simulate_program(traces, **given, progress=advance)
     else:

@@ -73,15 +73,17 @@ def sweep(
 
 @contextmanager
 def _bars(hidden: bool) -> Iterator[Tell]:
-    """One of points and one of trials, with the phase beside it."""
+    """One of points and one of trials; in a pipe, a line of the latter."""
     from memsim.support.progress import bar
 
-    with bar("points", hidden=hidden) as points, bar("trials", hidden=hidden) as trials:
+    with (
+        bar("points", hidden=hidden, line=False) as points,
+        bar("trials", name="replaying", hidden=hidden) as trials,
+    ):
 
         def tell(state: State) -> None:
             if state.phase == "describing":
-                points(0, state.all_points, f"describing: {state.traces} of {state.all_traces} traces")
-                return
+                return  # which has a bar of its own
             points(state.points, state.all_points, _phases(state))
             trials(state.trials, state.all_trials - state.saved, f"{state.saved} saved" if state.saved else "")
 

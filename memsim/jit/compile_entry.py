@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from numba import config, types
+import numpy as np
+from numba import types
 
-from memsim.jit.compiled import found_on_disk
+from memsim.jit.mode import PLAIN_NUMBA, PLAIN_PYTHON
 
 
 @contextmanager
@@ -32,9 +33,16 @@ def _indices_from_the_start() -> Iterator[None]:
 
 def is_ready(function: Any, *arguments: Any) -> bool:
     """Whether a loop needs no compilation for arguments of these types: it was called with such, or lies on disk."""
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if PLAIN_PYTHON:
         return True
-    signature = _types(arguments)
+    return _is_known(function, _types(arguments))
+
+
+def _is_known(function: Any, signature: tuple[Any, ...]) -> bool:
+    if PLAIN_NUMBA:
+        return signature in function.overloads
+    from memsim.jit.kept_loop import found_on_disk
+
     return signature in function.overloads or found_on_disk(function, signature)
 
 
@@ -42,19 +50,41 @@ def entry(function: Any, *arguments: Any) -> Callable[..., Any]:
     """The machine code of a loop for arguments of these types, compiled if need be.
 
     Numba's dispatcher works out the types of every argument at every call, which takes microseconds for a tuple of
-    arrays; a conductor that calls the same loop 40,000 times a trial does it once. Without compilation, the function
-    itself.
+    arrays; a conductor that calls the same loop 40,000 times a trial does it once. Without memsim's extensions, the
+    function itself.
     """
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if PLAIN_PYTHON or PLAIN_NUMBA:
         return function
     signature = _types(arguments)
-    if not is_ready(function, *arguments):
+    if not _is_known(function, signature):
         with _indices_from_the_start():
             function.compile(signature)
     return function.overloads[signature].entry_point
 
 
+_of_arrays: dict[tuple[Any, ...], Any] = {}
+_of_tuples: dict[tuple[Any, ...], Any] = {}
+
+
 def _types(arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(_type(argument) for argument in arguments)
+
+
+def _type(value: Any) -> Any:
+    """Numba's type of a value, as ``numba.typeof`` has it; that works out each record's type anew, which took longer
+    than a small trial for the hundreds of arrays of a machine."""
     import numba
 
-    return tuple(numba.typeof(argument) for argument in arguments)
+    if isinstance(value, np.ndarray):
+        flags = value.flags
+        # Titles of a record's fields carry values (see jit.specialization); dtypes that differ in them are not equal.
+        array = value.dtype, value.ndim, flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable
+        if array not in _of_arrays:
+            _of_arrays[array] = numba.typeof(value)
+        return _of_arrays[array]
+    if isinstance(value, tuple) and value:
+        parts = type(value), tuple(_type(part) for part in value)
+        if parts not in _of_tuples:
+            _of_tuples[parts] = types.BaseTuple.from_types(parts[1], parts[0])
+        return _of_tuples[parts]
+    return numba.typeof(value)

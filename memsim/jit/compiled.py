@@ -6,65 +6,16 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
-from typing import Any, ClassVar
+from typing import Any
 
-from numba import config
-from numba.core.caching import FunctionCache
+from numba import njit
 
-from memsim.jit.jit_units import Loop, being_compiled
-from memsim.jit.loop_cache import LoopCacheImpl, alone
+from memsim.jit.loop_counts import counts
+from memsim.jit.mode import PLAIN_NUMBA, PLAIN_PYTHON
 from memsim.support.progress import bar, hint_after
 
 LOADING = "loading the inner loops; the first time on this machine they are compiled ..."
 PATIENCE = 2.0  # seconds of silence before the user is told; from disk the loops take a tenth of a second
-
-
-class _Kept(FunctionCache):
-    """A loop's machine code on disk, read without what only a compilation needs.
-
-    Before it reads, Numba's own cache imports its implementation of all of NumPy (and SciPy's linear algebra, to see
-    whether it is there): half a second, of which a compiled loop has no use. A compilation still begins with it. Only
-    for loops without reference counting (`_nrt=False`): what counts references is set up there too. The disk is not
-    looked at before a loop is called: most are inlined in others.
-    """
-
-    _impl_class = LoopCacheImpl
-    made: ClassVar[list[_Kept]] = []  # of all loops
-    when_saved: ClassVar[list[Callable[[], None]]] = []  # told of every loop that was compiled
-    told: ClassVar[bool] = False  # whether this process has said that it takes long
-
-    def __init__(self, function: Any) -> None:
-        self._function, self._opened = function, False
-        self.made.append(self)
-
-    def load_overload(self, signature: Any, context: Any) -> Any:
-        if being_compiled():
-            return None  # a part of that
-        self._open()
-        with self._guard_against_spurious_io_errors():
-            return self._load_overload(signature, context)
-
-    def save_overload(self, signature: Any, data: Any) -> None:
-        if not being_compiled():
-            self._open()
-            super().save_overload(signature, data)
-        for tell in self.when_saved:
-            tell()
-
-    @contextmanager
-    def compiling(self) -> Iterator[None]:
-        """Around a compilation: other processes that would compile the same loop wait, and then find it on disk."""
-        if being_compiled():
-            yield
-            return
-        self._open()
-        with alone(f"{self.cache_path}/{self._impl.filename_base}"):
-            yield
-
-    def _open(self) -> None:
-        if not self._opened:
-            super().__init__(self._function)
-            self._opened = True
 
 
 def compiled(**options: Any) -> Callable[[Any], Any]:
@@ -78,20 +29,15 @@ def compiled(**options: Any) -> Callable[[Any], Any]:
     """
 
     def decorate(function: Any) -> Any:
-        if config.DISABLE_JIT:  # type: ignore[attr-defined]
+        if PLAIN_PYTHON:
             return function
-        return Loop(function, {"_nrt": False, "error_model": "numpy", **options}, _Kept(function))
+        if PLAIN_NUMBA:
+            return njit(function, error_model="numpy", nogil=options.get("nogil", False))
+        from memsim.jit.kept_loop import kept_loop
+
+        return kept_loop(function, options)
 
     return decorate
-
-
-def found_on_disk(dispatcher: Any, signature: tuple[Any, ...]) -> bool:
-    """Make ready the loop for arguments of these types if it was compiled before."""
-    kept = dispatcher._cache.load_overload(signature, dispatcher.targetctx)
-    if kept is not None:
-        dispatcher.targetctx.insert_user_function(kept.entry_point, kept.fndesc, [kept.library])
-        dispatcher.add_overload(kept)
-    return kept is not None
 
 
 @contextmanager
@@ -99,8 +45,8 @@ def loading_loops() -> Iterator[None]:
     """Around the first use of loops: tells the user, should it take long, why, and how many are compiled."""
 
     def tell() -> None:
-        if not _Kept.told:
-            _Kept.told = True
+        if not counts.reported:
+            counts.reported = True
             print(LOADING, file=sys.stderr)
 
     with hint_after(PATIENCE, tell), bar("loops", delay=PATIENCE) as advance:
@@ -108,13 +54,13 @@ def loading_loops() -> Iterator[None]:
 
         def compiled_one() -> None:
             number = next(numbers)
-            advance(number, max(number, len(_Kept.made)))
+            advance(number, max(number, counts.made))
 
-        _Kept.when_saved.append(compiled_one)
+        counts.when_compiled.append(compiled_one)
         try:
             yield
         finally:
-            _Kept.when_saved.remove(compiled_one)
+            counts.when_compiled.remove(compiled_one)
 
 
 # Called from elsewhere.

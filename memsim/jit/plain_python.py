@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import config
+
+from memsim.jit.mode import PLAIN_PYTHON
 
 Level = TypeVar("Level", bound=tuple)
 
@@ -48,7 +49,7 @@ class _Record:
 
 def records(array: np.ndarray) -> np.ndarray:
     """The array as loops take it: itself; for plain Python a view that checks indices and has records' attributes."""
-    return array.view(Records) if config.DISABLE_JIT else array  # type: ignore[attr-defined]
+    return array.view(Records) if PLAIN_PYTHON else array
 
 
 def level_records(level: Level) -> Level:

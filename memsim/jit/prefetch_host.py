@@ -8,9 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import config, types
-from numba.core import cgutils
+from numba import njit, types
 from numba.extending import intrinsic
+
+from memsim.jit.mode import EXTENDED, PLAIN_NUMBA
 
 READING, EVERY_LEVEL, DATA = 0, 3, 1  # arguments of LLVM's prefetch
 
@@ -19,6 +20,8 @@ def _prefetch(typing_context: Any, array: Any, i: Any) -> Any:
     """Ask for element `i` of a one-dimensional array. Any integer will do: the host ignores what does not exist."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        from numba.core import cgutils
+
         array, i = arguments
         data = context.make_array(signature.args[0])(context, builder, array).data
         byte, word = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -34,7 +37,7 @@ def _prefetch(typing_context: Any, array: Any, i: Any) -> Any:
 
 
 def _nothing(array: Any, i: Any) -> None:
-    """Plain Python needs no hints."""
+    """Plain Python and plain Numba need no hints."""
 
 
-prefetch = _nothing if config.DISABLE_JIT else intrinsic(_prefetch)  # type: ignore[attr-defined]
+prefetch: Any = intrinsic(_prefetch) if EXTENDED else njit(_nothing) if PLAIN_NUMBA else _nothing

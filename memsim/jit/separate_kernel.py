@@ -10,10 +10,10 @@ import ctypes
 from typing import Any
 
 from llvmlite import ir
-from numba import config, typeof, types
+from numba import njit, objmode, typeof, types
 from numba.extending import intrinsic
 
-from memsim.jit.struct_pointer import Place
+from memsim.jit.mode import EXTENDED, PLAIN_NUMBA
 
 ARGUMENTS = 3 * (types.int64,)  # behind the machine's place: the warp, the micro-op, the active lanes
 
@@ -21,10 +21,12 @@ ARGUMENTS = 3 * (types.int64,)  # behind the machine's place: the warp, the micr
 def address_of(loop: Any, m: Any) -> int:
     """Where a loop (place of the machine, warp, micro-op, active lanes) -> Stop lies; it is compiled or read from disk.
 
-    Plain Python has the address of the function itself.
+    Plain Python and plain Numba have the address of the function itself, which the latter calls through Python.
     """
-    if config.DISABLE_JIT:  # type: ignore[attr-defined]
+    if not EXTENDED:
         return id(loop)
+    from memsim.jit.struct_pointer_type import Place
+
     signature = Place(typeof(m)), *ARGUMENTS
     loop.compile(signature)
     made = loop.overloads[signature]
@@ -46,4 +48,11 @@ def _call_plain(address: int, m: Any, w: int, pc: int, active: int) -> Any:
     return ctypes.cast(int(address), ctypes.py_object).value(m, w, pc, active)
 
 
-call_at: Any = _call_plain if config.DISABLE_JIT else intrinsic(_call)  # type: ignore[attr-defined]
+@njit
+def _call_through_python(address, m, w, pc, active):  # type: ignore[no-untyped-def]
+    with objmode(stop="int64"):
+        stop = _call_plain(address, m, w, pc, active)
+    return stop
+
+
+call_at: Any = intrinsic(_call) if EXTENDED else _call_through_python if PLAIN_NUMBA else _call_plain

@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 from numba import types
-from numba.core.imputils import lower_getattr
+
+from memsim.jit.mode import PLAIN_NUMBA
 
 _EQUALS = "="  # in a title, between a field and its value
 
@@ -28,6 +29,8 @@ def fixed(record: np.ndarray, names: Iterable[str]) -> np.ndarray:
     >>> int(fixed(shape, ["policy"])["policy"][0]), fixed(shape, ["policy"]).dtype == shape.dtype
     (0, False)
     """
+    if PLAIN_NUMBA:
+        return record
     titles = {name: f"{name}{_EQUALS}{record[name][0]}" for name in names}
     for name in titles:
         _teach(name)
@@ -60,5 +63,7 @@ def _teach(name: str) -> None:
         if not (isinstance(title, str) and title.startswith(f"{name}{_EQUALS}")):  # none, or a user's own
             return record_getattr(context, builder, kind, record, name)
         return context.get_constant(kind.typeof(name), int(title.partition(_EQUALS)[2]))
+
+    from numba.core.imputils import lower_getattr
 
     lower_getattr(types.Record, name)(read)

@@ -10,61 +10,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from numba import config, types
-from numba.core import cgutils
-from numba.core.datamodel import models
-from numba.core.imputils import lower_getattr_generic
-from numba.core.typing.templates import AttributeTemplate
-from numba.extending import infer_getattr, intrinsic, register_model
+from numba import njit
 
-
-class Place(types.Type):
-    """Numba's type of where a named tuple lies."""
-
-    def __init__(self, level: types.NamedTuple) -> None:
-        self.level = level
-        super().__init__(f"Place({level.name})")
-
-
-@register_model(Place)
-class _PlaceModel(models.PrimitiveModel):
-    """A pointer to the tuple as it is in registers."""
-
-    def __init__(self, manager: Any, kind: Place) -> None:
-        super().__init__(manager, kind, manager.lookup(kind.level).get_value_type().as_pointer())
-
-
-@infer_getattr
-class _Fields(AttributeTemplate):
-    key = Place
-
-    def generic_resolve(self, value: Place, attr: str) -> Any:  # type: ignore[override]  # Numba: "NotImplemented"
-        """The type of a field: a tuple within is told by its place, too."""
-        if attr not in value.level.fields:
-            return None
-        field = value.level.types[value.level.fields.index(attr)]
-        return Place(field) if isinstance(field, types.NamedTuple) else field
-
-
-@lower_getattr_generic(Place)
-def _field(context: Any, builder: Any, kind: Place, place: Any, name: str) -> Any:
-    number = kind.level.fields.index(name)
-    at = cgutils.gep_inbounds(builder, place, 0, number)
-    return at if isinstance(kind.level.types[number], types.NamedTuple) else builder.load(at)
-
-
-def _place(typing_context: Any, level: Any) -> Any:
-    """The place of a level's named tuple, for the functions of a loop: they use it as the tuple."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return cgutils.alloca_once_value(builder, arguments[0])
-
-    return Place(level)(level), generate
+from memsim.jit.mode import EXTENDED, PLAIN_NUMBA
 
 
 def _itself(level: Any) -> Any:
-    """Plain Python hands everything on by its place."""
+    """Plain Python and plain Numba hand the tuple on."""
     return level
 
 
-place_of: Any = _itself if config.DISABLE_JIT else intrinsic(_place)  # type: ignore[attr-defined]
+def _choose() -> Any:
+    """What this process hands a tuple on by."""
+    if not EXTENDED:
+        return njit(_itself) if PLAIN_NUMBA else _itself
+    from memsim.jit.struct_pointer_type import place
+
+    return place
+
+
+place_of: Any = _choose()

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
+from numba import njit, types
 from numba.extending import intrinsic
+
+from memsim.jit.mode import EXTENDED, PLAIN_NUMBA
 
 FEW, MANY = 16, 64  # numbers compared at once
 
@@ -42,9 +44,13 @@ def _equal(lanes: int) -> Callable[..., Any]:
     return compare
 
 
-def _plain_equal(lanes: int) -> Callable[..., int]:
-    def compare(array: np.ndarray, i: int, value: int) -> int:
-        return sum(1 << k for k, held in enumerate(np.asarray(array)[i : i + lanes].tolist()) if held == value)
+def _plain_equal(lanes: int) -> Callable[..., Any]:
+    def compare(array: Any, i: Any, value: Any) -> Any:
+        bits = np.int64(0)
+        for k in range(min(lanes, len(array) - i)):
+            if array[i + k] == value:
+                bits |= np.int64(1) << np.int64(k)
+        return bits
 
     return compare
 
@@ -59,10 +65,17 @@ def _lowest_bit(typing_context: Any, mask: Any) -> Any:
 
 
 def _plain_lowest_bit(mask: int) -> int:
-    return (mask & -mask).bit_length() - 1
+    k = 0
+    while mask >> k & 1 == 0:
+        k += 1
+    return k
 
 
-_plain = config.DISABLE_JIT  # type: ignore[attr-defined]
-equal_few = _plain_equal(FEW) if _plain else intrinsic(_equal(FEW))
-equal_many = _plain_equal(MANY) if _plain else intrinsic(_equal(MANY))
-lowest_bit = _plain_lowest_bit if _plain else intrinsic(_lowest_bit)
+def _compiled_as(extended: Any, plain: Any) -> Any:
+    """What this process uses of a function in LLVM's language and the same in Python."""
+    return intrinsic(extended) if EXTENDED else njit(plain) if PLAIN_NUMBA else plain
+
+
+equal_few = _compiled_as(_equal(FEW), _plain_equal(FEW))
+equal_many = _compiled_as(_equal(MANY), _plain_equal(MANY))
+lowest_bit = _compiled_as(_lowest_bit, _plain_lowest_bit)

@@ -72,7 +72,7 @@ class Chains:
 
         Args:
             jobs: processes; None: all cores, unless there is little to do.
-            progress: told the chains done, and all.
+            progress: called with the chains done, and all.
         """
         kept = {chain.trial: KeptRows(self._key(chain)) for chain in self.chains}
         todo = [chain for chain in self.chains if not self._read(chain, kept[chain.trial])]
@@ -97,7 +97,7 @@ class Chains:
                     progress(done, len(self.chains))
 
     def texts(self, place: int) -> dict[str, Any]:
-        """What :meth:`Trials.of` wants beside the trials of a launch."""
+        """What :meth:`Trials.of` wants in addition to the trials of a launch."""
         trace, execution = self.traces[place], self._executions[place]
         about = self._about(place)
         cached = CachedTrials(cache_key(about), len(trace.ops))

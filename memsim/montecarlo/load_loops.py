@@ -13,6 +13,7 @@ from memsim.gpu.config import GPU
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.system import System
 from memsim.jit.compiled import loading_loops
+from memsim.jit.mode import PLAIN_NUMBA
 from memsim.montecarlo.pool import Killed, Worker
 from memsim.support.interrupts import deferred
 from memsim.support.scratch import Scratch
@@ -41,7 +42,7 @@ def _compiling_apart(system: System) -> Iterator[Callable[[], None]]:
 
     If it is killed they are not, and are compiled by who needs them.
     """
-    if system.is_ready("sms") or system.is_ready(APART[0]) or not _has_another_core():
+    if PLAIN_NUMBA or system.is_ready("sms") or system.is_ready(APART[0]) or not _has_another_core():
         yield lambda: None
         return
     with Scratch() as scratch:

@@ -34,7 +34,7 @@ def run_program(
         gpu: the configuration.
         trials: how many; what one draws depends on `seed`, its number and the launch's place alone.
         jobs: processes; None: all cores, unless there is little to do.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
         provenance: field of the GPU -> where its value comes from, for the results to keep.
 
     Returns:

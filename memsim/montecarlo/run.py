@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import platform
+from array import array
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,10 @@ from memsim.profile.ops import profile
 from memsim.support.cores import default_jobs
 from memsim.support.errors import InputError
 from memsim.support.interrupts import deferred, listening, raise_heard
+from memsim.support.progress import Advance, phase
 from memsim.support.scratch import Scratch
 from memsim.support.text import printable
+from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
 from memsim.trace.transactions import Transactions
@@ -63,15 +66,15 @@ def run(
     """Replay `trace` on `gpu`, `trials` times.
 
     What a trial draws depends on `seed` and its number alone. With `enough`, the run ends after the first number of
-    trials, `at_least` or more, for which it holds; it is told trials 0, 1, ... in order, so the answer does not
+    trials, `at_least` or more, for which it holds; it is called with trials 0, 1, ... in order, so the answer does not
     depend on which finished first. Ctrl-C ends the run with the trials that are finished, if there are any.
 
     Args:
         trials: how many; the most, with `enough`.
         jobs: worker processes; 1 replays in this process; None: all cores, unless there is little to do.
-        enough: told each next trial (Trials of one); True: those that it was told are enough.
+        enough: called with each next trial (Trials of one); True: those so far are enough.
         warm: every trial starts from the caches that one uncounted replay leaves.
-        progress: told each trial as it finishes (Trials of one), those that are there already first.
+        progress: called with each trial as it finishes (Trials of one), those that are there already first.
         quantum: cycles between hand-overs; changes nothing but speed.
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.
@@ -107,7 +110,8 @@ def run(
             about["until"] = None if rule is None else rule | {"reached": take.reached}
             if cached.demand is None:
                 replay.prepare()
-                cached.keep_demand(demand(trace, execution))
+                with phase("profiling accesses", "rows", trace.n_instructions):
+                    cached.keep_demand(demand(trace, execution))
             assert cached.demand is not None
             tell_demand(about, ops, cached.demand)
             done = Trials.of(take.trials, **texts)
@@ -130,10 +134,14 @@ class _Replay:
     def prepare(self) -> None:
         """Write what workers map, once."""
         if not self._prepared:
-            self._job.execution.prepare(self._trace)
+            execution, total = self._job.execution, self._trace.n_instructions
+            with phase("coalescing", "rows", total) as advance:
+                coalesce(self._trace, execution.gpu, execution.folder, _counting(advance, total))
+            with phase("laying out", "rows", total):
+                execution.lay_out()
             self._prepared = True
 
-    def __call__(self, numbers: list[int]) -> Finished:
+    def __call__(self, numbers: Sequence[int]) -> Finished:
         """The trials of these numbers, as they finish."""
         if not numbers:
             return
@@ -143,6 +151,18 @@ class _Replay:
         needed = min(len(numbers), self._at_least or len(numbers))
         jobs = worthwhile_jobs([self._job.execution.transactions], needed) if self._jobs is None else self._jobs
         yield from _finished(self._job, jobs, numbers)
+
+
+def _counting(advance: Advance, total: int) -> Callable[[int], None]:
+    """What is told how many rows are done since the last time, and shows how many are done in all."""
+    done = 0
+
+    def more(rows: int) -> None:
+        nonlocal done
+        done += rows
+        advance(done, total)
+
+    return more
 
 
 class _Taken:
@@ -169,7 +189,7 @@ class _Taken:
         self._enough, self._progress = enough, progress
         self._told = 0
 
-    def all(self, finish: Callable[[list[int]], Finished], trials: int) -> None:
+    def all(self, finish: Callable[[Sequence[int]], Finished], trials: int) -> None:
         """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves.
 
         First come those of an earlier run of this output, then those that any run has left, then new ones.
@@ -182,7 +202,8 @@ class _Taken:
                 if not self.reached and number not in self.trials and number in self._cached.found:
                     self.trials[number] = self._cached.found[number]
                     self._take(number, self.trials[number])
-            todo = [] if self.reached else [number for number in range(trials) if number not in self.trials]
+            # Packed, as a large number of trials may be a mistake that ends with the first one.
+            todo = array("q", (k for k in range(0 if self.reached else trials) if k not in self.trials))
             with closing(finish(todo)) as finished:
                 raise_heard()
                 for number, trial in finished:
@@ -254,6 +275,12 @@ def _finished(job: Job, jobs: int, numbers: Iterable[int]) -> Finished:
 
 def versions() -> dict[str, str]:
     """Python's, memsim's and those of the packages that results depend on."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Looked up once: each takes a search of the installed packages."""
     packages = ("memsim", "numpy", "scipy", "simpy", "h5py", "numba")
     return {"python": platform.python_version()} | {name: version(name) for name in packages}
 

@@ -52,7 +52,7 @@ class Group:
     of_others: dict[int, Trial] = field(default_factory=dict)
 
     def drawn(self, share: float) -> int:
-        """The launch beside the first that stands for the others, at a share of them; the first where it is alone."""
+        """The launch that stands for those after the first, at a share of them; the first where it is alone."""
         others = self.places[1:]
         return others[min(floor(share * len(others)), len(others) - 1)] if others else self.places[0]
 
@@ -97,11 +97,11 @@ def run_sampled(
     Args:
         traces: of all launches, in their order.
         gpu: the configuration.
-        enough: told the groups with the trials so far, after each batch; True: they are enough.
+        enough: called with the groups and the trials so far, after each batch; True: they are enough.
         at_least, most: trials. They are made in batches of `at_least`.
         seed: of the draws; what a trial draws depends on it and the trial's number.
         jobs: processes; None: all cores, unless there is little to do.
-        progress: told the trials replayed of a batch, and all of it.
+        progress: called with the trials replayed of a batch, and all of it.
         origins: field of the GPU -> where its value comes from, for the results to keep.
 
     Returns:

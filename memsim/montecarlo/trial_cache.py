@@ -35,7 +35,7 @@ def cache_key(about: Mapping[str, Any], *more: object, rooms: Sequence[str] = ()
     Args:
         about: of its Trials.
         more: what else it depends on, as JSON can hold it.
-        rooms: beside the engine's, whose sources decide on it.
+        rooms: in addition to the engine's, whose sources decide on it.
     """
     versions = [about["versions"].get(name) for name in _PACKAGES]
     said = [key_of(about), versions, own_digest(*ENGINE, *rooms), *more]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
@@ -13,6 +14,7 @@ from memsim.analysis.result import Result
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import number, one_time
 from memsim.analysis.utilization import utilization, warp_instructions
+from memsim.support.terminal import prose_columns
 
 _LEAST = 0.02  # relative: a smaller change is none
 _STORES = ("store", "reduction")
@@ -89,11 +91,12 @@ class Changes:
 
     def text(self) -> str:
         """The table and the sentence, as ``memsim compare`` prints them."""
+        sentence = textwrap.fill(self.sentence(), prose_columns(), subsequent_indent="  ")
         if not self.shown:
-            return self.sentence()
+            return sentence
         table = aligned(list(self.HEADERS), [one.row() for one in self.shown], [False, True, True, True])
-        same = f"\nunchanged: {', '.join(self.same)}" if self.same else ""
-        return f"{self.sentence()}\n\nwhat changed, per launch\n{table}{same}"
+        same = textwrap.fill(f"unchanged: {', '.join(self.same)}", prose_columns(), subsequent_indent="  ")
+        return f"{sentence}\n\nwhat changed, per launch\n{table}" + (f"\n{same}" if self.same else "")
 
 
 def changes(first: Result, second: Result) -> Changes:
@@ -138,7 +141,7 @@ def _parts(first: Result, second: Result) -> Iterator[Change]:
         if all(share == share for share in shares):
             shown = [f"{one_time(share * time)} ({share:.0%})" for share, time in zip(shares, times, strict=True)]
             busy = [share * time for share, time in zip(shares, times, strict=True)]
-            yield Change(f"{name} busy", *busy, (shown[0], shown[1]))
+            yield Change(f"{name} busy", busy[0], busy[1], (shown[0], shown[1]))
 
 
 def _accesses(first: Result, second: Result) -> Iterator[Change]:
@@ -152,7 +155,7 @@ def _accesses(first: Result, second: Result) -> Iterator[Change]:
             values = [of.each(what) for of in (one, other)]
             if all(value > 0 for value in values):
                 name = f"{' '.join(key)}, {what} per instruction ({places})"
-                yield Change(name, *values, (number(values[0], 1), number(values[1], 1)))
+                yield Change(name, values[0], values[1], (number(values[0], 1), number(values[1], 1)))
 
 
 @dataclass

@@ -15,6 +15,7 @@ from memsim.studies.effects import Effect, effects
 from memsim.studies.forecast import Forecast
 from memsim.studies.outputs import OUTPUTS, RATIOS
 
+_MINUTES = 120  # seconds from which on a time is told in minutes
 SHOWN = 40  # points in the text; the CSV has all
 _HEADERS = {
     "l1_read": "L1 read %",
@@ -40,11 +41,12 @@ def points(study: Study) -> str:
 
 def forecast(one: Forecast, jobs: int) -> str:
     """How long the study would take."""
-    minutes = one.seconds / jobs / 60
+    seconds = one.seconds(jobs)
+    time = f"{seconds:,.0f} seconds" if seconds < _MINUTES else f"{seconds / 60:,.1f} minutes"
     return (
-        f"{one.runs:,} runs of at most {one.trials // one.runs} trials, {one.traces:,} traces; a trial of the first "
-        f"took {one.trial:.2f} s, its trace {one.describing:.1f} s: about {minutes:,.1f} minutes on {jobs} "
-        f"core{'s' * (jobs != 1)}"
+        f"{one.runs:,} runs of at most {one.trials // one.jobs} trials, {one.traces:,} traces; the first trace took "
+        f"{one.describing:.1f} s, its first trial {one.first:.2f} s and the next {one.trial:.2f} s: about {time} on "
+        f"{jobs} core{'s' * (jobs != 1)}"
     )
 
 

@@ -90,6 +90,11 @@ def coalescing_key(digest: str, gpu: GPU) -> str:
     return f"{digest[:32]}-{_hash(gpu, _COALESCING)}"
 
 
+def layout_key(gpu: GPU) -> str:
+    """Names the layouts of a trace on all GPUs that lay it out alike."""
+    return _hash(gpu, _LAYOUT)
+
+
 def _hash(gpu: GPU, names: tuple[str, ...]) -> str:
     values = []
     for name in names:
@@ -133,7 +138,7 @@ def _layout(task: Task, transactions: Transactions) -> Layout:
     key = (
         task.execution.folder,
         coalescing_key(task.digest, task.execution.gpu),
-        _hash(task.execution.gpu, _LAYOUT),
+        layout_key(task.execution.gpu),
     )
     if key not in _layouts:
         _layouts.clear()

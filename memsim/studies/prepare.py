@@ -41,6 +41,8 @@ def traces_of(
     needed = list({run.trace.key: run.trace for run in study.runs}.values())
     make = partial(_recorded, folder)
     paths: dict[str, Path] = {}
+    if tell:
+        tell(0, len(needed))
     named = all(not isinstance(one.kernel.workload, Workload) for one in needed)
     workers = min(jobs, len(needed)) if named else 1  # a function at hand may be none that another process finds
     if workers == 1:

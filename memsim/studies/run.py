@@ -24,6 +24,7 @@ from memsim.studies.study import Study
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
+from memsim.support.progress import Advance, phase
 from memsim.support.scratch import Scratch
 
 log = logging.getLogger(__name__)
@@ -96,7 +97,8 @@ def run(
     tell = progress or (lambda state: None)
     with Scratch() as name, keeping(out, resume, force) as kept:
         scratch = Path(name)
-        traces = traces_of(study, scratch, jobs, _describing(state, tell))
+        with phase("making traces", "traces") as made:
+            traces = traces_of(study, scratch, jobs, _describing(state, tell, made))
         state.seconds["describing"] = perf_counter() - begin
         load_loops(study.runs[0].gpu)
         with executors.team(executor, jobs, scratch) as team:
@@ -117,8 +119,9 @@ def _inputs(study: Study) -> list[str | Path]:
     return [*sources, *traces]
 
 
-def _describing(state: State, tell: Tell) -> Callable[[int, int], None]:
+def _describing(state: State, tell: Tell, made: Advance) -> Callable[[int, int], None]:
     def told(done: int, total: int) -> None:
+        made(done, total)
         state.traces, state.all_traces = done, total
         tell(state)
 
@@ -202,8 +205,8 @@ class Conductor:
                 job.cached.add(number, answer.trial)
             job.add({number: answer.trial})
         self._state.trials += 1
-        for phase, spent in answer.seconds.items():
-            self._state.seconds[phase] = self._state.seconds.get(phase, 0.0) + spent
+        for name, spent in answer.seconds.items():
+            self._state.seconds[name] = self._state.seconds.get(name, 0.0) + spent
         if job.used:
             self._ended(job)
         self._tell(self._state)
@@ -245,6 +248,6 @@ def _result(study: Study, todo: list[Job], state: State, seconds: float, complet
         "left_out": study.left_out,
         "seconds": {"all": seconds} | dict(state.seconds),
     }
-    for phase, spent in about["seconds"].items():
-        log.info("%s: %.1f s", phase, spent)
+    for name, spent in about["seconds"].items():
+        log.info("%s: %.1f s", name, spent)
     return StudyResult(study.points, study.cases, trials, about)

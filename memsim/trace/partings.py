@@ -102,7 +102,7 @@ def note_clear_scoreboards(first_instruction, controls, rows):
         rows: INSTRUCTION [n_instructions], that wait by class for copies alone; their waits are changed.
     """
     for warp in range(len(first_instruction) - 1):
-        outstanding = 0
+        outstanding = np.int64(0)
         for row in range(first_instruction[warp], first_instruction[warp + 1]):
             wait = np.int64(controls[row]["wait"])
             if wait > 0 and outstanding & ~wait == 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from memsim.analysis.result import Result
 from memsim.gpu.config import GPU
@@ -51,4 +52,4 @@ def _in_shared_memory(site: Site, result: Result, gpu: GPU, evidence: str, part:
     evidence += f", in shared memory: {of.passes / of.instructions:.1f} passes per instruction"
     saved = serialized / of.passes if of.passes else part
     excess = max(site.weight * part, lost)
-    return site.finding(Cause.contended, excess, evidence, _SHARED_ADVICE, load_store=saved)
+    return replace(site.finding(Cause.contended, excess, evidence, load_store=saved), advice=_SHARED_ADVICE)

@@ -100,6 +100,8 @@ def with_gains(
     todo = [(one.cause, _ops(one)) for one in found[:MOST] if _can_be_replayed(one, result)]
     items = [(cause, ops, k) for cause, ops in todo for k in range(len(repairs(cause, trace, ops, gpu)))]
     gains: dict[Cause, Gain] = {}
+    if progress:
+        progress(0, len(items))
     with closing(_each(common, items, jobs)) as replays:
         for done, (number, repaired) in enumerate(replays, 1):
             cause = items[number][0]
@@ -132,16 +134,18 @@ def _each(common: _Again, items: Sequence[_Item], jobs: int) -> Generator[tuple[
         if found is None:
             missing.append(number)
         else:
-            text = found["text"].tobytes().decode()
-            yield number, _Repaired(text, found["trials"], found["times"], float(found["busiest"]))
+            yield (
+                number,
+                _Repaired(found["text"].tobytes().decode(), found["trials"], found["times"], float(found["busiest"])),
+            )
     if not missing:
         return
     load_loops(common.gpu)
     todo = [items[number] for number in missing]
     with closing(in_processes(partial(_replayed, common), todo, max(1, min(jobs, len(todo))))) as replays:
         for place, one in replays:
-            text = np.frombuffer(one.text.encode(), np.uint8)
-            arrays = {"text": text, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
+            letters = np.frombuffer(one.text.encode(), np.uint8)
+            arrays = {"text": letters, "trials": one.trials, "times": one.times, "busiest": np.array(one.busiest)}
             kept[missing[place]].add(0, arrays)
             yield missing[place], one
 

@@ -73,20 +73,19 @@ class Site:
     busy: Mapping[str, float]
     partial: float
 
-    def finding(self, cause: Cause, excess: float, evidence: str, advice: str = "", **saved: float) -> Finding:
+    def finding(self, cause: Cause, excess: float, evidence: str, **saved: float) -> Finding:
         """A finding here, before the upper bound is applied.
 
         Args:
             cause: what is wrong.
             excess: share of the memory time.
             evidence: in numbers.
-            advice: what to try; empty: what stands for the cause in general.
             saved: by part, the share of its work for this place that putting it right saves, as far as can be hoped.
         """
         excess = float(min(1.0, excess))
         saves = {part: self.busy[part] * saved.get(name, 0.0) for name, part in _PARTS.items()}
         where = self.place, self.text, self.array
-        return Finding(cause, *where, excess, excess, evidence, advice or ADVICE[cause], self.ops, saves)
+        return Finding(cause, *where, excess, excess, evidence, ADVICE[cause], self.ops, saves)
 
 
 def diverges(profile: OpProfile) -> bool:

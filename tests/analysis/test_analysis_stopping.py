@@ -62,11 +62,11 @@ def test_the_running_interval_is_that_of_all_trials_so_far():
 def test_the_default_waits_for_the_time_too():
     trials, enough = synthetic.spmv(40), Plan.of(None, None).enough("model")
     for count in range(1, 41):
-        told = Result(_some(trials, slice(count)), "traffic")
-        intervals = [ratio.interval() for ratio in told.ratios.values()]
-        time = told.kernel_time.interval()
+        so_far = Result(_some(trials, slice(count)), "traffic")
+        intervals = [ratio.interval() for ratio in so_far.ratios.values()]
+        time = so_far.kernel_time.interval()
         expected = (
-            count > 1 and all(one.width < 0.01 for one in intervals) and time.width < 0.02 * told.kernel_time.mean
+            count > 1 and all(one.width < 0.01 for one in intervals) and time.width < 0.02 * so_far.kernel_time.mean
         )
         assert enough(_some(trials, slice(count - 1, count))) == expected
 

@@ -48,14 +48,14 @@ def test_more_trials_begin_with_the_fewer(trace):
 
 @pytest.mark.parametrize("jobs", [1, 3])
 def test_the_rule_ends_a_run_at_the_same_trial_whatever_the_workers(trace, jobs):
-    told = []
+    seen = []
 
     def enough(trials):
-        told.extend(trials.trial.tolist())
-        return len(told) >= 5  # as a rule that happens to hold from there on
+        seen.extend(trials.trial.tolist())
+        return len(seen) >= 5  # as a rule that happens to hold from there on
 
     done = run(trace, trials=40, seed=1, jobs=jobs, enough=enough, at_least=2, rule={"width": 0.5})
-    assert done.trial.tolist() == told == [0, 1, 2, 3, 4]
+    assert done.trial.tolist() == seen == [0, 1, 2, 3, 4]
     assert done.about["until"] == {"width": 0.5, "reached": True}
 
 

@@ -62,13 +62,13 @@ def test_more_trials_replay_only_the_new_ones(trace, folder, replayed):
 
 def test_a_rule_ends_a_run_from_the_cache_where_it_ended_before(trace, folder, replayed):
     run(trace, trials=6)
-    told = []
+    seen = []
 
     def enough(trials):
-        told.extend(trials.trial.tolist())
-        return len(told) >= 3
+        seen.extend(trials.trial.tolist())
+        return len(seen) >= 3
 
-    assert run(trace, trials=6, enough=enough, at_least=2).trial.tolist() == told == [0, 1, 2]
+    assert run(trace, trials=6, enough=enough, at_least=2).trial.tolist() == seen == [0, 1, 2]
     assert len(replayed) == 6
 
 

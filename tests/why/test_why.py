@@ -123,7 +123,7 @@ def test_storing_by_columns_crowds_one_channel_as_cumapz_has_it():
 def test_reuse_beyond_a_cache_is_told_with_its_distance():
     result = _result("spmv", "tesla-c2050", rows=1 << 13, nnz_per_row=32)
     (of_val,) = (one for one in _of(result, Cause.evicted_l1).findings if one.array == "val")
-    assert "99% of reuses come after more than the 16 KB of L1" in of_val.evidence
+    assert "99% of reuses have a stack distance above the 16 KB of L1" in of_val.evidence
     profile = next(op["profile"] for op in result.trials.ops if op["text"] == "val[j]")
     assert 0.98 * sum(profile["l1_distances"]) < profile["l1_far"] < profile["l1_uses"]
     assert median_lines(profile["l1_distances"]) * 128 >= 16 << 10
@@ -134,7 +134,7 @@ def test_a_launch_of_few_warps_is_told_by_the_model():
     (only,) = _of(result, Cause.few_warps).findings
     assert only.text == "grid 16x1x1, block 256x1x1"
     assert only.evidence.startswith(
-        "16 blocks for 80 SMs: 80% of these are idle; an SM holds 8 of 64 warps, limited by "
+        "16 blocks for 80 SMs: 80% of the SMs are idle; an SM holds 8 of 64 warps, limited by "
     )
     assert only.advice.startswith("launch more threads")
     assert only.cost <= 1 - max(8 / 64, bandwidth_used(result))
@@ -143,14 +143,14 @@ def test_a_launch_of_few_warps_is_told_by_the_model():
 def test_sms_without_a_block_are_told_of_blocks_that_fill_theirs():
     result = _result(limited, threads=1024, n_blocks=3)
     (only,) = _of(result, Cause.few_warps).findings
-    assert only.evidence.startswith("3 blocks for 80 SMs: 96% of these are idle")
+    assert only.evidence.startswith("3 blocks for 80 SMs: 96% of the SMs are idle")
     assert only.excess == pytest.approx(min(77 / 80, 1 - max(part.busy for part in utilization(result))))
 
 
 @pytest.mark.parametrize(
     ("threads", "registers", "shared", "limiter", "advice"),
     [
-        (32, 16, 0, "blocks", "make blocks larger"),
+        (32, 16, 0, "blocks", "use larger blocks"),
         (256, 250, 0, "registers", "use fewer registers"),
         (256, 16, 48 << 10, "shared memory", "use less shared memory"),
         (768, 16, 0, "warps", "choose a block size"),
@@ -169,13 +169,13 @@ def test_nothing_is_said_to_be_won_by_warps_with_which_the_model_takes_longer(mo
     result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
     (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=Case.few_warps)), result, 0.0)
-    assert only.evidence.endswith("a full one takes no less time") and only.excess == 0
+    assert only.evidence.endswith("predicts no less time with full SMs") and only.excess == 0
 
 
 @pytest.mark.parametrize(
     ("pipes", "cause", "advice"),
     [
-        ("tensor", Cause.tensor_bound, "nothing here: the tensor cores"),
+        ("tensor", Cause.tensor_bound, "the tensor cores are the limit"),
         ("fp64", Cause.issue_bound, "compute in single precision"),
         ("integer", Cause.issue_bound, "compute indices outside of loops"),
     ],
@@ -184,7 +184,7 @@ def test_busy_pipes_are_told_with_what_takes_less_of_them(pipes, cause, advice):
     result = _result("saxpy", n=4096)
     result.trials.about["executed"]["pipe_cycles"] = {pipes: 0.9 * 80 * result.cycles.mean}
     (only,) = bound_by(result, [])
-    assert only.cause is cause and "busy 90% of the time" in only.evidence and only.advice.startswith(advice)
+    assert only.cause is cause and "busy for 90% of the time" in only.evidence and only.advice.startswith(advice)
 
 
 def test_the_regime_is_that_of_the_estimate_from_the_trace():

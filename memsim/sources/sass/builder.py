@@ -125,7 +125,7 @@ class SassBuilder(Builder):
             raise self.unknown(f"takes the address of {name}, a symbol")
         return self._symbols[name] + added
 
-    def int(self, operand: SassOperand, more: int = 0) -> int:
+    def word(self, operand: SassOperand, more: int = 0) -> int:
         """The row of a 32-bit whole number, with what is done to it."""
         row = self.raw(operand, more)
         if isinstance(operand, Reg | Bank):

@@ -46,7 +46,7 @@ def build_sass(launch: Launch, kernel: SassKernel, layout: Layout, *, tracing: b
     builder.emit(Micro.exit, guard=-1)
     code = builder.finish()
     facts = SassFacts(code, builder.lists) if tracing else None
-    return Program(code, builder.origin, codes.segments, builder, "", True, facts)  # type: ignore[arg-type]
+    return Program(code, builder.origin, codes.segments, builder, "", True, facts)
 
 
 def unknown_instructions(kernel: SassKernel) -> list[str]:

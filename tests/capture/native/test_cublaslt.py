@@ -82,3 +82,8 @@ def test_heuristic_returns_one_algorithm(library):
     arguments = [none] * 7
     assert library.cublasLtMatmulAlgoGetHeuristic(*arguments, 8, results, ctypes.byref(found)) == 0
     assert found.value == 1
+
+
+@pytest.mark.parametrize("release", [12, 13])
+def test_cublaslt_is_found_through_cublas(stand_in, release):
+    assert stand_in(f"libcublas.so.{release}").cublasLtMatmul

@@ -151,3 +151,54 @@ def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
     )
     captured = capture(script, out=tmp_path / "t.h5")
     assert captured.launches == {"add": 1}
+
+
+@pytest.mark.parametrize(
+    ("version", "refused"), [("3.3.1", True), ("3.4.0", False), ("3.9.0", False), ("3.10.0", True)]
+)
+def test_other_releases_of_triton_are_refused_in_one_line(tmp_path: Path, version: str, refused: bool) -> None:
+    (tmp_path / "triton.py").write_text(f"__version__ = '{version}'")
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{tmp_path}", "MEMSIM_GPU_SOCKET": "none"}
+    done = subprocess.run(
+        [sys.executable, "-c", "import triton"], env=environment, capture_output=True, text=True, check=False
+    )
+    line = f"memsim: Triton {version} is not supported; install Triton 3.4 to 3.9\n"
+    assert (done.returncode, done.stderr) == ((1, line) if refused else (0, ""))
+
+
+def test_a_warp_with_the_static_runtime_says_how_to_build_it(tmp_path: Path) -> None:
+    package = tmp_path / "warp"
+    (package / "bin").mkdir(parents=True)
+    (package / "__init__.py").write_text("")
+    library = package / "bin" / "warp.so"
+    said = []
+    for data in (b"\0libnvrtc.so.13\0", b"\0libcudart.so.13\0libnvrtc.so.13\0"):
+        library.write_bytes(data)
+        environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{tmp_path}", "MEMSIM_GPU_SOCKET": "none"}
+        command = [sys.executable, "-c", "import warp"]
+        said.append(subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stderr)
+    assert "--use-dynamic-cuda" in said[0] and not said[1]
+
+
+def test_cython_modules_offer_the_functions_of_another_library(tmp_path: Path) -> None:
+    source = tmp_path / "runtime.c"
+    source.write_text("int cudaGetDeviceCount(int *n) { *n = 7; return 0; }")
+    subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(tmp_path / "runtime.so")], check=True)
+    code = (
+        "import ctypes, types\n"
+        "from memsim_child import static_runtime\n"
+        "api = ctypes.pythonapi\n"
+        "api.PyCapsule_New.restype = ctypes.py_object\n"
+        "api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]\n"
+        "api.PyCapsule_GetPointer.restype = ctypes.c_void_p\n"
+        "api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]\n"
+        "kind = b'cudaError_t (int *)'\n"
+        "table = {name: api.PyCapsule_New(1, kind, None) for name in ('cudaGetDeviceCount', 'cudaOther', 'other')}\n"
+        "module = types.SimpleNamespace(__pyx_capi__=table)\n"
+        f"static_runtime.replace_functions(module, ctypes.CDLL({str(tmp_path / 'runtime.so')!r}))\n"
+        "count = ctypes.c_int()\n"
+        "address = api.PyCapsule_GetPointer(table['cudaGetDeviceCount'], kind)\n"
+        "ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(address)(ctypes.addressof(count))\n"
+        "print(count.value, [api.PyCapsule_GetPointer(table[name], kind) for name in ('cudaOther', 'other')])\n"
+    )
+    assert _run(code, tmp_path) == "7 [1, 1]\n"

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from ptx_kernels import CASES
 from sass_launches import both_ways, needs_machine_code
 
-WHERE = [(name, capability) for name in CASES for capability in (80, 90)]
+# Of sm_90 the kernels that need no instruction of its warpgroups or its mbarriers.
+WHERE = [(name, 80) for name in CASES] + [(name, 90) for name in ("add", "layer_norm", "spmv", "transpose", "softmax")]
+# div.full and ex2.approx are specified to two units in the last place (PTX ISA, section 9.7.3).
+APPROXIMATE = {"softmax": 3e-7, "dropout": 3e-7}
 
 
 @needs_machine_code
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "capability"), WHERE)
 def test_a_kernel_leaves_the_memory_of_ptx(name, capability):
     def make():
@@ -19,4 +24,7 @@ def test_a_kernel_leaves_the_memory_of_ptx(name, capability):
 
     expected, found = both_ways(make, capability)
     for one, other in zip(expected, found, strict=True):
-        assert one.tobytes() == other.tobytes()
+        if name in APPROXIMATE:
+            assert np.allclose(one, other, rtol=APPROXIMATE[name], atol=0)
+        else:
+            assert one.tobytes() == other.tobytes()

@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.jit.compiled import called, inlined
 from memsim.sources.ptx.machine.codes import COUNT, LIST, MASK, SHIFT, A, B, C, Float, Type, X, Y
-from memsim.sources.ptx.machine.fused import fused, fused_single, odd_sum
+from memsim.sources.ptx.machine.fused import directed, fused, fused_single, odd_sum
 from memsim.sources.ptx.machine.numbers import FLUSH, NEAREST, RELU, SATURATE, rounded, to_bits, to_number
 
 (ADD, SUBTRACT, MULTIPLY, FMA, DIVIDE, MINIMUM, MAXIMUM, NEGATE, ABSOLUTE, ROOT, RECIPROCAL, RECIPROCAL_ROOT,
@@ -67,11 +67,23 @@ def operate(registers, row, predicates, target, cell, single, double, n):
             z = to_number(cell, single, double, (c[lane] >> shift) & cut, element) if what == FMA else 0.0
             if what == FMA and kind != F64:
                 number = odd_sum(x * y, z, cell, double)
+            elif kind == F64 and rounding != NEAREST and what <= FMA:
+                number = _directed(what, x, y, z, rounding)
             else:
                 number = calculated(what, x, y, z, flags)
             result |= (to_bits(cell, single, double, number, element, rounding, flags) & cut) << shift
         target[lane] = result
     return bits
+
+
+@inlined
+def _directed(what, x, y, z, rounding):
+    """A sum, difference, product or both in double precision that is not rounded to nearest."""
+    if what == ADD:
+        return directed(x, 1.0, y, rounding)
+    if what == SUBTRACT:
+        return directed(x, 1.0, -y, rounding)
+    return directed(x, y, -0.0 if what == MULTIPLY else z, rounding)
 
 
 @inlined

@@ -3,41 +3,14 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from numba import config, types
-from numba.extending import intrinsic
 
 from memsim.jit.compiled import called
+from memsim.jit.fused_multiply_add import fused
+from memsim.sources.ptx.machine.numbers import DOWN, UP, ZERO
 
-
-def _fma(typing_context: Any, x: Any, y: Any, z: Any) -> Any:
-    """LLVM's llvm.fma of three numbers of one type."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.fma(*arguments)
-
-    return x(x, x, x) if x == y == z and isinstance(x, types.Float) else None, generate
-
-
-def _fma_plain(x: Any, y: Any, z: Any) -> Any:
-    """The same in exact arithmetic, for Python without compiled loops."""
-    kind = type(x)
-    rough = kind(float(x) * float(y) + float(z))
-    if not all(map(math.isfinite, (x, y, z))):
-        return rough
-    exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
-    if exact == 0:
-        return rough
-    near = float(exact)
-    if kind is np.float32 and Fraction(near) != exact and np.float64(near).view(np.int64) & 1 == 0:
-        near = math.nextafter(near, math.inf if exact > near else -math.inf)  # to odd, so that it rounds once
-    return kind(near)
-
-
-fused: Any = _fma_plain if config.DISABLE_JIT else intrinsic(_fma)  # type: ignore[attr-defined]
 fused_single: Any = fused
 
 
@@ -57,3 +30,24 @@ def odd_sum(x, y, cell, double):
             cell[0] += 1 if (error > 0) == (total > 0) else -1
         total = double[0]
     return total
+
+
+@called
+def directed(x, y, z, rounding):
+    """x * y + z in double precision, rounded up, down or to zero.
+
+    What the nearest number is off by has the sign of a sum of exact errors (Knuth's of a sum, and that of a product).
+    """
+    near = fused(x, y, z)
+    if not math.isfinite(near):
+        return near
+    product = x * y
+    rest = fused(x, y, -product)
+    total = product + z
+    part = total - product
+    error = (total - near) + (((product - (total - part)) + (z - part)) + rest)
+    if error > 0 and (rounding == UP or rounding == ZERO and near < 0):
+        return np.nextafter(near, math.inf)
+    if error < 0 and (rounding == DOWN or rounding == ZERO and near > 0):
+        return np.nextafter(near, -math.inf)
+    return near

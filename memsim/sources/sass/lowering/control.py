@@ -27,9 +27,9 @@ def _guarded(b: SassBuilder, k: int) -> dict[str, int]:
 def branch(b: SassBuilder) -> None:
     """BRA: to a label; with .DIV and .CONV lanes meet here, as they would in the code behind .DIV and .CONV."""
     if b.has("DIV"):
-        return _meet(b, b.int(b.operand(0)) if len(b.operands) > 1 else b.constant(WORD), x=1)
+        return _meet(b, b.word(b.operand(0)) if len(b.operands) > 1 else b.constant(WORD), x=1)
     if b.has("CONV"):
-        _meet(b, b.int(b.operand(0)), x=1)
+        _meet(b, b.word(b.operand(0)), x=1)
         return b.jump(b.label(b.operands[-1]))
     more = _guarded(b, 0) if b.is_predicate(0) else {}
     b.jump(b.label(b.operands[-1]), **more)
@@ -129,7 +129,7 @@ def meet(b: SassBuilder) -> None:
     """WARPSYNC: lanes wait for those of a mask."""
     if b.has("COLLECTIVE", "EXCLUSIVE"):  # where BRA.DIV and BRA.CONV would lead
         return b.emit(Micro.trap)
-    _meet(b, b.int(b.operand(0)) if b.operands else b.constant(WORD))
+    _meet(b, b.word(b.operand(0)) if b.operands else b.constant(WORD))
 
 
 _BARRIERS = {"AND": barriers.RED_AND, "OR": barriers.RED_OR, "POPC": barriers.RED_POPC}
@@ -148,7 +148,7 @@ def barrier(b: SassBuilder) -> None:
             raise b.unknown()
         to = b.row("#counted") if kind == barriers.RED_POPC else b.predicate("#joined")
         fields |= {"x": kind, "c": number, "mask": int(inverted), "dst": to}
-    rows = [b.int(one) for one in operands]
+    rows = [b.word(one) for one in operands]
     given = len(rows) == 2
     b.emit(Micro.barrier, a=rows[0], b=rows[1] if given else ZERO, y=int(given), **fields)
 
@@ -174,14 +174,14 @@ def shuffle(b: SassBuilder) -> None:
         raise b.unknown()
     valid = b.operand(0)
     to = -1 if isinstance(valid, Reg) and valid.number < 0 else b.to_predicate(valid)
-    value, lane, clamp = (b.int(b.operand(k)) for k in (2, 3, 4))
+    value, lane, clamp = (b.word(b.operand(k)) for k in (2, 3, 4))
     b.emit(Micro.shuffle, dst=b.to(b.operand(1)), a=value, b=lane, c=clamp, x=mode, count=to)
 
 
 def match(b: SassBuilder) -> None:
     """MATCH: the lanes that have the same value."""
     is_all, first = b.has("ALL"), int(b.is_predicate(0))
-    value = b.wide(b.operand(first + 1)) if b.has("U64") else b.int(b.operand(first + 1))
+    value = b.wide(b.operand(first + 1)) if b.has("U64") else b.word(b.operand(first + 1))
     valid = b.operand(0)
     to = b.to_predicate(valid) if first and isinstance(valid, Reg) and valid.number >= 0 else -1
     b.emit(Micro.match, dst=b.to(b.operand(first)), a=value, b=b.constant(WORD), x=int(is_all), count=to)
@@ -198,7 +198,7 @@ def reduce(b: SassBuilder) -> None:
         raise b.unknown()
     signed = int(b.has("S32") or what == across.R_ADD)
     fields = {"mask": WORD, "shift": 32, "x": what, "y": signed, "b": b.constant(WORD)}
-    b.emit(Micro.reduce, dst=b.to(b.operand(0)), a=b.int(b.operand(1)), **fields)
+    b.emit(Micro.reduce, dst=b.to(b.operand(0)), a=b.word(b.operand(1)), **fields)
 
 
 def elect(b: SassBuilder) -> None:

@@ -69,8 +69,6 @@ add_single, multiply_single, fuse_single = (
 
 def _double(what: Float, count: int) -> object:
     def lower(b: SassBuilder) -> None:
-        if b.has("RZ", "RM", "RP"):
-            raise b.unknown("rounds in a way")
         result = b.temp()
         operands = [double(b, k + 1) for k in range(count)]
         _operate(b, what, result, operands, Type.f64)
@@ -216,7 +214,7 @@ def halves(b: SassBuilder, k: int) -> int:
 
 def _merged_constants(b: SassBuilder) -> None:
     """Two constants of halves are one word of the instruction."""
-    kept = []
+    kept: list[SassOperand] = []
     for one in b.operands:
         if not (kept and isinstance(one, Imm) and one.is_float and isinstance(kept[-1], Imm) and kept[-1].is_float):
             kept.append(one)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memsim.sources.ptx.lowering.builder import SINK, ZERO
 from memsim.sources.ptx.machine.codes import Integer, Micro
 from memsim.sources.sass.builder import EITHER, WORD, SassBuilder
-from memsim.sources.sass.operands import Imm, Reg
+from memsim.sources.sass.operands import Bank, Imm, Reg
 
 _CARRY_AT = 32
 
@@ -14,7 +14,7 @@ def move(b: SassBuilder) -> None:
     """MOV, UMOV, MOV32I; R2UR and the like: a register gets 32 bits, with .64 two registers."""
     count = 2 if b.has("64") else 1
     for k in range(count):
-        b.emit(Micro.copy, dst=b.to(b.operand(0), k), a=b.int(b.operand(1), k))
+        b.emit(Micro.copy, dst=b.to(b.operand(0), k), a=b.word(b.operand(1), k))
 
 
 def _leading_predicates(b: SassBuilder, first: int) -> tuple[list[int], int]:
@@ -52,7 +52,7 @@ def _addend(b: SassBuilder, k: int, extended: bool) -> int:
     if isinstance(operand, Imm):
         return b.constant(operand.value & WORD)
     row = b.raw(operand)
-    if operand.absolute or operand.parts not in ((), ("64",)):
+    if not isinstance(operand, Reg | Bank) or operand.absolute or operand.parts not in ((), ("64",)):
         raise b.unknown("adds in a form")
     if operand.inverted or operand.negative and extended:
         return b.op(Micro.bit_not, row, mask=WORD)
@@ -93,13 +93,13 @@ def add(b: SassBuilder) -> None:
 def multiply_add(b: SassBuilder) -> None:
     """IMAD and UIMAD with all their forms; those that move, shift or add have names of their own."""
     if b.has("MOV"):
-        return b.emit(Micro.copy, dst=b.to(b.operand(0)), a=b.int(b.operand(3)))
+        return b.emit(Micro.copy, dst=b.to(b.operand(0)), a=b.word(b.operand(3)))
     if b.has("WIDE"):
         return _multiply_wide(b)
     if b.has("HI"):
         return _multiply_high(b)
-    to, (first, second) = b.to(b.operand(0)), (b.int(b.operand(1)), b.int(b.operand(2)))
-    third = _addend(b, 3, True) if b.has("X") else b.int(b.operand(3))
+    to, (first, second) = b.to(b.operand(0)), (b.word(b.operand(1)), b.word(b.operand(2)))
+    third = _addend(b, 3, True) if b.has("X") else b.word(b.operand(3))
     if b.has("X"):
         third = b.op(Micro.add, third, _carry_in(b, b.source_predicate(b.operand(4))), mask=WORD)
     elif len(b.operands) > 4:
@@ -116,7 +116,7 @@ def _signed(b: SassBuilder) -> bool:
 
 def _multiply_wide(b: SassBuilder) -> None:
     out, first = _leading_predicates(b, 1)
-    left, right = b.int(b.operand(first)), b.int(b.operand(first + 1))
+    left, right = b.word(b.operand(first)), b.word(b.operand(first + 1))
     added = b.wide(b.operand(first + 2))
     third = b.operand(first + 2)
     if isinstance(third, Reg) and (third.negative or third.inverted):
@@ -141,20 +141,25 @@ def _multiply_wide(b: SassBuilder) -> None:
 def _multiply_high(b: SassBuilder) -> None:
     """The upper 32 bits of a product and a sum of 64 bits."""
     out, first = _leading_predicates(b, 1)
-    if out and out != [b.predicate("_")] or b.has("X"):
+    if b.has("X"):
         raise b.unknown()
-    left, right = b.int(b.operand(first)), b.int(b.operand(first + 1))
+    left, right = b.word(b.operand(first)), b.word(b.operand(first + 1))
     added = b.wide(b.operand(first + 2))
     micro = Micro.multiply_add_signed if _signed(b) else Micro.multiply_add
     total = b.op(micro, left, right, c=added, shift=32)
+    over = b.temp_predicate()
+    if out:
+        b.set_predicate(over, Micro.less, total, added, shift=0)
     b.emit(Micro.shift_right, dst=b.to(b.operand(0)), a=total, b=b.constant(32), x=64)
+    if out:
+        b.emit(Micro.predicate, dst=out[0], a=over, b=over, x=0b1000)
 
 
 def lookup(b: SassBuilder) -> None:
     """LOP3 and ULOP3: any function of three words, and whether its result is not 0."""
     out, first = _leading_predicates(b, 0)
     to = b.to(b.operand(first))
-    rows = [b.int(b.operand(first + k)) for k in range(1, 4)]
+    rows = [b.word(b.operand(first + k)) for k in range(1, 4)]
     table = b.operand(first + 4)
     if not isinstance(table, Imm):
         raise b.unknown()
@@ -206,7 +211,7 @@ def _with_zero(table: int, k: int) -> int:
 
 def shift(b: SassBuilder) -> None:
     """SHF and USHF: 64 bits of two registers shifted, of which the upper or the lower word is kept."""
-    to, low, amount, high = (b.to(b.operand(0)), *(b.int(b.operand(k)) for k in (1, 2, 3)))
+    to, low, amount, high = (b.to(b.operand(0)), *(b.word(b.operand(k)) for k in (1, 2, 3)))
     left, wraps, keeps_high = b.has("L"), b.has("W"), b.has("HI")
     is_wide, signed = b.has("U64", "S64"), b.has("S32", "S64")
     constant = b.operand(2)
@@ -238,7 +243,7 @@ def load_effective_address(b: SassBuilder) -> None:
     """LEA and ULEA: (a << s) + b; .HI the upper word of a of 64 bits, .SX32 of a with its sign, .X with a carry."""
     to = b.to(b.operand(0))
     out, first = _leading_predicates(b, 1)
-    carries = []
+    carries: list[tuple[int, bool]] = []
     while len(b.operands) > first and b.is_predicate(len(b.operands) - 1):
         carries.insert(0, b.source_predicate(b.operands[-1]))
         b.operands = b.operands[:-1]
@@ -282,7 +287,7 @@ def extreme(b: SassBuilder) -> None:
         if any(one != Reg("P", -1) and one != Reg("UP", -1) for one in b.operands[1:3]):
             raise b.unknown()
         b.operands = (b.operands[0], *b.operands[3:])
-    left, right = b.int(b.operand(1)), b.int(b.operand(2))
+    left, right = b.word(b.operand(1)), b.word(b.operand(2))
     least = b.op(Micro.minimum_signed if signed else Micro.minimum, left, right, shift=32)
     most = b.op(Micro.maximum_signed if signed else Micro.maximum, left, right, shift=32)
     b.select(b.operand(3), least, most, to)
@@ -290,7 +295,7 @@ def extreme(b: SassBuilder) -> None:
 
 def absolute(b: SassBuilder) -> None:
     """IABS."""
-    _rare(b, Integer.absolute, b.int(b.operand(1)))
+    _rare(b, Integer.absolute, b.word(b.operand(1)))
 
 
 def _rare(b: SassBuilder, what: Integer, a: int, c: int = ZERO, d: int = ZERO, x: int = 0) -> None:
@@ -303,18 +308,18 @@ _PERMUTE = {"F4E": 1, "B4E": 2, "RC8": 3, "ECL": 4, "ECR": 5, "RC16": 6}
 def permute(b: SassBuilder) -> None:
     """PRMT and UPRMT: bytes of two registers by a selector, which stands between them."""
     mode = next((_PERMUTE[one] for one in b.one.modifiers if one in _PERMUTE), 0)
-    left, by, right = (b.int(b.operand(k)) for k in (1, 2, 3))
+    left, by, right = (b.word(b.operand(k)) for k in (1, 2, 3))
     _rare(b, Integer.permute, left, right, by, mode)
 
 
 def count_bits(b: SassBuilder) -> None:
     """POPC and UPOPC."""
-    _rare(b, Integer.popcount, b.int(b.operand(1)))
+    _rare(b, Integer.popcount, b.word(b.operand(1)))
 
 
 def reverse(b: SassBuilder) -> None:
     """BREV and UBREV."""
-    _rare(b, Integer.reverse, b.int(b.operand(1)))
+    _rare(b, Integer.reverse, b.word(b.operand(1)))
 
 
 def find_leading(b: SassBuilder) -> None:
@@ -324,12 +329,12 @@ def find_leading(b: SassBuilder) -> None:
         raise b.unknown()
     signed = not b.has("U32")
     ops = (Integer.find, Integer.find_signed, Integer.find_shift, Integer.find_shift_signed)
-    _rare(b, ops[2 * b.has("SH") + signed], b.int(b.operand(first)))
+    _rare(b, ops[2 * b.has("SH") + signed], b.word(b.operand(first)))
 
 
 def bit_mask(b: SassBuilder) -> None:
     """BMSK: so many bits from a place on; .W wraps both."""
-    at, width = b.int(b.operand(1)), b.int(b.operand(2))
+    at, width = b.word(b.operand(1)), b.word(b.operand(2))
     if b.has("W"):
         at, width = (b.op(Micro.bit_and, row, b.constant(31)) for row in (at, width))
     _rare(b, Integer.mask, at, width)
@@ -337,7 +342,7 @@ def bit_mask(b: SassBuilder) -> None:
 
 def extend_sign(b: SassBuilder) -> None:
     """SGXT: the lowest bits of a number, with their sign or, .U32, without."""
-    to, value, width = b.to(b.operand(0)), b.int(b.operand(1)), b.int(b.operand(2))
+    to, value, width = b.to(b.operand(0)), b.word(b.operand(1)), b.word(b.operand(2))
     micro, most = (Micro.bit_and, 31) if b.has("W") else (Micro.minimum, 32)
     width = b.op(micro, width, b.constant(most))
     up = b.op(Micro.subtract, b.constant(32), width)
@@ -351,7 +356,7 @@ def extend_sign(b: SassBuilder) -> None:
 
 def choose(b: SassBuilder) -> None:
     """SEL and USEL."""
-    b.select(b.operand(3), b.int(b.operand(1)), b.int(b.operand(2)), b.to(b.operand(0)))
+    b.select(b.operand(3), b.word(b.operand(1)), b.word(b.operand(2)), b.to(b.operand(0)))
 
 
 def dot(b: SassBuilder) -> None:
@@ -360,13 +365,13 @@ def dot(b: SassBuilder) -> None:
     signs = sum((one[0] == "S") << k for k, one in enumerate(kinds))
     two = b.has("2A")
     how = signs + (4 if two and b.has("HI") else 0)
-    rows = [b.int(b.operand(k)) for k in (1, 2, 3)]
-    _rare(b, Integer.dot_two if two else Integer.dot, *rows, x=how)
+    left, right, added = (b.word(b.operand(k)) for k in (1, 2, 3))
+    _rare(b, Integer.dot_two if two else Integer.dot, left, right, added, how)
 
 
 def difference(b: SassBuilder) -> None:
     """VABSDIFF: the difference without its sign, added to."""
-    left, right, added = (b.int(b.operand(k)) for k in (1, 2, 3))
+    left, right, added = (b.word(b.operand(k)) for k in (1, 2, 3))
     _rare(b, Integer.difference if b.has("U32") else Integer.difference_signed, left, right, added)
 
 
@@ -376,7 +381,7 @@ def to_uniform(b: SassBuilder) -> None:
     Uniform registers hold a value for each lane here, so that no lane has another value.
     """
     out, first = _leading_predicates(b, 0)
-    b.emit(Micro.copy, dst=b.to(b.operand(first)), a=b.int(b.operand(first + 1)))
+    b.emit(Micro.copy, dst=b.to(b.operand(first)), a=b.word(b.operand(first + 1)))
     if out and not b.has("OR"):
         b.emit(Micro.predicate, dst=out[0], a=0, b=0, x=0)
 
@@ -387,18 +392,18 @@ def add_two(b: SassBuilder) -> None:
         raise b.unknown()
     if b.has("64"):
         return b.split(b.operand(0), b.op(Micro.add, b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2)), mask=-1))
-    b.emit(Micro.add, dst=b.to(b.operand(0)), a=b.int(b.operand(1)), b=b.int(b.operand(2)), mask=WORD)
+    b.emit(Micro.add, dst=b.to(b.operand(0)), a=b.word(b.operand(1)), b=b.word(b.operand(2)), mask=WORD)
 
 
 def add_and_compare(b: SassBuilder) -> None:
     """VIADDMNMX: a sum, then the smaller or larger of it and a third number; with .RELU none below 0."""
-    total = b.op(Micro.add, b.int(b.operand(1)), b.int(b.operand(2)), mask=WORD)
-    _extreme_of(b, [total, b.int(b.operand(3))])
+    total = b.op(Micro.add, b.word(b.operand(1)), b.word(b.operand(2)), mask=WORD)
+    _extreme_of(b, [total, b.word(b.operand(3))])
 
 
 def extreme_of_three(b: SassBuilder) -> None:
     """VIMNMX3: the smallest or the largest of three."""
-    _extreme_of(b, [b.int(b.operand(k)) for k in (1, 2, 3)])
+    _extreme_of(b, [b.word(b.operand(k)) for k in (1, 2, 3)])
 
 
 def _extreme_of(b: SassBuilder, rows: list[int]) -> None:

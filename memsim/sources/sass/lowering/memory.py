@@ -94,7 +94,7 @@ def load_constant(b: SassBuilder) -> None:
     window = BANK_WINDOWS[operand.number]
     base, added = ZERO, window + operand.offset
     if operand.base is not None:
-        base = b.op(Micro.add, b.int(operand.base), b.constant(operand.offset & WORD), mask=WORD)
+        base = b.op(Micro.add, b.word(operand.base), b.constant(operand.offset & WORD), mask=WORD)
         added = window
     bits = access.WAITED | (access.LOGGED if operand.number else 0)
     _load(b, base, added, width, bits)
@@ -106,7 +106,7 @@ def _load_literal(b: SassBuilder, operand: Bank) -> None:
         raise b.unknown("indexes a bank")
     data = b.kernel.cubin.data(f".nv.constant2.{b.kernel.name}")
     words = [int.from_bytes(data[at : at + 4], "little") for at in range(0, len(data) & -4, 4)]
-    place = b.op(Micro.add, b.int(operand.base), b.constant(operand.offset & WORD), mask=WORD)
+    place = b.op(Micro.add, b.word(operand.base), b.constant(operand.offset & WORD), mask=WORD)
     rows = [b.constant(word) for word in words]
     index = b.op(Micro.shift_right, place, b.constant(2), x=64)
     found = rows[0]

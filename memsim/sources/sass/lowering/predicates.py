@@ -20,8 +20,13 @@ def joined(b: SassBuilder, operand: SassOperand) -> tuple[int, int, int]:
         raise b.unknown()
     number, inverted = b.source_predicate(operand)
     if inverted:
-        how = tuple((table & 0b0101) << 1 | (table & 0b1010) >> 1 for table in how)
+        return number, _with_complement(how[0]), _with_complement(how[1])
     return number, how[0], how[1]
+
+
+def _with_complement(table: int) -> int:
+    """A function of two predicates as one of the first and the complement of the second."""
+    return (table & 0b0101) << 1 | (table & 0b1010) >> 1
 
 
 def relation(b: SassBuilder) -> str:
@@ -35,7 +40,7 @@ def relation(b: SassBuilder) -> str:
 def compare(b: SassBuilder) -> None:
     """ISETP and UISETP; .EX are the upper words of numbers whose lower ones were compared before."""
     to, complement = b.to_predicate(b.operand(0)), b.to_predicate(b.operand(1))
-    left, right = b.int(b.operand(2)), b.int(b.operand(3))
+    left, right = b.word(b.operand(2)), b.word(b.operand(3))
     how, signed = relation(b), not b.has("U32")
     other, table, second = joined(b, b.operand(4))
     extended = b.has("EX")
@@ -143,7 +148,7 @@ def to_register(b: SassBuilder) -> None:
     if not isinstance(mask, Imm):
         raise b.unknown()
     bits, to = mask.value & WORD, b.to(b.operand(0))
-    at, total = _byte(b), b.op(Micro.bit_and, b.int(b.operand(2)), b.constant(WORD & ~(bits << _byte(b))))
+    at, total = _byte(b), b.op(Micro.bit_and, b.word(b.operand(2)), b.constant(WORD & ~(bits << _byte(b))))
     for k in range(7):
         if bits >> k & 1:
             bit = b.op(Micro.select, b.constant(1 << (k + at)), ZERO, x=b.predicate(f"P{k}"))
@@ -157,7 +162,7 @@ def from_register(b: SassBuilder) -> None:
     mask = b.operand(2)
     if not isinstance(mask, Imm):
         raise b.unknown()
-    value = b.int(b.operand(1))
+    value = b.word(b.operand(1))
     guard = b.one.predicate.lstrip("@!")
     for k in sorted(range(7), key=lambda k: guard == f"P{k}"):
         if mask.value >> k & 1:

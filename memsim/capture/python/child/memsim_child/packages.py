@@ -3,11 +3,36 @@
 import contextlib
 import ctypes
 import glob
+import mmap
 import os
+import re
+import sys
+
+OLDEST_TRITON, NEWEST_TRITON = (3, 4), (3, 9)
+OLDEST_TORCH = (2, 6)
+_VERSION = re.compile(r"^__version__\b[^=\n]*=\s*['\"](\d+)\.(\d+)([^'\"]*)['\"]", re.MULTILINE)
+
+
+def refuse(package, path, oldest, newest=(1 << 30, 0)):
+    """End the program with one line where a package's release is not one that memsim supports.
+
+    Args:
+        path: of the file that sets the package's ``__version__``.
+        oldest, newest: supported releases, as (major, minor).
+    """
+    try:
+        with open(path) as file:
+            found = _VERSION.search(file.read())
+    except OSError:
+        return
+    if found and not oldest <= (int(found[1]), int(found[2])) <= newest:
+        range_ = "%d.%d" % oldest + (" to %d.%d" % newest if newest[0] < 1 << 30 else " or newer")
+        sys.exit("memsim: %s %s.%s%s is not supported; install %s %s" % (package, *found.groups(), package, range_))
 
 
 def prepare_triton(spec):
     """Name Triton's own ``ptxas`` to memsim's wrapper, which runs it and adds the PTX to its output."""
+    refuse("Triton", spec.origin or "", OLDEST_TRITON, NEWEST_TRITON)
     folder = os.path.join(os.path.dirname(spec.origin or ""), "backends", "nvidia", "bin")
     for tool in glob.glob(os.path.join(folder, "ptxas*")):
         name = os.path.basename(tool).upper().replace("-", "_")
@@ -21,6 +46,23 @@ def set_warp(config):
     config.cuda_output = "ptx"
     config.ptx_target_arch = driver.attribute(75) * 10 + driver.attribute(76)
     config.lineinfo = True
+
+
+def prepare_warp(spec):
+    """Say what is missing where Warp's library has NVIDIA's static runtime inside, as that of the wheel has."""
+    library = os.path.join(os.path.dirname(spec.origin or ""), "bin", "warp.so")
+    if os.path.exists(library) and not _needs_runtime(library):
+        print(
+            "memsim: this Warp has NVIDIA's CUDA runtime inside, which needs NVIDIA's driver; "
+            "build Warp from source with build_lib.py --use-dynamic-cuda",
+            file=sys.stderr,
+        )
+
+
+def _needs_runtime(path):
+    """Whether a library names the shared CUDA runtime."""
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        return data.find(b"\0libcudart.so.") >= 0
 
 
 def prepare_cute(spec):

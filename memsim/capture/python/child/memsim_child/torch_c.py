@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 
-from memsim_child import driver
+from memsim_child import driver, packages
 
 _device = []  # the library, once it is loaded
 _kept = []  # a tensor that lives as long as the process
@@ -22,6 +22,7 @@ _kept = []  # a tensor that lives as long as the process
 def load(spec):
     """Load the device before ``torch._C`` itself, which looks for one only once."""
     torch = os.path.dirname(spec.origin)
+    packages.refuse("torch", os.path.join(torch, "version.py"), packages.OLDEST_TORCH)
     if os.path.exists(os.path.join(torch, "lib", "libtorch_cuda.so")):
         print(
             "memsim: this torch is built for CUDA and cannot run on memsim; install the CPU build of torch",
@@ -59,10 +60,20 @@ def _finish_backward():
     """
     torch = sys.modules.get("torch")
     with contextlib.suppress(Exception):
-        if torch.cuda.is_initialized():
+        if _has_thread("pt_autograd"):
             with torch.enable_grad():
                 _kept.append(torch.zeros((), device="cuda", requires_grad=True))
                 (_kept[0] * 1).backward()
+
+
+def _has_thread(name):
+    """Whether a thread of the process has a name that begins so."""
+    folder = "/proc/self/task"
+    for one in os.listdir(folder):
+        with open(os.path.join(folder, one, "comm")) as file:
+            if file.read().startswith(name):
+                return True
+    return False
 
 
 def set_version(module):

@@ -70,6 +70,12 @@ def _bindings_runtime(module):
     packages.set_bindings(module)
 
 
+def _warp(spec):
+    from memsim_child import packages
+
+    packages.prepare_warp(spec)
+
+
 def _warp_build(module):
     from memsim_child import packages
 
@@ -83,6 +89,7 @@ BEFORE = {
     "cuda.bindings": _cuda,
     "numba_cuda": _cuda,
     "cutlass": _cute,
+    "warp": _warp,
 }
 AFTER = {
     "torch._C": _torch_c,

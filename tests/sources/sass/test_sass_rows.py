@@ -2,41 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
-import pytest
 from ptx_kernels import add, softmax
+from sass_launches import as_machine_code, needs_machine_code, traced_code
 
-from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
-from memsim.sources.sass.assemble import assemble
-from memsim.sources.sass.disassembly import SassInstruction, disassemble
-from memsim.sources.sass.elf import read_cubin
-from memsim.sources.sass.kernel import SassKernel
-from memsim.sources.sass.tools import places_of
-from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, NO_SCOREBOARD, RESULT_CLASSES, Chunk, Flag, Instructions, KnownWaits
+from memsim.sources.sass.disassembly import SassInstruction
+from memsim.trace.schema import NO_OP, NO_SCOREBOARD, RESULT_CLASSES, Flag, Instructions, KnownWaits
 
-pytestmark = pytest.mark.skipif(
-    not (places_of("ptxas") and places_of("nvdisasm")), reason="ptxas and nvdisasm are not both installed"
-)
-
-
-def as_machine_code(launch: Launch, architecture: int = 80) -> Launch:
-    made = assemble(launch.ptx, architecture)
-    assert made.problem is None
-    (kernel,) = [name for name in disassemble(made.cubin) if launch.kernel in name]
-    code = tuple(disassemble(made.cubin)[kernel])
-    return replace(launch, sass=SassKernel(kernel, code, read_cubin(made.cubin, launch.source)))
-
-
-def traced(launch: Launch, memory: Memory, folder) -> tuple[Trace, Chunk]:
-    trace = trace_launch(launch, memory, folder / "t.h5", load_gpu("a100"), blocks="0:1")
-    (chunk,) = trace.chunks()
-    return trace, chunk
-
-
+pytestmark = needs_machine_code
 MEMORY = ("LDG", "STG", "LDS", "STS")
 
 
@@ -66,10 +39,9 @@ def rows_of(code: list[SassInstruction]) -> list[tuple[int, ...]]:
 
 def test_rows_have_the_waits_and_stalls_of_straight_code(tmp_path):
     launch, memory = add().launch(80)
-    launch = as_machine_code(launch)
-    trace, chunk = traced(launch, memory, tmp_path)
+    trace, chunk = traced_code(launch, memory, tmp_path)
     assert (trace.issue.dependence, trace.issue.instructions) == (KnownWaits.control_code, Instructions.machine_code)
-    code = list(launch.sass.code)
+    code = list(as_machine_code(launch, 80).sass.code)
     executed = code[: 1 + next(k for k, one in enumerate(code) if one.name == "EXIT" and not one.predicate)]
     assert not any(one.name in ("BRA", "BAR") for one in executed)
     first = slice(chunk.first_instruction[0], chunk.first_instruction[1])
@@ -81,9 +53,8 @@ def test_rows_have_the_waits_and_stalls_of_straight_code(tmp_path):
 def test_each_instruction_of_each_warp_is_counted(tmp_path):
     """Of a kernel with barriers, shuffles and special functions, all of whose lanes end at its first EXIT."""
     launch, memory = softmax().launch(80)
-    launch = as_machine_code(launch)
-    _, chunk = traced(launch, memory, tmp_path)
-    names = [one.name for one in launch.sass.code]
+    _, chunk = traced_code(launch, memory, tmp_path)
+    names = [one.name for one in as_machine_code(launch, 80).sass.code]
     end = names.index("EXIT")
     assert not {"BRA", "BSSY", "CALL"} & set(names[:end])
     issued = chunk.gap + ((chunk.op != NO_OP) | (chunk.flags & Flag.masked != 0))

@@ -7,13 +7,13 @@ import re
 import numpy as np
 import pytest
 from ptx_kernels import add, softmax
-from test_control_codes import as_machine_code, pytestmark, traced
+from sass_launches import as_machine_code, needs_machine_code, traced_code
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
 from memsim.trace.coalesce import coalesce
 
-__all__ = ["pytestmark"]
+pytestmark = needs_machine_code
 # Of Accel-Sim's tracer, version 3: PC, mask, registers written, opcode, registers read, width of an access, addresses.
 LINE = re.compile(
     r"([0-9a-f]+) ([0-9a-f]{8}) (?:0|1 R(\d+)) ([A-Z][\w.]*) (\d)((?: R\d+)*) "
@@ -25,15 +25,15 @@ LINE = re.compile(
 def test_each_line_is_an_instruction_of_the_code(case, exits, tmp_path):
     """Warps of the first end at its second EXIT, of the other at its first."""
     launch, memory = case().launch(80)
-    launch = as_machine_code(launch)
-    trace, chunk = traced(launch, memory, tmp_path)
+    trace, chunk = traced_code(launch, memory, tmp_path)
+    code = as_machine_code(launch, 80).sass.code
     kernel, _ = export_accelsim([trace], tmp_path / "out")
     text = kernel.read_text()
     assert "-binary version = 80\n" in text
     warps = [part.split("\n") for part in re.findall(r"insts = \d+\n((?:[0-9a-f]{4}.*\n)+)", text)]
     assert len(warps) == len(chunk.warps)
-    ends = [k for k, one in enumerate(launch.sass.code) if one.name == "EXIT"]
-    executed = launch.sass.code[: ends[exits - 1] + 1]
+    ends = [k for k, one in enumerate(code) if one.name == "EXIT"]
+    executed = code[: ends[exits - 1] + 1]
     found = [LINE.fullmatch(line) for line in warps[0] if line]
     assert all(found)
     accesses = [one.opcode for one in executed if one.kind == "memory" and one.name != "ULDC"]
@@ -48,7 +48,7 @@ def test_each_line_is_an_instruction_of_the_code(case, exits, tmp_path):
 def test_what_is_waited_for_is_read(tmp_path):
     """Each register that a load writes is read before another result takes it."""
     launch, memory = softmax().launch(80)
-    trace, _ = traced(as_machine_code(launch), memory, tmp_path)
+    trace, _ = traced_code(launch, memory, tmp_path)
     kernel, _ = export_accelsim([trace], tmp_path / "out")
     written, read = set(), set()
     for line in kernel.read_text().split("insts = ")[1].splitlines():
@@ -62,7 +62,7 @@ def test_what_is_waited_for_is_read(tmp_path):
 
 def test_imported_again_it_has_the_same_transactions(tmp_path):
     launch, memory = softmax().launch(80)
-    trace, _ = traced(as_machine_code(launch), memory, tmp_path)
+    trace, _ = traced_code(launch, memory, tmp_path)
     *_, listed = export_accelsim([trace], tmp_path / "out")
     (back,) = import_accelsim(listed, tmp_path)
     ours, theirs = coalesce(trace, load_gpu("a100")), coalesce(back, load_gpu("a100"))

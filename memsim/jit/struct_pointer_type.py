@@ -1,0 +1,59 @@
+"""Numba's type of where a named tuple lies (struct_pointer.py), and what it needs to read one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.core.imputils import lower_getattr_generic
+from numba.core.typing.templates import AttributeTemplate
+from numba.extending import infer_getattr, intrinsic, register_model
+
+
+class Place(types.Type):
+    """Numba's type of where a named tuple lies."""
+
+    def __init__(self, level: types.NamedTuple) -> None:
+        self.level = level
+        super().__init__(f"Place({level.name})")
+
+
+@register_model(Place)
+class _PlaceModel(models.PrimitiveModel):
+    """A pointer to the tuple as it is in registers."""
+
+    def __init__(self, manager: Any, kind: Place) -> None:
+        super().__init__(manager, kind, manager.lookup(kind.level).get_value_type().as_pointer())
+
+
+@infer_getattr
+class _Fields(AttributeTemplate):
+    key = Place
+
+    def generic_resolve(self, value: Place, attr: str) -> Any:  # type: ignore[override]  # Numba: "NotImplemented"
+        """The type of a field: a tuple within is told by its place, too."""
+        if attr not in value.level.fields:
+            return None
+        field = value.level.types[value.level.fields.index(attr)]
+        return Place(field) if isinstance(field, types.NamedTuple) else field
+
+
+@lower_getattr_generic(Place)
+def _field(context: Any, builder: Any, kind: Place, place: Any, name: str) -> Any:
+    number = kind.level.fields.index(name)
+    at = cgutils.gep_inbounds(builder, place, 0, number)
+    return at if isinstance(kind.level.types[number], types.NamedTuple) else builder.load(at)
+
+
+def _place(typing_context: Any, level: Any) -> Any:
+    """The place of a level's named tuple, for the functions of a loop: they use it as the tuple."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return cgutils.alloca_once_value(builder, arguments[0])
+
+    return Place(level)(level), generate
+
+
+place: Any = intrinsic(_place)

@@ -1,0 +1,76 @@
+"""With Numba as it comes (MEMSIM_PLAIN_NUMBA=1), loops give the same results and use none of its internals."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from numba import config
+
+LOOPS = """
+import json, sys
+from typing import NamedTuple
+import numpy as np
+from memsim.jit import compile_entry, vector_compare
+from memsim.jit.compiled import inlined, loop
+from memsim.jit.prefetch_host import prefetch
+from memsim.jit.separate_kernel import address_of, call_at
+from memsim.jit.specialization import fixed
+from memsim.jit.struct_pointer import place_of
+from memsim.profile.stack import picked
+
+class Level(NamedTuple):
+    tags: np.ndarray
+    p: np.ndarray
+
+@inlined
+def first_equal(m, value):
+    bits = vector_compare.equal_few(m.tags, 0, value) | vector_compare.equal_many(m.tags, 0, value)
+    return vector_compare.lowest_bit(bits) if bits else -1
+
+@loop
+def find(m, value, end):
+    m = place_of(m)
+    prefetch(m.tags, 5)
+    return 100 * first_equal(m, value) + m.p[0].ways
+
+@loop
+def stop(m, w, pc, active):
+    m = place_of(m)
+    return m.p[0].ways + w + pc + active
+
+@loop
+def call(address, m):
+    m = place_of(m)
+    return call_at(address, m, 1, 2, 3)
+
+p = fixed(np.array([(4, 7)], [("ways", "<i8"), ("policy", "<i8")]), ["ways"])
+level = Level(np.arange(64, dtype=np.int32)[::-1].copy(), p)
+found = [int(compile_entry.entry(find, level, 63 - k, 0)(level, 63 - k, 0)) for k in (0, 9, 15)]
+assert compile_entry.is_ready(find, level, 1, 0)
+internals = [name for name in ("jit_units", "kept_loop", "struct_pointer_type") if f"memsim.jit.{name}" in sys.modules]
+address = address_of(stop, level) if "plain" in sys.argv else 0
+called = int(call(np.int64(address), level)) if address else 10
+print(json.dumps([found, int(picked(np.int64(7), np.int64(3))), called, internals]))
+"""
+
+
+def results(folder: Path, *arguments: str, **variables: str) -> list:
+    (folder / "loops_of_test.py").write_text(LOOPS)
+    command = [sys.executable, str(folder / "loops_of_test.py"), *arguments]
+    variables |= {"MEMSIM_CACHE": str(folder / "cache")}
+    done = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(config.DISABLE_JIT, reason="nothing is compiled")
+def test_plain_numba_gives_the_same_results(tmp_path):
+    plain = results(tmp_path, "plain", MEMSIM_PLAIN_NUMBA="1")
+    assert not (tmp_path / "cache" / "loops").exists()
+    extended = results(tmp_path)
+    assert plain[:3] == extended[:3] == [[4, 904, 1504], plain[1], 10]
+    assert plain[3] == [] and "kept_loop" in extended[3]

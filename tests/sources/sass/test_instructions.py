@@ -1,0 +1,124 @@
+"""Each PTX instruction gives the bits that the machine code made of it gives, for ordinary and for extreme operands."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sass_launches import both_ways, needs_machine_code
+
+from memsim.sources.ptx import Launch, Memory
+
+THREADS = 256
+LETTERS = {"b16": "h", "b32": "r", "b64": "rd"}
+
+
+def _each(names: str, kinds: str, count: int = 2) -> list[tuple[str, str, tuple[str, ...]]]:
+    return [(f"{name}.{kind}", kind, (kind,) * count) for name in names.split() for kind in kinds.split()]
+
+
+INTEGERS = [
+    *_each("add sub mul.lo min max div rem", "s32 u32 s64 u64"), *_each("mul.hi", "s32 u32"),
+    *_each("and or xor", "b32 b64"), *_each("not", "b32 b64", 1), *_each("neg abs", "s32 s64", 1),
+    *_each("mad.lo", "s32 u32 s64", 3), *_each("mad.hi sad", "s32 u32", 3), *_each("brev", "b32 b64", 1),
+    ("mul.wide.s32", "s64", ("s32", "s32")), ("mul.wide.u32", "u64", ("u32", "u32")),
+    ("mad.wide.s32", "s64", ("s32", "s32", "s64")), ("mad.wide.u32", "u64", ("u32", "u32", "u64")),
+    *[(f"{name}.{kind}", "u32", (kind,)) for name in ("popc", "clz") for kind in ("b32", "b64")],
+    *[(f"shl.{kind}", kind, (kind, "u32")) for kind in ("b32", "b64")],
+    *[(f"shr.{kind}", kind, (kind, "u32")) for kind in ("s32", "u32", "s64", "u64")],
+    *[(f"shf.{way}.{how}.b32", "b32", ("b32", "b32", "u32")) for way in "lr" for how in ("clamp", "wrap")],
+    *[(f"bfe.{kind}", kind, (kind, "u32", "u32")) for kind in ("s32", "u32")],
+    ("prmt.b32", "b32", ("b32", "b32", "b32")), ("dp4a.s32.u32", "s32", ("b32", "b32", "b32")),
+    *[(f"lop3.b32 @, {{}}, {{}}, {{}}, {table};", "b32", ("b32",) * 3) for table in (0x96, 0xE8, 0xCA, 0x1D, 0x80)],
+]  # fmt: skip
+FLOATS = [
+    *_each("add.rn sub.rn mul.rn div.rn min max add.rz mul.rp add.rm", "f32"), *_each("fma.rn fma.rz fma.rm", "f32", 3),
+    *_each("neg abs sqrt.rn rcp.rn sqrt.rz", "f32", 1), *_each("add.sat mul.ftz add.ftz", "f32"),
+    *_each("ex2.approx lg2.approx rsqrt.approx", "f32", 1),
+]  # fmt: skip
+DOUBLES = [
+    *_each("add.rn sub.rn mul.rn div.rn", "f64"), *_each("fma.rn", "f64", 3),
+    *_each("neg abs sqrt.rn rcp.rn", "f64", 1),
+]  # fmt: skip
+HALVES = [*_each("add sub mul min max", "f16x2"), *_each("fma.rn", "f16x2", 3), *_each("neg abs", "f16x2", 1)]
+CONVERSIONS = [
+    *[(f"cvt.{how}.{to}.f32", to, ("f32",)) for how in ("rni", "rzi", "rmi", "rpi") for to in ("s32", "u32", "s64")],
+    *[(f"cvt.{how}.f32.{of}", "f32", (of,)) for how in ("rn", "rz") for of in ("s32", "u32", "s64", "u64")],
+    *[(f"cvt.rn.f64.{of}", "f64", (of,)) for of in ("s32", "u32", "s64")],
+    ("cvt.rn.f32.f64", "f32", ("f64",)), ("cvt.f64.f32", "f64", ("f32",)), ("cvt.rzi.s32.f64", "s32", ("f64",)),
+    ("cvt.rn.f16x2.f32", "b32", ("f32", "f32")), ("cvt.rni.f32.f32", "f32", ("f32",)),
+    ("cvt.rzi.f32.f32", "f32", ("f32",)), ("cvt.s64.s32", "s64", ("s32",)), ("cvt.u32.u64", "u32", ("u64",)),
+]  # fmt: skip
+GROUPS = {"integers": INTEGERS, "floats": FLOATS, "doubles": DOUBLES, "halves": HALVES, "conversions": CONVERSIONS}
+
+OF_AMPERE = ("halves", "conversions")  # have instructions that came with sm_80
+WHERE = [(name, least) for name in GROUPS for least in (75, 80, 90) if least >= 80 or name not in OF_AMPERE]
+
+
+def _register(kind: str, number: int) -> str:
+    width = {"f16x2": "32"}.get(kind, kind.lstrip("bsuf"))
+    return f"%{LETTERS[f'b{width}']}{number}"
+
+
+def _text(group: list[tuple[str, str, tuple[str, ...]]]) -> str:
+    """A kernel that stores what each instruction makes of the thread's operands: three of 64 bits."""
+    lines = []
+    for number, (name, to, kinds) in enumerate(group):
+        result, operands = _register(to, 9), [_register(kind, k + 1) for k, kind in enumerate(kinds)]
+        line = (
+            name.replace("@", result).format(*operands) if ";" in name else f"{name} {result}, {', '.join(operands)};"
+        )
+        size = 64 if result.startswith("%rd") else 32
+        lines += [line, f"st.global.b{size} [%rd20 + {8 * THREADS * number}], {result};"]
+    body = "\n".join(lines)
+    return (
+        ".version 8.7\n.target sm_75\n.address_size 64\n.visible .entry k(.param .u64 in, .param .u64 out)\n{\n"
+        ".reg .b32 %r<16>;\n.reg .b64 %rd<32>;\nmov.u32 %r0, %tid.x;\nld.param.u64 %rd10, [in];\n"
+        "mad.wide.u32 %rd11, %r0, 24, %rd10;\nld.param.u64 %rd12, [out];\nmad.wide.u32 %rd20, %r0, 8, %rd12;\n"
+        + "".join(f"ld.global.b64 %rd{k}, [%rd11 + {8 * k - 8}];\ncvt.u32.u64 %r{k}, %rd{k};\n" for k in (1, 2, 3))
+        + f"{body}\nret;\n}}\n"
+    )
+
+
+def _operands(name: str) -> np.ndarray:
+    """Three operands a thread: numbers of the group's type, among them extreme ones."""
+    random = np.random.default_rng(5)
+    bits = random.integers(0, 1 << 64, (THREADS, 3), np.uint64, endpoint=False)
+    small = random.integers(0, 70, (THREADS, 3)).astype(np.uint64)
+    if name in ("doubles",):
+        numbers = (random.standard_normal((THREADS, 3)) * 10.0 ** random.integers(-9, 9, (THREADS, 3))).view(np.uint64)
+        extreme = np.array([0, 1 << 63, 0x3FF << 52, 0x7FF << 52, 0x400 << 52], np.uint64)
+        numbers[:40] = random.choice(extreme, (40, 3))
+        return numbers
+    if name in ("floats", "conversions"):
+        scaled = random.standard_normal((THREADS, 6)) * 10.0 ** random.integers(-12, 12, (THREADS, 6))
+        numbers = scaled.astype(np.float32).view(np.uint64)
+        extreme = np.array([0, 0x80000000, 0x3F800000, 0x7F800000, 0xFF800000, 1, 0x007FFFFF, 0x7F7FFFFF], np.uint64)
+        numbers[:60] = random.choice(extreme, (60, 3))
+        return numbers
+    if name == "halves":
+        return random.standard_normal((THREADS, 12)).astype(np.float16).view(np.uint64)
+    bits[THREADS // 2 :] = np.where(random.random((THREADS // 2, 3)) < 0.5, small[: THREADS // 2], bits[THREADS // 2 :])
+    bits[:, 1] |= np.uint64(1)  # a divisor
+    bits[:, 2] = np.where(random.random(THREADS) < 0.7, small[:, 2] & np.uint64(31), bits[:, 2])
+    return bits
+
+
+def _same(one: np.ndarray, other: np.ndarray, kind: str) -> bool:
+    """Whether bits are equal; a NaN in double precision may have any sign and payload (PTX ISA, section 9.7.3)."""
+    both_nan = np.isnan(one.view(np.float64)) & np.isnan(other.view(np.float64)) if kind == "f64" else False
+    return bool(((one == other) | both_nan).all())
+
+
+@needs_machine_code
+@pytest.mark.parametrize(("name", "architecture"), WHERE)
+def test_an_instruction_gives_the_bits_of_ptx(name, architecture):
+    group = GROUPS[name]
+
+    def make():
+        memory, out = Memory(), np.zeros((len(group), THREADS), np.uint64)
+        addresses = [memory.add(np.ascontiguousarray(_operands(name)), "in"), memory.add(out, "out")]
+        return Launch(_text(group), "k", (1, 1, 1), (THREADS, 1, 1), addresses), memory, [out]
+
+    (expected,), (found,) = both_ways(make, architecture)
+    wrong = [group[k][0] for k in range(len(group)) if not _same(expected[k], found[k], group[k][1])]
+    assert not wrong
