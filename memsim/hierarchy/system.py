@@ -118,7 +118,7 @@ class System:
             memory = memory_step(state, self.gpu, self.memory_log, state.log_run, grouping)
         return Trial(
             counters=state.counters.transpose(1, 0, 2, 3).copy(),
-            cycles=self._end - begin,
+            cycles=np.array(self._end - begin),
             latency_histogram=sms.histogram[:-1].copy(),
             latency_sum=times["sum"],
             latency_count=times["count"],
