@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from memsim.analysis import result
 from memsim.analysis.table import html_table
-from memsim.studies import Study as _Study
-from memsim.studies import StudyResult as _StudyResult
+from memsim.studies import DesignStudy as _Study
+from memsim.studies import StudyTrials as _StudyResult
 from memsim.studies import compare
 from memsim.support.errors import InputError
 
@@ -39,7 +39,7 @@ class Text(str):
         return f"<pre>{escape(self)}</pre>"
 
 
-class Result(result.Result):
+class Result(result.RunResult):
     """All trials of one simulation, with what a notebook asks for.
 
     ::
@@ -132,7 +132,7 @@ class Result(result.Result):
         return "".join([*parts, self.loads._repr_html_()])
 
 
-class Comparison(compare.Comparison):
+class Comparison(compare.ResultComparison):
     """Two results side by side; a notebook shows its tables."""
 
     def _repr_html_(self) -> str:
@@ -180,7 +180,7 @@ def gpus() -> Table[tuple[str, GPU]]:
         memsim.gpus()                  # in a notebook: a table
         memsim.gpus()["a100"][1].l2.size_bytes
     """
-    from memsim.analysis.table import Column, Table
+    from memsim.analysis.table import Table, TableColumn
     from memsim.gpu import presets
 
     def record(one: tuple[str, GPU]) -> dict[str, Any]:
@@ -204,7 +204,8 @@ def gpus() -> Table[tuple[str, GPU]]:
     titles = {"name": "preset", "compute_capability": "compute capability", "sms": "SMs", "clock_mhz": "MHz"}
     titles |= {"l1_bytes": "L1, KiB", "l2_bytes": "L2, KiB", "memory": "memory"}
     columns = [
-        Column[Any](title, partial(shown, field), field not in ("name", "memory")) for field, title in titles.items()
+        TableColumn[Any](title, partial(shown, field), field not in ("name", "memory"))
+        for field, title in titles.items()
     ]
     return Table([(name, presets.load_gpu(name)) for name in presets.names()], columns, record, lambda one: (one[0],))
 
@@ -213,7 +214,7 @@ def _texts_first(headers: list[str], texts: int) -> list[bool]:
     return [column >= texts for column in range(len(headers))]
 
 
-def held(found: compare.Comparison) -> Comparison:
+def held(found: compare.ResultComparison) -> Comparison:
     """A comparison as people hold it."""
     fields: dict[str, Any] = vars(found)
     return Comparison(**fields)

@@ -8,7 +8,7 @@ import machines
 import numpy as np
 
 from memsim.gpu.config import GPU
-from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit, latency_bin_edges
+from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 from memsim.hierarchy.dram.state import ACTIVATE, PRECHARGE, READ, REFRESH, WRITE
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
@@ -36,7 +36,9 @@ def assert_equal(system: System, trial: Trial, model: ReferenceModel) -> None:
     """Every count, latency, cycle and DRAM command is the same."""
     found = model.statistics
     counted = {
-        (int(op), Level(level).name, Event(event).name, Unit(unit).name): int(trial.counters[op, level, event, unit])
+        (int(op), Level(level).name, Event(event).name, CountUnit(unit).name): int(
+            trial.counters[op, level, event, unit]
+        )
         for op, level, event, unit in np.argwhere(trial.counters)
     }
     expected = {key: number for key, number in found.counts.items() if number}

@@ -19,8 +19,8 @@ from memsim.trace.schema import (
     Chunk,
     Flag,
     Issue,
-    Kind,
     LaunchShape,
+    OpKind,
     Space,
     StaticOp,
 )
@@ -79,7 +79,7 @@ class FakeTrace:
             yield Chunk(range(0, 1), *ends, *columns, np.array(offsets, "u4"))
 
 
-def static_op(width: int, kind: Kind = Kind.load, space: Space = Space.global_) -> StaticOp:
+def static_op(width: int, kind: OpKind = OpKind.load, space: Space = Space.global_) -> StaticOp:
     return StaticOp(kind, space, width, 0, 1, 1, "kernel.py", "a[i]")
 
 

@@ -36,8 +36,8 @@ from memsim.trace.schema import (
     SCOREBOARDS,
     WAIT_COLUMNS,
     Flag,
-    Kind,
     LoadClass,
+    OpKind,
 )
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, CONTROL, INSTRUCTION, NOTHING, PARTING, Transactions
 
@@ -80,7 +80,7 @@ def gpu(**changes: Any) -> GPU:
 
 def instruction(
     transactions: Sequence[tuple[int, ...]] = (),
-    kind: Kind = Kind.load,
+    kind: OpKind = OpKind.load,
     op: int = 0,
     sequence: bool = True,
     gap: int = 0,
@@ -120,7 +120,7 @@ def instruction(
     op = NO_OP if barrier or not (transactions or slots) else op
     waits = waits or [0 if sequence or barrier or data else NO_WAIT] * 3
     answers = NOTHING
-    if kind in (Kind.load, Kind.atomic) and (transactions or slots):
+    if kind in (OpKind.load, OpKind.atomic) and (transactions or slots):
         answers = LoadClass.copies if copy else LoadClass.long if transactions else LoadClass.short
     sets, waits_for, stall, result = control
     if answers == NOTHING and (
@@ -344,17 +344,17 @@ def traces(draw, machine: GPU) -> Transactions:
         beside=st.sampled_from([0, 0, 3, 7]),
         control=_controls() if draw(st.booleans()) else st.just(NO_CONTROL),
     )
-    written = st.sampled_from([Kind.atomic, Kind.reduction])
+    written = st.sampled_from([OpKind.atomic, OpKind.reduction])
     late = dict(wavefronts=st.sampled_from([0, 1, 3, 12]))
     access = st.one_of(
-        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap, copy=st.booleans(), **more, **late),
-        st.builds(instruction, loads, st.just(Kind.load), op, flag, gap),
-        st.builds(instruction, stores, st.just(Kind.store), op, flag, gap, data=flag, **more, **late),
+        st.builds(instruction, loads, st.just(OpKind.load), op, flag, gap, copy=st.booleans(), **more, **late),
+        st.builds(instruction, loads, st.just(OpKind.load), op, flag, gap),
+        st.builds(instruction, stores, st.just(OpKind.store), op, flag, gap, data=flag, **more, **late),
         st.builds(instruction, others, written, op, flag, gap, **more, **late),
-        st.builds(instruction, others, st.just(Kind.load), op, flag, gap, bypass=st.just(True), **more),
-        st.builds(instruction, st.just(()), st.sampled_from(Kind), op, flag, gap, st.integers(0, 4), **more),
+        st.builds(instruction, others, st.just(OpKind.load), op, flag, gap, bypass=st.just(True), **more),
+        st.builds(instruction, st.just(()), st.sampled_from(OpKind), op, flag, gap, st.integers(0, 4), **more),
         st.builds(
-            instruction, st.just(()), st.just(Kind.load), op, flag, gap, st.integers(1, 4), constant=flag, **more
+            instruction, st.just(()), st.just(OpKind.load), op, flag, gap, st.integers(1, 4), constant=flag, **more
         ),
         st.builds(instruction, sequence=flag, gap=gap, masked=st.just(True), **more),
     )

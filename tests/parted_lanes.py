@@ -3,7 +3,7 @@
 import numpy as np
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 
 HEAD = """.version 8.0
 .target sm_70
@@ -29,8 +29,8 @@ LONG = f"@%p1 bra $other; {chase('a')} bra $end; $other: {chase('b')} $end: bar.
 
 def traced(body: str, tmp_path, limit: int = 20, gpu: str = "tesla-v100"):
     """The trace of a warp whose first `limit` threads go one way."""
-    memory = Memory()
-    launch = Launch(
+    memory = DeviceMemory()
+    launch = PtxLaunch(
         f"{HEAD}{body}\nret;\n}}\n", "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(32, np.uint32), "x"), limit]
     )
     return trace_launch(launch, memory, tmp_path / f"{limit}.h5", load_gpu(gpu), "all")

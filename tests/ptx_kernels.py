@@ -11,7 +11,7 @@ import scipy.sparse
 from places import ROOT
 from tensor_map import tensor_map
 
-from memsim.sources.ptx import Launch, Memory
+from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
 PTX = ROOT / "tests" / "data" / "ptx"
 TILED_SHARED = 100_000  # bytes: more than any of the kernels with tiles asks for
@@ -31,17 +31,17 @@ class Case:
     shared: int = 0
     within: float = 0.0
 
-    def launch(self, capability: int, ptx: str | None = None) -> tuple[Launch, Memory]:
+    def launch(self, capability: int, ptx: str | None = None) -> tuple[PtxLaunch, DeviceMemory]:
         """The launch on fresh memory, of the committed PTX or another; Triton's two last parameters, scratch memory and
         a profiler's, are 0."""
-        memory = Memory()
+        memory = DeviceMemory()
         addresses = [memory.add(array, f"array{i}") for i, array in enumerate(self.arrays)]
         text = ptx or (PTX / f"{self.file}.sm_{capability}.ptx").read_text()
         block = self.block if isinstance(self.block, tuple) else (self.block, 1, 1)
         given = self.arguments(addresses)
-        count = len(Launch(text, self.kernel, self.grid, block).function.parameters)
+        count = len(PtxLaunch(text, self.kernel, self.grid, block).function.parameters)
         given += [0] * (count - len(given))
-        return Launch(text, self.kernel, self.grid, block, given, self.shared, source=f"{self.file}.ptx"), memory
+        return PtxLaunch(text, self.kernel, self.grid, block, given, self.shared, source=f"{self.file}.ptx"), memory
 
 
 def _numbers(seed: int, *shape: int, dtype: str = "f4") -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 from memsim.sources.sass.choice import machine_code_kernel
 from memsim.sources.sass.tools import places_of
 from memsim.trace.reader import Trace
@@ -21,7 +21,7 @@ needs_machine_code = pytest.mark.skipif(
 )
 
 
-def as_machine_code(launch: Launch, architecture: int) -> Launch:
+def as_machine_code(launch: PtxLaunch, architecture: int) -> PtxLaunch:
     """The same launch, of its kernel's machine code."""
     kernel = machine_code_kernel(launch.ptx, launch.function.name, architecture)
     assert not isinstance(kernel, str), kernel
@@ -29,7 +29,7 @@ def as_machine_code(launch: Launch, architecture: int) -> Launch:
 
 
 def both_ways(
-    make: Callable[[], tuple[Launch, Memory, Sequence[np.ndarray]]], architecture: int
+    make: Callable[[], tuple[PtxLaunch, DeviceMemory, Sequence[np.ndarray]]], architecture: int
 ) -> tuple[Sequence[np.ndarray], Sequence[np.ndarray]]:
     """The arrays that a launch leaves as PTX, and those that its machine code leaves."""
     launch, memory, expected = make()
@@ -39,7 +39,7 @@ def both_ways(
     return expected, found
 
 
-def traced_code(launch: Launch, memory: Memory, folder: Path) -> tuple[Trace, Chunk]:
+def traced_code(launch: PtxLaunch, memory: DeviceMemory, folder: Path) -> tuple[Trace, Chunk]:
     """The trace of the first block of a launch's machine code, and its rows."""
     trace = trace_launch(as_machine_code(launch, 80), memory, folder / "t.h5", load_gpu("a100"), blocks="0:1")
     (chunk,) = trace.chunks()

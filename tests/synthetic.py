@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, latency_bin_edges
 from memsim.montecarlo.trials import Trials
 
 FILE = "traces/spmv.py"
@@ -25,7 +25,7 @@ def spmv(trials: int = 24, seed: int = 0) -> Trials:
     """Random but consistent: counts add up, ratios scatter by about 0.01 around those of OPS."""
     rng = np.random.default_rng(seed)
     n = len(OPS)
-    counters = np.zeros((trials, n + 1, len(Level), len(Event), len(Unit)), "<i8")
+    counters = np.zeros((trials, n + 1, len(Level), len(Event), len(CountUnit)), "<i8")
     histogram = np.zeros((trials, n, LATENCY_BINS), "<i8")
     edges = latency_bin_edges()
     for t in range(trials):
@@ -111,4 +111,4 @@ def _fill(counters: np.ndarray, rng: np.random.Generator, kind: str, outcomes: n
 
 
 def _count(units: np.ndarray, transactions: int) -> None:
-    units[Unit.transactions], units[Unit.sectors] = transactions, 4 * transactions
+    units[CountUnit.transactions], units[CountUnit.sectors] = transactions, 4 * transactions

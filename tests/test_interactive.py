@@ -6,7 +6,7 @@ import pytest
 import synthetic
 
 import memsim
-from memsim.analysis.result import Result as Bare
+from memsim.analysis.result import RunResult as Bare
 from memsim.interactive import Result, held
 from memsim.studies.compare import compare
 

@@ -13,16 +13,16 @@ from memsim.trace.schema import (
     ArrayInfo,
     Chunk,
     Flag,
-    Kind,
     LaunchShape,
+    OpKind,
     Space,
     StaticOp,
 )
 
 ARRAYS = [ArrayInfo("a", Space.global_, 512, 4096, 4), ArrayInfo("s", Space.shared, 0, 256, 4)]
 OPS = [
-    StaticOp(Kind.load, Space.global_, 4, 0, 3, 9, "kernel.py", "a[i]"),
-    StaticOp(Kind.store, Space.shared, 4, 1, 4, 5, "kernel.py", "s[i] # ∑"),
+    StaticOp(OpKind.load, Space.global_, 4, 0, 3, 9, "kernel.py", "a[i]"),
+    StaticOp(OpKind.store, Space.shared, 4, 1, 4, 5, "kernel.py", "s[i] # ∑"),
 ]
 
 

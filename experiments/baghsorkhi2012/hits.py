@@ -11,14 +11,14 @@ from matplotlib.figure import Figure
 from experiments.baghsorkhi2012.kernels import KERNELS, LBM, SPMV, VERSIONS, replay
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtMost, Claim, Points, Setting
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Ratio
 from memsim.analysis.tables import number
 from memsim.report import comparison
 from memsim.report.figures import memory_density
 from memsim.report.style import GREY, INK, ORANGE, panels, styled, write
 
-Results = Mapping[str, Result]
+Results = Mapping[str, RunResult]
 
 _RATIOS = ("l1_read", "l2_read", "l2_write")
 _HEADERS = ("L1 read", "L2 read", "L2 write")
@@ -27,7 +27,7 @@ _SHARES = (0.25, 0.5)  # of the snapshot
 _SWITCHES = ("start_alignment", "warp_weights", "arbitration")
 
 
-def of_all_kernels(setting: Setting) -> dict[str, Result]:
+def of_all_kernels(setting: Setting) -> dict[str, RunResult]:
     """The eight kernels: 64 trials each, or 6 of a quarter of the snapshot."""
     trials, share = (6, 0.25) if setting.quick else (64, 1)
     return {kernel.title: replay(kernel.part(share), trials, setting.jobs) for kernel in KERNELS}

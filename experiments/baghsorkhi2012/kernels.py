@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import memsim
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.support import progress
 
 GPU = "tesla-c2050"
@@ -73,7 +73,7 @@ MATRICES = {  # section 6.2, figure 8
 }
 
 
-def replay(kernel: Kernel, trials: int, jobs: int, settings: Mapping[str, object] | None = None) -> Result:
+def replay(kernel: Kernel, trials: int, jobs: int, settings: Mapping[str, object] | None = None) -> RunResult:
     """Trace a snapshot of a kernel and replay it so many times."""
     trace = memsim.trace(kernel.workload, blocks=f"{kernel.residencies}x", gpu=GPU, **kernel.parameters)
     with progress.bar(f"trials of {kernel.title}") as advance:

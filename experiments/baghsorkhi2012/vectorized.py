@@ -14,13 +14,13 @@ from experiments.harness.study import AtMost, Claim, Setting, Within
 from memsim.analysis.choices import Convention
 from memsim.analysis.latency import expected_latency_parts
 from memsim.analysis.loads import grouped
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
 from memsim.analysis.tables import number
 from memsim.report.comparison import stacks
 from memsim.report.style import panels, styled, write
 
-Pair = tuple[Result, Result]  # scalar and vectorised
+Pair = tuple[RunResult, RunResult]  # scalar and vectorised
 
 MEASURED = {"u": 2.4, "b": 3.63, "U": 2.5, "B": 14.8}
 _READINGS: dict[str, dict[str, str]] = {  # what listing 3 and the text leave open -> parameters that differ
@@ -67,7 +67,7 @@ def _below_one(claim: str, ours: float) -> Claim:
     return Claim(claim, float("nan"), ours, unit="x", source="section 6.2: the text on figure 8", aim=AtMost(1.0))
 
 
-def speedup(before: Result, after: Result) -> tuple[float, Interval]:
+def speedup(before: RunResult, after: RunResult) -> tuple[float, Interval]:
     """Ratio of the mean kernel times and its 95 % interval, the trials of one independent of the other's.
 
     By the delta method on the logarithm, whose variance is the sum of both means' relative variances; Student's t with
@@ -83,7 +83,7 @@ def speedup(before: Result, after: Result) -> tuple[float, Interval]:
     return ratio, Interval(ratio / spread, ratio * spread)
 
 
-def latencies(result: Result) -> dict[str, float]:
+def latencies(result: RunResult) -> dict[str, float]:
     """X of the paper's five static loads, nanoseconds: those of one array taken together, but for row_ptr's two.
 
     X = H1 t1 + (1 - H1) [H2 t2 + (1 - H2) Tm] of section 6.1, with hit ratios as the paper's caches count them: what is

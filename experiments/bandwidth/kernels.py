@@ -11,7 +11,7 @@ import numpy as np
 
 import memsim
 from memsim.gpu.config import GPU
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 
 BYTES = {"float": 4, "double": 8}
 _LETTER = {"float": "f", "double": "d"}
@@ -57,11 +57,11 @@ def cycles_a_load(pattern: Pattern, gpu: GPU) -> float:
 
 
 def _cycles(pattern: Pattern, iterations: int, gpu: GPU) -> float:
-    memory = Memory()
+    memory = DeviceMemory()
     read = memory.add(np.zeros(pattern.elements, np.dtype(f"f{BYTES[pattern.type]}")), "read")
     written = memory.add(np.zeros(1, np.dtype(f"f{BYTES[pattern.type]}")), "written")
     numbers = [pattern.first, pattern.column, pattern.row, 63 if pattern.wraps else 1023, iterations, 0]
-    launch = Launch(_text(pattern), "read_pairs", (1, 1, 1), (*pattern.block, 1), [read, written, *numbers])
+    launch = PtxLaunch(_text(pattern), "read_pairs", (1, 1, 1), (*pattern.block, 1), [read, written, *numbers])
     with TemporaryDirectory(prefix="memsim-") as folder:
         trace = trace_launch(launch, memory, Path(folder, "loads.h5"), gpu, blocks="all")
         return memsim.simulate(trace, gpu=gpu, trials=1, seed=1, settings=QUIET).cycles.mean

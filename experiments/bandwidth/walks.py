@@ -11,7 +11,7 @@ import numpy as np
 import memsim
 from experiments.bandwidth.kernels import BYTES, TYPE
 from memsim.gpu.config import GPU
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 
 UNROLLED = 8  # pairs: nvcc 13.0 unrolls more, and has 15 loads under way by its registers
 _REGISTERS = 32  # of a thread: what nvcc 13.0 takes for both kernels
@@ -74,12 +74,12 @@ def _seconds(walk: Walk, gpu: GPU, apart: bool) -> float:
 
 def traced(walk: Walk, gpu: GPU, path: Path) -> memsim.Trace:
     """The trace of all blocks, at `path`."""
-    memory = Memory()
+    memory = DeviceMemory()
     read = memory.add(np.zeros(walk.elements, np.dtype(f"f{BYTES[walk.type]}")), "read")
     written = memory.add(np.zeros(1, np.dtype(f"f{BYTES[walk.type]}")), "written")
     unrolled = min(UNROLLED, walk.pairs)
     numbers = [walk.parts, walk.part, walk.step * BYTES[walk.type], walk.pairs // unrolled, walk.laps]
-    launch = Launch(
+    launch = PtxLaunch(
         _text(walk, unrolled), "read_parts", (walk.blocks, 1, 1), (walk.threads, 1, 1),
         [read, written, *numbers], registers=_REGISTERS,
     )  # fmt: skip

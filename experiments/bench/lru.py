@@ -16,7 +16,7 @@ from cachesim import Cache, CacheSimulator, MainMemory
 
 from experiments.bench.table import Row
 from experiments.bench.workload import Prepared
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 from memsim.trace.transactions import Transactions
 
 PIECE = 1 << 20  # transactions held as Python ints at a time
@@ -66,7 +66,7 @@ def _stream(transactions: Transactions, line_bytes: int) -> Iterator[tuple[np.nd
     order = np.argsort(position, kind="stable")
     first = transactions.instructions["first"][order]
     counts = transactions.instructions["count"][order].astype(np.int64)
-    stores = np.repeat(transactions.instructions["kind"][order] == Kind.store, counts)
+    stores = np.repeat(transactions.instructions["kind"][order] == OpKind.store, counts)
     starts = np.cumsum(counts) - counts
     which = np.repeat(first - starts, counts) + np.arange(len(stores))
     for begin in range(0, len(which), PIECE):

@@ -18,7 +18,7 @@ from experiments.bench.table import Row
 from experiments.bench.workload import Prepared
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.system import System
-from memsim.montecarlo.worker import Job, run_trial
+from memsim.montecarlo.worker import TrialJob, run_trial
 
 MIB = 1 << 20
 BESIDE_STATE = 100  # MiB that interpreter, libraries and compiled loops may take
@@ -60,20 +60,20 @@ def _on_largest(prepared: Prepared) -> Row:
     with TemporaryDirectory(prefix="memsim-bench-") as folder:
         execution = Execution.of(prepared.trace, memsim.load_gpu(LARGEST), folder)
         execution.prepare(prepared.trace)
-        job = Job(execution, seed=1)
+        job = TrialJob(execution, seed=1)
         seen, state = _alone(_worker, job), _alone(_state, job)
     how = f"the same; bound: {state / MIB:.0f} MiB of state, as allocated, and {BESIDE_STATE} MiB for all else"
     measured, must = seen.anonymous / MIB, round(state / MIB) + BESIDE_STATE
     return Row(f"own memory of a worker on {LARGEST}", measured, "MiB", must, None, how, 1, less_is_better=True)
 
 
-def _alone(function: Callable[[Job], Any], job: Job) -> Any:
+def _alone(function: Callable[[TrialJob], Any], job: TrialJob) -> Any:
     """What a function of this file returns in a new process."""
     with get_context("spawn").Pool(1) as pool:
         return pool.apply(function, (job,))
 
 
-def _state(job: Job) -> int:
+def _state(job: TrialJob) -> int:
     """Bytes of all arrays of a machine that has replayed the trace and may be written to."""
     on = job.execution
     system = System(on.transactions, on.gpu, on.resident, np.random.SeedSequence(job.seed), on.layout)
@@ -88,7 +88,7 @@ def _state(job: Job) -> int:
     return sum(arrays.values())
 
 
-def _worker(job: Job) -> Memory:
+def _worker(job: TrialJob) -> Memory:
     """Replay a trial while a thread looks at this process's memory."""
     seen, done = [_now(job.execution.folder)], threading.Event()
 

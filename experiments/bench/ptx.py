@@ -11,7 +11,7 @@ import numpy as np
 from experiments.bench.table import Row
 from experiments.bench.workload import FULL, Prepared
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP
 
@@ -37,10 +37,10 @@ def ptx(prepared: Prepared) -> list[Row]:
 
 def _record(n: int, folder: str) -> tuple[int, float, float]:
     """Warp instructions, and seconds of the process and of the clock."""
-    memory = Memory()
+    memory = DeviceMemory()
     addresses = [memory.add(np.zeros((n, n), np.float16), name) for name in "abc"]
     grid = ((n // TILE) ** 2, 1, 1)
-    launch = Launch(PTX.read_text(), "matmul", grid, (128, 1, 1), [*addresses, n, n, n, 0, 0], SHARED_BYTES)
+    launch = PtxLaunch(PTX.read_text(), "matmul", grid, (128, 1, 1), [*addresses, n, n, n, 0, 0], SHARED_BYTES)
     process, wall = process_time(), perf_counter()
     trace = trace_launch(launch, memory, Path(folder) / "matmul.h5", load_gpu("a100"))
     return _instructions(trace), process_time() - process, perf_counter() - wall

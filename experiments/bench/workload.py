@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 import memsim
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
-from memsim.montecarlo.worker import Job
+from memsim.montecarlo.worker import TrialJob
 from memsim.trace.reader import Trace
 from memsim.trace.transactions import Transactions
 
@@ -64,7 +64,7 @@ class Prepared:
     gpu: GPU
     trace: Trace
     transactions: Transactions
-    job: Job
+    job: TrialJob
 
 
 @contextmanager
@@ -75,4 +75,4 @@ def prepared(size: Size) -> Iterator[Prepared]:
         trace = memsim.trace("spmv", out=Path(folder) / "spmv.h5", gpu=gpu, **size.parameters)
         execution = Execution.of(trace, gpu, folder)
         execution.prepare(trace)
-        yield Prepared(size, gpu, trace, execution.transactions, Job(execution, seed=1))
+        yield Prepared(size, gpu, trace, execution.transactions, TrialJob(execution, seed=1))

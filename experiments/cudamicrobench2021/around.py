@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from memsim.gpu.presets import load_gpu
-from memsim.host import Direction, Graph, Managed, Program, Stream, Timeline, Touch, Work, simulate
+from memsim.host import Direction, Graph, HostProgram, KernelWork, Managed, Stream, Timeline, Touch, simulate
 from memsim.host.unified import PAGE_BYTES
 
 GPU = load_gpu("tesla-v100")
@@ -23,7 +23,7 @@ _STREAMING_GB_PER_S = 800  # what the kernels of this room are taken to reach: A
 
 def hd_overlap(n: int, pinned: bool, streams: int) -> Timeline:
     """AXPY of n doubles: copied in, computed, copied out, in `streams` parts (HDOverlap)."""
-    program, part = Program(), 8 * n // streams
+    program, part = HostProgram(), 8 * n // streams
     for stream in _streams(program, streams):
         for name in ("x", "y"):
             program.copy(part, Direction.to_gpu, stream, name=name, pinned=pinned)
@@ -35,23 +35,25 @@ def hd_overlap(n: int, pinned: bool, streams: int) -> Timeline:
 
 def concurrent_kernels(streams: int, kernels: int = 8, milliseconds: float = 50.0) -> Timeline:
     """Kernels of one thread each, in one stream or in several (Conkernels; the CUDA sample's 8 of 50 ms)."""
-    program = Program()
+    program = HostProgram()
     rows = _streams(program, streams)
     for k in range(kernels):
-        program.kernel(f"kernel {k}", Work(1, GPU.sm.count * GPU.sm.max_blocks, 1000 * milliseconds), rows[k % streams])
+        program.kernel(
+            f"kernel {k}", KernelWork(1, GPU.sm.count * GPU.sm.max_blocks, 1000 * milliseconds), rows[k % streams]
+        )
     program.synchronize()
     return simulate(program, GPU)
 
 
 def many_small_kernels(kernels: int, microseconds: float, graph: bool) -> Timeline:
     """A chain of short kernels, launched one by one or as a graph (TaskGraph)."""
-    program, chain = Program(), Graph("graph")
+    program, chain = HostProgram(), Graph("graph")
     last: list[int] = []
     for _ in range(kernels):
         if graph:
-            last = [chain.kernel("step", Work(1, 1, microseconds), last)]
+            last = [chain.kernel("step", KernelWork(1, 1, microseconds), last)]
         else:
-            program.kernel("step", Work(1, 1, microseconds))
+            program.kernel("step", KernelWork(1, 1, microseconds))
     if graph:
         program.launch(chain)
     program.synchronize()
@@ -64,7 +66,7 @@ def access_density(stride: int, unified: bool, n: int = 1 << 27) -> Timeline:
     A thread touches one element, so resident threads have a window of pages under way, and as many blocks as touch a
     page report it.
     """
-    program, kernel = Program(), _streaming(2 * 32 * (n // stride))
+    program, kernel = HostProgram(), _streaming(2 * 32 * (n // stride))
     program.allocate("x", 4 * n if not unified else 0)  # managed memory: none before it is touched
     program.allocate("y", 4 * n // stride)
     if unified:
@@ -88,18 +90,18 @@ def reduction(kernel_us: float, last_us: float = 5.0) -> Timeline:
     Before each of the later two the host asks for all the device's properties. That takes as long as a kernel: sums of
     2^25 and 2^26 numbers by shuffles take the same 0.83 ms, in which the GPU has little to do.
     """
-    program = Program()
-    program.kernel("sum", Work(1, 1, kernel_us))
+    program = HostProgram()
+    program.kernel("sum", KernelWork(1, 1, kernel_us))
     for name in ("sum of sums", "last sum"):
         program.work(_PROPERTIES_US, "cudaGetDeviceProperties")
-        program.kernel(name, Work(1, 1, last_us))
+        program.kernel(name, KernelWork(1, 1, last_us))
     program.synchronize()
     return simulate(program, GPU)
 
 
 def sparse_transfer(nonzeros: int, dense: bool, n: int = 10240) -> Timeline:
     """y = A x with an n x n matrix of floats, copied whole or as CSR (MiniTransfer)."""
-    program = Program()
+    program = HostProgram()
     given = (("x", 4 * n), *((("A", 4 * n * n),) if dense else _csr(nonzeros, n)))
     for name, nbytes in (*given, ("y", 4 * n)):
         program.allocate(name, nbytes)
@@ -122,10 +124,10 @@ def _csr(nonzeros: int, n: int) -> tuple[tuple[str, int], ...]:
     return ("row_ptr", 4 * (n + 1)), ("indices", 4 * nonzeros), ("values", 4 * nonzeros)
 
 
-def _streaming(nbytes: int) -> Work:
+def _streaming(nbytes: int) -> KernelWork:
     """A kernel that does nothing but stream so many bytes."""
-    return Work(1, 1, nbytes / (1000 * _STREAMING_GB_PER_S))
+    return KernelWork(1, 1, nbytes / (1000 * _STREAMING_GB_PER_S))
 
 
-def _streams(program: Program, count: int) -> list[Stream]:
+def _streams(program: HostProgram, count: int) -> list[Stream]:
     return [program.stream() for _ in range(count)]

@@ -13,7 +13,7 @@ from experiments.cudamicrobench2021.programs import REPOSITORY, captured
 from experiments.gv100_launches.programs import downloads
 from experiments.harness.parallel import mapped
 from experiments.harness.study import Setting
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 
 TRIALS = 3
 MEASURED = Path(__file__).with_name("measured.csv")
@@ -50,7 +50,7 @@ class Time:
     version: str
     n: int
     measured: float
-    result: Result
+    result: RunResult
     parts: float = 1.0
     traced: str = "described"
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.gpu.presets import load_gpu
-from memsim.host import Nested, Program, Work, simulate
+from memsim.host import HostProgram, KernelWork, Nested, simulate
 from memsim.jit.compiled import loop
 
 GPU = load_gpu("rtx3080")
@@ -70,8 +70,8 @@ def everywhere(size: int, sample: int, seed: int = 1) -> float:
     chosen = rng.choice(across * down, min(sample, across * down), replace=False)
     end = np.full(len(chosen), size)
     times = _pixel_blocks(chosen % across * BLOCK[0], chosen // across * BLOCK[1], end, end, size)
-    program = Program()
-    program.kernel("pixels", Work(across * down, GPU.sm.count, float(times.mean())))
+    program = HostProgram()
+    program.kernel("pixels", KernelWork(across * down, GPU.sm.count, float(times.mean())))
     program.synchronize()
     return simulate(program, GPU).microseconds
 
@@ -91,8 +91,8 @@ def adaptive(size: int, sample: int, seed: int = 1) -> float:
     x, y = x0[tile] + chosen % across * BLOCK[0], y0[tile] + chosen // across * BLOCK[1]
     sampled = _pixel_blocks(x, y, x0[tile] + side, y0[tile] + side, size)
     mean[~uniform] = sampled.reshape(-1, min(sample, across * down)).mean(axis=1)
-    children = tuple(Work(across * down, GPU.sm.count, each) for each in mean.tolist())
-    program = Program()
+    children = tuple(KernelWork(across * down, GPU.sm.count, each) for each in mean.tolist())
+    program = HostProgram()
     program.kernel("tiles", Nested(GPU.sm.count, tuple(parents.tolist()), children))
     program.synchronize()
     return simulate(program, GPU).microseconds

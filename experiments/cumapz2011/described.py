@@ -15,8 +15,8 @@ import numpy as np
 
 from experiments.cumapz2011.programs import PROGRAMS
 from memsim import Launch, Thread, workload
-from memsim.models.cumapz import Program
-from memsim.models.cumapz.accesses import Access, Part, walk
+from memsim.models.cumapz import CumapzProgram
+from memsim.models.cumapz.accesses import AccessPurpose, PhaseAccess, walk
 
 BEFORE = 1 << 12  # elements; a whole turn of the channels, for references to elements before an array
 ELEMENTS = 1 << 24  # of every array: zeros that are never written take no memory
@@ -25,7 +25,7 @@ ELEMENTS = 1 << 24  # of every array: zeros that are never written take no memor
 class _Block:
     """The lanes of the blocks that run, as the accesses' arrays have them."""
 
-    def __init__(self, t: Thread, program: Program) -> None:
+    def __init__(self, t: Thread, program: CumapzProgram) -> None:
         self._t, self._program = t, program
         self._here = t.thread_idx.x >= 0
         self._nought = t.thread_idx.x * 0
@@ -53,20 +53,20 @@ class _Block:
                 yield True
 
 
-def kernel(t: Thread, program: Program, unrolled: bool, **arrays) -> None:
+def kernel(t: Thread, program: CumapzProgram, unrolled: bool, **arrays) -> None:
     """Phase by phase: fill the buffers, wait, execute the references of one loop together, then those of scratch."""
     block, value = _Block(t, program), t.var(np.float32(0))
-    tile = t.shared(_places(program, Part.fetch), np.float32, name="buffers")
-    scratch = t.shared(_places(program, Part.scratch), np.float32, name="scratch") if program.scratch else tile
+    tile = t.shared(_places(program, AccessPurpose.fetch), np.float32, name="buffers")
+    scratch = t.shared(_places(program, AccessPurpose.scratch), np.float32, name="scratch") if program.scratch else tile
     for phase in t.range(program.phases):
         accesses = list(walk(program, block.blocks, phase))
-        fill(t, block, [one for one in accesses if one.part == Part.fetch], tile, arrays)
-        references = [one for one in accesses if one.part == Part.reference]
+        fill(t, block, [one for one in accesses if one.part == AccessPurpose.fetch], tile, arrays)
+        references = [one for one in accesses if one.part == AccessPurpose.reference]
         for steps, together in groupby(references, lambda one: program.references[one.number].steps):
             loop = list(together)
             for step, access in order(t, loop, steps, program, unrolled):
                 refer(block, program, access, step, value, tile, arrays[access.array])
-        for access in (one for one in accesses if one.part == Part.scratch):
+        for access in (one for one in accesses if one.part == AccessPurpose.scratch):
             for step in t.range(program.scratch[access.number].steps):
                 place = block.number(access.places, step)
                 with block.where(access.served, step) as any_lane:
@@ -76,7 +76,9 @@ def kernel(t: Thread, program: Program, unrolled: bool, **arrays) -> None:
             t.sync()
 
 
-def order(t: Thread, loop: list[Access], steps: int, program: Program, unrolled: bool) -> Iterator[tuple[int, Access]]:
+def order(
+    t: Thread, loop: list[PhaseAccess], steps: int, program: CumapzProgram, unrolled: bool
+) -> Iterator[tuple[int, PhaseAccess]]:
     """The accesses of a loop, step by step; unrolled, all loads come first, as where each has a register of its own."""
     if not unrolled:
         yield from ((step, access) for step in t.range(steps) for access in loop)
@@ -86,7 +88,7 @@ def order(t: Thread, loop: list[Access], steps: int, program: Program, unrolled:
         yield from ((step, access) for step in range(steps) for access in chosen)
 
 
-def fill(t: Thread, block: _Block, fetches: list[Access], tile, arrays) -> None:
+def fill(t: Thread, block: _Block, fetches: list[PhaseAccess], tile, arrays) -> None:
     """Load all that the buffers get, in a row, then store it, then wait for the block."""
     fetched = [t.var(np.float32(0)) for _ in fetches]
     for value, fetch in zip(fetched, fetches, strict=True):
@@ -103,7 +105,7 @@ def fill(t: Thread, block: _Block, fetches: list[Access], tile, arrays) -> None:
         t.sync()
 
 
-def refer(block: _Block, program: Program, access: Access, step: int, value, tile, array) -> None:
+def refer(block: _Block, program: CumapzProgram, access: PhaseAccess, step: int, value, tile, array) -> None:
     """One reference: from the buffer by the lanes that it serves, from global memory by the others."""
     for held, numbers, lanes in (
         (tile, access.places, access.served), (array, access.elements + BEFORE, access.missed)
@@ -116,7 +118,7 @@ def refer(block: _Block, program: Program, access: Access, step: int, value, til
                 value += held[number]
 
 
-def _places(program: Program, part: Part) -> int:
+def _places(program: CumapzProgram, part: AccessPurpose) -> int:
     """Elements of shared memory that fetches, or accesses to scratch memory, need."""
     accesses = walk(program, np.array([0]), program.phases - 1)
     return max((int(one.places[one.served].max()) + 1 for one in accesses if one.part == part), default=1)

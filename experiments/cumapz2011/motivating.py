@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.models.cumapz import Buffer, Fetch, Program, Reference, Threads
+from memsim.models.cumapz import Buffer, BufferFetch, CumapzProgram, Reference, Threads
 from memsim.models.cumapz.program import Index
 
 SIDE = 16  # of a block
 MAX = 16384
 
 
-def program(fetched: int | None, *, shared: str = "columns", stored: str = "rows", size: int = MAX) -> Program:
+def program(fetched: int | None, *, shared: str = "columns", stored: str = "rows", size: int = MAX) -> CumapzProgram:
     """One version.
 
     Args:
@@ -35,8 +35,8 @@ def program(fetched: int | None, *, shared: str = "columns", stored: str = "rows
         return {"rows": t.y * SIDE + t.x, "columns": t.x * SIDE + t.y, "padded": t.x * (SIDE + 1) + t.y}[shared]
 
     # The buffer is filled before the bounds are looked at: the published counts of reuse are those of whole blocks.
-    buffers = () if fetched is None else (Buffer("in", (Fetch(at(fetched), place),)),)
-    return Program(
+    buffers = () if fetched is None else (Buffer("in", (BufferFetch(at(fetched), place),)),)
+    return CumapzProgram(
         grid=(size // SIDE, size // SIDE),
         block=(SIDE, SIDE),
         references=(

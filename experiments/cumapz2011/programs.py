@@ -10,13 +10,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from memsim.models.cumapz import Buffer, Fetch, Program, Reference, Scratch, Threads
+from memsim.models.cumapz import Buffer, BufferFetch, CumapzProgram, Reference, ScratchReference, Threads
 from memsim.models.cumapz.program import Index
 
 SIDE = 16
 
 
-def laplace(n: int = 512) -> dict[str, Program]:
+def laplace(n: int = 512) -> dict[str, CumapzProgram]:
     """Nine neighbours of an element; each in turn fills the buffer."""
 
     def at(down: int, right: int) -> Index:
@@ -28,21 +28,21 @@ def laplace(n: int = 512) -> dict[str, Program]:
 
     around = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
     return {
-        f"[{down:+d}][{right:+d}]": Program(
+        f"[{down:+d}][{right:+d}]": CumapzProgram(
             grid=(n // SIDE, n // SIDE),
             block=(SIDE, SIDE),
             references=(
                 *(Reference("in", at(*one), inside) for one in around),
                 Reference("out", at(0, 0), inside, stored=True),
             ),
-            buffers=(Buffer("in", (Fetch(at(down, right), lambda t: t.y * SIDE + t.x),)),),
+            buffers=(Buffer("in", (BufferFetch(at(down, right), lambda t: t.y * SIDE + t.x),)),),
             shared_bytes=4 * SIDE * SIDE,
         )  # fmt: skip
         for down, right in around
     }
 
 
-def wavelet(n: int = 1 << 16) -> dict[str, Program]:
+def wavelet(n: int = 1 << 16) -> dict[str, CumapzProgram]:
     """Six neighbours of every second element make two outputs; one to six references fill a buffer each."""
     block = 128
 
@@ -53,21 +53,23 @@ def wavelet(n: int = 1 << 16) -> dict[str, Program]:
         return t.bx * block + t.x
 
     return {
-        f"{buffers}": Program(
+        f"{buffers}": CumapzProgram(
             grid=(n // 2 // block, 1),
             block=(block, 1),
             references=(
                 *(Reference("in", at(tap)) for tap in range(6)),
                 *(Reference(array, out, stored=True) for array in ("low", "high")),
             ),
-            buffers=tuple(Buffer("in", (Fetch(at(tap), lambda t: t.x),), base=tap * block) for tap in range(buffers)),
+            buffers=tuple(
+                Buffer("in", (BufferFetch(at(tap), lambda t: t.x),), base=tap * block) for tap in range(buffers)
+            ),
             shared_bytes=4 * block * buffers,
         )
         for buffers in range(1, 7)
     }
 
 
-def _tiled(n: int, tiles: int, block: tuple[int, int], held: str) -> Program:
+def _tiled(n: int, tiles: int, block: tuple[int, int], held: str) -> CumapzProgram:
     """A product of matrices by tiles of 16 x 16; a thread computes several elements where the block is smaller."""
     wide, high = block
 
@@ -85,7 +87,7 @@ def _tiled(n: int, tiles: int, block: tuple[int, int], held: str) -> Program:
     def buffer(array: str, at: Callable[[int, int], Index], base: int) -> Buffer:
         places = [lambda t, r=row, k=column: (t.y + r) * SIDE + t.x + k for row, column in parts]
         once = (lambda t: t.phase == tiles - 1) if array == "C" else None  # A and B are fetched tile by tile
-        fetches = (Fetch(at(*part), place, once) for part, place in zip(parts, places, strict=True))
+        fetches = (BufferFetch(at(*part), place, once) for part, place in zip(parts, places, strict=True))
         return Buffer(array, tuple(fetches), base)
 
     def part(t: Threads) -> tuple[np.ndarray, np.ndarray]:  # which of its elements a thread is at
@@ -94,7 +96,7 @@ def _tiled(n: int, tiles: int, block: tuple[int, int], held: str) -> Program:
 
     where = {"A": a, "B": b, "C": c}
     steps = SIDE * len(parts)
-    return Program(
+    return CumapzProgram(
         grid=(n // SIDE, n // SIDE),
         block=block,
         references=(
@@ -116,7 +118,7 @@ def _tiled(n: int, tiles: int, block: tuple[int, int], held: str) -> Program:
     )
 
 
-def matmul(n: int = 1024, tiles: int = 4) -> dict[str, Program]:
+def matmul(n: int = 1024, tiles: int = 4) -> dict[str, CumapzProgram]:
     """One matrix in a buffer, then two, then half as many threads of twice the work.
 
     The matrices are the paper's, with so many tiles from left to right or from top to bottom multiplied.
@@ -126,11 +128,11 @@ def matmul(n: int = 1024, tiles: int = 4) -> dict[str, Program]:
     return versions | {name: _tiled(n, tiles, block, "AB") for name, block in halves.items()}
 
 
-def transpose(n: int = 2048) -> dict[str, Program]:
+def transpose(n: int = 2048) -> dict[str, CumapzProgram]:
     """Through a tile of 32 x 32: with bank conflicts, without, without channel skew, and again with conflicts."""
     tile, rows = 32, 8  # a block of 32 x 32 threads is more than the GPU takes: 32 x 8, as in the SDK
 
-    def version(pitch: int, diagonal: bool) -> Program:
+    def version(pitch: int, diagonal: bool) -> CumapzProgram:
         def block(t: Threads) -> tuple[np.ndarray, np.ndarray]:
             return ((t.bx + t.by) % (n // tile), t.bx) if diagonal else (t.bx, t.by)
 
@@ -143,8 +145,8 @@ def transpose(n: int = 2048) -> dict[str, Program]:
         def target(k: int) -> Index:
             return lambda t: (block(t)[0] * tile + t.y + k) * n + block(t)[1] * tile + t.x
 
-        fetches = (Fetch(source(k), lambda t, k=k: (t.y + k) * pitch + t.x) for k in range(0, tile, rows))
-        return Program(
+        fetches = (BufferFetch(source(k), lambda t, k=k: (t.y + k) * pitch + t.x) for k in range(0, tile, rows))
+        return CumapzProgram(
             grid=(n // tile, n // tile),
             block=(tile, rows),
             references=(
@@ -164,26 +166,26 @@ def transpose(n: int = 2048) -> dict[str, Program]:
     }
 
 
-def lud(n: int = 512) -> dict[str, Program]:
+def lud(n: int = 512) -> dict[str, CumapzProgram]:
     """Rodinia's lud_internal: a tile less the product of two tiles in buffers; the block's width is halved twice."""
 
-    def version(wide: int) -> Program:
+    def version(wide: int) -> CumapzProgram:
         columns = np.arange(0, SIDE, wide)
 
-        def strip(down: bool) -> tuple[Fetch, ...]:
+        def strip(down: bool) -> tuple[BufferFetch, ...]:
             def at(k: int) -> Index:
                 inside = SIDE * (1 + np.arange(n // SIDE))  # beyond the first tiles, which are the strips
                 if down:
                     return lambda t: (inside[t.by] + t.y) * n + t.x + k
                 return lambda t: t.y * n + inside[t.bx] + t.x + k
 
-            return tuple(Fetch(at(k), lambda t, k=k: t.y * SIDE + t.x + k) for k in columns)
+            return tuple(BufferFetch(at(k), lambda t, k=k: t.y * SIDE + t.x + k) for k in columns)
 
         def tile(t: Threads) -> np.ndarray:
             return (SIDE + t.by * SIDE + t.y) * n + SIDE + t.bx * SIDE + t.x
 
         steps = SIDE * len(columns)
-        return Program(
+        return CumapzProgram(
             grid=(n // SIDE - 1, n // SIDE - 1),
             block=(wide, SIDE),
             references=(
@@ -199,13 +201,13 @@ def lud(n: int = 512) -> dict[str, Program]:
     return {"16": version(16), "8_x": version(8), "4_x": version(4)}
 
 
-def gaussian(n: int = 160) -> dict[str, Program]:
+def gaussian(n: int = 160) -> dict[str, CumapzProgram]:
     """Rodinia's Fan2 with the block's tile of the matrix in a buffer; its width, or its height, is halved twice.
 
     Which buffers the authors' version has they do not say.
     """
 
-    def version(block: tuple[int, int]) -> Program:
+    def version(block: tuple[int, int]) -> CumapzProgram:
         parts = np.array([(row, column) for row in range(0, SIDE, block[1]) for column in range(0, SIDE, block[0])])
 
         def at(row: np.ndarray, column: np.ndarray) -> Index:
@@ -214,8 +216,8 @@ def gaussian(n: int = 160) -> dict[str, Program]:
         def here(t: Threads) -> np.ndarray:
             return at(parts[t.step, 0], parts[t.step, 1])(t)
 
-        fetches = tuple(Fetch(at(*one), lambda t, one=one: (t.y + one[0]) * SIDE + t.x + one[1]) for one in parts)
-        return Program(
+        fetches = tuple(BufferFetch(at(*one), lambda t, one=one: (t.y + one[0]) * SIDE + t.x + one[1]) for one in parts)
+        return CumapzProgram(
             grid=(n // SIDE, n // SIDE),
             block=block,
             references=(
@@ -237,11 +239,11 @@ def _turned(index: Index) -> Index:
     return lambda t: index(t._replace(x=t.y, y=t.x))
 
 
-def hotspot(n: int = 512) -> dict[str, Program]:
+def hotspot(n: int = 512) -> dict[str, CumapzProgram]:
     """Rodinia's hotspot, a pyramid of height 1: blocks of 16 x 16 overlap by their borders."""
     inner = SIDE - 2
 
-    def version(diagonal: bool, turned: bool) -> Program:
+    def version(diagonal: bool, turned: bool) -> CumapzProgram:
         grid = n // inner
 
         def at(down: int = 0, right: int = 0) -> Index:
@@ -259,7 +261,7 @@ def hotspot(n: int = 512) -> dict[str, Program]:
 
         stored = _turned(place) if turned else place
         near = ((0, 0), (-1, 0), (1, 0), (0, -1), (0, 1))
-        return Program(
+        return CumapzProgram(
             grid=(grid, grid),
             block=(SIDE, SIDE),
             references=(
@@ -267,9 +269,11 @@ def hotspot(n: int = 512) -> dict[str, Program]:
                 Reference("power", at(), core), Reference("result", at(), core, stored=True),
             ),
             buffers=(
-                Buffer("temperature", (Fetch(at(), stored),)), Buffer("power", (Fetch(at(), stored),), SIDE * SIDE)
+                Buffer("temperature", (BufferFetch(at(), stored),)),
+                Buffer("power", (BufferFetch(at(), stored),), SIDE * SIDE),
             ),
-            scratch=(Scratch(stored, core), Scratch(stored, core)),  # the third array: written, then read
+            # The third array: written, then read.
+            scratch=(ScratchReference(stored, core), ScratchReference(stored, core)),
             shared_bytes=3 * 4 * SIDE * SIDE,
         )  # fmt: skip
 
@@ -279,10 +283,10 @@ def hotspot(n: int = 512) -> dict[str, Program]:
     }  # fmt: skip
 
 
-def backprop(units: int = 16384) -> dict[str, Program]:
+def backprop(units: int = 16384) -> dict[str, CumapzProgram]:
     """Rodinia's bpnn_layerforward: weights of 16 hidden units, 16 inputs a block, summed by a tree."""
 
-    def version(turned: bool) -> Program:
+    def version(turned: bool) -> CumapzProgram:
         def weight(t: Threads) -> np.ndarray:
             return (SIDE + 1) * (t.by * SIDE + t.y + 1) + t.x + 1
 
@@ -293,14 +297,14 @@ def backprop(units: int = 16384) -> dict[str, Program]:
             return _turned(index) if turned else index
 
         tree = [
-            Scratch(either(lambda t, s=s: (t.y + s) * SIDE + t.x), either(lambda t, s=s: t.y % (2 * s) == 0))
+            ScratchReference(either(lambda t, s=s: (t.y + s) * SIDE + t.x), either(lambda t, s=s: t.y % (2 * s) == 0))
             for s in (1, 2, 4, 8)
         ]
-        return Program(
+        return CumapzProgram(
             grid=(1, units // SIDE),
             block=(SIDE, SIDE),
             references=(Reference("weights", either(weight)), Reference("weights", either(weight), stored=True)),
-            buffers=(Buffer("weights", (Fetch(either(weight), either(place)),)),),
+            buffers=(Buffer("weights", (BufferFetch(either(weight), either(place)),)),),
             scratch=tuple(tree),
             shared_bytes=4 * SIDE * SIDE,
         )
@@ -308,7 +312,7 @@ def backprop(units: int = 16384) -> dict[str, Program]:
     return {"original": version(False), "turned": version(True)}
 
 
-PROGRAMS: dict[str, Callable[..., dict[str, Program]]] = {
+PROGRAMS: dict[str, Callable[..., dict[str, CumapzProgram]]] = {
     "Laplace": laplace,
     "Wavelet": wavelet,
     "MatrixMul": matmul,

@@ -13,8 +13,8 @@ from experiments.cumapz2011.figure import draw
 from experiments.cumapz2011.readings import correlation
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtLeast, Claim, Outcome, Points, Setting
-from memsim.analysis.result import Result
-from memsim.models.cumapz import Factors, Program, estimate
+from memsim.analysis.result import RunResult
+from memsim.models.cumapz import CumapzProgram, Factors, estimate
 
 GPU = "tesla-c1060"
 PAPER = "Kim and Shrivastava 2011"
@@ -97,11 +97,11 @@ def run(setting: Setting) -> Outcome:
     return Outcome(claims, tables)
 
 
-def _program(version: Version) -> Program:
+def _program(version: Version) -> CumapzProgram:
     return motivating.program(version.fetched, shared=version.shared, stored=version.stored)
 
 
-def _simulated(version: Version, setting: Setting) -> Result:
+def _simulated(version: Version, setting: Setting) -> RunResult:
     trace = memsim.trace(
         "neighbours",
         gpu=GPU,
@@ -145,7 +145,7 @@ def _correlations(models: dict[Version, Factors]) -> Iterator[Claim]:
                     aim=AtLeast(0.96))  # fmt: skip
 
 
-def _times(results: dict[Version, Result]) -> Iterator[Claim]:
+def _times(results: dict[Version, RunResult]) -> Iterator[Claim]:
     for version, result in results.items():
         interval = result.kernel_time.interval()
         yield Claim(

@@ -12,9 +12,9 @@ from experiments.gv100_launches.rows import Counters, Row
 from experiments.volta_counters.predict import GPU, SETTINGS
 from memsim.analysis.profiler import metrics
 from memsim.gpu.presets import load_gpu
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 
 def predict(row: Row, downloaded: Path | None, trials: int, jobs: int) -> Counters:
@@ -28,13 +28,13 @@ def predict(row: Row, downloaded: Path | None, trials: int, jobs: int) -> Counte
     else:
         trace = memsim.trace(row.workload, gpu=GPU, blocks="all", **row.parameters)
     result = memsim.simulate(trace, GPU, trials=trials, jobs=jobs, settings=SETTINGS)
-    sectors = result.trials.counters.sum(axis=1)[..., Unit.sectors].mean(axis=0)  # [level, event]
+    sectors = result.trials.counters.sum(axis=1)[..., CountUnit.sectors].mean(axis=0)  # [level, event]
     instructions = coalesce(trace, load_gpu(GPU)).instructions
     kinds = instructions["kind"][instructions["count"] > 0]  # those that make transactions
     return Counters(
         **_ratios(sectors),
-        read_requests=float(np.count_nonzero(kinds == Kind.load)),
-        write_requests=float(np.count_nonzero(kinds == Kind.store)),
+        read_requests=float(np.count_nonzero(kinds == OpKind.load)),
+        write_requests=float(np.count_nonzero(kinds == OpKind.store)),
         read_sectors=_all(sectors[Level.l1], "read"),
         write_sectors=_all(sectors[Level.l1], "write"),
         l2_reads=_all(sectors[Level.l2], "read"),

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 
 from memsim.calibration import discover
-from memsim.calibration.discover import Cache
+from memsim.calibration.discover import DiscoveredCache
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.gpu.choices import Inclusion
 from memsim.gpu.config import GPU
@@ -42,7 +42,7 @@ def differing(rows: list[Row]) -> dict[str, object]:
     return {name: found for name, configured, found in rows if not isinstance(configured, str) and configured != found}
 
 
-def _cache(name: str, given: L1 | L2, found: Cache) -> Iterator[Row]:
+def _cache(name: str, given: L1 | L2, found: DiscoveredCache) -> Iterator[Row]:
     fetched = given.sector_bytes if isinstance(given, L1) else given.fetch_bytes
     yield f"{name} sector, bytes", fetched, found.fetch_bytes
     yield f"{name} line, bytes", given.line_bytes, found.line_bytes
@@ -52,7 +52,7 @@ def _cache(name: str, given: L1 | L2, found: Cache) -> Iterator[Row]:
     yield f"{name} size, bytes", given.size_bytes - reserved, found.size_bytes
 
 
-def _latencies(gpu: GPU, device: SimulatedDevice, l1: Cache, l2: Cache) -> Iterator[Row]:
+def _latencies(gpu: GPU, device: SimulatedDevice, l1: DiscoveredCache, l2: DiscoveredCache) -> Iterator[Row]:
     """Of L2, and of a block whose list another SM has read before."""
     list_bytes = min(16 * l1.size_bytes, l2.size_bytes)
     behind = discover.latency_behind(device, list_bytes, l1.line_bytes, l1.hit_cycles)

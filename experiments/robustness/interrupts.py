@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import memsim
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.cli import app
 from memsim.hierarchy.trial import Trial
 from memsim.support.interrupts import listening
@@ -136,7 +136,9 @@ class Interrupted:
     said: str
 
 
-def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: random.Random, span: float) -> Interrupted:
+def interrupt(
+    trace: Path, folder: Path, reference: RunResult, jobs: int, draw: random.Random, span: float
+) -> Interrupted:
     """Interrupt ``memsim run`` at a random moment by Ctrl-C or SIGTERM; `span` is what `usual_seconds` tells."""
     out, log = folder / "interrupted.h5", folder / "interrupted.txt"
     out.unlink(missing_ok=True)
@@ -163,7 +165,7 @@ def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: ran
     os.close(began)
     said, wrong, kept = log.read_text(), [], 0
     if code == 0:
-        found = Result.load(out)
+        found = RunResult.load(out)
         kept, wrong = len(found.trials.trial), different(found, reference)
         if jobs == 1 and found.trials.trial.tolist() != list(range(kept)):
             wrong.append("trials are missing in between")
@@ -179,7 +181,7 @@ def interrupt(trace: Path, folder: Path, reference: Result, jobs: int, draw: ran
     return Interrupted(code is None, code, kept, tuple(wrong), said)
 
 
-def different(found: Result, reference: Result) -> list[str]:
+def different(found: RunResult, reference: RunResult) -> list[str]:
     """In what the trials of a result differ from those of the same numbers in another, but for their times."""
     shared = np.intersect1d(found.trials.trial, reference.trials.trial)
     rows, others = (np.searchsorted(one.trials.trial, shared) for one in (found, reference))
@@ -214,7 +216,7 @@ class Killed:
         return max(self.finished - self.stored, 0)
 
 
-def kill(trace: Path, folder: Path, reference: Result, jobs: int, draw: random.Random, span: float) -> Killed:
+def kill(trace: Path, folder: Path, reference: RunResult, jobs: int, draw: random.Random, span: float) -> Killed:
     """Kill a run at a random moment; look at what is there, then go on with it. `span`: what `usual_seconds` tells."""
     out = folder / "killed.h5"
     out.unlink(missing_ok=True)
@@ -232,7 +234,7 @@ def kill(trace: Path, folder: Path, reference: Result, jobs: int, draw: random.R
     try:
         times = _stored(out)
         result = memsim.simulate(trace, GPU, trials=TRIALS, seed=1, out=out, resume=True)
-        wrong = different(Result.load(out), reference)
+        wrong = different(RunResult.load(out), reference)
     except Exception as error:
         return Killed(finished, 0, True, 0, (f"{type(error).__name__}: {error}",))
     if result.trials.trial.tolist() != list(range(TRIALS)):
@@ -255,7 +257,7 @@ def _stored(out: Path) -> dict[int, float]:
     """Trials on the disk, in the result or beside it, and the seconds that each took, by which one tells it again."""
     times: dict[int, float] = {}
     if out.exists():
-        trials = Result.load(out).trials
+        trials = RunResult.load(out).trials
         times |= dict(zip(trials.trial.tolist(), trials.wall_seconds.tolist(), strict=True))
     if journal_path(out).exists():
         journal = Journal(journal_path(out), out)

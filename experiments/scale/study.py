@@ -17,7 +17,7 @@ from experiments.harness.study import AtLeast, Claim, Outcome, Setting
 from memsim.hierarchy.execution import Execution
 from memsim.report.style import BLUE, GREY, VERMILION, panels, styled, write
 from memsim.studies.executors import team
-from memsim.studies.node import Task
+from memsim.studies.node import NodeTask
 from memsim.trace.reader import Trace
 
 GPU = "tesla-c2050"
@@ -99,7 +99,7 @@ def task_seconds(trace: Trace, tasks: int) -> float | None:
     except ImportError:
         return None
     with TemporaryDirectory(prefix="memsim-scale-") as name, team("dask", 2, Path(name)) as workers:
-        given = Task(trace.digest, Execution.of(trace, memsim.load_gpu(GPU), workers.folder), 0, False)
+        given = NodeTask(trace.digest, Execution.of(trace, memsim.load_gpu(GPU), workers.folder), 0, False)
         shared = workers.share(trace)
         _all(workers.executor, given, shared, 20)
         begin = perf_counter()
@@ -107,12 +107,12 @@ def task_seconds(trace: Trace, tasks: int) -> float | None:
         return (perf_counter() - begin) / tasks
 
 
-def _all(executor: Executor, given: Task, shared: object, tasks: int) -> None:
+def _all(executor: Executor, given: NodeTask, shared: object, tasks: int) -> None:
     for future in [executor.submit(_nothing, given, number, shared) for number in range(tasks)]:
         future.result()
 
 
-def _nothing(given: Task, number: int, trace: bytes) -> int:
+def _nothing(given: NodeTask, number: int, trace: bytes) -> int:
     return os.getpid()
 
 

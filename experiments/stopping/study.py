@@ -15,7 +15,7 @@ from experiments.harness.parallel import mapped
 from experiments.harness.readme import markdown
 from experiments.harness.study import AtLeast, AtMost, Claim, Outcome, Setting
 from experiments.which_randomness.study import SMALL
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.analysis.stopping import Plan
 from memsim.montecarlo.trials import Trials
@@ -101,9 +101,9 @@ def runs(name: str, part: str, trials: Trials) -> Runs:
 
 def _quantities(trials: Trials) -> dict[str, Sample]:
     """What a run reports and varies: the time, and the hit ratios that there are, as shown and with merges."""
-    found: dict[str, Sample] = {"time": Result(trials).kernel_time}
+    found: dict[str, Sample] = {"time": RunResult(trials).kernel_time}
     for convention in ("traffic", "model"):
-        for name, ratio in Result(trials, convention).ratios.items():
+        for name, ratio in RunResult(trials, convention).ratios.items():
             if not math.isnan(ratio.mean):
                 found[f"{name} {convention}"] = ratio
     return found

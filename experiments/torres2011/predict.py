@@ -13,7 +13,7 @@ from experiments.torres2011.cells import ADD, MULTIPLY, RANDOM, Shape
 from experiments.torres2011.kernels import REGISTERS, N, matrix_sum, naive_product, random_elements
 from memsim.gpu.occupancy import resident_blocks
 from memsim.gpu.presets import load_gpu
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.support.errors import InputError
 
 GPU = "gtx480"
@@ -98,7 +98,7 @@ def _product(job: Job, path: Path) -> Prediction:
         result = memsim.simulate(trace, GPU, trials=job.size.trials, seed=1, settings=settings)
         cycles.append(result.cycles.values)
         counters = result.trials.counters  # [trial, op, level, event, unit]
-        misses.append(counters[:, :, Level.l1, Event.read_miss, Unit.transactions].sum(axis=1))
+        misses.append(counters[:, :, Level.l1, Event.read_miss, CountUnit.transactions].sum(axis=1))
     waves = N * N / (rows * columns * blocks)
     short, long = job.size.steps
     rest = (N - short) / (long - short)

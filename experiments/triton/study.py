@@ -19,7 +19,7 @@ from memsim.report.style import BLUE, GREY, panels, styled, write
 from memsim.trace.bits import popcounts
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind, Space, StaticOp
+from memsim.trace.schema import OpKind, Space, StaticOp
 
 TRIALS = 2
 PROGRAM = Path(__file__).with_name("launches.py")
@@ -73,7 +73,7 @@ def _requests(trace: Trace, gpu: str) -> tuple[float, float]:
     def of(where: Callable[[StaticOp], bool]) -> np.ndarray:
         return np.isin(rows["op"], [k for k, one in enumerate(trace.ops) if where(one)])
 
-    asking = of(lambda one: one.kind is not Kind.store and one.space is Space.global_)
+    asking = of(lambda one: one.kind is not OpKind.store and one.space is Space.global_)
     shared = of(lambda one: one.space is Space.shared)
     return float(sectors[asking].mean()), float(rows["slots"][shared].mean()) if shared.any() else math.nan
 

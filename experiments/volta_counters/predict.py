@@ -8,11 +8,11 @@ import numpy as np
 
 import memsim
 from experiments.volta_counters.rows import Row
-from memsim.analysis.conventions import Access, Convention, hit_ratio
+from memsim.analysis.conventions import AccessKind, Convention, hit_ratio
 from memsim.analysis.profiler import metrics
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 
 GPU = "quadro-gv100"
 # The whole grid is traced, and the kernel is measured from its launch on: blocks begin at their beginning, not at the
@@ -50,25 +50,25 @@ def predict(trace: memsim.Trace, trials: int, jobs: int) -> Predicted:
     )
 
 
-def l1_write(result: Result) -> Sample:
+def l1_write(result: RunResult) -> Sample:
     """L1 hit ratio of stores, a trial."""
     counters = result.trials.counters.sum(axis=1)
-    return Sample(hit_ratio(counters, Level.l1, (Access.write,), Convention.profiler, "7.0"))
+    return Sample(hit_ratio(counters, Level.l1, (AccessKind.write,), Convention.profiler, "7.0"))
 
 
-def l2_read(result: Result) -> Sample:
+def l2_read(result: RunResult) -> Sample:
     """L2 hit ratio of the L1s' reads as ``lts__t_sectors_srcunit_tex_op_read_lookup`` has it, a trial.
 
     Every sector that a fetch brings is a lookup that misses, also the one that no L1 asked for (``l2.fetch_bytes``).
     """
-    lookups = result.trials.counters[:, :, Level.l2, :, Unit.sectors].sum(axis=1).astype(float)
+    lookups = result.trials.counters[:, :, Level.l2, :, CountUnit.sectors].sum(axis=1).astype(float)
     hits = lookups[:, [Event.read_hit, Event.read_merge]].sum(axis=1)
     fetched = dram_sectors(result, "read").values
     looked_up = hits + fetched
     return Sample(np.divide(hits, looked_up, out=np.full_like(hits, np.nan), where=looked_up > 0))
 
 
-def dram_sectors(result: Result, access: str) -> Sample:
+def dram_sectors(result: RunResult, access: str) -> Sample:
     """32-byte sectors that DRAM read or wrote, a trial."""
     events = [Event[f"{access}_{outcome}"] for outcome in ("hit", "miss")]
-    return Sample(result.trials.counters[:, :, Level.dram, events, Unit.sectors].sum(axis=(1, 2)).astype(float))
+    return Sample(result.trials.counters[:, :, Level.dram, events, CountUnit.sectors].sum(axis=(1, 2)).astype(float))

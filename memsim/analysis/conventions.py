@@ -28,11 +28,11 @@ from enum import StrEnum
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 
 
-class Access(StrEnum):
+class AccessKind(StrEnum):
     """The kinds of access that are counted."""
 
     read = "read"
@@ -41,11 +41,11 @@ class Access(StrEnum):
 
 
 OUTCOMES = ("hit", "miss", "sector_miss", "merge")
-FETCHES = (Access.read, Access.atomic)  # what a load or an atomic that returns a value waits for
+FETCHES = (AccessKind.read, AccessKind.atomic)  # what a load or an atomic that returns a value waits for
 _SECTORED_COUNTERS = 7.0  # compute capability whose profiler counts L1 in sectors
 
 
-def outcome_counts(counters: np.ndarray, level: Level, unit: Unit, accesses: tuple[Access, ...]) -> np.ndarray:
+def outcome_counts(counters: np.ndarray, level: Level, unit: CountUnit, accesses: tuple[AccessKind, ...]) -> np.ndarray:
     """Counts by outcome, [..., 4] in the order of OUTCOMES, of counters [..., levels, events, units]."""
     of_level = counters[..., level, :, unit]
     return sum(
@@ -70,28 +70,31 @@ def of_caches_in_use(trials: Trials) -> np.ndarray:
     if past and counters is trials.counters:
         counters = counters.copy()
     for outcome in OUTCOMES:
-        counters[:, past, Level.l1, Event[f"{Access.read}_{outcome}"]] = 0
+        counters[:, past, Level.l1, Event[f"{AccessKind.read}_{outcome}"]] = 0
     return counters
 
 
 def _rule(
-    level: Level, accesses: tuple[Access, ...], convention: Convention, capability: float
-) -> tuple[Unit, set[str]]:
+    level: Level, accesses: tuple[AccessKind, ...], convention: Convention, capability: float
+) -> tuple[CountUnit, set[str]]:
     """The unit and the outcomes that count as hits."""
-    unit = Unit.transactions if level is Level.l1 else Unit.sectors
+    unit = CountUnit.transactions if level is Level.l1 else CountUnit.sectors
     if convention is Convention.model:
         return unit, {"hit"}
     if convention is Convention.traffic or capability < _SECTORED_COUNTERS:
         return unit, {"hit", "merge"}
     if level is Level.l1:
-        return Unit.sectors, {"hit", "merge", "sector_miss"} if accesses == (Access.write,) else {"hit", "merge"}
-    return unit, set(OUTCOMES) if accesses == (Access.write,) else {"hit", "merge"}
+        return CountUnit.sectors, {"hit", "merge", "sector_miss"} if accesses == (AccessKind.write,) else {
+            "hit",
+            "merge",
+        }
+    return unit, set(OUTCOMES) if accesses == (AccessKind.write,) else {"hit", "merge"}
 
 
 def hit_ratio(
     counters: np.ndarray,
     level: Level,
-    accesses: tuple[Access, ...] = (Access.read,),
+    accesses: tuple[AccessKind, ...] = (AccessKind.read,),
     convention: Convention = Convention.model,
     compute_capability: str = "2.0",
 ) -> np.ndarray:
@@ -105,7 +108,7 @@ def hit_ratio(
         compute_capability: of the GPU; only ``profiler`` depends on it.
 
     >>> counters = np.zeros((3, 12, 2), int)
-    >>> counters[Level.l1, [Event.read_hit, Event.read_miss, Event.read_merge], Unit.transactions] = 60, 30, 10
+    >>> counters[Level.l1, [Event.read_hit, Event.read_miss, Event.read_merge], CountUnit.transactions] = 60, 30, 10
     >>> [float(hit_ratio(counters, Level.l1, convention=name)) for name in (Convention.model, Convention.traffic)]
     [0.6, 0.7]
     """
@@ -116,7 +119,7 @@ def hit_ratio(
 def hits_of(
     counters: np.ndarray,
     level: Level,
-    accesses: tuple[Access, ...],
+    accesses: tuple[AccessKind, ...],
     convention: Convention,
     compute_capability: str,
 ) -> tuple[np.ndarray, np.ndarray]:

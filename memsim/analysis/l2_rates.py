@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from memsim.hierarchy.counters import Level, Unit
+from memsim.hierarchy.counters import CountUnit, Level
 from memsim.montecarlo.trials import Trials
 
 
@@ -18,7 +18,7 @@ def slice_cycles(trials: Trials) -> np.ndarray:
     """
     gpu: dict[str, Any] = trials.about["gpu"]
     l2 = gpu["l2"]
-    sectors = trials.counters[:, :, Level.l2, :, Unit.sectors].sum(axis=(1, 2))
+    sectors = trials.counters[:, :, Level.l2, :, CountUnit.sectors].sum(axis=(1, 2))
     longer = sum(partial_store_cycles(op, l2) for op in trials.ops)
     return np.asarray((sectors * l2["sector_cycles"] + longer) / (l2["slices"] * l2_clocks(gpu)))
 

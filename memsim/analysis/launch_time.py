@@ -23,7 +23,7 @@ import numpy as np
 from memsim.analysis.l2_rates import slice_cycles
 from memsim.analysis.statistics import Interval, Sample, t_factor
 from memsim.hierarchy.block_times import EIGHTHS
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 
 _LATER = EIGHTHS // 2  # eighths that are taken for steady
@@ -128,7 +128,7 @@ def deferred_writes(trials: Trials) -> np.ndarray:
     part, l2 = LaunchPart.of(trials), trials.about["gpu"]["l2"]
     if part.launched == part.replayed:
         return np.zeros(len(trials.trial))
-    sectors = trials.counters.sum(axis=1)[..., Unit.sectors]
+    sectors = trials.counters.sum(axis=1)[..., CountUnit.sectors]
     read, held = sectors[:, Level.dram, _READS].sum(axis=1), l2["size_bytes"] // _SECTOR_BYTES
     filled = read + sectors[:, Level.l2, _NEW].sum(axis=1)
     share = np.minimum(trials.dirty_sectors / np.maximum(filled, 1), (l2["max_dirty_ways"] or l2["ways"]) / l2["ways"])
@@ -140,7 +140,7 @@ def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarr
     """SM cycles a block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet."""
     gpu: dict[str, Any] = trials.about["gpu"]
     dram = gpu["dram"]
-    moved = trials.counters[:, :, Level.dram, :, Unit.sectors].sum(axis=(1, 2))
+    moved = trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2))
     a_sector = dram["timing"]["burst"] / dram["channels"] * gpu["sm"]["clock_mhz"] / dram["clock_mhz"]
     deferred = deferred_writes(trials) / (part.launched - part.replayed)
     return moved / part.replayed * a_sector, deferred * a_sector

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.speed_of_light import speed_of_light
 from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
@@ -42,11 +42,11 @@ class LaunchGroup:
 
     kernel: str
     launches: int
-    first: Result
-    others: Result | None
+    first: RunResult
+    others: RunResult | None
 
     @property
-    def typical(self) -> Result:
+    def typical(self) -> RunResult:
         """What stands for most of the launches."""
         return self.first if self.others is None else self.others
 
@@ -100,8 +100,8 @@ class ProgramResult:
             LaunchGroup(
                 one.kernel,
                 len(one.places),
-                Result(one.first, convention),
-                None if one.others is None else Result(one.others, convention),
+                RunResult(one.first, convention),
+                None if one.others is None else RunResult(one.others, convention),
             )
             for one in groups
             if one.first is not None
@@ -166,7 +166,7 @@ class ProgramResult:
                 of += [store.read(path, file, f"groups/{number}/others/")] if one["several"] else []
                 for trials in of:
                     trials.sources = sources
-                results = [Result(trials, convention) for trials in of]
+                results = [RunResult(trials, convention) for trials in of]
                 groups.append(LaunchGroup(one["kernel"], one["launches"], results[0], (*results, None)[1]))
         return cls(groups, about)
 

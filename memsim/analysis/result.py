@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from memsim.analysis.choices import Convention, Grouping
-from memsim.analysis.conventions import Access, hit_ratio, of_caches_in_use, outcome_counts
+from memsim.analysis.conventions import AccessKind, hit_ratio, of_caches_in_use, outcome_counts
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
@@ -18,12 +18,12 @@ from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
-from memsim.hierarchy.counters import Level, TranslationEvent, Unit
+from memsim.hierarchy.counters import CountUnit, Level, TranslationEvent
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 
 
-class Result:
+class RunResult:
     """All trials of one simulation, and what follows from them; nothing here is computed before it is asked for.
 
     Args:
@@ -90,17 +90,17 @@ class Result:
     @cached_property
     def l1_read(self) -> Ratio:
         """L1 read hit ratio."""
-        return self._ratio(Level.l1, Access.read)
+        return self._ratio(Level.l1, AccessKind.read)
 
     @cached_property
     def l2_read(self) -> Ratio:
         """L2 read hit ratio, of 32-byte sectors."""
-        return self._ratio(Level.l2, Access.read)
+        return self._ratio(Level.l2, AccessKind.read)
 
     @cached_property
     def l2_write(self) -> Ratio:
         """L2 write hit ratio, of 32-byte sectors."""
-        return self._ratio(Level.l2, Access.write)
+        return self._ratio(Level.l2, AccessKind.write)
 
     @property
     def ratios(self) -> dict[str, Ratio]:
@@ -217,7 +217,7 @@ class Result:
         return {
             level.name: {
                 unit.name: {name: count / trials for name, count in _named_counts(total, level, unit).items()}
-                for unit in Unit
+                for unit in CountUnit
             }
             for level in Level
         }
@@ -240,7 +240,7 @@ class Result:
             "simpy_share": 1 - float(trials.compiled_seconds.sum()) / wall if wall else float("nan"),
         }
 
-    def _ratio(self, level: Level, access: Access) -> Ratio:
+    def _ratio(self, level: Level, access: AccessKind) -> Ratio:
         capability = self.trials.about["gpu"]["compute_capability"]
         total = of_caches_in_use(self.trials).sum(axis=1)
         return Ratio(hit_ratio(total, level, (access,), self.convention, capability), self.convention)
@@ -249,10 +249,10 @@ class Result:
         return f"<Result: {len(self.trials.trial)} trials of {self.trials.about['trace']['kernel']} on {self.gpu}>"
 
 
-def _named_counts(total: np.ndarray, level: Level, unit: Unit) -> dict[str, int]:
-    by_access = {access: int(outcome_counts(total, level, unit, (access,)).sum()) for access in Access}
-    names = {"reads": by_access[Access.read], "writes": by_access[Access.write]}
+def _named_counts(total: np.ndarray, level: Level, unit: CountUnit) -> dict[str, int]:
+    by_access = {access: int(outcome_counts(total, level, unit, (access,)).sum()) for access in AccessKind}
+    names = {"reads": by_access[AccessKind.read], "writes": by_access[AccessKind.write]}
     if level is Level.dram:
         return names
-    hit, miss, sector_miss, merge = outcome_counts(total, level, unit, tuple(Access)).tolist()
-    return names | {"atomics": by_access[Access.atomic], "hits": hit, "misses": miss + sector_miss, "merges": merge}
+    hit, miss, sector_miss, merge = outcome_counts(total, level, unit, tuple(AccessKind)).tolist()
+    return names | {"atomics": by_access[AccessKind.atomic], "hits": hit, "misses": miss + sector_miss, "merges": merge}

@@ -22,7 +22,7 @@ from typing import Any
 from memsim.analysis.l2_rates import l2_clocks
 from memsim.analysis.launch_time import LaunchPart
 from memsim.analysis.profiler import SECTOR_BYTES
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import (
     DRAM,
     ISSUE,
@@ -64,7 +64,7 @@ class SpeedOfLight:
         return (self.cycles[self.limit] + self.launch_cycles) * self.ns_per_cycle / 1e6
 
 
-def speed_of_light(result: Result) -> SpeedOfLight | None:
+def speed_of_light(result: RunResult) -> SpeedOfLight | None:
     """The best possible time of a result's launch; None of results that do not tell what the trace asks for."""
     about = result.trials.about
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
@@ -84,7 +84,7 @@ def speed_of_light(result: Result) -> SpeedOfLight | None:
     return SpeedOfLight(cycles, result.launch_cycles, moved, result.ns_per_cycle)
 
 
-def _distinct(result: Result, kinds: tuple[str, ...], times: float) -> float:
+def _distinct(result: RunResult, kinds: tuple[str, ...], times: float) -> float:
     """Distinct sectors of off-chip memory whose first access is of these kinds, of the whole launch."""
     profiles = [op["profile"] for op in result.trials.ops if op["kind"] in kinds and op["space"] not in _ON_CHIP]
     first = sum(one["first_sectors"] for one in profiles)
@@ -93,7 +93,7 @@ def _distinct(result: Result, kinds: tuple[str, ...], times: float) -> float:
     return first + (times - 1) * of_one_block
 
 
-def _through_dram(result: Result, read: float, written: float) -> float:
+def _through_dram(result: RunResult, read: float, written: float) -> float:
     l2 = result.trials.about["gpu"]["l2"]
     if not l2["enabled"]:
         return read + written
@@ -120,7 +120,7 @@ def _load_store(op: Mapping[str, Any], gpu: Mapping[str, Any]) -> float:
     return float(max(dense, of["instructions"] if of["transactions"] else 0) * sm["lookup_cycles"])
 
 
-def _issue(result: Result) -> float:
+def _issue(result: RunResult) -> float:
     sm = result.trials.about["gpu"]["sm"]
     return warp_instructions(result) * sm["issue_cycles"] / (sm["count"] * sm["issue_per_cycle"])
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Moments, Ratio, within_bounds
 from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
@@ -172,7 +172,7 @@ class Running:
     def add(self, trials: Trials) -> str:
         """Take in finished trials; returns the intervals so far in words, or nothing before there are any."""
         self.trials += len(trials.trial)
-        result = Result(trials, self._convention)
+        result = RunResult(trials, self._convention)
         for name, ratio in result.ratios.items():
             moments = self._moments.setdefault(name, Moments())
             for value in ratio.values.tolist():

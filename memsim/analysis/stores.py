@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.conventions import Access, hit_ratio
+from memsim.analysis.conventions import AccessKind, hit_ratio
 from memsim.analysis.loads import array_name
 from memsim.analysis.statistics import Ratio
-from memsim.analysis.table import Column, Table
+from memsim.analysis.table import Table, TableColumn
 from memsim.analysis.tables import ABSENT, number, with_interval
-from memsim.hierarchy.counters import Level, Unit
+from memsim.hierarchy.counters import CountUnit, Level
 from memsim.montecarlo.trials import Trials
 
 _KINDS = ("store", "reduction")  # an atomic that returns a value is waited for, and stands with the loads
-_GOES_TO_L2 = (Access.write, Access.atomic)
+_GOES_TO_L2 = (AccessKind.write, AccessKind.atomic)
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ def store_table(trials: Trials, convention: Convention) -> Table[Store]:
             places.setdefault(key, []).append(op)
     rows = [_store(trials, tuple(ops), convention) for ops in places.values()]
     columns = [
-        Column[Store]("line", lambda row: f"{PurePath(row.file).name}:{row.line}", right=False),
-        Column[Store]("", lambda row: f"{row.kind} {row.text}", right=False),
-        Column[Store]("array", lambda row: row.array or ABSENT, right=False),
-        Column[Store]("sectors", lambda row: number(row.sectors)),
-        Column[Store]("per warp instr.", lambda row: number(_over(row.sectors, row.instructions), 1)),
-        Column[Store]("partial %", lambda row: number(100 * row.partial, 1)),
-        Column[Store]("L2 %", lambda row: with_interval(row.l2_hit, 100)),
-        Column[Store]("DRAM", lambda row: number(row.dram_sectors)),
+        TableColumn[Store]("line", lambda row: f"{PurePath(row.file).name}:{row.line}", right=False),
+        TableColumn[Store]("", lambda row: f"{row.kind} {row.text}", right=False),
+        TableColumn[Store]("array", lambda row: row.array or ABSENT, right=False),
+        TableColumn[Store]("sectors", lambda row: number(row.sectors)),
+        TableColumn[Store]("per warp instr.", lambda row: number(_over(row.sectors, row.instructions), 1)),
+        TableColumn[Store]("partial %", lambda row: number(100 * row.partial, 1)),
+        TableColumn[Store]("L2 %", lambda row: with_interval(row.l2_hit, 100)),
+        TableColumn[Store]("DRAM", lambda row: number(row.dram_sectors)),
     ]
     return Table(rows, columns, Store.record, lambda row: row.names)
 
@@ -95,7 +95,7 @@ def _store(trials: Trials, ops: tuple[int, ...], convention: Convention) -> Stor
         sectors=sectors,
         partial=_over(partial, sectors),
         l2_hit=Ratio(ratio, convention),
-        dram_sectors=float(counters[:, Level.dram, :, Unit.sectors].sum(axis=1).mean()),
+        dram_sectors=float(counters[:, Level.dram, :, CountUnit.sectors].sum(axis=1).mean()),
     )
 
 

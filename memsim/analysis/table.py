@@ -21,7 +21,7 @@ R = TypeVar("R")
 
 
 @dataclass(frozen=True)
-class Column(Generic[R]):
+class TableColumn(Generic[R]):
     """A printed column: its header, how a row fills it, and whether it is aligned to the right."""
 
     header: str
@@ -131,7 +131,7 @@ class Table(Sequence[R]):
     def __init__(
         self,
         rows: Sequence[R],
-        columns: Sequence[Column[R]],
+        columns: Sequence[TableColumn[R]],
         record: Callable[[R], dict[str, Any]],
         names: Callable[[R], Sequence[str]] = lambda row: (),
     ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load
 from memsim.analysis.statistics import Sample
-from memsim.analysis.table import Column, Table
+from memsim.analysis.table import Table, TableColumn
 
 ABSENT = "–"  # a value that does not exist: the ratio of nothing
 _SHORT_MS = 0.1
@@ -71,21 +71,21 @@ def time_unit(ms: float) -> tuple[float, int, str]:
 def load_table(rows: list[Load], group: Grouping, ns_per_cycle: float) -> Table[Load]:
     """The table of loads grouped by ``load``, ``array`` or ``line``."""
 
-    def latency(header: str, of: Callable[[Load], Sample]) -> list[Column[Load]]:
+    def latency(header: str, of: Callable[[Load], Sample]) -> list[TableColumn[Load]]:
         return [
-            Column(header, lambda row: with_interval(of(row), decimals=0)),
-            Column("ns", lambda row: number(of(row).mean * ns_per_cycle)),
+            TableColumn(header, lambda row: with_interval(of(row), decimals=0)),
+            TableColumn("ns", lambda row: number(of(row).mean * ns_per_cycle)),
         ]
 
     columns = [
-        Column("line", lambda row: row.place, right=False),
-        Column("load", lambda row: row.text, right=False),
-        Column("array", lambda row: row.array or ABSENT, right=False),
-        Column("L1 %", lambda row: with_interval(row.l1_hit, 100)),
-        Column("L2 %", lambda row: with_interval(row.l2_hit, 100)),
+        TableColumn("line", lambda row: row.place, right=False),
+        TableColumn("load", lambda row: row.text, right=False),
+        TableColumn("array", lambda row: row.array or ABSENT, right=False),
+        TableColumn("L1 %", lambda row: with_interval(row.l1_hit, 100)),
+        TableColumn("L2 %", lambda row: with_interval(row.l2_hit, 100)),
         *latency("latency", lambda row: row.latency),
         *latency("X", lambda row: row.x),
-        Column("share %", lambda row: number(row.share.mean * 100, 1)),
+        TableColumn("share %", lambda row: number(row.share.mean * 100, 1)),
     ]
     shown = {Grouping.load: columns, Grouping.line: columns[:2] + columns[3:], Grouping.array: columns[2:]}
     return Table(rows, shown[group], Load.record, lambda row: row.names)

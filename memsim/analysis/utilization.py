@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from memsim.analysis.l2_rates import slice_cycles
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 
 SECTOR_BYTES = 32
 ISSUE, LOAD_STORE, L2, DRAM, TENSOR = "issue", "load-store units and L1", "L2", "DRAM", "tensor cores"
@@ -15,7 +15,7 @@ CONSTANTS = "constants' unit"
 
 
 @dataclass(frozen=True)
-class Part:
+class PartUtilization:
     """One part of the GPU.
 
     Attributes:
@@ -29,7 +29,7 @@ class Part:
     rests_on: str
 
 
-def utilization(result: Result) -> list[Part]:
+def utilization(result: RunResult) -> list[PartUtilization]:
     """Every part's share of busy time, averaged over its units and the trials, from the SMs down to DRAM.
 
     No part can be busier than all of the time, so the busiest tells what bounds a kernel from below; what is left is
@@ -37,20 +37,22 @@ def utilization(result: Result) -> list[Part]:
     """
     gpu, cycles = result.trials.about["gpu"], result.cycles.mean
     sm = gpu["sm"]
-    parts = [Part(ISSUE, _issue(result), "warp instructions of the trace over issue slots"), *_pipe(result)]
+    parts = [PartUtilization(ISSUE, _issue(result), "warp instructions of the trace over issue slots"), *_pipe(result)]
     busy = _load_store(result) / (sm["count"] * cycles)
-    parts.append(Part(LOAD_STORE, busy, "wavefronts and shared-memory passes"))
+    parts.append(PartUtilization(LOAD_STORE, busy, "wavefronts and shared-memory passes"))
     if constants := sum(constant_cycles(op, sm) for op in result.trials.ops):
-        parts.append(Part(CONSTANTS, constants / (sm["count"] * cycles), "distinct addresses of constant accesses"))
+        parts.append(
+            PartUtilization(CONSTANTS, constants / (sm["count"] * cycles), "distinct addresses of constant accesses")
+        )
     if gpu["l2"]["enabled"]:
         busy = min(
             1.0, float(slice_cycles(result.trials).mean()) / cycles
         )  # stores may wait when the last warp has ended
-        parts.append(Part(L2, busy, "sectors of its slices, those stored in part too"))
-    return [*parts, Part(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
+        parts.append(PartUtilization(L2, busy, "sectors of its slices, those stored in part too"))
+    return [*parts, PartUtilization(DRAM, bandwidth_used(result), "bytes moved over what its data bus could move")]
 
 
-def bandwidth_used(result: Result) -> float:
+def bandwidth_used(result: RunResult) -> float:
     """DRAM's bytes moved over what it could move at most in the same time."""
     gpu = result.trials.about["gpu"]
     dram, timing = gpu["dram"], gpu["dram"]["timing"]
@@ -59,7 +61,7 @@ def bandwidth_used(result: Result) -> float:
     return moved * timing["burst"] / (dram["channels"] * dram["clock_mhz"] * microseconds)
 
 
-def warp_instructions(result: Result) -> float:
+def warp_instructions(result: RunResult) -> float:
     """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not told."""
     about = result.trials.about
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
@@ -103,7 +105,7 @@ def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     return float(taken * op.get("profile", {}).get("passes", 0))
 
 
-def _load_store(result: Result) -> float:
+def _load_store(result: RunResult) -> float:
     """SM cycles of a trial in which load-store units work; in results without profiles, one a transaction."""
     ops, sm = result.trials.ops, result.trials.about["gpu"]["sm"]
     if not any("profile" in op for op in ops):
@@ -111,7 +113,7 @@ def _load_store(result: Result) -> float:
     return sum(load_store_cycles(op, sm) for op in ops)
 
 
-def _pipe(result: Result) -> list[Part]:
+def _pipe(result: RunResult) -> list[PartUtilization]:
     """The busiest of what executes the instructions between accesses, where the trace tells their classes."""
     about = result.trials.about
     taken = about.get("executed", {}).get("pipe_cycles") or {}
@@ -120,10 +122,10 @@ def _pipe(result: Result) -> list[Part]:
     busiest = max(taken, key=lambda name: taken[name])
     name = TENSOR if busiest == "tensor" else f"{busiest} pipes"
     busy = taken[busiest] / (about["gpu"]["sm"]["count"] * result.cycles.mean)
-    return [Part(name, busy, "instructions of the class over what its lanes could do; the busiest class")]
+    return [PartUtilization(name, busy, "instructions of the class over what its lanes could do; the busiest class")]
 
 
-def _issue(result: Result) -> float:
+def _issue(result: RunResult) -> float:
     sm = result.trials.about["gpu"]["sm"]
     slots = sm["count"] * result.cycles.mean * sm["issue_per_cycle"] / sm["issue_cycles"]
     return warp_instructions(result) / slots

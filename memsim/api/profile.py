@@ -12,7 +12,7 @@ from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
     from memsim.gpu.config import GPU
     from memsim.montecarlo.sampled_launches import Group
     from memsim.trace.reader import Trace
@@ -115,7 +115,7 @@ def _explain(
         result.about["interrupted"] = True
 
 
-def _top_finding(typical: Result, trace: Trace, machine: GPU, quick: bool, jobs: int) -> dict[str, Any] | None:
+def _top_finding(typical: RunResult, trace: Trace, machine: GPU, quick: bool, jobs: int) -> dict[str, Any] | None:
     """What wins most in a kernel, by replays of it alone; None where nothing is of weight."""
     from memsim.api.replay import simulate
     from memsim.why import explain

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from memsim.calibration.walks import WARPS, Latencies, Stream
+from memsim.calibration.walks import WARPS, AccessStream, Latencies
 from memsim.support.errors import InputError
 from memsim.support.scratch import Scratch, leaving_in
 
@@ -39,19 +39,20 @@ class Properties:
 
 
 class Board:
-    """A GPU that can be walked (:class:`memsim.calibration.walks.Device`).
+    """A GPU that can be walked (:class:`memsim.calibration.walks.WalkedGPU`).
 
     Args:
         probe: the running program, pipes open.
         use_l1: whether loads are looked up in L1.
-        shared_bytes: as :class:`memsim.calibration.walks.Device` has it; known once :meth:`properties` was asked for.
+        shared_bytes: as :class:`memsim.calibration.walks.WalkedGPU` has it; known once :meth:`properties` was
+            asked for.
     """
 
     def __init__(self, probe: subprocess.Popen[str], use_l1: bool = True, shared_bytes: int = 0) -> None:
         self._probe, self._use_l1, self.shared_bytes = probe, use_l1, shared_bytes
 
     def without_l1(self) -> Board:
-        """As :meth:`memsim.calibration.walks.Device.without_l1`; both are one GPU."""
+        """As :meth:`memsim.calibration.walks.WalkedGPU.without_l1`; both are one GPU."""
         return Board(self._probe, use_l1=False, shared_bytes=self.shared_bytes)
 
     def properties(self) -> Properties:
@@ -71,7 +72,7 @@ class Board:
         return float(self._answer())
 
     def walk(self, addresses: Sequence[int] | np.ndarray, groups: Sequence[int] | np.ndarray) -> list[Latencies]:
-        """As :meth:`memsim.calibration.walks.Device.walk`; the walk is repeated where it has many groups.
+        """As :meth:`memsim.calibration.walks.WalkedGPU.walk`; the walk is repeated where it has many groups.
 
         Raises:
             RuntimeError: it is too irregular for the program's list.
@@ -91,8 +92,8 @@ class Board:
                 step //= 2
         return found
 
-    def stream(self, stream: Stream, accesses: int) -> float:
-        """As :meth:`memsim.calibration.walks.Device.stream`: of the block that takes longest."""
+    def stream(self, stream: AccessStream, accesses: int) -> float:
+        """As :meth:`memsim.calibration.walks.WalkedGPU.stream`: of the block that takes longest."""
         ring = f"{stream.units} {stream.stride} {stream.width}"
         self._ask(f"stream {stream.kind.name} {stream.blocks} {WARPS} {accesses} {ring}\n")
         return float(self._answer())

@@ -1,6 +1,6 @@
 """A GPU's caches from latencies alone, by walks through linked lists (Baghsorkhi et al., PPoPP 2012, section 2.1).
 
-Each function answers one question. The walks know a :class:`Device`, which can switch its L1 off; they see no
+Each function answers one question. The walks know a :class:`WalkedGPU`, which can switch its L1 off; they see no
 configuration. None assumes how addresses are mapped to sets, nor which line a full set gives
 up. The argument is always the same: where no set is asked for more lines than it has ways, everything hits from the
 second time on (empty ways are filled first); where one is, one of its lines at least is gone when they are asked for
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.calibration.walks import Device, ManySMs, laps
+from memsim.calibration.walks import ManySMs, WalkedGPU, laps
 
 STRIDES = [4 << k for k in range(8)]  # bytes, 4 to 512
 PAGE = 4096  # bytes; starts a line, and an eighth of it is no shorter than one
@@ -24,7 +24,7 @@ TURNS, REPEATS = 12, 8  # of lines and of their rivals, for an L2 that may spare
 
 
 @dataclass(frozen=True)
-class Cache:
+class DiscoveredCache:
     """What walks find of a cache.
 
     Attributes:
@@ -46,7 +46,7 @@ class Cache:
     rivals: np.ndarray
 
 
-def nearest_cache(device: Device, stride: int = PAGE) -> Cache:
+def nearest_cache(device: WalkedGPU, stride: int = PAGE) -> DiscoveredCache:
     """Explore the nearest cache that is on.
 
     Args:
@@ -59,10 +59,10 @@ def nearest_cache(device: Device, stride: int = PAGE) -> Cache:
     rivals = crowded(device, overfull, hit)
     line = line_bytes(device, rivals, fetch, hit)
     size = longest(device, line, hit, start=fitting) * line
-    return Cache(hit, fetch, line, len(rivals) - 1, size, overfull, rivals)
+    return DiscoveredCache(hit, fetch, line, len(rivals) - 1, size, overfull, rivals)
 
 
-def included_cache(device: Device, outer: Cache) -> Cache:
+def included_cache(device: WalkedGPU, outer: DiscoveredCache) -> DiscoveredCache:
     """Explore an L1 whose lines go when those of L2, `outer`, do.
 
     What overfills a set of L1 must not overfill one of L2, which would show instead. At a shorter stride a list reaches
@@ -79,17 +79,17 @@ def included_cache(device: Device, outer: Cache) -> Cache:
     raise RuntimeError("every list tried that overfills a set of L1 overfills one of L2, which takes lines from L1")
 
 
-def hit_latency(device: Device) -> float:
+def hit_latency(device: WalkedGPU) -> float:
     """Of the nearest cache that is on: one element, walked in circles."""
     return laps(device, [0])[-1].mean
 
 
-def fetch_bytes(device: Device, hit: float) -> int:
+def fetch_bytes(device: WalkedGPU, hit: float) -> int:
     """What a miss of the nearest cache brings: the smallest stride at which a first walk never hits."""
     return next(s for s in STRIDES if not laps(device, np.arange(64) * s, 1)[0].within(hit))
 
 
-def held(device: Device, addresses: np.ndarray, hit: float) -> int:
+def held(device: WalkedGPU, addresses: np.ndarray, hit: float) -> int:
     """Elements of a list that are hits on the way back, when it is walked there and back.
 
     A list that does not fit leaves as many as an LRU cache has places in the sets it uses.
@@ -98,12 +98,12 @@ def held(device: Device, addresses: np.ndarray, hit: float) -> int:
     return device.walk(np.concatenate([addresses, addresses[::-1]]), groups)[1].within(hit)
 
 
-def fits(device: Device, addresses: np.ndarray, hit: float) -> bool:
+def fits(device: WalkedGPU, addresses: np.ndarray, hit: float) -> bool:
     """Whether a list finds all its elements in the cache on the way back."""
     return held(device, addresses, hit) == len(addresses)
 
 
-def longest(device: Device, stride: int, hit: float, start: int = 1) -> int:
+def longest(device: WalkedGPU, stride: int, hit: float, start: int = 1) -> int:
     """Elements of the longest list of a stride that fits: it does, and one element more does not.
 
     Args:
@@ -125,7 +125,7 @@ def longest(device: Device, stride: int, hit: float, start: int = 1) -> int:
     return low
 
 
-def crowded(device: Device, addresses: np.ndarray, hit: float) -> np.ndarray:
+def crowded(device: WalkedGPU, addresses: np.ndarray, hit: float) -> np.ndarray:
     """The members of the one set that overflows, of a list that fits without its last element: ways + 1 lines.
 
     Walked in circles, they and no others are ever gone. Some may be spared for a while, when a set does not give up
@@ -140,7 +140,7 @@ def crowded(device: Device, addresses: np.ndarray, hit: float) -> np.ndarray:
     raise RuntimeError(f"no set overflows in {MOST_LAPS} laps through {len(addresses)} elements")
 
 
-def _missed(device: Device, addresses: np.ndarray, hit: float, laps: int) -> np.ndarray:
+def _missed(device: WalkedGPU, addresses: np.ndarray, hit: float, laps: int) -> np.ndarray:
     """Positions of the elements that a lap after the first misses (the fine-grained walk of Mei and Chu, TPDS 2017).
 
     One walk tells only GROUPS elements apart, so a long list is walked again, in groups of those that may have missed.
@@ -158,7 +158,7 @@ def _missed(device: Device, addresses: np.ndarray, hit: float, laps: int) -> np.
             return suspects
 
 
-def line_bytes(device: Device, rivals: np.ndarray, fetch: int, hit: float) -> int:
+def line_bytes(device: WalkedGPU, rivals: np.ndarray, fetch: int, hit: float) -> int:
     """The distance from the start of a line at which another line begins.
 
     An element is in the line of a rival if it takes the rival's place, so that the set still overflows, and if it needs
@@ -175,7 +175,7 @@ def line_bytes(device: Device, rivals: np.ndarray, fetch: int, hit: float) -> in
     return distance
 
 
-def latency_behind(device: Device, list_bytes: int, stride: int, hit: float) -> float:
+def latency_behind(device: WalkedGPU, list_bytes: int, stride: int, hit: float) -> float:
     """Mean latency of what the first cache misses, in a list that the second one holds, walked in circles.
 
     Args:

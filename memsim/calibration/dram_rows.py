@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from memsim.calibration.walks import Device
+from memsim.calibration.walks import WalkedGPU
 
 REACH = 1 << 20  # bytes; half a page
 FAR = [REACH + k * 74560 for k in range(3)]  # not all in the address's bank, where they would have to be closed first
@@ -19,7 +19,7 @@ MOST = 1 << 16  # bytes; no row is longer
 CLEAR = 4  # cycles that an open row must win
 
 
-def rows(device: Device, fetch_bytes: int, channels: int) -> dict[str, int]:
+def rows(device: WalkedGPU, fetch_bytes: int, channels: int) -> dict[str, int]:
     """Bytes of a row, and, with several channels, how many in sequence one channel holds: fields of the model.
 
     Args:
@@ -60,7 +60,7 @@ def _together(opened: Callable[[int], bool], stretch: int, channels: int) -> int
     return found
 
 
-def _gain(device: Device, address: int, far: int) -> float:
+def _gain(device: WalkedGPU, address: int, far: int) -> float:
     """Cycles that reading an address takes less after address 0 than after one that is far."""
     after = [device.walk([first, address], np.arange(2))[1].mean for first in (far, 0)]
     return after[0] - after[1]

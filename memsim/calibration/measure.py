@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 
 from memsim.calibration import discover, dram_rows, set_index
-from memsim.calibration.discover import Cache
+from memsim.calibration.discover import DiscoveredCache
 from memsim.calibration.known import Calibration, Point
 from memsim.calibration.simulated import SimulatedDevice
 from memsim.calibration.throughput import take_clock, take_rates
-from memsim.calibration.walks import Device, laps
+from memsim.calibration.walks import WalkedGPU, laps
 from memsim.gpu import board
 from memsim.gpu.carve_out import least_carve_out
 from memsim.gpu.config import GPU
@@ -21,7 +21,7 @@ ROWS = 61  # lines between two accesses of a walk through memory, so that neighb
 MOST_FITS = 3  # of the memory's clock and its latency, each with the other
 
 
-def measure(device: Device, known: Calibration, progress: Callable[[str], None]) -> None:
+def measure(device: WalkedGPU, known: Calibration, progress: Callable[[str], None]) -> None:
     """Let walks and streams find a GPU's caches, its memory and their rates, each if it can be.
 
     Args:
@@ -55,7 +55,7 @@ def measure(device: Device, known: Calibration, progress: Callable[[str], None])
     known.curve = curve(device, known.gpu)
 
 
-def _take_l1(known: Calibration, found: Cache, shared_bytes: int) -> None:
+def _take_l1(known: Calibration, found: DiscoveredCache, shared_bytes: int) -> None:
     known.take({"l1.hit_latency_cycles": round(found.hit_cycles)}, "one element walked in circles")
     granules = {"l1.line_bytes": found.line_bytes, "l1.sector_bytes": found.fetch_bytes}
     known.take(granules, "what is fetched with an element, and what takes its neighbour's place")
@@ -74,7 +74,7 @@ def _carved_by(gpu: GPU, shared_bytes: int) -> int:
     return least_carve_out(gpu.l1, occupancy(gpu, 1, 0, shared_bytes).shared_per_block) if shared_bytes else 0
 
 
-def _take_l2(known: Calibration, found: Cache, behind: float) -> None:
+def _take_l2(known: Calibration, found: DiscoveredCache, behind: float) -> None:
     known.take({"l2.hit_latency_cycles": round(behind)}, "what L1 misses of a list that L2 holds, walked in circles")
     shape = {"l2.line_bytes": found.line_bytes, "l2.fetch_bytes": found.fetch_bytes, "l2.ways": found.ways}
     size = {} if "l2.size_bytes" in known.values else {"l2.size_bytes": found.size_bytes}
@@ -88,13 +88,13 @@ def _take_index(known: Calibration, what: str, search: Callable[[], set_index.Ch
         known.take(found, "lines that no other known index puts into one set do not fit")
 
 
-def _behind(device: Device, l1: Cache, l2: Cache) -> float:
+def _behind(device: WalkedGPU, l1: DiscoveredCache, l2: DiscoveredCache) -> float:
     """Latency of L2 seen through L1."""
     list_bytes = min(16 * l1.size_bytes, l2.size_bytes)
     return discover.latency_behind(device, list_bytes, l1.line_bytes, l1.hit_cycles)
 
 
-def _take_memory(known: Calibration, device: Device, l2: Cache) -> None:
+def _take_memory(known: Calibration, device: WalkedGPU, l2: DiscoveredCache) -> None:
     """DRAM's latency: what a miss takes longer on the GPU than on a simulated one with the values found so far."""
     list_ = _scattered(2 * known.gpu.l2.size_bytes, known.gpu.l2.line_bytes)
     both = device.without_l1(), SimulatedDevice(known.gpu).without_l1()
@@ -104,7 +104,7 @@ def _take_memory(known: Calibration, device: Device, l2: Cache) -> None:
     known.take({"dram.latency_cycles": latency}, how, "fitted")
 
 
-def _take_rows(known: Calibration, device: Device) -> None:
+def _take_rows(known: Calibration, device: WalkedGPU) -> None:
     gpu = known.gpu
     found = known.tried("dram.row_bytes", lambda: dram_rows.rows(device, gpu.l2.fetch_bytes, gpu.dram.channels))
     if found:
@@ -117,14 +117,14 @@ def _scattered(size: int, line: int) -> np.ndarray:
     return np.concatenate([lines[first::ROWS] for first in range(ROWS)]) * line
 
 
-def _miss(device: Device, addresses: np.ndarray, hit: float) -> float:
+def _miss(device: WalkedGPU, addresses: np.ndarray, hit: float) -> float:
     """Mean latency of what no cache has, in the second lap."""
     lap = laps(device, addresses, 2)[-1]
     hits, total = lap.within(hit), int(lap.counts.sum())
     return (total * lap.mean - hits * hit) / max(1, total - hits)
 
 
-def curve(device: Device, gpu: GPU) -> list[Point]:
+def curve(device: WalkedGPU, gpu: GPU) -> list[Point]:
     """Latency against the length of a list, from a line to twice L2, four lengths an octave."""
     line, longest = gpu.l1.line_bytes, 2 * gpu.l2.size_bytes
     sizes = np.unique(np.geomspace(line, longest, 1 + 4 * int(np.log2(longest / line))).astype(int))

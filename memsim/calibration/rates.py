@@ -8,10 +8,10 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.calibration.simulated import SimulatedDevice
-from memsim.calibration.walks import WARPS, Device, Stream
+from memsim.calibration.walks import WARPS, AccessStream, WalkedGPU
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 ACCESSES = 32  # of a warp, in the shorter stream
 PASSES = 8  # of that stream through a ring in L2: the first fetches it, while the others wait or run ahead
@@ -22,13 +22,13 @@ MOST_FITS = 6  # of DRAM's clock
 Curve = list[tuple[int, float]]  # blocks, bytes a cycle
 
 
-def rate(device: Device, stream: Stream) -> float:
+def rate(device: WalkedGPU, stream: AccessStream) -> float:
     """Accesses of warps a cycle, in the steady state."""
     more = device.stream(stream, 2 * ACCESSES) - device.stream(stream, ACCESSES)
     return stream.blocks * WARPS * ACCESSES / max(1.0, more)
 
 
-def slice_cycles(device: Device, gpu: GPU, kind: Kind) -> float:
+def slice_cycles(device: WalkedGPU, gpu: GPU, kind: OpKind) -> float:
     """SM cycles that one slice takes for one sector, all SMs asking for the same.
 
     Args:
@@ -38,10 +38,10 @@ def slice_cycles(device: Device, gpu: GPU, kind: Kind) -> float:
     Raises:
         RuntimeError: more SMs are faster, so that no slice is the limit.
     """
-    width = SECTOR if kind is Kind.load else WORD
-    copies = gpu.l2.partitions if kind is Kind.load else 1  # each partition has one to read
+    width = SECTOR if kind is OpKind.load else WORD
+    copies = gpu.l2.partitions if kind is OpKind.load else 1  # each partition has one to read
     blocks = max(1, gpu.sm.count // 2), gpu.sm.count
-    half, all_ = (rate(device, Stream(kind, 1, SECTOR, width, n)) / copies for n in blocks)
+    half, all_ = (rate(device, AccessStream(kind, 1, SECTOR, width, n)) / copies for n in blocks)
     if gpu.sm.count == 1 or all_ > half * (1 + SAME):
         raise RuntimeError(f"{all_:.2f} a cycle by all SMs, {half:.2f} by half of them: the limit is theirs")
     return 1 / all_
@@ -60,19 +60,19 @@ def whole(sm_cycles: float, gpu: GPU) -> int:
     return cycles
 
 
-def l2_curve(device: Device, gpu: GPU) -> Curve:
+def l2_curve(device: WalkedGPU, gpu: GPU) -> Curve:
     """Bytes a cycle that SMs get of what L2 holds, at growing numbers of blocks."""
     return [(n, l2_rate(device, gpu, n)) for n in _blocks(gpu)]
 
 
-def l2_rate(device: Device, gpu: GPU, blocks: int) -> float:
+def l2_rate(device: WalkedGPU, gpu: GPU, blocks: int) -> float:
     """Bytes a cycle that so many blocks get of what L2 holds."""
     line = gpu.l1.line_bytes
     ring = min(max(1, gpu.l2.size_bytes // 4 // line), blocks * WARPS * ACCESSES // PASSES)
-    return line * rate(device, Stream(Kind.load, ring, line, line, blocks))
+    return line * rate(device, AccessStream(OpKind.load, ring, line, line, blocks))
 
 
-def dram_curve(device: Device, gpu: GPU) -> Curve:
+def dram_curve(device: WalkedGPU, gpu: GPU) -> Curve:
     """Bytes a cycle of what nobody has read before, at growing numbers of blocks."""
     return [(n, _dram_rate(device, gpu, n)) for n in _blocks(gpu)]
 
@@ -96,9 +96,9 @@ def dram_clock(gpu: GPU, curve: Curve) -> float:
     raise RuntimeError(f"streams reach {wanted:.1f} bytes a cycle, simulated ones {got:.1f} at {clock} MHz")
 
 
-def _dram_rate(device: Device, gpu: GPU, blocks: int) -> float:
+def _dram_rate(device: WalkedGPU, gpu: GPU, blocks: int) -> float:
     line = gpu.l1.line_bytes
-    return line * rate(device, Stream(Kind.load, blocks * WARPS * 2 * ACCESSES, line, line, blocks))
+    return line * rate(device, AccessStream(OpKind.load, blocks * WARPS * 2 * ACCESSES, line, line, blocks))
 
 
 def _blocks(gpu: GPU) -> list[int]:

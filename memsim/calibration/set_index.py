@@ -12,8 +12,8 @@ from itertools import islice, product
 
 import numpy as np
 
-from memsim.calibration.discover import Cache, fits
-from memsim.calibration.walks import Device
+from memsim.calibration.discover import DiscoveredCache, fits
+from memsim.calibration.walks import WalkedGPU
 from memsim.gpu.choices import IndexHash
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
@@ -28,7 +28,7 @@ Choice = Mapping[str, str]  # fields of the model -> an index function
 Placed = Callable[[np.ndarray], np.ndarray]  # byte addresses of lines -> their sets
 
 
-def l1_index(device: Device, gpu: GPU, found: Cache, behind: Cache) -> Choice:
+def l1_index(device: WalkedGPU, gpu: GPU, found: DiscoveredCache, behind: DiscoveredCache) -> Choice:
     """The function of L1's sets.
 
     Args:
@@ -47,7 +47,7 @@ def l1_index(device: Device, gpu: GPU, found: Cache, behind: Cache) -> Choice:
     return _only(device, override(gpu, seen), found, choices, _l1_sets, held_behind)
 
 
-def l2_index(device: Device, gpu: GPU, found: Cache) -> Choice:
+def l2_index(device: WalkedGPU, gpu: GPU, found: DiscoveredCache) -> Choice:
     """The functions of L2's slices and of their sets, with as many slices as `gpu` has.
 
     Args:
@@ -62,9 +62,9 @@ def l2_index(device: Device, gpu: GPU, found: Cache) -> Choice:
 
 
 def _only(
-    device: Device,
+    device: WalkedGPU,
     gpu: GPU,
-    found: Cache,
+    found: DiscoveredCache,
     choices: Iterator[Choice],
     sets_of: Callable[[GPU], Placed],
     usable: Callable[[np.ndarray], bool],
@@ -87,7 +87,7 @@ def _only(
     return left[0][0]
 
 
-def _overflow(device: Device, crowds: Iterator[np.ndarray], hit: float) -> bool:
+def _overflow(device: WalkedGPU, crowds: Iterator[np.ndarray], hit: float) -> bool:
     """Whether there are lists, and none of them fits."""
     found = False
     for crowd in crowds:
@@ -97,7 +97,7 @@ def _overflow(device: Device, crowds: Iterator[np.ndarray], hit: float) -> bool:
     return found
 
 
-def _lines(found: Cache) -> np.ndarray:
+def _lines(found: DiscoveredCache) -> np.ndarray:
     """Byte addresses of lines in no order, SPAN times as many as the cache holds."""
     reach = max(SPAN * found.size_bytes, LEAST_SPAN) // found.line_bytes
     number = SPAN * found.size_bytes // found.line_bytes

@@ -10,12 +10,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from memsim.calibration.walks import WARPS, Latencies, Stream
+from memsim.calibration.walks import WARPS, AccessStream, Latencies
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
-from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Flag, Kind, LoadClass
+from memsim.trace.schema import NO_WAIT, WAIT_COLUMNS, Flag, LoadClass, OpKind
 from memsim.trace.transactions import BYPASS_FLAG, INSTRUCTION, NOTHING, Transactions
 
 QUIET = {f"stochastic.{name}": False for name in ("start_alignment", "warp_weights", "arbitration")}
@@ -43,15 +43,15 @@ class SimulatedDevice:
         return SimulatedDevice(override(self._gpu, {"l1.enabled": False}), self._seed)
 
     def walk(self, addresses: Sequence[int] | np.ndarray, groups: Sequence[int] | np.ndarray) -> list[Latencies]:
-        """As :meth:`memsim.calibration.walks.Device.walk`."""
+        """As :meth:`memsim.calibration.walks.WalkedGPU.walk`."""
         return self._run(self._one_sm, [np.asarray(addresses)], [np.asarray(groups)])
 
     def blocks(self, lists: Sequence[np.ndarray], groups: Sequence[np.ndarray]) -> list[Latencies]:
         """As :meth:`walk`, with a list and its groups for each block: one thread a block, one block an SM at a time."""
         return self._run(self._gpu, lists, groups)
 
-    def stream(self, stream: Stream, accesses: int) -> float:
-        """As :meth:`memsim.calibration.walks.Device.stream`."""
+    def stream(self, stream: AccessStream, accesses: int) -> float:
+        """As :meth:`memsim.calibration.walks.WalkedGPU.stream`."""
         (draws,) = self._seeds.spawn(1)
         resident = self._gpu.sm.max_warps // WARPS
         return float(System(_streamed(self._gpu, stream, accesses), self._gpu, resident, draws).run().cycles)
@@ -72,7 +72,7 @@ def _transactions(gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.nda
     instructions = np.zeros(n, INSTRUCTION)
     instructions["first"], instructions["count"] = np.arange(n), 1
     instructions["op"] = np.concatenate(groups)
-    instructions["kind"], instructions["flags"] = Kind.load, Flag.sequence
+    instructions["kind"], instructions["flags"] = OpKind.load, Flag.sequence
     return Transactions(
         instructions=instructions,
         lines=numbers.astype("<u4"),
@@ -85,7 +85,7 @@ def _transactions(gpu: GPU, lists: Sequence[np.ndarray], groups: Sequence[np.nda
     )
 
 
-def _streamed(gpu: GPU, stream: Stream, accesses: int) -> Transactions:
+def _streamed(gpu: GPU, stream: AccessStream, accesses: int) -> Transactions:
     """What the coalescer makes of a stream: an instruction asks for the sectors of its unit, which one line holds."""
     warps = stream.blocks * WARPS
     first, turns = np.arange(warps)[:, None], np.arange(accesses)
@@ -93,10 +93,10 @@ def _streamed(gpu: GPU, stream: Stream, accesses: int) -> Transactions:
     lines, numbers = np.unique(address // gpu.l1.line_bytes, return_inverse=True)
     begin = address % gpu.l1.line_bytes // 32
     masks = (((1 << -(-stream.width // 32)) - 1) << begin).astype("u1")
-    returns = stream.kind is not Kind.reduction
+    returns = stream.kind is not OpKind.reduction
     instructions = np.zeros(len(address), INSTRUCTION)
     instructions["first"], instructions["count"] = np.arange(len(address)), 1
-    instructions["kind"], instructions["flags"] = stream.kind, BYPASS_FLAG if stream.kind is Kind.load else 0
+    instructions["kind"], instructions["flags"] = stream.kind, BYPASS_FLAG if stream.kind is OpKind.load else 0
     instructions["answers"] = LoadClass.long if returns else NOTHING
     for name in WAIT_COLUMNS:
         instructions[name] = NO_WAIT

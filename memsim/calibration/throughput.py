@@ -6,11 +6,11 @@ from memsim.calibration import rates
 from memsim.calibration.known import Calibration
 from memsim.calibration.rates import SAME
 from memsim.calibration.simulated import SimulatedDevice
-from memsim.calibration.walks import Device
-from memsim.trace.schema import Kind
+from memsim.calibration.walks import WalkedGPU
+from memsim.trace.schema import OpKind
 
 
-def take_rates(known: Calibration, device: Device) -> None:
+def take_rates(known: Calibration, device: WalkedGPU) -> None:
     """Take over the rates of L2's slices and of an SM, each if it can be told from the other, and keep the curves.
 
     Args:
@@ -22,17 +22,17 @@ def take_rates(known: Calibration, device: Device) -> None:
     _take_reply(known)
 
 
-def _take_slices(known: Calibration, device: Device) -> None:
+def _take_slices(known: Calibration, device: WalkedGPU) -> None:
     """What a slice takes for a sector, in cycles of L2's clock, and that clock where the base's cannot be right."""
 
-    def measured(kind: Kind) -> float | None:
+    def measured(kind: OpKind) -> float | None:
         return known.tried(_name(kind), lambda: rates.slice_cycles(device, known.gpu, kind))
 
-    def cycles(kind: Kind, each: float | None) -> int | None:
+    def cycles(kind: OpKind, each: float | None) -> int | None:
         return None if each is None else known.tried(_name(kind), lambda: rates.whole(each, known.gpu))
 
-    each = {kind: measured(kind) for kind in (Kind.load, Kind.atomic, Kind.reduction)}
-    _take_l2_clock(known, each[Kind.load])
+    each = {kind: measured(kind) for kind in (OpKind.load, OpKind.atomic, OpKind.reduction)}
+    _take_l2_clock(known, each[OpKind.load])
     mhz = known.gpu.l2.clock_mhz
     clock = f", L2's clock taken as {mhz:g} MHz" if mhz else ""
     of_load, of_atomic, of_reduction = (cycles(kind, took) for kind, took in each.items())
@@ -44,7 +44,7 @@ def _take_slices(known: Calibration, device: Device) -> None:
         known.take({"l2.partial_store_cycles": of_reduction}, f"atomics of one word by all SMs, results unused{clock}")
 
 
-def _name(kind: Kind) -> str:
+def _name(kind: OpKind) -> str:
     return f"{kind.name}s of one sector"
 
 

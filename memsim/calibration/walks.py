@@ -10,7 +10,7 @@ from typing import Protocol, Self
 import numpy as np
 
 from memsim.hierarchy.counters import latency_bin_edges
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ WARPS = 16  # of a block of a stream
 
 
 @dataclass(frozen=True)
-class Stream:
+class AccessStream:
     """Accesses of many warps that none waits for: one after the other to a ring of units, as if all warps were one.
 
     Access i of warp w, of n, goes to unit (w + i n) mod `units`. L1 serves none of them.
@@ -59,14 +59,14 @@ class Stream:
         blocks: of WARPS warps each.
     """
 
-    kind: Kind
+    kind: OpKind
     units: int
     stride: int
     width: int
     blocks: int
 
 
-class Device(Protocol):
+class WalkedGPU(Protocol):
     """A GPU that can be walked.
 
     Attributes:
@@ -88,7 +88,7 @@ class Device(Protocol):
             Latencies of every group.
         """
 
-    def stream(self, stream: Stream, accesses: int) -> float:
+    def stream(self, stream: AccessStream, accesses: int) -> float:
         """SM cycles that a stream takes from its first instruction to its last answer.
 
         Args:
@@ -96,7 +96,7 @@ class Device(Protocol):
         """
 
 
-class ManySMs(Device, Protocol):
+class ManySMs(WalkedGPU, Protocol):
     """One whose SMs can be walked at the same time.
 
     Attributes:
@@ -109,6 +109,6 @@ class ManySMs(Device, Protocol):
         """As :meth:`walk`, with a list and its groups for each block: one thread a block, one block an SM at a time."""
 
 
-def laps(device: Device, addresses: Sequence[int] | np.ndarray, number: int = 3) -> list[Latencies]:
+def laps(device: WalkedGPU, addresses: Sequence[int] | np.ndarray, number: int = 3) -> list[Latencies]:
     """Walk one list in circles: latencies of each lap."""
     return device.walk(np.tile(addresses, number), np.repeat(np.arange(number), len(addresses)))

@@ -11,8 +11,8 @@ import numpy as np
 
 from memsim.capture.protocol import Allocation, AllocationKind, ProtocolError
 from memsim.sources.ptx.machine.log import UNNUMBERED
-from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, Memory, Region, RegionTable
-from memsim.sources.ptx.textures import Texture
+from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, DeviceMemory, Region, RegionTable
+from memsim.sources.ptx.textures import BoundTexture
 from memsim.support.errors import InputError
 from memsim.trace.schema import ArrayInfo, Space
 
@@ -45,7 +45,7 @@ class Arena:
         self.bytes = np.zeros(0, np.uint8)
 
 
-class ProcessMemory(Memory):
+class ProcessMemory(DeviceMemory):
     """The allocations of a process, at the addresses that its pointers have.
 
     A trace gets addresses of its own, so that it is the same in every run: first the arrays that the launch's
@@ -99,7 +99,7 @@ class ProcessMemory(Memory):
         self._stale = True
         self.version += 1
 
-    def set_texture(self, number: int, texture: Texture | None) -> None:
+    def set_texture(self, number: int, texture: BoundTexture | None) -> None:
         """Add a texture or surface object; None: remove it."""
         self.textures.pop(number, None)
         if texture is not None:

@@ -10,7 +10,7 @@ from memsim.capture.arena import Arena, ProcessMemory
 from memsim.capture.device_runtime import HEAP_ADDRESS, WORKSPACE_ADDRESS
 from memsim.capture.fatbin import ImageError, OnlyMachineCode
 from memsim.capture.faults import explained, status_of
-from memsim.capture.launches import Benchmarked, Device, Launches
+from memsim.capture.launches import Benchmarked, CapturedDevice, Launches
 from memsim.capture.modules import Modules
 from memsim.capture.outcome import CALLED
 from memsim.capture.properties import launch_milliseconds, properties
@@ -19,15 +19,15 @@ from memsim.capture.protocol import (
     Allocations,
     Benchmark,
     Fields,
-    Frame,
     Hello,
-    Kind,
     LaunchRequest,
     LoadModule,
+    MessageFrame,
+    MessageKind,
     Payload,
     PlaceVariables,
     ProtocolError,
-    Status,
+    ReplyStatus,
     TextureRequest,
     _close,
     module_reply,
@@ -65,7 +65,7 @@ class Conversation:
     launches: Launches
     timer: Timer | LaunchTimer | None
     wait: Callable[[], None]
-    devices: dict[socket.socket, tuple[Device, Arena]] = field(default_factory=dict)
+    devices: dict[socket.socket, tuple[CapturedDevice, Arena]] = field(default_factory=dict)
 
     @property
     def is_done(self) -> bool:
@@ -80,47 +80,47 @@ class Conversation:
         if known is not None:
             known[1].close()
 
-    def answer(self, connection: socket.socket, frame: Frame) -> Reply | None:
+    def answer(self, connection: socket.socket, frame: MessageFrame) -> Reply | None:
         """The reply to a message; None for one that has no reply.
 
         Raises:
             ProtocolError: the message makes no sense.
         """
         f = Fields(frame.payload)
-        if frame.kind == Kind.hello:
+        if frame.kind == MessageKind.hello:
             return self._hello(connection, Hello.read(f), frame.descriptors)
         _close(frame.descriptors)
-        if frame.kind == Kind.unsupported:
+        if frame.kind == MessageKind.unsupported:
             self.launches.note(f"{CALLED}{f.text()}, which memsim does not have")
             return None
-        if frame.kind == Kind.note:
+        if frame.kind == MessageKind.note:
             self.launches.note(f.text())
             return None
         if connection not in self.devices:
             raise ProtocolError("the first message of a process must be hello")
         device, _ = self.devices[connection]
         match frame.kind:
-            case Kind.load_module:
+            case MessageKind.load_module:
                 return self._load(device, LoadModule.read(f))
-            case Kind.place_variables:
+            case MessageKind.place_variables:
                 return self._place(device, PlaceVariables.read(f))
-            case Kind.allocations:
+            case MessageKind.allocations:
                 changes = Allocations.read(f)
                 device.memory.update(changes.removed, changes.added)
                 return None
-            case Kind.launch:
+            case MessageKind.launch:
                 return self._launch(connection, device, LaunchRequest.read(f))
-            case Kind.finish:
+            case MessageKind.finish:
                 return Reply(*device.finished)
-            case Kind.benchmark:
+            case MessageKind.benchmark:
                 return self._benchmark(device, Benchmark.read(f))
-            case Kind.texture:
+            case MessageKind.texture:
                 request = TextureRequest.read(f)
                 device.memory.set_texture(request.number, request.texture)
                 return Reply()
-            case Kind.assembled:
+            case MessageKind.assembled:
                 return self._assembled(device, f.u64(), f.u32())
-            case Kind.tuned:
+            case MessageKind.tuned:
                 return self._tuned(device, f.text())
         raise ProtocolError(f"there is no message of kind {frame.kind}")
 
@@ -130,40 +130,40 @@ class Conversation:
             raise ProtocolError(f"version {hello.version} of the libraries is not this memsim's ({VERSION})")
         _close(descriptors[1:])
         arena = Arena(descriptors[0], hello.bytes)
-        device = Device(ProcessMemory(arena))
+        device = CapturedDevice(ProcessMemory(arena))
         device.memory.add_own(HEAP_ADDRESS, device.heap.bytes, "device heap")
         device.memory.add_own(WORKSPACE_ADDRESS, device.workspace, "grid workspace")
         self.devices[connection] = device, arena
         return Reply(Payload().text(properties(self.gpu)).bytes)
 
-    def _load(self, device: Device, request: LoadModule) -> Reply:
+    def _load(self, device: CapturedDevice, request: LoadModule) -> Reply:
         try:
             module = self.modules.load(request.image)
         except ImageError as error:
             self.launches.refused.append(str(error))
-            status = Status.no_binary_for_gpu if isinstance(error, OnlyMachineCode) else Status.invalid_image
+            status = ReplyStatus.no_binary_for_gpu if isinstance(error, OnlyMachineCode) else ReplyStatus.invalid_image
             return Reply(Payload().text(str(error)).bytes, status)
         except InputError as error:
             self.launches.refused.append(str(error))
-            return Reply(Payload().text(str(error)).bytes, Status.invalid_ptx)
+            return Reply(Payload().text(str(error)).bytes, ReplyStatus.invalid_ptx)
         device.modules[module.number] = module
         return Reply(module_reply(module.number, *self.modules.describe(module)))
 
-    def _assembled(self, device: Device, handle: int, function: int) -> Reply:
+    def _assembled(self, device: CapturedDevice, handle: int, function: int) -> Reply:
         module = device.modules.get(handle)
         if module is None or function >= len(module.kernels):
-            return Reply(status=Status.invalid_value)
+            return Reply(status=ReplyStatus.invalid_value)
         known = self.modules.attributes(module, module.kernels[function])
         return Reply(Payload().u32(known.registers, known.static_shared, known.local_bytes, known.const_bytes).bytes)
 
-    def _place(self, device: Device, request: PlaceVariables) -> Reply:
+    def _place(self, device: CapturedDevice, request: PlaceVariables) -> Reply:
         module = device.modules.get(request.module)
         if module is None:
-            return Reply(status=Status.invalid_value)
+            return Reply(status=ReplyStatus.invalid_value)
         module.place(request.addresses, device.memory)
         return Reply()
 
-    def _launch(self, connection: socket.socket, device: Device, request: LaunchRequest) -> Reply | None:
+    def _launch(self, connection: socket.socket, device: CapturedDevice, request: LaunchRequest) -> Reply | None:
         """Run a launch; None if the program went on while it ran, so that ``finish`` has the reply."""
         waiting = WaitForHost(connection)
         reply = self._run(device, request, waiting)
@@ -172,10 +172,10 @@ class Conversation:
         device.finished = reply.payload, reply.status
         return None
 
-    def _run(self, device: Device, request: LaunchRequest, waiting: WaitForHost) -> Reply:
+    def _run(self, device: CapturedDevice, request: LaunchRequest, waiting: WaitForHost) -> Reply:
         module = device.modules.get(request.module)
         if module is None or request.function >= len(module.kernels):
-            return Reply(Payload().u64(0).text("").bytes, Status.invalid_value)
+            return Reply(Payload().u64(0).text("").bytes, ReplyStatus.invalid_value)
         self.wait()
         try:
             if device.benchmark is not None and self.timer is not None:
@@ -190,7 +190,7 @@ class Conversation:
             return Reply(Payload().u64(0).raw(_text(self.launches.printed)).bytes, status_of(error))
         return Reply(Payload().u64(ran.nanoseconds).raw(_text(ran.text)).bytes)
 
-    def _benchmark(self, device: Device, request: Benchmark) -> Reply:
+    def _benchmark(self, device: CapturedDevice, request: Benchmark) -> Reply:
         if request.report:
             device.reports = request.begins
             return Reply(Payload().f64(0).u32(0).bytes)
@@ -203,7 +203,7 @@ class Conversation:
         spent = sum(one.milliseconds for one in done.launches) + overhead
         return Reply(Payload().f64(spent).u32(len(done.launches)).bytes)
 
-    def _tuned(self, device: Device, report: str) -> Reply:
+    def _tuned(self, device: CapturedDevice, report: str) -> Reply:
         tuned = read_report(report, device.benchmarks)
         if isinstance(self.timer, Timer):
             self.timer.tuned.append(tuned)

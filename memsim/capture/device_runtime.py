@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from memsim.capture.formatting import formatted
-from memsim.sources.ptx.device import Device
+from memsim.sources.ptx.device import KernelMachine
 from memsim.sources.ptx.failures import KernelFailure, index_of, warp_place
 from memsim.sources.ptx.inline import ASSERT, FREE, MALLOC, PRINTF
 from memsim.sources.ptx.machine import tables
@@ -79,7 +79,7 @@ class DeviceRuntime:
         self._heap = heap
         self.text: list[bytes] = []
 
-    def __call__(self, device: Device) -> None:
+    def __call__(self, device: KernelMachine) -> None:
         m = device.machine
         warp, active = int(m.status[tables.WARP_NOW]), int(m.status[tables.STOP_LANE])
         row = m.code[int(m.status[tables.STOP_PC])]
@@ -89,7 +89,7 @@ class DeviceRuntime:
             result = self._call(int(row[X]), values, device, warp, lane)
             m.registers[warp, row[DST], lane] = result
 
-    def _call(self, number: int, values: list[int], device: Device, warp: int, lane: int) -> int:
+    def _call(self, number: int, values: list[int], device: KernelMachine, warp: int, lane: int) -> int:
         if number == PRINTF:
             reader = LaneMemory(device, warp, lane)
             text, count = formatted(reader.text(values[0]), reader, values[1])
@@ -104,7 +104,7 @@ class DeviceRuntime:
         raise _failed(values, device, warp, lane)
 
 
-def _failed(values: list[int], device: Device, warp: int, lane: int) -> AssertFailed:
+def _failed(values: list[int], device: KernelMachine, warp: int, lane: int) -> AssertFailed:
     reader, launch = LaneMemory(device, warp, lane), device.launch
     message, file, function = (reader.text(values[k]).decode("utf-8", "replace") for k in (0, 1, 3))
     block = warp_place(device.machine, warp, launch)
@@ -125,7 +125,7 @@ def _lanes(active: int) -> Iterator[int]:
 class LaneMemory:
     """What one lane reads through generic addresses; what lies nowhere is empty or 0."""
 
-    def __init__(self, device: Device, warp: int, lane: int) -> None:
+    def __init__(self, device: KernelMachine, warp: int, lane: int) -> None:
         self._m, self._warp, self._lane = device.machine, warp, lane
 
     def _host(self, address: int) -> tuple[int, int]:

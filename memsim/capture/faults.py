@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from memsim.capture.arena import ProcessMemory, describe
 from memsim.capture.device_runtime import AssertFailed
-from memsim.capture.protocol import Status
+from memsim.capture.protocol import ReplyStatus
 from memsim.sources.ptx.failures import PROBLEMS, Fault, KernelFailure
 from memsim.sources.ptx.machine.codes import Stop
 from memsim.sources.ptx.ops import kind_of
 from memsim.support.errors import InputError
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 _STATUS = {
-    Stop.outside: Status.illegal_address,
-    Stop.misaligned: Status.misaligned_address,
-    Stop.endless: Status.launch_timeout,
-    Stop.trapped: Status.launch_failed,
+    Stop.outside: ReplyStatus.illegal_address,
+    Stop.misaligned: ReplyStatus.misaligned_address,
+    Stop.endless: ReplyStatus.launch_timeout,
+    Stop.trapped: ReplyStatus.launch_failed,
 }
-_ACCESS = {Kind.load: "read", Kind.store: "write", Kind.atomic: "atomic", Kind.reduction: "atomic"}
+_ACCESS = {OpKind.load: "read", OpKind.store: "write", OpKind.atomic: "atomic", OpKind.reduction: "atomic"}
 
 
 def status_of(error: InputError) -> int:
     """The CUDA error of a launch that failed."""
     if isinstance(error, AssertFailed):
-        return Status.assert_failed
+        return ReplyStatus.assert_failed
     if isinstance(error, KernelFailure) and error.fault is not None:
-        return _STATUS.get(error.fault.stop, Status.launch_failed)
-    return Status.launch_failed
+        return _STATUS.get(error.fault.stop, ReplyStatus.launch_failed)
+    return ReplyStatus.launch_failed
 
 
 def explained(error: InputError, kernel: str, memory: ProcessMemory, program: str) -> InputError:

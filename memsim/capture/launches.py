@@ -27,13 +27,13 @@ from memsim.capture.timer import TIMED_BLOCKS, LaunchTimer, Timer
 from memsim.capture.tuning import TimedLaunch
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
-from memsim.sources.ptx.launch import Launch, parameter_bytes, parsed, with_code
+from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, parsed, with_code
 from memsim.sources.ptx.mangled import variable_name
-from memsim.sources.ptx.module import Function, Variable
+from memsim.sources.ptx.module import Function, PtxVariable
 from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.ptxas import kernel_name, registers_of
-from memsim.sources.ptx.trace import HostWaits, Progress, Run
-from memsim.sources.ptx.whole import Counts, run_and_trace
+from memsim.sources.ptx.trace import HostWaits, KernelRun, Progress
+from memsim.sources.ptx.whole import ExecutedCounts, run_and_trace
 from memsim.sources.sass.assemble import target
 from memsim.sources.wanted import ALL, Wanted
 from memsim.support.errors import InputError
@@ -58,7 +58,7 @@ class Benchmarked:
 
 
 @dataclass
-class Device:
+class CapturedDevice:
     """What the server keeps of one process.
 
     Attributes:
@@ -81,13 +81,13 @@ class Device:
     benchmark: Benchmarked | None = None
     benchmarks: list[list[TimedLaunch]] = field(default_factory=list)
     reports: bool = False
-    ready: OrderedDict[tuple[Any, ...], tuple[Run, int]] = field(default_factory=OrderedDict)
+    ready: OrderedDict[tuple[Any, ...], tuple[KernelRun, int]] = field(default_factory=OrderedDict)
     host_waits: HostWaits | None = None
     finished: tuple[bytes, int] = (b"", 0)
 
 
 @dataclass(frozen=True)
-class Counted:
+class CountedLaunch:
     """A launch that has run, and how many accesses it made to global memory."""
 
     kernel: str
@@ -105,7 +105,7 @@ class Counted:
 class Taken:
     """A trace of a launch, in its temporary place; ``timed``: of one in a benchmark, in case that no other comes."""
 
-    counted: Counted
+    counted: CountedLaunch
     order: int
     path: Path
     timed: bool = False
@@ -158,7 +158,7 @@ class Launches:
     about: dict[str, Any] = field(default_factory=dict)
     progress: Progress | None = None
     counts: Counter[str] = field(default_factory=Counter)
-    heaviest: dict[str, Counted] = field(default_factory=dict)
+    heaviest: dict[str, CountedLaunch] = field(default_factory=dict)
     best: dict[str, Taken] = field(default_factory=dict)
     taken: list[Taken] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -201,7 +201,7 @@ class Launches:
         captured = {(one.counted.kernel, one.counted.index) for one in self.traces if not one.timed}
         return not self.wanted.to_end and self._are_all(captured | {(name, index)})
 
-    def run(self, device: Device, request: LaunchRequest, host_waits: HostWaits | None = None) -> Ran:
+    def run(self, device: CapturedDevice, request: LaunchRequest, host_waits: HostWaits | None = None) -> Ran:
         """Run a launch, traced if it is wanted.
 
         Args:
@@ -234,7 +234,7 @@ class Launches:
         spent = launch_nanoseconds(self.gpu, counts.executed, counts.sectors, launch.n_blocks)
         return Ran(spent, self.printed)
 
-    def time(self, device: Device, request: LaunchRequest, timer: Timer | LaunchTimer) -> Ran:
+    def time(self, device: CapturedDevice, request: LaunchRequest, timer: Timer | LaunchTimer) -> Ran:
         """Time a launch of the benchmark under way: some of its blocks run, traced.
 
         Raises:
@@ -258,7 +258,7 @@ class Launches:
         def trace(blocks: str, name: str) -> Path:
             path = (timer.folder or self.folder) / f"{name}{SUFFIX}"
             coded = self._with_machine_code(module, launch)
-            run = Run(coded, device.memory, check=True, tracing=True, host_calls=runtime)
+            run = KernelRun(coded, device.memory, check=True, tracing=True, host_calls=runtime)
             run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True)
             return path
 
@@ -277,15 +277,15 @@ class Launches:
         return any(one.counted.kernel == name for one in self.traces)
 
     def _trace_timed(
-        self, device: Device, module: LoadedModule, launch: Launch, runtime: DeviceRuntime, name: str
+        self, device: CapturedDevice, module: LoadedModule, launch: PtxLaunch, runtime: DeviceRuntime, name: str
     ) -> None:
         """Trace some blocks of a launch of a benchmark, in case that the program makes no other."""
         path = self.folder / f"{self._order}-timed{SUFFIX}"
         device.memory.name_arrays(self._array_names(module, launch))
-        run = Run(launch, device.memory, check=False, tracing=True, host_calls=runtime)
+        run = KernelRun(launch, device.memory, check=False, tracing=True, host_calls=runtime)
         blocks = self.wanted.blocks or TIMED_BLOCKS
         done = run_and_trace(run, lambda: run, path, self.gpu, blocks, only_snapshot=True, progress=self.progress)
-        counted = Counted(name, 0, launch.grid, launch.block, 0)  # any launch that runs whole has more
+        counted = CountedLaunch(name, 0, launch.grid, launch.block, 0)  # any launch that runs whole has more
         if done.trace is not None and self.wanted.heaviest:
             self.best[self._group(name)] = Taken(counted, self._order, path)
         elif done.trace is not None:
@@ -304,7 +304,7 @@ class Launches:
         """Whether ``--kernel`` names a kernel that was launched."""
         return matches(self.wanted.kernels, name, self.entries[name])
 
-    def _is_wanted(self, name: str, entry: str, index: int, launch: Launch) -> bool:
+    def _is_wanted(self, name: str, entry: str, index: int, launch: PtxLaunch) -> bool:
         if not matches(self.wanted.kernels, name, entry):
             return False
         if not self.wanted.heaviest:
@@ -314,7 +314,7 @@ class Launches:
         accesses, times = self._steady.get(_shape(name, launch), (0, 0))
         return best is None or times < STEADY or accesses > best.counted.accesses
 
-    def _has_blocks(self, launch: Launch) -> bool:
+    def _has_blocks(self, launch: PtxLaunch) -> bool:
         """Whether a launch has the blocks of ``--blocks``; where launches are compared, those without are left out."""
         try:
             if self.wanted.blocks is not None and self.wanted.heaviest:
@@ -339,9 +339,9 @@ class Launches:
         best = self.best.get(self._group(name)) if self.wanted.heaviest else None
         return lambda guess: best is None or guess * FAR >= best.counted.accesses
 
-    def _count(self, name: str, index: int, launch: Launch, counts: Counts) -> None:
+    def _count(self, name: str, index: int, launch: PtxLaunch, counts: ExecutedCounts) -> None:
         """Remember what a launch accessed."""
-        counted = Counted(name, index, launch.grid, launch.block, counts.accesses)
+        counted = CountedLaunch(name, index, launch.grid, launch.block, counts.accesses)
         before, times = self._steady.get(_shape(name, launch), (counts.accesses, 0))
         self._steady[_shape(name, launch)] = counts.accesses, times + 1 if before == counts.accesses else 1
         if name not in self.heaviest or counts.accesses > self.heaviest[name].accesses:
@@ -350,12 +350,18 @@ class Launches:
     # -- running
 
     def _traced(
-        self, device: Device, module: LoadedModule, launch: Launch, runtime: DeviceRuntime, name: str, index: int
-    ) -> Counts:
+        self,
+        device: CapturedDevice,
+        module: LoadedModule,
+        launch: PtxLaunch,
+        runtime: DeviceRuntime,
+        name: str,
+        index: int,
+    ) -> ExecutedCounts:
         """Run a launch and keep its trace, if it is the best so far where that is wanted."""
         path = self.folder / f"{self._order}{SUFFIX}"
         device.memory.name_arrays(self._array_names(module, launch))
-        traced = Run(
+        traced = KernelRun(
             self._with_machine_code(module, launch), device.memory, check=True, tracing=True, host_calls=runtime
         )
         traced.host_waits = device.host_waits
@@ -375,7 +381,9 @@ class Launches:
                     f"{name}: {done.trace.n_blocks} of {launch.n_blocks} blocks are traced, as each executes many "
                     "instructions; --blocks 2x traces twice as many as the GPU holds"
                 )
-            self._keep(Taken(Counted(name, index, launch.grid, launch.block, done.counts.accesses), self._order, path))
+            self._keep(
+                Taken(CountedLaunch(name, index, launch.grid, launch.block, done.counts.accesses), self._order, path)
+            )
             if self.wanted.snapshot_only and done.trace.n_blocks < launch.n_blocks:
                 self.spoilt.append(f"{done.trace.n_blocks} of {launch.n_blocks} blocks of {name} ran")
         return done.counts
@@ -394,17 +402,17 @@ class Launches:
         if one is not self.best[group]:
             one.path.unlink()
 
-    def _executed(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Counts:
+    def _executed(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> ExecutedCounts:
         """Run a launch for its results."""
-        counts = Counts()
+        counts = ExecutedCounts()
         run = self._ready(device, launch, runtime)
         run.all_blocks(range(launch.n_blocks))
         counts.add(run)
         return counts
 
-    def _prepared(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Counts:
+    def _prepared(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> ExecutedCounts:
         """Run a launch that prepares a measurement; one that takes long does not run to its end."""
-        counts, run = Counts(), self._ready(device, launch, runtime)
+        counts, run = ExecutedCounts(), self._ready(device, launch, runtime)
         last = time.monotonic() + PREPARATION_SECONDS
 
         def check(done: int, total: int) -> None:
@@ -421,7 +429,7 @@ class Launches:
         counts.add(run)
         return counts
 
-    def _ready(self, device: Device, launch: Launch, runtime: DeviceRuntime) -> Run:
+    def _ready(self, device: CapturedDevice, launch: PtxLaunch, runtime: DeviceRuntime) -> KernelRun:
         """A kernel ready to run: that of an earlier launch with the same extents, where there is one."""
         key = (
             launch.ptx,
@@ -437,17 +445,19 @@ class Launches:
             run, before = found
             run.relaunch(launch, parameter_bytes(launch, launch.function), device.memory, before != version)
         else:
-            run = Run(launch, device.memory, check=True, tracing=False)
+            run = KernelRun(launch, device.memory, check=True, tracing=False)
         run.host_calls, run.host_waits = runtime, device.host_waits
         device.ready[key] = run, version
         if len(device.ready) > KEPT_RUNS:
             device.ready.popitem(last=False)
         return run
 
-    def _launch(self, device: Device, module: LoadedModule, entry: str, request: LaunchRequest, index: int) -> Launch:
+    def _launch(
+        self, device: CapturedDevice, module: LoadedModule, entry: str, request: LaunchRequest, index: int
+    ) -> PtxLaunch:
         device.memory.use_variables(module.places)
         text = module.text_of(entry)
-        return Launch(
+        return PtxLaunch(
             ptx=text,
             kernel=entry,
             grid=request.grid,
@@ -463,13 +473,13 @@ class Launches:
             workspace=WORKSPACE_ADDRESS if request.cooperative else 0,
         )
 
-    def _with_machine_code(self, module: LoadedModule, launch: Launch) -> Launch:
+    def _with_machine_code(self, module: LoadedModule, launch: PtxLaunch) -> PtxLaunch:
         """The launch with what the assembler makes of its kernel."""
         code = self.modules.machine_code(module, launch.kernel)
         sass = self.modules.sass_kernel(module, launch.kernel)
         return with_code(replace(launch, registers=self._registers(module, launch), machine_code=code), sass)
 
-    def _registers(self, module: LoadedModule, launch: Launch) -> int:
+    def _registers(self, module: LoadedModule, launch: PtxLaunch) -> int:
         """Registers of a thread: as given, else as the assembler says."""
         if self.wanted.registers is not None:
             return self.wanted.registers
@@ -482,7 +492,7 @@ class Launches:
         """Keep a line for the user, once."""
         self.notes += [line] if line not in self.notes else []
 
-    def _array_names(self, module: LoadedModule, launch: Launch) -> list[tuple[int, str, int]]:
+    def _array_names(self, module: LoadedModule, launch: PtxLaunch) -> list[tuple[int, str, int]]:
         """Address, name and bytes of an element of each array that a launch's arguments and variables tell."""
         function = launch.function
         files = [path for name in launch.module.files.values() for path in launch.sources(name)]
@@ -494,7 +504,7 @@ class Launches:
         return found
 
 
-def _pointers(launch: Launch, function: Function, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
+def _pointers(launch: PtxLaunch, function: Function, names: tuple[str, ...]) -> list[tuple[int, str, int]]:
     """The words of a launch's parameters that may be addresses, with the parameter's name."""
     data, found, at = parameter_bytes(launch, function), [], 0
     for name, one in zip(names, function.parameters, strict=True):
@@ -507,7 +517,7 @@ def _pointers(launch: Launch, function: Function, names: tuple[str, ...]) -> lis
     return found
 
 
-def _element_bytes(variable: Variable) -> int:
+def _element_bytes(variable: PtxVariable) -> int:
     """Bytes of a variable's element; 0 where the compiler declares bytes, whatever lies in them."""
     return variable.element_bytes if variable.element_bytes > 1 else 0
 
@@ -517,8 +527,8 @@ def _extents(extents: tuple[int, int, int]) -> str:
     return f"{x}x{y}x{z}" if z > 1 else f"{x}x{y}" if y > 1 else str(x)
 
 
-def _shape(name: str, launch: Launch) -> tuple[Any, ...]:
+def _shape(name: str, launch: PtxLaunch) -> tuple[Any, ...]:
     return name, launch.grid, launch.block, launch.shared_bytes
 
 
-__all__ = ["Benchmarked", "Counted", "Device", "Launches", "Ran", "Taken"]
+__all__ = ["Benchmarked", "CountedLaunch", "CapturedDevice", "Launches", "Ran", "Taken"]

@@ -88,7 +88,7 @@ _STAND_INS = {  # by folder in native/libraries
 
 
 @dataclass(frozen=True)
-class Unit:
+class LibrarySource:
     """One translation unit: its object's name, the files it includes, macros, options, and text of its own."""
 
     name: str
@@ -161,25 +161,28 @@ def _sources(folder: Path, *without: str) -> tuple[Path, ...]:
     return tuple(path for path in sorted(folder.glob("*.cpp")) if path.name not in without)
 
 
-def _folder_units(name: str, folder: Path, *options: str) -> list[Unit]:
+def _folder_units(name: str, folder: Path, *options: str) -> list[LibrarySource]:
     """A folder's files as one unit; the file of the functions that nobody implemented declares them differently."""
     apart = [folder / f"{one}.cpp" for one in ("unsupported", "entry_point_tables")]
-    units = [Unit(f"{name}_{path.stem}", (path,)) for path in apart if path.exists()]
-    return [Unit(name, _sources(folder, "version.cpp", *(path.name for path in apart)), options=options), *units]
+    units = [LibrarySource(f"{name}_{path.stem}", (path,)) for path in apart if path.exists()]
+    return [
+        LibrarySource(name, _sources(folder, "version.cpp", *(path.name for path in apart)), options=options),
+        *units,
+    ]
 
 
-def _core_units() -> list[Unit]:
+def _core_units() -> list[LibrarySource]:
     version = NATIVE / "runtime" / "version.cpp"
     return [
         *_folder_units("core", NATIVE / "core"),
         *_folder_units("driver", NATIVE / "driver", "-O0"),
         *_folder_units("runtime", NATIVE / "runtime", "-O0"),
-        *(Unit(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
-        Unit("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
+        *(LibrarySource(f"version{major}", (version,), (f"MEMSIM_CUDART={major}",)) for major in _CUDART),
+        LibrarySource("host_memory", (NATIVE / "host_memory.cpp",), options=("-O2", "-fno-builtin")),
     ]
 
 
-def _stand_in_units() -> list[Unit]:
+def _stand_in_units() -> list[LibrarySource]:
     folder = NATIVE / "libraries"
     return [
         *_folder_units("common", folder / "common", "-O2", *_ARITHMETIC),
@@ -189,7 +192,7 @@ def _stand_in_units() -> list[Unit]:
             if (folder / name).is_dir()
             for unit in _folder_units(name, folder / name, "-O0", *_ARITHMETIC)
         ),
-        *(Unit(f"{name}_names", (), options=("-O0",), text=one.text) for name, one in _STAND_INS.items()),
+        *(LibrarySource(f"{name}_names", (), options=("-O0",), text=one.text) for name, one in _STAND_INS.items()),
     ]
 
 
@@ -214,7 +217,7 @@ def _write_tables(folder: Path) -> None:
     (folder / "unsupported.def").write_text("".join(functions))
 
 
-def _named(units: Sequence[Unit], *parts: str) -> tuple[str, ...]:
+def _named(units: Sequence[LibrarySource], *parts: str) -> tuple[str, ...]:
     """The units of some parts: a part's name, or that and what follows it."""
     return tuple(unit.name for unit in units if f"{unit.name}_".startswith(tuple(f"{part}_" for part in parts)))
 
@@ -252,7 +255,7 @@ def _linked_with(name: str, release: int) -> tuple[str, ...]:
     return ("-L.", "-Wl,--no-as-needed", f"-l:{_STAND_INS[_NEEDED[name]].sonames[release]}", "-Wl,-rpath,$ORIGIN")
 
 
-def _build(folder: Path, units: Sequence[Unit], libraries: Sequence[Library]) -> None:
+def _build(folder: Path, units: Sequence[LibrarySource], libraries: Sequence[Library]) -> None:
     """Compile units, the largest first, and link libraries into a folder."""
     if shutil.which("g++") is None:
         raise InputError("g++", "compiler", "is missing; it builds memsim's CUDA libraries once: install g++")
@@ -294,7 +297,7 @@ def _build_tools(folder: Path) -> None:
             (folder / other).symlink_to(program)
 
 
-def _compile(unit: Unit, folder: Path) -> None:
+def _compile(unit: LibrarySource, folder: Path) -> None:
     """Compile a unit, or take the object that was compiled from the same text before."""
     options = [*_COMPILE, "-I.", *unit.options, *(f"-D{macro}" for macro in unit.macros)]
     kept = cache_folder("objects") / f"{unit.name}-{_unit_digest(unit, options)}.o"
@@ -310,7 +313,7 @@ def _compile(unit: Unit, folder: Path) -> None:
     shutil.copyfile(kept, made)
 
 
-def _unit_digest(unit: Unit, options: Sequence[str]) -> str:
+def _unit_digest(unit: LibrarySource, options: Sequence[str]) -> str:
     """A digest of what a unit is compiled from: its folder's files, and the headers that all share."""
     shared = (NATIVE, NATIVE / "core", NATIVE / "libraries" / "common", NATIVE / "names")
     paths = [path for folder in shared for path in folder.iterdir() if path.suffix in (".h", ".txt")]

@@ -22,7 +22,7 @@ from memsim.capture.outline import Outline, outline
 from memsim.capture.protocol import FunctionInfo, VariableInfo
 from memsim.gpu.config import GPU
 from memsim.sources.ptx.launch import places
-from memsim.sources.ptx.module import Function, Module, Variable, function_address
+from memsim.sources.ptx.module import Function, Module, PtxVariable, function_address
 from memsim.sources.ptx.ptxas import Needs, architecture
 from memsim.sources.ptx.text import parse
 from memsim.sources.sass.assemble import machine_code, needs_of, target
@@ -54,7 +54,7 @@ class LoadedModule:
     outline: Outline
     skeleton: Module
     kernels: list[str]
-    variables: list[Variable]
+    variables: list[PtxVariable]
     shown: dict[str, str]
     places: dict[str, int] = field(default_factory=dict)
     _texts: dict[str, str] = field(default_factory=dict)
@@ -76,7 +76,7 @@ class LoadedModule:
                 self._write_addresses(one, room)
         memory.add_constants(self.places[one.name] for one in self.variables if one.space == "const")
 
-    def _write_addresses(self, variable: Variable, room: np.ndarray) -> None:
+    def _write_addresses(self, variable: PtxVariable, room: np.ndarray) -> None:
         for offset, name, added in variable.addresses:
             if name in self.places:
                 value = self.places[name] + added

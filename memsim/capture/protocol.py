@@ -13,14 +13,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
-from memsim.sources.ptx.textures import Texture
+from memsim.sources.ptx.textures import BoundTexture
 
 VERSION = 1
 MOST_PAYLOAD = 1 << 33  # bytes of one frame: a module's image is the largest payload
 _HEADER = struct.Struct("<IIQ")
 
 
-class Kind(IntEnum):
+class MessageKind(IntEnum):
     """Kinds of frames."""
 
     hello = 1
@@ -47,7 +47,7 @@ RUNNING = 0x4E4E5552
 """The status of a reply to a launch that waits for the host: the program goes on while the kernel runs."""
 
 
-class Status(IntEnum):
+class ReplyStatus(IntEnum):
     """Numbers of CUDA errors (CUresult and cudaError agree on these)."""
 
     success = 0
@@ -280,7 +280,7 @@ class TextureRequest:
     """A texture or surface object begins (``texture``) or ends (None)."""
 
     number: int
-    texture: Texture | None
+    texture: BoundTexture | None
 
     @classmethod
     def read(cls, f: Fields) -> TextureRequest:
@@ -288,7 +288,7 @@ class TextureRequest:
         return cls(number, None if op in (TextureOp.destroy_texture, TextureOp.destroy_surface) else _texture(f))
 
 
-def _texture(f: Fields) -> Texture:
+def _texture(f: Fields) -> BoundTexture:
     """The description of a texture; protocol.h has the order of the fields."""
     resource, address, extents = f.u32(), f.u64(), (f.u64(), f.u64(), f.u64())
     row_bytes, slice_bytes, bits, kind = f.u64(), f.u64(), (*f.triple(), f.u32()), f.u32()
@@ -296,7 +296,7 @@ def _texture(f: Fields) -> Texture:
     normalized_float, srgb, border = bool(f.u32()), bool(f.u32()), (f.f32(), f.f32(), f.f32(), f.f32())
     normalized, _anisotropy, _mipmap_filter = bool(f.u32()), f.u32(), f.u32()
     bias, lowest, highest = f.f32(), f.f32(), f.f32()
-    return Texture(
+    return BoundTexture(
         address, extents, row_bytes, slice_bytes, bits, kind, resource == TEXTURE_OF_LINEAR_MEMORY, modes, filtering,
         normalized_float, srgb, normalized, border, levels, bool(flags & 1), bias, lowest, highest,
     )  # fmt: skip
@@ -371,7 +371,7 @@ def module_reply(module: int, functions: Sequence[FunctionInfo], variables: Sequ
 
 
 @dataclass(frozen=True)
-class Frame:
+class MessageFrame:
     """One message as it came."""
 
     kind: int
@@ -380,7 +380,7 @@ class Frame:
     descriptors: tuple[int, ...] = ()
 
 
-def receive(connection: socket.socket) -> Frame:
+def receive(connection: socket.socket) -> MessageFrame:
     """Wait for a frame.
 
     Raises:
@@ -393,7 +393,7 @@ def receive(connection: socket.socket) -> Frame:
         kind, status, size = _HEADER.unpack(header)
         if size > MOST_PAYLOAD:
             raise ProtocolError(f"a message of kind {kind} has {size} bytes")
-        return Frame(kind, status, _exactly(connection, size), descriptors)
+        return MessageFrame(kind, status, _exactly(connection, size), descriptors)
     except BaseException:
         _close(descriptors)
         raise

@@ -214,7 +214,7 @@ class Server:
         try:
             frame = protocol.receive(connection)
             reply = self.conversation.answer(connection, frame)
-            if reply is None and frame.kind == protocol.Kind.launch:
+            if reply is None and frame.kind == protocol.MessageKind.launch:
                 return False  # the program already runs on; its next message gets the result
             if self.conversation.is_done:
                 protocol.send(connection, frame.kind, status=protocol.STOP)

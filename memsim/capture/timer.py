@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from memsim.capture.arena import ProcessMemory
 from memsim.capture.tuning import SilentTuner, TimedLaunch, TunedKernel
-from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.trace import HostCalls
 from memsim.trace.reader import Trace
 
@@ -20,7 +20,7 @@ Clock = Callable[[Trace, bool], float]
 class LaunchTimer(Protocol):
     """Times launches of a benchmark by itself, without traces that stay."""
 
-    def milliseconds(self, launch: Launch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
+    def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
         """The time of a launch; ``flushed``: L2 is full of another kernel's dirty lines."""
         ...
 

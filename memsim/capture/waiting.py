@@ -6,7 +6,7 @@ import socket
 import time
 from dataclasses import dataclass
 
-from memsim.capture.protocol import RUNNING, Kind, Payload, send
+from memsim.capture.protocol import RUNNING, MessageKind, Payload, send
 
 PATIENCE_SECONDS = 10.0  # from the first time that the kernel waits
 STEP_SECONDS = 0.002
@@ -28,7 +28,7 @@ class WaitForHost:
         """Let the host run for a moment; whether the kernel should wait on."""
         now = time.monotonic()
         if not self.has_begun:
-            send(self.connection, Kind.launch, Payload().u64(0).text("").bytes, RUNNING)
+            send(self.connection, MessageKind.launch, Payload().u64(0).text("").bytes, RUNNING)
             self.has_begun, self._since = True, now
         time.sleep(STEP_SECONDS)
         return now - self._since < PATIENCE_SECONDS

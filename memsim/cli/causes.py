@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import typer
 
 if TYPE_CHECKING:
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
     from memsim.trace.reader import Trace
     from memsim.why import Explanation
 
 
 def explained_causes(
-    result: Result, trace: Trace | Path | None, quick: bool, jobs: int | None
+    result: RunResult, trace: Trace | Path | None, quick: bool, jobs: int | None
 ) -> list[Explanation] | None:
     """The causes, the largest estimated speed-up first; a note on standard error where the trace was not read.
 

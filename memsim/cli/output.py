@@ -13,7 +13,7 @@ from memsim.support.terminal import painted
 from memsim.support.text import printable
 
 if TYPE_CHECKING:
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
     from memsim.why import Explanation
@@ -34,7 +34,7 @@ def print_traces(traces: list[Trace]) -> None:
 
 
 def print_tables(
-    result: Result, *, method: str = Method.t, by: str = Grouping.load, error: ModelError | None = None
+    result: RunResult, *, method: str = Method.t, by: str = Grouping.load, error: ModelError | None = None
 ) -> None:
     from memsim.report.text import tables
 
@@ -57,7 +57,7 @@ def write_file(out: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-def print_json(result: Result, error: ModelError | None = None, causes: list[Explanation] | None = None) -> None:
+def print_json(result: RunResult, error: ModelError | None = None, causes: list[Explanation] | None = None) -> None:
     from memsim.report.document import dumps
     from memsim.report.sensitivity import uncertain_document
 

@@ -10,12 +10,12 @@ from memsim.cli.output import print_text
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
 
 MOST_ON_A_PAGE = 8  # kernels, those that take longest
 
 
-def program_kernel(path: Path, convention: Convention, kernel: str | None, needs_one: bool) -> Result | None:
+def program_kernel(path: Path, convention: Convention, kernel: str | None, needs_one: bool) -> RunResult | None:
     """The result of a program's kernel; None where none was chosen: then the program's table was printed.
 
     Args:
@@ -46,7 +46,7 @@ def program_kernel(path: Path, convention: Convention, kernel: str | None, needs
     return chosen[0].typical
 
 
-def program_results(path: Path, convention: Convention) -> dict[str, Result]:
+def program_results(path: Path, convention: Convention) -> dict[str, RunResult]:
     """The results of a program's kernels that take longest, by label; nothing where it is another file."""
     from memsim.analysis.program import ProgramResult, is_program
 

@@ -32,10 +32,10 @@ def report(
     memsim report scalar.h5 vectorized.h5 -o both.html
     memsim report study.h5 -o study.html
     """
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
     from memsim.cli.program import program_results
     from memsim.report.page import write_page
-    from memsim.studies import StudyResult
+    from memsim.studies import StudyTrials
     from memsim.studies.store import is_study
     from memsim.support.files import keeping_existing
 
@@ -45,11 +45,11 @@ def report(
         )
     page = out or Path(f"{'-'.join(path.stem for path in paths)[:_LONGEST]}.html")
     check_file(page, force, *paths)
-    studies = {path.stem: StudyResult.load(path, convention) for path in paths if is_study(path)}
-    results: dict[str, Result] = {}
+    studies = {path.stem: StudyTrials.load(path, convention) for path in paths if is_study(path)}
+    results: dict[str, RunResult] = {}
     for path in paths:
         if path.stem not in studies:
-            results |= program_results(path, convention) or {path.stem: Result.load(path, convention)}
+            results |= program_results(path, convention) or {path.stem: RunResult.load(path, convention)}
     found = {label: explained_causes(one, None, quick, None) for label, one in results.items()}
     causes = {label: of for label, of in found.items() if of is not None}
     with keeping_existing(force):

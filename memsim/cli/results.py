@@ -53,7 +53,7 @@ def show(
     memsim show result.h5 --json | jq .ratios.l2_read.mean
     """
     from memsim.analysis.program import is_program
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
     from memsim.cli.program import program_kernel
     from memsim.studies.store import is_study
 
@@ -74,7 +74,7 @@ def show(
     elif kernel is not None:
         raise InputError(path, "--kernel", "is for the profile of a program; this file has one kernel")
     else:
-        result = Result.load(path, convention)
+        result = RunResult.load(path, convention)
     if json:
         print_json(result, causes=explained_causes(result, trace, quick, jobs))
     elif why:
@@ -110,7 +110,7 @@ def plot(
     memsim plot study.h5 -o figs/
     memsim plot result.h5 --format pdf --size column -o figs/
     """
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
     from memsim.report import comparison, figures
     from memsim.report.style import Sheet
     from memsim.studies.store import is_study
@@ -120,7 +120,7 @@ def plot(
     if any(is_study(path) for path in paths):
         _plot_study(paths, out, force, convention, sheet)
         return
-    results = {path.stem: Result.load(path, convention) for path in paths}
+    results = {path.stem: RunResult.load(path, convention) for path in paths}
     if len(results) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
     with keeping_existing(force):
@@ -133,12 +133,12 @@ def plot(
 def _show_study(path: Path, convention: Convention, csv: bool, json: bool, other: str) -> None:
     from memsim.report import study as report
     from memsim.report import study_document
-    from memsim.studies import StudyResult
+    from memsim.studies import StudyTrials
 
     if other:
         problem = "needs the results of one kernel on one GPU, which a study's points do not keep; use memsim run"
         raise InputError(path, other, problem)
-    found = StudyResult.load(path, convention)
+    found = StudyTrials.load(path, convention)
     if json:
         typer.echo(study_document.dumps(found))
     else:
@@ -147,11 +147,11 @@ def _show_study(path: Path, convention: Convention, csv: bool, json: bool, other
 
 def _plot_study(paths: list[Path], out: Path, force: bool, convention: Convention, sheet: Sheet) -> None:
     from memsim.report import study_figures
-    from memsim.studies import StudyResult
+    from memsim.studies import StudyTrials
     from memsim.support.files import keeping_existing
 
     if len(paths) > 1:
         raise InputError("plot", "RESULT", "has a study beside other files; give the study alone")
     with keeping_existing(force):
-        for written in study_figures.plot(StudyResult.load(paths[0], convention), out, sheet):
+        for written in study_figures.plot(StudyTrials.load(paths[0], convention), out, sheet):
             typer.echo(written)

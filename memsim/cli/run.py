@@ -17,7 +17,7 @@ from memsim.montecarlo.choices import Engine
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.analysis.result import Result
+    from memsim.analysis.result import RunResult
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
 
@@ -166,7 +166,7 @@ def run(
         raise typer.Exit(UNREACHED)
 
 
-def _print_result(result: Result, error: ModelError | None, out: Path | None, quiet: bool) -> None:
+def _print_result(result: RunResult, error: ModelError | None, out: Path | None, quiet: bool) -> None:
     """Print the tables; with --quiet the notes alone, on standard error."""
     from memsim.report.text import notes
 
@@ -178,7 +178,7 @@ def _print_result(result: Result, error: ModelError | None, out: Path | None, qu
         typer.echo(f"memsim: {note}", err=True)
 
 
-def _print_json(result: Result, trace: Trace, error: ModelError | None, quick: bool, jobs: int | None) -> None:
+def _print_json(result: RunResult, trace: Trace, error: ModelError | None, quick: bool, jobs: int | None) -> None:
     """Print JSON with the findings that `memsim show --why` has, in its order; notes go to standard error."""
     from memsim.cli.causes import explained_causes
     from memsim.report.text import notes
@@ -188,7 +188,7 @@ def _print_json(result: Result, trace: Trace, error: ModelError | None, quick: b
         typer.echo(f"memsim: {note}", err=True)
 
 
-def _kept(result: Result, most: int, out: Path | None, seconds: float) -> str:
+def _kept(result: RunResult, most: int, out: Path | None, seconds: float) -> str:
     """What became of the trials, where it is not what was asked for."""
     trials = len(result.trials.trial)
     counted = f"{trials:,} trial{'s' * (trials != 1)}"

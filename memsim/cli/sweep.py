@@ -50,12 +50,12 @@ def sweep(
     memsim sweep study.toml -o study.h5 --resume --executor dask:tcp://head:8786
     """
     from memsim.report import study as report
-    from memsim.studies import Study
+    from memsim.studies import DesignStudy
     from memsim.studies.forecast import forecast
 
     if out is None and (resume or force):
         raise InputError("sweep", "--resume, --force", "concern a study's results; give the file with -o")
-    study = Study.load(path)
+    study = DesignStudy.load(path)
     study.check()
     if dry_run:
         print_text(report.points(study))

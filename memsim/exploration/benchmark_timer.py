@@ -28,8 +28,8 @@ from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System
 from memsim.montecarlo.run import tables
 from memsim.montecarlo.trials import Trials
-from memsim.sources.ptx.launch import Launch, parameter_bytes, places
-from memsim.sources.ptx.trace import HostCalls, Run, begin_trace, finish_trace
+from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes, places
+from memsim.sources.ptx.trace import HostCalls, KernelRun, begin_trace, finish_trace
 from memsim.sources.snapshot import wave_blocks
 from memsim.support.scratch import Scratch
 from memsim.trace.coalesce import coalesce
@@ -71,10 +71,10 @@ class BenchmarkTimer:
     simulated: int = 0
     least_share: float = 1.0
     _known: dict[Any, float] = field(default_factory=dict)
-    _ready: OrderedDict[Any, Run] = field(default_factory=OrderedDict)
+    _ready: OrderedDict[Any, KernelRun] = field(default_factory=OrderedDict)
     _told: float = field(default_factory=time.monotonic)
 
-    def milliseconds(self, launch: Launch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
+    def milliseconds(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls, flushed: bool) -> float:
         """The simulated time of a launch.
 
         Args:
@@ -110,7 +110,7 @@ class BenchmarkTimer:
 
     # -- what is the same
 
-    def _run(self, launch: Launch, memory: ProcessMemory, host_calls: HostCalls) -> Run:
+    def _run(self, launch: PtxLaunch, memory: ProcessMemory, host_calls: HostCalls) -> KernelRun:
         """A kernel ready to be traced for its addresses: that of an earlier launch, where there is one."""
         data = parameter_bytes(launch, launch.function)
         grid = launch.grid if "%nctaid" in launch.ptx or "%nclusterid" in launch.ptx or launch.cooperative else ()
@@ -118,7 +118,7 @@ class BenchmarkTimer:
         shared = tuple(arrays.index(one) for one in arrays)
         key = id(memory), launch.ptx, launch.kernel, launch.block, launch.cluster, launch.shared_bytes, grid, shared
         if (run := self._ready.pop(key, None)) is None:
-            run = Run(launch, memory, check=False, tracing=True, host_calls=host_calls)
+            run = KernelRun(launch, memory, check=False, tracing=True, host_calls=host_calls)
         else:
             run.retrace(launch, data, memory)
             run.host_calls = host_calls
@@ -127,7 +127,7 @@ class BenchmarkTimer:
             self._ready.popitem(last=False)
         return run
 
-    def _key(self, run: Run, launch: Launch, memory: ProcessMemory, flushed: bool) -> tuple[Any, ...]:
+    def _key(self, run: KernelRun, launch: PtxLaunch, memory: ProcessMemory, flushed: bool) -> tuple[Any, ...]:
         """Equal for launches that take equally long: pointers count as the sizes of what they point to.
 
         Where addresses or branches depend on values in memory, these count, too.
@@ -145,7 +145,7 @@ class BenchmarkTimer:
 
     # -- samples
 
-    def _simulate(self, run: Run, flushed: bool) -> float:
+    def _simulate(self, run: KernelRun, flushed: bool) -> float:
         shape = run.shape(run.launch.registers)
         divisor, gpu, wanted = self._sample(run, shape)
         teams = -(-run.launch.n_blocks // run.device.team // divisor)
@@ -156,7 +156,7 @@ class BenchmarkTimer:
             _trace(run, path, gpu, scaled, sampled_teams(run.launch.n_blocks // run.device.team, wanted))
             return _replay(Trace.open(path), gpu, Path(folder), flushed)
 
-    def _sample(self, run: Run, shape: LaunchShape) -> tuple[int, GPU, int]:
+    def _sample(self, run: KernelRun, shape: LaunchShape) -> tuple[int, GPU, int]:
         """The divisor and the scale model, and how many teams of blocks to trace.
 
         The largest model is taken on which two waves do not have too many memory instructions, judged by a team in the
@@ -192,7 +192,7 @@ def sampled_teams(n_teams: int, wanted: int) -> np.ndarray:
     return np.concatenate(found)
 
 
-def _trace(run: Run, path: Path, gpu: GPU, shape: LaunchShape, teams: np.ndarray) -> None:
+def _trace(run: KernelRun, path: Path, gpu: GPU, shape: LaunchShape, teams: np.ndarray) -> None:
     """Write the trace of some teams, as if they were a launch of their own."""
     team, done = run.device.team, 0
     run.device.log.clear()
@@ -237,7 +237,7 @@ def _dirty_share(trace: Trace, gpu: GPU, lines: int) -> float:
     return min(1.0, gpu.l2.size_bytes * trace.n_blocks / (touched * trace.launch.n_blocks))
 
 
-def _pointers(launch: Launch, memory: ProcessMemory, data: bytes) -> list[tuple[int, int]]:
+def _pointers(launch: PtxLaunch, memory: ProcessMemory, data: bytes) -> list[tuple[int, int]]:
     """The allocations that words of a launch's parameters point into: their addresses, and the words' places."""
     found = []
     parameters = launch.function.parameters

@@ -17,7 +17,7 @@ import numpy as np
 
 from memsim.exploration.model import ALIKE, FEWER, MEASURES, Modelled
 from memsim.exploration.space import Chosen
-from memsim.models.throughput import Part
+from memsim.models.throughput import BusyPart
 
 Choices = Mapping[str, Sequence[Any]]
 
@@ -42,7 +42,7 @@ class Decision:
     best: Any
     worst: Any
     ratio: float
-    limit: Part
+    limit: BusyPart
     causes: dict[str, float]
     among: int
 

@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from memsim.exploration.search import Asked, Effort, Exploration, Progress, Task, search
+from memsim.exploration.search import Asked, Effort, Exploration, Progress, SearchTask, search
 from memsim.exploration.space import Chosen, choices_of, combinations
 from memsim.gpu.config import GPU
 from memsim.sources.describe import Workload, load_workload
@@ -35,7 +35,7 @@ def explore(
         effort = replace(effort, jobs=1)
     given = {name: loaded.parameters(parameters)[name] for name in parameters}
     asked = Asked(loaded.shown, given, choices)
-    return search(Task(trace, gpu, effort), asked, list(combinations(choices)), progress)
+    return search(SearchTask(trace, gpu, effort), asked, list(combinations(choices)), progress)
 
 
 def _trace(

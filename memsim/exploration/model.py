@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from memsim.gpu.config import GPU
 from memsim.models.estimate import estimate
-from memsim.models.throughput import Part, busy_cycles, work_of
+from memsim.models.throughput import BusyPart, busy_cycles, work_of
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
 
 ALIKE = 1.05  # times within this factor of each other are one to the model, and leave nothing to decide
 # What the time of each part is proportional to (those in FEWER: inversely), by the names of Modelled.measures.
 MEASURES = {
-    Part.issue: ("instructions",),
-    Part.load_store: ("transactions", "passes of shared memory"),
-    Part.port: ("sectors from L2",),
-    Part.slices: ("sectors to L2", "skew among L2 slices"),
-    Part.channels: ("sectors of main memory", "skew among memory channels"),
-    Part.latency: ("cycles of a block", "blocks", "warps at once"),
+    BusyPart.issue: ("instructions",),
+    BusyPart.load_store: ("transactions", "passes of shared memory"),
+    BusyPart.port: ("sectors from L2",),
+    BusyPart.slices: ("sectors to L2", "skew among L2 slices"),
+    BusyPart.channels: ("sectors of main memory", "skew among memory channels"),
+    BusyPart.latency: ("cycles of a block", "blocks", "warps at once"),
 }
 FEWER = ("warps at once",)  # the measures of which less takes longer
 
@@ -37,7 +37,7 @@ class Modelled:
         measures: what the parts' times are made of, by the names of MEASURES.
     """
 
-    cycles: dict[Part, float]
+    cycles: dict[BusyPart, float]
     milliseconds: float
     mwp_cwp_milliseconds: float
     mpe: float
@@ -45,7 +45,7 @@ class Modelled:
     measures: dict[str, float]
 
     @property
-    def limit(self) -> Part:
+    def limit(self) -> BusyPart:
         """The part that needs most."""
         return max(self.cycles, key=lambda part: self.cycles[part])
 

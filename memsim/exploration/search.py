@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.exploration.effects import Decision, decisions, shares
 from memsim.exploration.model import Modelled, modelled
 from memsim.exploration.space import Chosen
@@ -40,7 +40,7 @@ class Version:
 
     chosen: Chosen
     model: Modelled
-    result: Result | None = None
+    result: RunResult | None = None
 
     @property
     def milliseconds(self) -> float:
@@ -114,7 +114,7 @@ class Effort:
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchTask:
     """What all versions have in common.
 
     Attributes:
@@ -135,7 +135,7 @@ class Asked:
     choices: Mapping[str, tuple[Any, ...]]
 
 
-def search(task: Task, asked: Asked, versions: list[Chosen], progress: Progress | None) -> Exploration:
+def search(task: SearchTask, asked: Asked, versions: list[Chosen], progress: Progress | None) -> Exploration:
     """All versions by model, and the best by simulation.
 
     Raises:
@@ -155,7 +155,7 @@ def search(task: Task, asked: Asked, versions: list[Chosen], progress: Progress 
 
 
 def _modelled(
-    task: Task, versions: list[Chosen], progress: Progress | None
+    task: SearchTask, versions: list[Chosen], progress: Progress | None
 ) -> tuple[list[Version], list[tuple[Chosen, str]]]:
     """All versions by model, and those rejected, in the order of `versions`."""
     found: dict[int, Modelled | str] = {}
@@ -175,7 +175,7 @@ def _modelled(
     return possible, [(chosen, answer) for chosen, answer in ordered if isinstance(answer, str)]
 
 
-def _simulated(task: Task, best: list[Version], progress: Progress | None) -> list[Version]:
+def _simulated(task: SearchTask, best: list[Version], progress: Progress | None) -> list[Version]:
     """The best by simulation; those that are finished, if Ctrl-C comes."""
     finished: list[Version] = []
     if not best:
@@ -202,7 +202,7 @@ def _each(
         yield from in_processes(function, items, min(jobs, len(items)))
 
 
-def _model(task: Task, chosen: Chosen) -> Modelled | str:
+def _model(task: SearchTask, chosen: Chosen) -> Modelled | str:
     """The models' word on a version, or why it cannot be."""
     try:
         with Scratch() as folder:
@@ -211,10 +211,10 @@ def _model(task: Task, chosen: Chosen) -> Modelled | str:
         return str(error)
 
 
-def _simulate(task: Task, chosen: Chosen) -> Result:
+def _simulate(task: SearchTask, chosen: Chosen) -> RunResult:
     with Scratch() as folder:
         trace = task.trace(chosen, task.effort.blocks, Path(folder))
-        result = Result(run(trace, task.gpu, trials=task.effort.trials, seed=task.effort.seed))
+        result = RunResult(run(trace, task.gpu, trials=task.effort.trials, seed=task.effort.seed))
     if result.interrupted:  # Ctrl-C is for the whole search
         raise KeyboardInterrupt
     return result

@@ -10,7 +10,7 @@ from typing import Any
 
 from memsim.capture.tuning import Configuration, SilentTuner, TunedKernel
 from memsim.exploration.model import modelled
-from memsim.exploration.search import ONE_WAVE, Asked, Effort, Exploration, Progress, Task, search
+from memsim.exploration.search import ONE_WAVE, Asked, Effort, Exploration, Progress, SearchTask, search
 from memsim.exploration.space import Chosen
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import SUFFIX
@@ -69,7 +69,7 @@ def explore_tuned(
         tuned = _tuned(script, arguments, kernel, Path(folder), gpu, waves)
         choices = _choices(tuned.configurations)
         known = {_key(_open(one.chosen, choices)): one for one in tuned.configurations}
-        task = Task(partial(_trace, known, waves), gpu, effort)
+        task = SearchTask(partial(_trace, known, waves), gpu, effort)
         versions = [_open(one.chosen, choices) for one in tuned.configurations]
         return search(task, Asked(f"{script}:{tuned.kernel}", {}, choices), versions, progress)
 

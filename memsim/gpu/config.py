@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from memsim.gpu import rules
-from memsim.gpu.cores import L1, SM, Launch
+from memsim.gpu.cores import L1, SM, LaunchCost
 from memsim.gpu.memory import L2, Dram, Translation
 from memsim.gpu.section import Section
 from memsim.support.errors import InputError
@@ -99,7 +99,7 @@ class GPU(Section):
         pattern=r"^\d{1,2}\.\d$", description="compute capability; chooses the coalescing rules"
     )
     sm: SM
-    launch: Launch = Launch()
+    launch: LaunchCost = LaunchCost()
     l1: L1
     l2: L2
     translation: Translation = Translation()

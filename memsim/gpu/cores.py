@@ -148,7 +148,7 @@ class SM(Section):
     pipes: Pipes = Pipes()
 
 
-class Launch(Section):
+class LaunchCost(Section):
     """The fixed cost of a launch, in addition to its blocks; None: not stated, and nothing is counted."""
 
     idle_cycles: int | None = Field(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from memsim.gpu.choices import L1WritePolicy, WriteHit, WriteMiss
-from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit, latency_bin_edges
+from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 from memsim.hierarchy.trial import Trial
 
 READS, WRITES, ATOMICS = slice(0, 4), slice(4, 8), slice(8, 12)
@@ -38,14 +38,14 @@ def _l1_row(trials: Trial, _gpu: _Config) -> bool:
 
 
 def _transactions(trials: Trial, _gpu: _Config) -> bool:
-    counted = trials.counters[..., Level.l1, :, Unit.transactions].sum(axis=(-2, -1))
+    counted = trials.counters[..., Level.l1, :, CountUnit.transactions].sum(axis=(-2, -1))
     return bool(np.array_equal(counted, trials.transactions))
 
 
 def _sectors(trials: Trial, _gpu: _Config) -> bool:
     for kinds in (READS, WRITES, ATOMICS):
         counted = trials.counters[..., kinds, :].sum(axis=-2)
-        sectors, transactions = counted[..., Unit.sectors], counted[..., Unit.transactions]
+        sectors, transactions = counted[..., CountUnit.sectors], counted[..., CountUnit.transactions]
         if (sectors < transactions).any() or (sectors > _MOST_SECTORS * transactions).any():
             return False
     return True
@@ -59,7 +59,7 @@ def _reads_to_l2(trials: Trial, gpu: _Config) -> bool:
 
 
 def _walks(trials: Trial, gpu: _Config) -> bool:
-    loads = trials.counters[..., -1, Level.l2, READS, Unit.transactions].sum(axis=-1)
+    loads = trials.counters[..., -1, Level.l2, READS, CountUnit.transactions].sum(axis=-1)
     walks = trials.translation[..., TranslationEvent.shared_miss].sum(axis=-1)
     return bool((loads == walks * gpu.get("translation", {}).get("walk_levels", 0)).all())
 
@@ -67,7 +67,7 @@ def _walks(trials: Trial, gpu: _Config) -> bool:
 def _lookups(trials: Trial, gpu: _Config) -> bool:
     if not gpu.get("translation", {}).get("enabled", False):
         return not trials.translation.any()
-    sent = trials.counters[..., :-1, Level.l2, :, Unit.transactions].sum(axis=-1)
+    sent = trials.counters[..., :-1, Level.l2, :, CountUnit.transactions].sum(axis=-1)
     found, event = trials.translation, TranslationEvent
     asked = found[..., event.shared_hit :].sum(axis=-1) == found[..., event.sm_miss]
     return bool(((found[..., : event.shared_hit].sum(axis=-1) == sent) & asked).all())
@@ -95,8 +95,8 @@ def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:
     events = [*NOT_HERE, Event.atomic_miss, Event.atomic_sector_miss]
     if l2.get("enabled", True) and l2["write_miss"] in (WriteMiss.fetch, WriteMiss.update_memory):
         events += [Event.write_miss, Event.write_sector_miss]
-    fetched = trials.counters[..., Level.l2, events, Unit.sectors].sum(axis=(-2, -1))
-    read = trials.counters[..., Level.dram, READS, Unit.sectors].sum(axis=(-2, -1))
+    fetched = trials.counters[..., Level.l2, events, CountUnit.sectors].sum(axis=(-2, -1))
+    read = trials.counters[..., Level.dram, READS, CountUnit.sectors].sum(axis=(-2, -1))
     return bool((fetched <= read).all() and (read <= fetched * (most // 32)).all())
 
 
@@ -122,7 +122,7 @@ def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> boo
 
 
 def _waited(trials: Trial, _gpu: _Config) -> bool:
-    asked = trials.counters[..., :-1, Level.l1, READS, Unit.transactions].sum(axis=-1)
+    asked = trials.counters[..., :-1, Level.l1, READS, CountUnit.transactions].sum(axis=-1)
     return bool((trials.latency_count >= asked).all())  # beside them atomics, and accesses of shared memory
 
 

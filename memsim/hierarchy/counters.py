@@ -49,7 +49,7 @@ class TranslationEvent(IntEnum):
     shared_merge = 5  # the walk is under way
 
 
-class Unit(IntEnum):
+class CountUnit(IntEnum):
     transactions = 0
     sectors = 1  # of 32 bytes
 

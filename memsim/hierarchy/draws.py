@@ -15,7 +15,7 @@ import numpy as np
 
 from memsim.gpu.choices import Replacement, WarpScheduler
 from memsim.gpu.config import GPU
-from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.trace.transactions import Transactions
 
 DRAM_GROUPING = "dram_grouping"  # of the main-memory step, which draws from a stream of its own
@@ -34,7 +34,7 @@ class Draws:
         warp_weights, arbitration, warp_scheduler, replacement: keys of the hashed draws, below 2**31.
     """
 
-    where: Layout
+    where: AddressLayout
     phases: np.ndarray | None
     warp_weights: int
     arbitration: int
@@ -47,7 +47,7 @@ def draws(
     gpu: GPU,
     started: int,
     seeds: np.random.SeedSequence,
-    where: Layout | None = None,
+    where: AddressLayout | None = None,
     others: Mapping[str, np.random.SeedSequence] | None = None,
 ) -> Draws:
     """The draws of a trial.
@@ -67,7 +67,9 @@ def draws(
     return replace(own, **changed)
 
 
-def _of_trial(tx: Transactions, gpu: GPU, started: int, seeds: np.random.SeedSequence, where: Layout | None) -> Draws:
+def _of_trial(
+    tx: Transactions, gpu: GPU, started: int, seeds: np.random.SeedSequence, where: AddressLayout | None
+) -> Draws:
     if where is None or gpu.stochastic.page_placement:
         where = layout(tx, gpu, page_stream(seeds) if gpu.stochastic.page_placement else None)
     rng = np.random.default_rng(seeds)

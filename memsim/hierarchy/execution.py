@@ -12,7 +12,7 @@ from memsim.gpu.carve_out import carved
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import Occupancy, occupancy
 from memsim.hierarchy.alignment import aligned
-from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.support.files import writing
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
@@ -94,9 +94,9 @@ class Execution:
         return Transactions.load(self.folder)
 
     @cached_property
-    def layout(self) -> Layout:
+    def layout(self) -> AddressLayout:
         """Where its lines live, while pages are not placed at random."""
-        return Layout(*(np.load(self._layout_file(name), mmap_mode="r") for name in _LAYOUT))
+        return AddressLayout(*(np.load(self._layout_file(name), mmap_mode="r") for name in _LAYOUT))
 
     def _layout_file(self, name: str) -> Path:
         return self.folder / f"{name}.npy"

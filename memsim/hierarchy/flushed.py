@@ -10,7 +10,7 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.hierarchy.cache.ways import place_of_set
 from memsim.hierarchy.machine import Machine
-from memsim.hierarchy.mapping import Layout, layout, tables
+from memsim.hierarchy.mapping import AddressLayout, layout, tables
 from memsim.trace.transactions import Transactions
 
 _ADDRESS = 1 << 42  # of the buffer, behind all that traces access
@@ -29,7 +29,7 @@ class FlushBuffer:
     """
 
     addresses: np.ndarray
-    where: Layout
+    where: AddressLayout
     kept: np.ndarray
     sets: np.ndarray
     ranks: np.ndarray
@@ -46,11 +46,11 @@ def flush_buffer(gpu: GPU) -> FlushBuffer:
     ranks = np.arange(len(ordered)) - np.searchsorted(ordered, ordered)
     fits = ranks < gpu.l2.ways
     nothing = np.zeros(0, np.int64)
-    where = Layout(mapping, sets, nothing.astype(np.int32), nothing)
+    where = AddressLayout(mapping, sets, nothing.astype(np.int32), nothing)
     return FlushBuffer(addresses, where, order[fits], ordered[fits], ranks[fits])
 
 
-def with_buffer(transactions: Transactions, gpu: GPU) -> tuple[Transactions, Layout]:
+def with_buffer(transactions: Transactions, gpu: GPU) -> tuple[Transactions, AddressLayout]:
     """Transactions whose lines are followed by those of the buffer, and their layout."""
     buffer = flush_buffer(gpu)
     lines = np.concatenate([np.asarray(transactions.line_address), buffer.addresses])
@@ -58,7 +58,7 @@ def with_buffer(transactions: Transactions, gpu: GPU) -> tuple[Transactions, Lay
     if gpu.translation.enabled:
         return both, layout(both, gpu)
     own = layout(transactions, gpu)
-    where = Layout(
+    where = AddressLayout(
         np.concatenate([own.mapping, buffer.where.mapping]),
         np.concatenate([own.sets, buffer.where.sets]),
         own.page_of,

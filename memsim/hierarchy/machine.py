@@ -12,7 +12,7 @@ from memsim.gpu.choices import Dependence, Divergence, Inclusion, Replacement
 from memsim.gpu.config import GPU
 from memsim.hierarchy.cache.replacement import POLICY, for_lru
 from memsim.hierarchy.cache.ways import new_cache, reserve
-from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, TranslationEvent, Unit, latency_bin_edges
+from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 from memsim.hierarchy.dram import state as dram_state
 from memsim.hierarchy.dram.parameters import dram_parameters, log_run
 from memsim.hierarchy.dram.request_log import new_log
@@ -20,7 +20,7 @@ from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.l2 import state as l2_state
 from memsim.hierarchy.l2.parameters import group_bits, l2_parameters
 from memsim.hierarchy.latencies import horizon, longest_quantum
-from memsim.hierarchy.mapping import Layout, with_copies
+from memsim.hierarchy.mapping import AddressLayout, with_copies
 from memsim.hierarchy.parameters import sharer_words
 from memsim.hierarchy.requests import REQUEST, free_all, grow_pool, new_calendar, new_pool, new_queues
 from memsim.hierarchy.sm import state as sm_state
@@ -210,7 +210,7 @@ def build(tx: Transactions, gpu: GPU, drawn: Draws, resident: int, commands: int
         | {name: new_calendar(window, lanes) for name in ("from_sms", "to_l2")},
         replies=new_queues(gpu.sm.count + 1),
         sectors=np.array([mask.bit_count() for mask in range(256)], np.int64),
-        counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(Unit)), np.int64),
+        counters=np.zeros((len(Level), tx.n_ops + 1, len(Event), len(CountUnit)), np.int64),
         translated=np.zeros((tx.n_ops, len(TranslationEvent)), np.int64),
         sharers=np.zeros(len(drawn.where.mapping) * sharer_words(gpu), np.uint32),
     )
@@ -225,7 +225,7 @@ class _Common:
     """What the levels of one machine share."""
 
     gpu: GPU
-    layout: Layout
+    layout: AddressLayout
     drawn: Draws
     requests: np.ndarray
     free_requests: np.ndarray

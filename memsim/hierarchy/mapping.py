@@ -131,7 +131,7 @@ def tables(address: np.ndarray, gpu: GPU) -> tuple[np.ndarray, np.ndarray]:
 
 
 @dataclass(frozen=True)
-class Layout:
+class AddressLayout:
     """Where each line of a trace lives on a GPU; shared by all trials but those that place pages at random.
 
     Attributes:
@@ -154,7 +154,7 @@ class Layout:
         return not any((sets[:, one] == sets[:, other]).any() for one, other in pairs)
 
 
-def with_copies(where: Layout, gpu: GPU) -> np.ndarray:
+def with_copies(where: AddressLayout, gpu: GPU) -> np.ndarray:
     """Set of every L2 line, then, with two partitions, of its copy in the partition that is not its home.
 
     The copy of a line is kept as line number + number of lines, in the same set of the slice across.
@@ -167,7 +167,7 @@ def with_copies(where: Layout, gpu: GPU) -> np.ndarray:
     return np.concatenate([where.sets, (where.sets + across).astype(np.uint32)])
 
 
-def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None = None) -> Layout:
+def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None = None) -> AddressLayout:
     """The layout of a trace; with `rng`, of one random placement of its pages."""
     address = np.asarray(transactions.line_address).astype(np.int64) * gpu.l1.line_bytes
     page_of, pages = numbered(address, gpu)
@@ -175,7 +175,7 @@ def layout(transactions: Transactions, gpu: GPU, rng: np.random.Generator | None
         address = placed(address, gpu.stochastic.page_bytes, rng)
     if gpu.translation.enabled:
         address = np.concatenate([address, _behind(address, gpu) + page_tables(pages, gpu)[0]])
-    return Layout(*tables(address, gpu), page_of, pages)
+    return AddressLayout(*tables(address, gpu), page_of, pages)
 
 
 def _behind(address: np.ndarray, gpu: GPU) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from memsim.gpu.config import GPU
 from memsim.hierarchy.draws import Draws
 from memsim.hierarchy.machine import Machine
-from memsim.hierarchy.mapping import Layout
+from memsim.hierarchy.mapping import AddressLayout
 from memsim.trace.transactions import Transactions
 
 
@@ -13,9 +13,9 @@ class Spare:
     """Room for one machine: a large GPU's takes tens of megabytes, which the host maps once instead of once a trial."""
 
     def __init__(self) -> None:
-        self._kept: tuple[Machine, Transactions, Layout] | None = None
+        self._kept: tuple[Machine, Transactions, AddressLayout] | None = None
 
-    def put(self, machine: Machine, transactions: Transactions, where: Layout) -> None:
+    def put(self, machine: Machine, transactions: Transactions, where: AddressLayout) -> None:
         """Keep a machine with nothing under way, in the place of another."""
         self._kept = machine, transactions, where
 

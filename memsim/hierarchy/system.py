@@ -26,7 +26,7 @@ from memsim.hierarchy.l2.parameters import most_writes
 from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.main_memory.step import memory_step
-from memsim.hierarchy.mapping import Layout
+from memsim.hierarchy.mapping import AddressLayout
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.spare import Spare
@@ -69,7 +69,7 @@ class System:
         gpu: GPU,
         resident: int,
         seeds: np.random.SeedSequence,
-        where: Layout | None = None,
+        where: AddressLayout | None = None,
         quantum: int | None = None,
         commands: int = 0,
         others: Mapping[str, np.random.SeedSequence] | None = None,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from memsim.hierarchy.block_times import EIGHTHS
-from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, TranslationEvent, Unit, latency_bin_edges
+from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, TranslationEvent, latency_bin_edges
 
 OPS = -1  # in a shape: static ops; ROWS is one more, for what no static op caused
 ROWS = -2
@@ -41,7 +41,7 @@ class Trial:
         blocks_done: f8 [EIGHTHS + 1], blocks done at each eighth of that time.
     """
 
-    counters: np.ndarray = _counted(ROWS, len(Level), len(Event), len(Unit))
+    counters: np.ndarray = _counted(ROWS, len(Level), len(Event), len(CountUnit))
     cycles: np.ndarray = _counted()
     latency_histogram: np.ndarray = _counted(OPS, LATENCY_BINS)
     latency_sum: np.ndarray = _counted(OPS)

@@ -2,28 +2,31 @@
 
 The rest of memsim looks into one kernel; this room looks at the program around it. Time is microseconds.
 
-    program = Program()                              # what the host's thread does, call by call
+    program = HostProgram()                              # what the host's thread does, call by call
     stream = program.stream()
     program.copy(1 << 20, Direction.to_gpu, stream)  # cudaMemcpyAsync of pinned memory
-    program.kernel("axpy", Work(4096, 640, 5.0), stream)
+    program.kernel("axpy", KernelWork(4096, 640, 5.0), stream)
     program.synchronize()
     timeline = simulate(program, load_gpu("tesla-v100"))
 """
 
-from memsim.host.program import Direction, Graph, Managed, Nested, Program, Stream, Touch, Work
+from memsim.host.program import Direction, Graph, HostProgram, KernelWork, Managed, Nested, Stream, Touch
 from memsim.host.system import simulate
 from memsim.host.timeline import Span, Timeline
+from memsim.support.renamed import old_names
 
 __all__ = [
     "Direction",
     "Graph",
     "Managed",
     "Nested",
-    "Program",
+    "HostProgram",
     "Span",
     "Stream",
     "Timeline",
     "Touch",
-    "Work",
+    "KernelWork",
     "simulate",
 ]
+
+__getattr__ = old_names(__name__)

@@ -17,12 +17,12 @@ from itertools import islice
 
 import simpy
 
-from memsim.host.program import Nested, Work
+from memsim.host.program import KernelWork, Nested
 
 
 @dataclass(eq=False)
 class _Grid:
-    work: Work | Nested
+    work: KernelWork | Nested
     launch_us: float
     share: Fraction
     done: simpy.Event
@@ -31,7 +31,7 @@ class _Grid:
     children: int = 0
 
 
-class Device:
+class HostDevice:
     """Runs kernels; at most `most` at a time."""
 
     def __init__(self, env: simpy.Environment, most: int) -> None:
@@ -39,7 +39,7 @@ class Device:
         self._room = Fraction(1)
         self._grids: deque[_Grid] = deque()
 
-    def run(self, work: Work | Nested, launch_us: float = 0.0) -> simpy.Event:
+    def run(self, work: KernelWork | Nested, launch_us: float = 0.0) -> simpy.Event:
         """Start a kernel as soon as there is room; the event happens when its last block, and child, ends.
 
         `launch_us` is how long a block takes to launch a child; it keeps its place meanwhile.
@@ -64,7 +64,7 @@ class Device:
 
     def _start(self, grid: _Grid, count: int) -> None:
         work = grid.work
-        if isinstance(work, Work):
+        if isinstance(work, KernelWork):
             self._env.process(self._blocks(grid, count, work.block_us, None))
             return
         first = work.blocks - grid.waiting
@@ -72,7 +72,7 @@ class Device:
             self._env.process(self._blocks(grid, 1, block_us, child))
 
     def _blocks(
-        self, grid: _Grid, count: int, block_us: float, child: Work | None
+        self, grid: _Grid, count: int, block_us: float, child: KernelWork | None
     ) -> Generator[simpy.Event, None, None]:
         yield self._env.timeout(block_us + (grid.launch_us if child else 0.0))
         self._room += count * grid.share

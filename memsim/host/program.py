@@ -9,7 +9,7 @@ from enum import StrEnum
 
 import numpy as np
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.support.errors import InputError
 
 
@@ -21,7 +21,7 @@ class Direction(StrEnum):
 
 
 @dataclass(frozen=True)
-class Work:
+class KernelWork:
     """What a kernel does, seen from outside: blocks that are handed to the GPU as room gets free.
 
     Attributes:
@@ -48,13 +48,13 @@ class Work:
     def alone_us(self) -> float:
         """Time of the kernel when the GPU does nothing else.
 
-        >>> Work(blocks=1000, wave_blocks=640, block_us=5.0).alone_us
+        >>> KernelWork(blocks=1000, wave_blocks=640, block_us=5.0).alone_us
         10.0
         """
         return math.ceil(self.blocks / self.wave_blocks) * self.block_us
 
     @classmethod
-    def of(cls, result: Result) -> Work:
+    def of(cls, result: RunResult) -> KernelWork:
         """The kernel of a simulation, which takes its predicted time when alone, after `host.launch_us`."""
         trace = result.trials.about["trace"]
         blocks, wave = math.prod(trace["grid"]), trace["wave_blocks"]
@@ -66,7 +66,7 @@ class Nested:
     """A kernel whose blocks may each launch another one when their own work is done (dynamic parallelism).
 
     Attributes:
-        wave_blocks: as in :class:`Work`.
+        wave_blocks: as in :class:`KernelWork`.
         blocks_us: time of every block, microseconds, without its launch.
         children: the kernel that each block launches, if any; the whole is done when they are.
 
@@ -76,7 +76,7 @@ class Nested:
 
     wave_blocks: int
     blocks_us: tuple[float, ...]
-    children: tuple[Work | None, ...]
+    children: tuple[KernelWork | None, ...]
 
     def __post_init__(self) -> None:
         if len(self.children) != len(self.blocks_us) or not self.blocks_us:
@@ -114,7 +114,7 @@ class Touch:
 
 
 @dataclass(frozen=True)
-class Copy:
+class HostCopy:
     name: str
     bytes: int
     direction: Direction
@@ -122,21 +122,21 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class HostKernel:
     name: str
-    work: Work | Nested
+    work: KernelWork | Nested
     touches: tuple[Touch, ...] = ()
 
 
 @dataclass(frozen=True)
-class Memory:
+class HostMemory:
     """A call that takes device memory (``bytes`` of it) or gives it back (None)."""
 
     name: str
     bytes: int | None
 
 
-Operation = Copy | Kernel
+Operation = HostCopy | HostKernel
 
 
 @dataclass(eq=False)
@@ -153,13 +153,13 @@ class Graph:
     name: str
     nodes: list[tuple[Operation, tuple[int, ...]]] = field(default_factory=list)
 
-    def kernel(self, name: str, work: Work, after: Sequence[int] = ()) -> int:
+    def kernel(self, name: str, work: KernelWork, after: Sequence[int] = ()) -> int:
         """Add a kernel that follows the nodes `after`; returns the node's number."""
-        return self._add(Kernel(name, work), after)
+        return self._add(HostKernel(name, work), after)
 
     def copy(self, bytes: int, direction: Direction, after: Sequence[int] = (), name: str = "copy") -> int:
         """Add a copy of pinned memory that follows the nodes `after`; returns the node's number."""
-        return self._add(Copy(name, bytes, direction, pinned=True), after)
+        return self._add(HostCopy(name, bytes, direction, pinned=True), after)
 
     def _add(self, operation: Operation, after: Sequence[int]) -> int:
         count = len(self.nodes)
@@ -187,10 +187,10 @@ class Call:
     operation: Operation | Graph | None = None
     waits: bool = False
     busy_us: float = 0.0
-    memory: Memory | None = None
+    memory: HostMemory | None = None
 
 
-class Program:
+class HostProgram:
     """The calls of one host thread, in order; a stream that is not named is the default stream."""
 
     def __init__(self) -> None:
@@ -218,7 +218,7 @@ class Program:
         if bytes < 0:
             raise InputError(name, "bytes", f"is {bytes}; give 0 or more")
         waits = stream is None or not pinned
-        self.calls.append(Call(name, stream or self._default, Copy(name, bytes, direction, pinned), waits))
+        self.calls.append(Call(name, stream or self._default, HostCopy(name, bytes, direction, pinned), waits))
 
     def allocate(self, name: str, bytes: int) -> None:
         """``cudaMalloc``, or ``cudaMallocManaged``: the host is busy with it.
@@ -231,7 +231,7 @@ class Program:
         if name in self._allocated:
             raise InputError(name, "allocate", "is allocated already; free it first, or take another name")
         self._allocated.add(name)
-        self.calls.append(Call(f"allocate {name}", memory=Memory(name, bytes)))
+        self.calls.append(Call(f"allocate {name}", memory=HostMemory(name, bytes)))
 
     def free(self, name: str) -> None:
         """``cudaFree``: waits for all that the GPU has to do.
@@ -244,13 +244,13 @@ class Program:
             raise InputError(name, "free", f"is not allocated; {known} is")
         self._allocated.remove(name)
         self.calls.append(Call(f"wait to free {name}", waits=True))
-        self.calls.append(Call(f"free {name}", memory=Memory(name, None)))
+        self.calls.append(Call(f"free {name}", memory=HostMemory(name, None)))
 
     def kernel(
-        self, name: str, work: Work | Nested, stream: Stream | None = None, touches: Sequence[Touch] = ()
+        self, name: str, work: KernelWork | Nested, stream: Stream | None = None, touches: Sequence[Touch] = ()
     ) -> None:
         """``kernel<<<...>>>``: returns at once."""
-        self.calls.append(Call(name, stream or self._default, Kernel(name, work, tuple(touches))))
+        self.calls.append(Call(name, stream or self._default, HostKernel(name, work, tuple(touches))))
 
     def launch(self, graph: Graph, stream: Stream | None = None) -> None:
         """``cudaGraphLaunch``: returns at once."""

@@ -9,16 +9,27 @@ import simpy
 
 from memsim.gpu.config import GPU
 from memsim.host.allocation import Chunks, allocation_us
-from memsim.host.device import Device
-from memsim.host.program import Call, Copy, Direction, Graph, Kernel, Managed, Nested, Operation, Program, Stream
+from memsim.host.device import HostDevice
+from memsim.host.program import (
+    Call,
+    Direction,
+    Graph,
+    HostCopy,
+    HostKernel,
+    HostProgram,
+    Managed,
+    Nested,
+    Operation,
+    Stream,
+)
 from memsim.host.timeline import Span, Timeline
-from memsim.host.unified import BLOCK_BYTES, Batch, batches
+from memsim.host.unified import BLOCK_BYTES, FaultBatch, batches
 from memsim.support.errors import InputError
 
 Process = Generator[simpy.Event, None, None]
 
 
-def simulate(program: Program, gpu: GPU) -> Timeline:
+def simulate(program: HostProgram, gpu: GPU) -> Timeline:
     """Run a host program.
 
     Args:
@@ -38,14 +49,14 @@ class _System:
     def __init__(self, gpu: GPU) -> None:
         self.env, self.spans = simpy.Environment(), list[Span]()
         self._gpu = gpu
-        self._device = Device(self.env, int(self._figure("concurrent_kernels")))
+        self._device = HostDevice(self.env, int(self._figure("concurrent_kernels")))
         engines = [simpy.Resource(self.env) for _ in range(int(self._figure("copy_engines")))]
         self._engines = dict(zip(Direction, [engines[0], engines[-1]], strict=True))
         self._last: dict[Stream, simpy.Event] = {}
         self._resident: dict[Managed, np.ndarray] = {}
         self._chunks = Chunks()
 
-    def thread(self, program: Program) -> Process:
+    def thread(self, program: HostProgram) -> Process:
         """The host's thread: one call after the other."""
         default = program.streams[0]
         for call in program.calls:
@@ -96,13 +107,13 @@ class _System:
         yield from self._single(row, operation, "graph_node_us")
 
     def _single(self, row: str, operation: Operation, start: str) -> Process:
-        if isinstance(operation, Copy):
+        if isinstance(operation, HostCopy):
             yield from self._copy(row, operation)
         else:
             yield self.env.timeout(self._figure(start))
             yield from self._kernel(row, operation)
 
-    def _copy(self, row: str, copy: Copy) -> Process:
+    def _copy(self, row: str, copy: HostCopy) -> Process:
         rate = f"{'' if copy.pinned else 'pageable_'}{copy.direction}_gb_per_s"
         yield from self._moved(row, copy.name, copy.direction, copy.bytes, rate, self._figure("copy_us"))
 
@@ -113,7 +124,7 @@ class _System:
             yield self.env.timeout(start_us + nbytes / (1000 * self._figure(rate)))
             self._span(row, direction, name, begin)
 
-    def _kernel(self, row: str, kernel: Kernel) -> Process:
+    def _kernel(self, row: str, kernel: HostKernel) -> Process:
         """Faults first, then the blocks: what of a kernel goes on while others of its threads stall is not modelled."""
         begin = self.env.now
         for touch in kernel.touches:
@@ -130,7 +141,7 @@ class _System:
         yield self._device.run(kernel.work, launch_us)
         self._span(row, "kernel", kernel.name, begin)
 
-    def _driver_us(self, batch: Batch) -> float:
+    def _driver_us(self, batch: FaultBatch) -> float:
         """What the driver does for a batch of faults, before the data moves."""
         each = batch.faults * self._figure("fault_us") + batch.new_trees * self._figure("fault_block_us")
         return self._figure("fault_batch_us") + each

@@ -56,7 +56,7 @@ def wanted_blocks(resident: np.ndarray, faulting: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Batch:
+class FaultBatch:
     """What the driver serves at a time.
 
     Attributes:
@@ -72,7 +72,7 @@ class Batch:
     new_trees: int
 
 
-def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[Batch]:
+def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[FaultBatch]:
     """Go through a kernel's pages; yield the batches of faults. `resident` is kept up to date.
 
     Args:
@@ -93,4 +93,4 @@ def batches(resident: np.ndarray, touch: Touch, most: int) -> Iterator[Batch]:
         new = sum(not resident[tree * _LEAVES : (tree + 1) * _LEAVES].any() for tree in trees)
         resident[moved] = True
         runs = 1 + int((np.diff(moved) > 1).sum())
-        yield Batch(len(faulting) * touch.sharers, len(moved), runs, new)
+        yield FaultBatch(len(faulting) * touch.sharers, len(moved), runs, new)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from memsim.analysis.profiler import Metric, metrics
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.measured.launch import MeasuredLaunch, choose
 from memsim.measured.report import read_report
 from memsim.support.errors import InputError
@@ -25,7 +25,7 @@ _ALSO = {
 
 
 @dataclass(frozen=True)
-class Line:
+class MetricLine:
     """One figure in both.
 
     Attributes:
@@ -50,11 +50,11 @@ class Beside:
     """
 
     launch: MeasuredLaunch
-    lines: tuple[Line, ...]
+    lines: tuple[MetricLine, ...]
     cautions: tuple[str, ...]
 
 
-def beside(result: Result, path: str | Path, kernel: str | None = None, launch: int | None = None) -> Beside:
+def beside(result: RunResult, path: str | Path, kernel: str | None = None, launch: int | None = None) -> Beside:
     """Set a result beside a launch of a profiler's report.
 
     Args:
@@ -67,7 +67,7 @@ def beside(result: Result, path: str | Path, kernel: str | None = None, launch: 
     """
     found = choose(path, read_report(path), result.trials.about["trace"]["kernel"], kernel, launch)
     lines = tuple(
-        Line(metric, measured, _difference(metric, measured))
+        MetricLine(metric, measured, _difference(metric, measured))
         for metric in metrics(result).values()
         if (measured := _measured(found, metric.name)) is not None
     )
@@ -86,7 +86,7 @@ def _difference(metric: Metric, measured: float) -> float:
     return metric.values.mean / measured - 1 if measured else float("nan")
 
 
-def _cautions(result: Result, launch: MeasuredLaunch) -> tuple[str, ...]:
+def _cautions(result: RunResult, launch: MeasuredLaunch) -> tuple[str, ...]:
     about = result.trials.about
     found = []
     for name, shape in (("grid", launch.grid), ("block", launch.block)):

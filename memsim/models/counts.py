@@ -17,7 +17,7 @@ from memsim.trace.schema import Space
 
 
 @dataclass(frozen=True)
-class Counts:
+class TraceCounts:
     """Sums over all traced warps.
 
     Attributes:
@@ -61,7 +61,7 @@ class Counts:
         return self.bytes / self.mem_insts if self.mem_insts else 0.0
 
 
-def count_instructions(trace: Trace, gpu: GPU) -> Counts:
+def count_instructions(trace: Trace, gpu: GPU) -> TraceCounts:
     """Coalesce a trace for a GPU and count.
 
     Raises:
@@ -72,7 +72,7 @@ def count_instructions(trace: Trace, gpu: GPU) -> Counts:
     width = np.array([op.width for op in trace.ops], np.int64)
     off_chip = np.isin(space, (Space.global_, Space.local, Space.texture))
     totals = _memory_totals(trace, gpu, off_chip)
-    return Counts(
+    return TraceCounts(
         warps=trace.n_warps,
         gap_insts=sizes.gap_instructions,
         on_chip_insts=int(sizes.memory_instructions[~off_chip].sum()),

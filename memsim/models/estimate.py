@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import Occupancy, occupancy
-from memsim.models.counts import Counts, count_instructions
+from memsim.models.counts import TraceCounts, count_instructions
 from memsim.models.cumapz.traced import Traced, estimate_trace
 from memsim.models.machine import machine_of
-from memsim.models.mwp_cwp import Kernel, Machine, Prediction, predict
+from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, Prediction, predict
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -29,9 +29,9 @@ class Estimate:
     trace: Trace
     gpu: GPU
     occupancy: Occupancy
-    counts: Counts
-    machine: Machine
-    kernel: Kernel
+    counts: TraceCounts
+    machine: AnalyticMachine
+    kernel: AnalyticKernel
     prediction: Prediction
     cumapz: Traced
 
@@ -59,9 +59,9 @@ def estimate(trace: Trace, gpu: GPU) -> Estimate:
     return Estimate(trace, gpu, held, counts, machine, kernel, predict(machine, kernel), factors)
 
 
-def kernel_of(counts: Counts, warps_per_block: int, blocks: int, active_blocks_per_sm: int) -> Kernel:
+def kernel_of(counts: TraceCounts, warps_per_block: int, blocks: int, active_blocks_per_sm: int) -> AnalyticKernel:
     """A launch whose warps are all like the counted ones."""
-    return Kernel(
+    return AnalyticKernel(
         warps_per_block=warps_per_block,
         blocks=blocks,
         active_blocks_per_sm=active_blocks_per_sm,

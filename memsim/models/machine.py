@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from memsim.gpu.config import GPU
-from memsim.models.mwp_cwp import Machine
+from memsim.models.mwp_cwp import AnalyticMachine
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 
 _DENSE_BYTES = 128  # what a warp with neighbouring words of four bytes asks for
 
 
-def machine_of(gpu: GPU) -> Machine:
+def machine_of(gpu: GPU) -> AnalyticMachine:
     """Parameters of a GPU: those of its section ``[mwp_cwp]``, and for what that leaves out
 
     - issue_cycles: ``sm.issue_cycles`` / ``sm.issue_per_cycle``;
@@ -30,7 +30,7 @@ def machine_of(gpu: GPU) -> Machine:
         "departure_del_coal_cycles": _busy_cycles(gpu, _DENSE_BYTES, _DENSE_BYTES // _transaction_bytes(gpu)),
         "departure_del_uncoal_cycles": _busy_cycles(gpu, _fetched_bytes(gpu), 1),
     }
-    return Machine(
+    return AnalyticMachine(
         sms=gpu.sm.count, clock_mhz=gpu.sm.clock_mhz, bandwidth_gb_per_s=peak_bandwidth(gpu), **derived | stated
     )
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Case(StrEnum):
+class LimitingCase(StrEnum):
     """What a kernel's time is made of."""
 
     few_warps = "few_warps"  # MWP = CWP = N: too few warps to use the parallelism there is (22)
@@ -22,7 +22,7 @@ class Case(StrEnum):
 
 
 @dataclass(frozen=True)
-class Machine:
+class AnalyticMachine:
     """Rows 1 to 7 of the paper's table 1, and the SMs of table 3.
 
     Attributes:
@@ -45,7 +45,7 @@ class Machine:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class AnalyticKernel:
     """Rows 8 to 21 of the paper's table 1: a launch, and what one warp executes.
 
     Attributes:
@@ -123,7 +123,7 @@ class Prediction:
     mem_cycles: float
     comp_cycles: float
     rep: float
-    case: Case
+    case: LimitingCase
     exec_cycles: float
     synch_cycles: float
     cpi: float
@@ -134,13 +134,13 @@ class Prediction:
         return self.exec_cycles + self.synch_cycles
 
 
-def predict(machine: Machine, kernel: Kernel) -> Prediction:
+def predict(machine: AnalyticMachine, kernel: AnalyticKernel) -> Prediction:
     """Apply equations (5) to (27) to a kernel on a machine.
 
     The paper's table 2, where intermediate values are rounded (50738 cycles):
 
-    >>> machine = Machine(16, 1000, 80, 4, 420, 4, 10)
-    >>> kernel = Kernel(4, 80, 5, comp_insts=27, coal_mem_insts=0, uncoal_mem_insts=6, synch_insts=6)
+    >>> machine = AnalyticMachine(16, 1000, 80, 4, 420, 4, 10)
+    >>> kernel = AnalyticKernel(4, 80, 5, comp_insts=27, coal_mem_insts=0, uncoal_mem_insts=6, synch_insts=6)
     >>> done = predict(machine, kernel)
     >>> done.mem_l, done.departure_delay, done.cwp, str(done.case), round(done.cycles)
     (730.0, 320.0, 20, 'memory', 50728)
@@ -152,7 +152,21 @@ def predict(machine: Machine, kernel: Kernel) -> Prediction:
         exec_cycles, infinite = comp_cycles * n * rep, float("inf")
         cpi = cycles_per_instruction(exec_cycles, kernel, active_sms)
         return Prediction(
-            n, 0.0, 0.0, infinite, infinite, n, 1.0, 1.0, 0.0, comp_cycles, rep, Case.computation, exec_cycles, 0.0, cpi
+            n,
+            0.0,
+            0.0,
+            infinite,
+            infinite,
+            n,
+            1.0,
+            1.0,
+            0.0,
+            comp_cycles,
+            rep,
+            LimitingCase.computation,
+            exec_cycles,
+            0.0,
+            cpi,
         )
     mem_l, mem_cycles, departure_delay = latencies(machine, kernel)
     full = mem_l / departure_delay  # (16)
@@ -171,7 +185,7 @@ def predict(machine: Machine, kernel: Kernel) -> Prediction:
     )  # fmt: skip
 
 
-def latencies(machine: Machine, kernel: Kernel) -> tuple[float, float, float]:
+def latencies(machine: AnalyticMachine, kernel: AnalyticKernel) -> tuple[float, float, float]:
     """Mem_L (10) to (12), Mem_cycles (18) and Departure_delay (15), in cycles."""
     uncoal = machine.mem_ld_cycles + (kernel.uncoal_per_mw - 1) * machine.departure_del_uncoal_cycles  # (10)
     coal = machine.mem_ld_cycles  # (11)
@@ -205,30 +219,30 @@ def repetitions(blocks: int, active_blocks_per_sm: int, active_sms: int) -> floa
     return max(1.0, blocks / (active_blocks_per_sm * active_sms))
 
 
-def which_case(mwp: float, cwp: float, n: int, mem_cycles: float, comp_cycles: float) -> Case:
+def which_case(mwp: float, cwp: float, n: int, mem_cycles: float, comp_cycles: float) -> LimitingCase:
     """Which execution equation applies.
 
     Kernels with Comp_cycles > Mem_cycles are printed beside the condition of (23), but section 3.2.2 and figure 7
     (case 5) give them the cost of (3), which is (24); they go there, unless bandwidth leaves an SM less than one warp.
     """
     if mwp == n and cwp == n:
-        return Case.few_warps
+        return LimitingCase.few_warps
     if mwp > cwp or (comp_cycles > mem_cycles and mwp >= 1):
-        return Case.computation
-    return Case.memory
+        return LimitingCase.computation
+    return LimitingCase.memory
 
 
 def execution_cycles(
-    case: Case, mwp: float, n: int, mem_l: float, mem_cycles: float, comp_cycles: float, mem_insts: float
+    case: LimitingCase, mwp: float, n: int, mem_l: float, mem_cycles: float, comp_cycles: float, mem_insts: float
 ) -> float:
     """Exec_cycles_app for one filling of an SM: (22), (23) or (24).
 
     An MWP below 1, which the bandwidth can force, starts no computation period early: MWP - 1 counts as 0 then.
     """
     period = comp_cycles / mem_insts * max(mwp - 1, 0)  # (2): Comp_p, as often as warps start before memory answers
-    if case == Case.few_warps:
+    if case == LimitingCase.few_warps:
         return mem_cycles + comp_cycles + period
-    if case == Case.memory:
+    if case == LimitingCase.memory:
         return mem_cycles * n / mwp + period
     return mem_l + comp_cycles * n
 
@@ -238,6 +252,6 @@ def synchronisation_cycles(departure_delay: float, mwp: float, synch_insts: floa
     return departure_delay * max(mwp - 1, 0) * synch_insts * active_blocks
 
 
-def cycles_per_instruction(cycles: float, kernel: Kernel, active_sms: int) -> float:
+def cycles_per_instruction(cycles: float, kernel: AnalyticKernel, active_sms: int) -> float:
     """CPI (25): cycles of an SM over the warp instructions it executes."""
     return cycles / (kernel.total_insts * kernel.warps_per_block * kernel.blocks / active_sms)

@@ -21,10 +21,10 @@ from memsim.models.machine import idle_miss_cycles, peak_bandwidth
 from memsim.trace.bits import popcount, popcounts
 from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Flag, Kind
+from memsim.trace.schema import Flag, OpKind
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, Transactions
 
-_LOAD, _STORE, _ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
+_LOAD, _STORE, _ATOMIC = int(OpKind.load), int(OpKind.store), int(OpKind.atomic)
 _WAITS = int(Flag.sequence | Flag.barrier | Flag.data)
 COSTS = np.dtype([(name, "<i8") for name in (
     "instruction", "pass_", "shared", "lookup", "l1", "l2", "memory", "in_l1", "in_l2",
@@ -32,7 +32,7 @@ COSTS = np.dtype([(name, "<i8") for name in (
 _READ, _WRITTEN, _OF_BLOCK = range(3)
 
 
-class Part(StrEnum):
+class BusyPart(StrEnum):
     """What can be busy."""
 
     issue = "issue"
@@ -44,7 +44,7 @@ class Part(StrEnum):
 
 
 @dataclass(frozen=True)
-class Work:
+class TracedWork:
     """What the traced blocks ask of a machine.
 
     Attributes:
@@ -76,7 +76,7 @@ class Work:
     block_cycles: float
 
 
-def work_of(transactions: Transactions, gpu: GPU) -> Work:
+def work_of(transactions: Transactions, gpu: GPU) -> TracedWork:
     """Count the work of coalesced blocks."""
     tx, lines = transactions, len(transactions.line_address)
     asked, replied, masks = *np.zeros((2, lines), np.int64), np.zeros((3, lines), np.uint8)
@@ -88,7 +88,7 @@ def work_of(transactions: Transactions, gpu: GPU) -> Work:
     partial = np.bincount(tx.lines, popcounts(tx.partial.astype(np.uint32)), lines)
     served = asked * gpu.l2.sector_cycles + partial * (gpu.l2.of_partial_store - gpu.l2.sector_cycles)
     place = layout(tx, gpu).mapping[:lines]
-    return Work(
+    return TracedWork(
         instructions=int(tx.instructions["gap"].sum(dtype=np.int64)) + len(tx.instructions),
         transactions=int(tx.instructions["count"].sum(dtype=np.int64)),
         wavefronts=int(tx.instructions["wavefronts"].sum(dtype=np.int64)),
@@ -115,7 +115,7 @@ def _costs(gpu: GPU) -> np.ndarray:
     return costs
 
 
-def busy_cycles(work: Work, trace: Trace, gpu: GPU) -> dict[Part, float]:
+def busy_cycles(work: TracedWork, trace: Trace, gpu: GPU) -> dict[BusyPart, float]:
     """SM cycles for which each part is busy with the whole launch, of which the traced blocks are taken to be typical.
 
     A part's work is shared out evenly among the SMs, or unevenly as it is among slices and channels. Latency is that of
@@ -126,12 +126,12 @@ def busy_cycles(work: Work, trace: Trace, gpu: GPU) -> dict[Part, float]:
     clocks_of_sector = SECTOR_BYTES / peak_bandwidth(gpu) * sm.clock_mhz / 1000
     rounds = trace.launch.n_blocks / _blocks_at_once(trace, gpu)
     cycles = {
-        Part.issue: launches * work.instructions * sm.issue_cycles / sm.issue_per_cycle / sms,
-        Part.load_store: launches * (work.wavefronts * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
-        Part.port: launches * work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
-        Part.slices: launches * l2.enabled * work.slice_cycles * work.slice_skew / l2.slices / gpu.l2_clocks,
-        Part.channels: launches * work.memory_sectors * work.channel_skew * clocks_of_sector,
-        Part.latency: rounds * work.block_cycles + (rounds - 1) * sm.launch_cycles,
+        BusyPart.issue: launches * work.instructions * sm.issue_cycles / sm.issue_per_cycle / sms,
+        BusyPart.load_store: launches * (work.wavefronts * sm.lookup_cycles + work.passes * sm.pass_cycles) / sms,
+        BusyPart.port: launches * work.replies * SECTOR_BYTES / sm.reply_bytes_per_cycle / sms,
+        BusyPart.slices: launches * l2.enabled * work.slice_cycles * work.slice_skew / l2.slices / gpu.l2_clocks,
+        BusyPart.channels: launches * work.memory_sectors * work.channel_skew * clocks_of_sector,
+        BusyPart.latency: rounds * work.block_cycles + (rounds - 1) * sm.launch_cycles,
     }
     return {part: float(value) for part, value in cycles.items()}
 

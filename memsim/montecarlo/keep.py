@@ -23,7 +23,7 @@ from memsim.support.interrupts import deferred
 from memsim.support.journal import DamagedJournal, Journal, journal_path
 
 
-class Kept:
+class KeptTrials:
     """Where a run without an output keeps its trials: nowhere.
 
     Attributes:
@@ -42,7 +42,7 @@ class Kept:
         """Write the result; then what was kept for it goes."""
 
 
-class _Journaled(Kept):
+class _Journaled(KeptTrials):
     """Trials in a journal.
 
     Attributes:
@@ -112,7 +112,9 @@ def check_choice(out: str | Path, resume: bool, force: bool, *inputs: str | Path
 
 
 @contextmanager
-def keeping(out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume: bool, force: bool) -> Iterator[Kept]:
+def keeping(
+    out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume: bool, force: bool
+) -> Iterator[KeptTrials]:
     """Trials that the block adds stay on the disk, whatever ends it, until it has saved the result.
 
     Args:
@@ -127,7 +129,7 @@ def keeping(out: str | Path | None, about: Mapping[str, Any], n_ops: int, resume
             run writes to it. One that passes through the block tells how to go on, if trials are kept.
     """
     if out is None:
-        yield Kept()
+        yield KeptTrials()
         return
     check_choice(out, resume, force)
     saved = _saved(out, about) if resume and Path(out).exists() else {}

@@ -28,7 +28,7 @@ from memsim.trace.transactions import column_path
 
 
 @dataclass(frozen=True)
-class Chain:
+class LaunchChain:
     """What one trial replays.
 
     Attributes:
@@ -55,7 +55,7 @@ class Chains:
 
     traces: Sequence[Trace]
     gpu: GPU
-    chains: Sequence[Chain]
+    chains: Sequence[LaunchChain]
     seed: int
     folder: Path
     trials: dict[tuple[int, int], Trial] = field(default_factory=dict)
@@ -112,13 +112,13 @@ class Chains:
     def _about(self, place: int) -> dict[str, Any]:
         return about_run(self.traces[place], self._executions[place], self.seed, warm=False)
 
-    def _key(self, chain: Chain) -> str:
+    def _key(self, chain: LaunchChain) -> str:
         """Lines are numbered over all launches of the chains together, so all of them are in it."""
         digests = [(place, self.traces[place].digest) for place in self._executions]
         about = self._about(chain.places[-1]) | {"gpu": self.gpu.model_dump(mode="json")}
         return cache_key(about, "chain", digests, list(chain.places), chain.trial)
 
-    def _read(self, chain: Chain, rows: KeptRows) -> bool:
+    def _read(self, chain: LaunchChain, rows: KeptRows) -> bool:
         """Take a chain's trials from the cache, if all of them are there."""
         found = {}
         for place, arrays in rows.read():
@@ -160,7 +160,7 @@ class _Launches:
     seed: int
 
 
-def _trial(program: _Launches, chain: Chain) -> list[Trial]:
+def _trial(program: _Launches, chain: LaunchChain) -> list[Trial]:
     """The launches of a chain once."""
     before: System | None = None
     found = []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from memsim.gpu.config import GPU
-from memsim.montecarlo.launch_chain import Chain, Chains
+from memsim.montecarlo.launch_chain import Chains, LaunchChain
 from memsim.montecarlo.run import check_numbers
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
@@ -46,7 +46,7 @@ def run_program(
     check_numbers(trials, seed, 1 if jobs is None else jobs)
     places = tuple(range(len(traces)))
     with Scratch() as folder:
-        chains = Chains(traces, gpu, [Chain(number, places) for number in range(trials)], seed, Path(folder))
+        chains = Chains(traces, gpu, [LaunchChain(number, places) for number in range(trials)], seed, Path(folder))
         chains.replay(jobs, progress)
         digests = [trace.digest for trace in traces]
         found = []

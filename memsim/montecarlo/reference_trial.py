@@ -10,10 +10,10 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.block_times import BlockTimes
-from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
 from memsim.hierarchy.draws import draws, page_stream
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.mapping import Layout, placed
+from memsim.hierarchy.mapping import AddressLayout, placed
 from memsim.hierarchy.sm.blocks import work_items
 from memsim.hierarchy.sm.state import FREED
 from memsim.hierarchy.trial import Trial, latency_counts
@@ -24,7 +24,11 @@ from memsim.trace.transactions import Transactions
 
 
 def reference_trial(
-    tx: Transactions, execution: Execution, layout: Layout, seeds: np.random.SeedSequence, grouping: np.random.Generator
+    tx: Transactions,
+    execution: Execution,
+    layout: AddressLayout,
+    seeds: np.random.SeedSequence,
+    grouping: np.random.Generator,
 ) -> Trial:
     """Replay a trace on the reference model.
 
@@ -80,7 +84,7 @@ def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
     found, ops = model.statistics, range(n_ops)
     one, whole = ([latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies))
     return {
-        "counters": _array(found.counts, n_ops + 1, Level, Event, Unit),
+        "counters": _array(found.counts, n_ops + 1, Level, Event, CountUnit),
         "translation": _array(found.translations, n_ops, TranslationEvent),
         "latency_histogram": np.array([latency_counts(np.array(each)) for each in one]),
         "latency_sum": np.array([sum(each) for each in one]),

@@ -20,12 +20,12 @@ from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.choices import Engine
-from memsim.montecarlo.keep import Kept, keeping
+from memsim.montecarlo.keep import KeptTrials, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.montecarlo.trials import Trials
-from memsim.montecarlo.worker import Job, run_trial, spare
+from memsim.montecarlo.worker import TrialJob, run_trial, spare
 from memsim.profile.ops import profile
 from memsim.support.cores import default_jobs
 from memsim.support.errors import InputError
@@ -102,7 +102,7 @@ def run(
             # The reference model is there to be run: it takes no trials of the compiled engine.
             cacheable = not sources and replays_on is Engine.compiled
             cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
-            job = Job(execution, seed, warm, quantum, tuple(sources), replays_on)
+            job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on)
             replay = _Replay(trace, job, jobs, at_least if enough else 0)
             take = _Taken(kept, cached, texts, at_least, enough, progress)
             take.all(replay, trials)
@@ -127,7 +127,7 @@ class _Replay:
         at_least: trials that are needed in any case; 0: all that are asked for.
     """
 
-    def __init__(self, trace: Trace, job: Job, jobs: int | None, at_least: int) -> None:
+    def __init__(self, trace: Trace, job: TrialJob, jobs: int | None, at_least: int) -> None:
         self._trace, self._job, self._jobs, self._at_least = trace, job, jobs, at_least
         self._prepared = False
 
@@ -176,7 +176,7 @@ class _Taken:
 
     def __init__(
         self,
-        kept: Kept,
+        kept: KeptTrials,
         cached: CachedTrials,
         texts: dict[str, Any],
         at_least: int,
@@ -259,7 +259,7 @@ def _checked(engine: str, warm: bool) -> Engine:
     return Engine(engine)
 
 
-def _finished(job: Job, jobs: int, numbers: Iterable[int]) -> Finished:
+def _finished(job: TrialJob, jobs: int, numbers: Iterable[int]) -> Finished:
     """The trials of these numbers, as they finish."""
     if jobs == 1:
         try:

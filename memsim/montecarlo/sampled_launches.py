@@ -24,7 +24,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.trial import Trial
-from memsim.montecarlo.launch_chain import Chain, Chains
+from memsim.montecarlo.launch_chain import Chains, LaunchChain
 from memsim.montecarlo.trials import Trials
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
@@ -146,7 +146,7 @@ class _Batch:
         chains = []
         for number, pairs in self._drawn.items():
             wanted = {place for pair in pairs for place in pair}
-            chains.append(Chain(number, tuple(sorted(wanted | {place - 1 for place in wanted if place}))))
+            chains.append(LaunchChain(number, tuple(sorted(wanted | {place - 1 for place in wanted if place}))))
         self.chains = Chains(traces, gpu, chains, seed, folder)
 
     def add(self) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 
 from memsim.hierarchy.draws import DRAM_GROUPING
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.mapping import Layout
+from memsim.hierarchy.mapping import AddressLayout
 from memsim.hierarchy.spare import Spare
 from memsim.hierarchy.system import System
 from memsim.hierarchy.trial import Trial
@@ -21,7 +21,7 @@ spare = Spare()  # of this process, whose trials of one kernel come one after th
 
 
 @dataclass(frozen=True)
-class Job:
+class TrialJob:
     """What all trials of a run have in common."""
 
     execution: Execution
@@ -32,7 +32,7 @@ class Job:
     engine: Engine = Engine.compiled
 
 
-def run_trial(job: Job, trial: int) -> tuple[int, Trial]:
+def run_trial(job: TrialJob, trial: int) -> tuple[int, Trial]:
     """Replay the trace once; returns the trial's number and its results.
 
     All random draws come from (seed, trial), but those of the sources for which ``job.sources[trial]`` names another
@@ -47,14 +47,14 @@ def run_trial(job: Job, trial: int) -> tuple[int, Trial]:
     return trial, replayed(execution.transactions, execution, execution.layout, own, job.warm, job.quantum, others)
 
 
-def _seeds(job: Job, trial: int) -> np.random.SeedSequence:
+def _seeds(job: TrialJob, trial: int) -> np.random.SeedSequence:
     return np.random.SeedSequence(job.seed, spawn_key=(trial,))
 
 
 def replayed(
     transactions: Transactions,
     execution: Execution,
-    layout: Layout,
+    layout: AddressLayout,
     draws: np.random.SeedSequence,
     warm: bool = False,
     quantum: int | None = None,

@@ -7,14 +7,14 @@ import numpy as np
 from memsim.profile.demand import Columns
 from memsim.trace.lanes import IDLE, lane_addresses
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 
 def contention(trace: Trace) -> Columns:
     """Distinct addresses of each static op's atomics, and the most lanes on one, over instructions: i8 [n_ops]."""
     n_ops = len(trace.ops)
     found = np.zeros((2, n_ops), np.int64)
-    atomics = [k for k, op in enumerate(trace.ops) if op.kind in (Kind.atomic, Kind.reduction)]
+    atomics = [k for k, op in enumerate(trace.ops) if op.kind in (OpKind.atomic, OpKind.reduction)]
     for chunk in trace.chunks() if atomics else ():
         rows = np.flatnonzero(np.isin(chunk.op, atomics))
         op, (distinct, most) = chunk.op[rows], meeting(lane_addresses(chunk, rows))

@@ -9,7 +9,7 @@ import numpy as np
 from memsim.jit.compiled import loop
 from memsim.profile.order import Order
 from memsim.trace.bits import popcount
-from memsim.trace.schema import Flag, Kind, Space, StaticOp
+from memsim.trace.schema import Flag, OpKind, Space, StaticOp
 from memsim.trace.transactions import Transactions
 
 
@@ -34,9 +34,9 @@ def _read_back(instructions, lines, masks, order, blocks, maker, made, seen, fou
             continue
         for t in range(i["first"], i["first"] + i["count"]):
             line, mask = np.int64(lines[t]), np.int64(masks[t])
-            if i["kind"] == Kind.load and maker[line] == blocks[k]:
+            if i["kind"] == OpKind.load and maker[line] == blocks[k]:
                 found[op] += popcount(mask & made[line])
-            elif i["kind"] == Kind.store:
+            elif i["kind"] == OpKind.store:
                 if maker[line] != blocks[k]:
                     maker[line] = blocks[k]
                     made[line] = 0
@@ -47,7 +47,7 @@ def _read_back(instructions, lines, masks, order, blocks, maker, made, seen, fou
 def copied(ops: Sequence[StaticOp], tx: Transactions) -> np.ndarray:
     """Stores to shared memory of what was loaded just before, with no instruction between: i8 [n_ops]."""
     rows = tx.instructions
-    shared = np.array([op.space is Space.shared and op.kind is Kind.store for op in ops] + [False])
+    shared = np.array([op.space is Space.shared and op.kind is OpKind.store for op in ops] + [False])
     of = np.minimum(rows["op"], len(ops))
     chosen = shared[of] & (rows["flags"] & Flag.data != 0) & (rows["gap"] == 0)
     return np.bincount(of[chosen], minlength=len(ops) + 1)[: len(ops)]

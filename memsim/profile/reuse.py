@@ -24,7 +24,7 @@ EVERY_SM = -1
 
 
 @dataclass(frozen=True)
-class Level:
+class ReuseLevel:
     """What is to be followed.
 
     Attributes:
@@ -59,7 +59,7 @@ class Distances:
     far: np.ndarray
 
 
-def distances(tx: Transactions, order: Order, level: Level, most: int = MOST_USES) -> Distances:
+def distances(tx: Transactions, order: Order, level: ReuseLevel, most: int = MOST_USES) -> Distances:
     """Stack distances of a level's lines, in the given order.
 
     Args:
@@ -141,7 +141,7 @@ class Sets:
     sectors: np.ndarray
 
 
-def in_sets(tx: Transactions, order: Order, level: Level, set_of: np.ndarray, ways: int) -> Sets:
+def in_sets(tx: Transactions, order: Order, level: ReuseLevel, set_of: np.ndarray, ways: int) -> Sets:
     """The same uses, in sets of so many ways; for a level with the transactions' lines.
 
     Args:

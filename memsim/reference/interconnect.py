@@ -14,7 +14,7 @@ from memsim.reference.hashing import hash32
 from memsim.reference.packets import Packet
 
 if TYPE_CHECKING:
-    from memsim.reference.l2_slice import Slice
+    from memsim.reference.l2_slice import L2Slice
     from memsim.reference.model import ReferenceModel
 
 Rank = tuple[int, int]
@@ -53,7 +53,7 @@ class Interconnect:
         packet.time = self.clock.now
         self._slice_for(packet).queue.put(packet)
 
-    def _slice_for(self, packet: Packet) -> Slice:
+    def _slice_for(self, packet: Packet) -> L2Slice:
         """The home slice of a line, or its counterpart in the partition of the SM; SMs alternate."""
         home = self.model.home(packet.line)
         if self.gpu.l2.partitions == 2 and packet.sm % 2 != home.partition:

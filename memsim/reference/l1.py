@@ -12,17 +12,17 @@ from memsim.gpu.choices import FullSet, L1WritePolicy
 from memsim.reference.address_map import l1_sets
 from memsim.reference.cache_set import CacheSet, CacheSets, Way
 from memsim.reference.packets import Packet, Request, mask_of, sectors
-from memsim.reference.warp import Access
-from memsim.trace.schema import Kind
+from memsim.reference.warp import OutstandingAccess
+from memsim.trace.schema import OpKind
 
 if TYPE_CHECKING:
-    from memsim.reference.sm import SM
+    from memsim.reference.sm import MultiprocessorUnit
 
 
-class L1:
+class L1Cache:
     """The L1 of one SM, less the ways that its shared memory takes."""
 
-    def __init__(self, sm: SM) -> None:
+    def __init__(self, sm: MultiprocessorUnit) -> None:
         self.sm, self.model, self.gpu = sm, sm.model, sm.gpu
         l1 = self.l1 = self.gpu.l1
         n = l1_sets(l1)
@@ -30,14 +30,14 @@ class L1:
         self.sets = CacheSets(n, l1.ways, l1.replacement, sm.number * n, self.model.key, reserved)
         self.loads = self.stores = 0  # under way to L2 and back
 
-    def look_up(self, access: Access, number: int) -> bool:
+    def look_up(self, access: OutstandingAccess, number: int) -> bool:
         """Look up a transaction; return False if it lacks an MSHR, a way or a store buffer and must try again."""
         trace = self.model.trace
         line, mask = int(trace.lines[number]), int(trace.masks[number])
-        if access.kind is Kind.load:
+        if access.kind is OpKind.load:
             cached = self.l1.enabled and not access.bypasses_l1
             return (self.load if cached else self.bypass)(access, line, mask)
-        if access.kind is Kind.atomic:
+        if access.kind is OpKind.atomic:
             return self.bypass(access, line, mask)
         return self.store(access, line, mask, int(trace.partial[number]))
 
@@ -45,7 +45,7 @@ class L1:
         """The set of a line."""
         return self.sets[self.model.addresses.l1_set(line)]
 
-    def load(self, access: Access, line: int, mask: int) -> bool:
+    def load(self, access: OutstandingAccess, line: int, mask: int) -> bool:
         """Load sectors through L1."""
         asked, way = sectors(mask), self.set_of(line).find(line)
         hits = asked & way.valid if way else set()
@@ -74,11 +74,11 @@ class L1:
         self.count(access, event, asked, hits, merges)
         return True
 
-    def bypass(self, access: Access, line: int, mask: int) -> bool:
+    def bypass(self, access: OutstandingAccess, line: int, mask: int) -> bool:
         """Send a load past L1, or an atomic, which L2 carries out and which invalidates L1's copy."""
         if self.loads == self.l1.mshrs:
             return False
-        atomic = access.kind is Kind.atomic
+        atomic = access.kind is OpKind.atomic
         if atomic:
             self.invalidate(line, sectors(mask))
         packet = self.send_load(Request.atomic if atomic else Request.bypass, line, mask, access.op)
@@ -87,10 +87,10 @@ class L1:
         self.count(access, "atomic_miss" if atomic else "read_miss", sectors(mask), set(), set())
         return True
 
-    def store(self, access: Access, line: int, mask: int, partial: int) -> bool:
+    def store(self, access: OutstandingAccess, line: int, mask: int, partial: int) -> bool:
         """Store sectors (or send a reduction): what stays in L1 depends on the write policy."""
         asked, policy = sectors(mask), self.l1.write_policy
-        reduction = access.kind is Kind.reduction
+        reduction = access.kind is OpKind.reduction
         cached = not reduction and self.l1.enabled
         keeps = cached and policy is L1WritePolicy.write_back
         fills = cached and policy in (L1WritePolicy.write_back, L1WritePolicy.write_allocate)
@@ -186,7 +186,7 @@ class L1:
         self.loads += 1
         return self.sm.send(request, line, mask, op)
 
-    def count(self, access: Access, event: str, asked: set[int], hits: set[int], merges: Any) -> None:
+    def count(self, access: OutstandingAccess, event: str, asked: set[int], hits: set[int], merges: Any) -> None:
         """Count a transaction, and its sectors by where they were."""
         kind = event.split("_")[0]
         units = {f"{kind}_hit": len(hits), f"{kind}_merge": len(merges)}

@@ -46,7 +46,7 @@ class Outcome:
             self.sectors[name] = self.sectors.get(name, 0) + number
 
 
-class Slice:
+class L2Slice:
     """One slice, with its share of L2's sets."""
 
     def __init__(self, model: ReferenceModel, number: int) -> None:
@@ -72,7 +72,7 @@ class Slice:
         self.copied: set[int] = set()  # lines of which the slice opposite may hold a copy
         self.clock.process(self.run())
 
-    def take_over(self, old: Slice) -> None:
+    def take_over(self, old: L2Slice) -> None:
         """Hold what the slice held at the end of an earlier launch. L1s start empty."""
         self.copied = set(old.copied)
         for number, before in old.sets.used.items():
@@ -312,7 +312,7 @@ class Slice:
         else:
             self.model.interconnect.reply(packet, self.number)
 
-    def opposite(self) -> Slice:
+    def opposite(self) -> L2Slice:
         """The counterpart of this slice in the other partition."""
         return self.model.slices[(self.number + self.l2.slices // 2) % self.l2.slices]
 

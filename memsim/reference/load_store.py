@@ -14,19 +14,19 @@ from typing import TYPE_CHECKING, Any
 import simpy
 
 from memsim.reference.clock import Turn
-from memsim.reference.warp import Access, Load, Warp
+from memsim.reference.warp import OutstandingAccess, OutstandingLoad, Warp
 from memsim.reference.warp_scheduler import WarpSelector
-from memsim.trace.schema import NO_SCOREBOARD, Flag, Kind, LoadClass
+from memsim.trace.schema import NO_SCOREBOARD, Flag, LoadClass, OpKind
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG
 
 if TYPE_CHECKING:
-    from memsim.reference.sm import SM
+    from memsim.reference.sm import MultiprocessorUnit
 
 
 class LoadStoreUnit:
     """The queue of ready warps and the unit that serves it."""
 
-    def __init__(self, sm: SM) -> None:
+    def __init__(self, sm: MultiprocessorUnit) -> None:
         self.sm, self.model, self.clock, self.gpu = sm, sm.model, sm.clock, sm.gpu
         self.selector = WarpSelector(self.gpu.sm.warp_scheduler, 2 * sm.slots, sm.number, self.model.key)
         self.ready: dict[int, Warp] = {}  # by slot
@@ -62,12 +62,12 @@ class LoadStoreUnit:
         time, pc = self.clock.now, warp.pc - 1
         i = self.model.trace.instructions[pc]
         warp.in_sequence = True
-        first, kind = int(i["first"]), Kind(int(i["kind"]))
+        first, kind = int(i["first"]), OpKind(int(i["kind"]))
         bypasses = bool(i["flags"] & BYPASS_FLAG)
-        access = Access(warp, int(i["op"]), kind, time, first, first + int(i["count"]), time, bypasses)
+        access = OutstandingAccess(warp, int(i["op"]), kind, time, first, first + int(i["count"]), time, bypasses)
         if i["answers"] < len(LoadClass):
             phase = self.model.mbarriers.phase_of(pc) if i["flags"] & Flag.arrives else 0
-            access.load = Load(self.clock.event(), phase)
+            access.load = OutstandingLoad(self.clock.event(), phase)
             warp.loads[LoadClass(i["answers"])].append(access.load)
             control = self.model.control(pc)
             if control is not None and control["set"] != NO_SCOREBOARD:
@@ -79,22 +79,22 @@ class LoadStoreUnit:
         else:
             yield from self.look_up_all(access, int(i["wavefronts"]))
 
-    def read_constants(self, access: Access, passes: int) -> None:
+    def read_constants(self, access: OutstandingAccess, passes: int) -> None:
         """The constants' unit takes over, and the load-store unit is free at once."""
         busy = passes * (self.gpu.sm.constant_cycles or 0)
         self.constants_free = max(self.constants_free, access.start) + busy
         self.answer_after(access, self.constants_free - 1 + self.gpu.sm.shared_latency_cycles - access.start)
         self.issued(access, access.start)
 
-    def access_shared_memory(self, access: Access, passes: int) -> None:
+    def access_shared_memory(self, access: OutstandingAccess, passes: int) -> None:
         """The unit is busy for all passes; a load answers a latency after the last one."""
         busy = passes * self.gpu.sm.pass_cycles
         self.free = access.start + busy
-        if access.kind in (Kind.load, Kind.atomic):
+        if access.kind in (OpKind.load, OpKind.atomic):
             self.answer_after(access, busy - 1 + self.gpu.sm.shared_latency_cycles)
         self.issued(access, self.free)
 
-    def look_up_all(self, access: Access, wavefronts: int) -> Generator[simpy.Event, Any, None]:
+    def look_up_all(self, access: OutstandingAccess, wavefronts: int) -> Generator[simpy.Event, Any, None]:
         """Look up the transactions of an instruction in L1, in order."""
         cycles = self.gpu.sm.lookup_cycles
         for number in range(access.first, access.stop):
@@ -109,7 +109,7 @@ class LoadStoreUnit:
         access.done += self.free - tags_done  # hits answer as much later as the data stage is behind the lookups
         self.issued(access, self.free)
 
-    def issued(self, access: Access, time: int) -> None:
+    def issued(self, access: OutstandingAccess, time: int) -> None:
         """All transactions have been looked up; the warp goes on at `time`."""
         self.model.statistics.transactions += access.stop - access.first
         access.issued = True
@@ -118,17 +118,17 @@ class LoadStoreUnit:
         assert access.warp.issued is not None
         access.warp.issued.succeed(time)
 
-    def answer_after(self, access: Access, latency: int) -> None:
+    def answer_after(self, access: OutstandingAccess, latency: int) -> None:
         """A transaction's data arrive after a latency that is certain."""
         access.done = max(access.done, self.clock.now + latency)
         self.model.statistics.latencies[access.op].append(latency)
 
-    def await_data(self, access: Access, fills: set[simpy.Event]) -> None:
+    def await_data(self, access: OutstandingAccess, fills: set[simpy.Event]) -> None:
         """A transaction waits for the replies that bring its sectors."""
         access.outstanding += 1
         self.clock.process(self.wait_for_fills(access, fills))
 
-    def wait_for_fills(self, access: Access, fills: set[simpy.Event]) -> Generator[simpy.Event, Any, None]:
+    def wait_for_fills(self, access: OutstandingAccess, fills: set[simpy.Event]) -> Generator[simpy.Event, Any, None]:
         """Process: one transaction, from its lookup to its data."""
         begin = self.clock.now
         yield self.clock.all_of(fills)

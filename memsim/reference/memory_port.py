@@ -5,11 +5,11 @@ Hong and Kim (ISCA 2009) model these GPUs; CUDA C Programming Guide, compute cap
 
 from __future__ import annotations
 
-from memsim.reference.l2_slice import Slice
+from memsim.reference.l2_slice import L2Slice
 from memsim.reference.packets import Fetch, Packet, Request, sectors
 
 
-class MemoryPort(Slice):
+class MemoryPort(L2Slice):
     """The queue of a slice and its limits, without its lines."""
 
     def serve(self, packet: Packet) -> bool:

@@ -20,13 +20,13 @@ from memsim.reference.block_scheduler import BlockScheduler
 from memsim.reference.clock import Clock
 from memsim.reference.dram import Channel
 from memsim.reference.interconnect import Interconnect
-from memsim.reference.l2_slice import Slice
+from memsim.reference.l2_slice import L2Slice
 from memsim.reference.mbarriers import Mbarriers
 from memsim.reference.memory_port import MemoryPort
 from memsim.reference.packets import Fetch
-from memsim.reference.sm import SM
+from memsim.reference.sm import MultiprocessorUnit
 from memsim.reference.statistics import Statistics
-from memsim.reference.translation import Translation
+from memsim.reference.translation import AddressTranslation
 from memsim.trace.transactions import Transactions
 
 
@@ -65,9 +65,9 @@ class ReferenceModel:
         self.addresses = AddressMap(gpu, self.virtual_addresses if physical is None else physical)
         self.mbarriers = Mbarriers(self.clock, trace)
         self.interconnect = Interconnect(self)
-        self.translation = Translation(self) if gpu.translation.enabled else None
-        self.sms = [SM(self, n, resident * trace.warps_per_block) for n in range(gpu.sm.count)]
-        partition = Slice if gpu.l2.enabled else MemoryPort
+        self.translation = AddressTranslation(self) if gpu.translation.enabled else None
+        self.sms = [MultiprocessorUnit(self, n, resident * trace.warps_per_block) for n in range(gpu.sm.count)]
+        partition = L2Slice if gpu.l2.enabled else MemoryPort
         self.slices = [partition(self, n) for n in range(gpu.l2.slices)]
         if before and gpu.l2.enabled:
             for mine, old in zip(self.slices, before.slices, strict=True):
@@ -94,7 +94,7 @@ class ReferenceModel:
         known = self.gpu.sm.dependence is Dependence.scoreboard and len(self.trace.controls)
         return self.trace.controls[instruction] if known else None
 
-    def home(self, line: int) -> Slice:
+    def home(self, line: int) -> L2Slice:
         """The slice of L2 in which a line lives."""
         return self.slices[self.addresses.home(line)]
 

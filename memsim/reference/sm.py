@@ -17,11 +17,11 @@ from memsim.gpu.choices import Dependence, Divergence
 from memsim.reference.clock import Turn
 from memsim.reference.hashing import hash32
 from memsim.reference.issue import IssueUnit
-from memsim.reference.l1 import L1
+from memsim.reference.l1 import L1Cache
 from memsim.reference.load_store import LoadStoreUnit
 from memsim.reference.packets import WITH_DATA, Packet, Request, sectors
-from memsim.reference.warp import Access, Block, Load, Warp
-from memsim.trace.schema import RESULT_CLASSES, SCOREBOARDS, Flag, Kind, LoadClass
+from memsim.reference.warp import Block, OutstandingAccess, OutstandingLoad, Warp
+from memsim.trace.schema import RESULT_CLASSES, SCOREBOARDS, Flag, LoadClass, OpKind
 from memsim.trace.transactions import CONSTANT_FLAG
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ LOADS_TRACKED = 64  # unanswered loads of a class and warp, where the GPU states
 Process = Generator[simpy.Event, Any, None]
 
 
-class SM:
+class MultiprocessorUnit:
     """The warps of one SM.
 
     Args:
@@ -46,7 +46,7 @@ class SM:
         self.scoreboard = self.gpu.sm.dependence is Dependence.scoreboard
         self.slots = slots
         self.issue_units = [IssueUnit(self.gpu) for _ in range(self.gpu.sm.schedulers or 1)]
-        self.l1 = L1(self)
+        self.l1 = L1Cache(self)
         self.load_store = LoadStoreUnit(self)
         self.reply_port = simpy.Resource(self.clock)
         self.replied = self.clock.event()  # succeeds at the next reply, and is then replaced
@@ -141,7 +141,7 @@ class SM:
     def set_scoreboard(self, warp: Warp) -> None:
         """Have an instruction of variable latency that is no memory access set its scoreboard, if it has one."""
         if result := self.result_class(warp):
-            load = Load(self.clock.event())
+            load = OutstandingLoad(self.clock.event())
             load.answered.succeed(self.clock.now + self.issue_unit(warp).latency(result))
             warp.scoreboards[int(self.model.control(warp.pc)["set"])].append(load)
 
@@ -207,7 +207,7 @@ class SM:
 
     # Loads
 
-    def needed(self, warp: Warp) -> list[Load]:
+    def needed(self, warp: Warp) -> list[OutstandingLoad]:
         """The loads whose data a warp needs before its next instruction issues, or before it ends."""
         everything = [load for loads in warp.loads.values() for load in loads]
         if warp.pc == warp.end:
@@ -254,9 +254,9 @@ class SM:
             warp.scoreboards[number] = [load for load in loads if not load.waited]
         yield self.turn(warp, time)
 
-    def finish(self, access: Access, time: int) -> None:
+    def finish(self, access: OutstandingAccess, time: int) -> None:
         """A memory instruction has issued and all its data are there; a load answers."""
-        if access.kind in (Kind.load, Kind.atomic):
+        if access.kind in (OpKind.load, OpKind.atomic):
             self.model.statistics.instruction_latencies[access.op].append(access.done - access.start)
         if access.load:
             access.load.answered.succeed(access.done)

@@ -57,7 +57,7 @@ class TlbMiss:
 class SmTlb:
     """The TLB of one SM, a process that translates its packets in order."""
 
-    def __init__(self, translation: Translation, key: int) -> None:
+    def __init__(self, translation: AddressTranslation, key: int) -> None:
         self.translation, own = translation, translation.own
         n = own.sm_entries // own.sm_ways
         self.sets = CacheSets(n, own.sm_ways, Replacement.lru, 0, key)
@@ -109,7 +109,7 @@ class SmTlb:
         filled.succeed()
 
 
-class Translation:
+class AddressTranslation:
     """The TLBs and the page walkers; page tables lie behind the trace's data."""
 
     def __init__(self, model: ReferenceModel) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import simpy
 
-from memsim.trace.schema import Kind, LoadClass
+from memsim.trace.schema import LoadClass, OpKind
 
 
 @dataclass(eq=False)
@@ -36,14 +36,14 @@ class Warp:
     host: Warp | None = None  # of a second path: the warp that it belongs to
     issued: simpy.Event | None = None  # succeeds when its memory instruction has issued, with the cycle it goes on
     # Loads that no instruction has waited for yet.
-    loads: dict[LoadClass, list[Load]] = field(default_factory=lambda: {each: [] for each in LoadClass})
+    loads: dict[LoadClass, list[OutstandingLoad]] = field(default_factory=lambda: {each: [] for each in LoadClass})
     # Of machine code: what sets each scoreboard, and the cycle from which the next instruction may issue.
-    scoreboards: dict[int, list[Load]] = field(default_factory=lambda: defaultdict(list))
+    scoreboards: dict[int, list[OutstandingLoad]] = field(default_factory=lambda: defaultdict(list))
     next_issue: int = 0
 
 
 @dataclass(eq=False)
-class Load:
+class OutstandingLoad:
     """A load, or another instruction of variable latency, as the scoreboard sees it."""
 
     answered: simpy.Event  # succeeds when it is certain when all data are in registers, with that cycle
@@ -52,12 +52,12 @@ class Load:
 
 
 @dataclass(eq=False)
-class Access:
+class OutstandingAccess:
     """A warp's memory instruction in the load-store unit, or past it and waiting for data."""
 
     warp: Warp
     op: int
-    kind: Kind
+    kind: OpKind
     start: int  # cycle of its first lookup
     first: int  # of its transactions in the trace
     stop: int
@@ -65,4 +65,4 @@ class Access:
     bypasses_l1: bool
     outstanding: int = 0  # transactions that wait for data
     issued: bool = False  # all transactions have been looked up
-    load: Load | None = None  # its entry in the scoreboard
+    load: OutstandingLoad | None = None  # its entry in the scoreboard

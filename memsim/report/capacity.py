@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from memsim.analysis.table import Column, Table, aligned
+from memsim.analysis.table import Table, TableColumn, aligned
 from memsim.analysis.tables import ABSENT, number, with_interval
 from memsim.report.document import without_nan
 from memsim.studies.capacity import SHARES, CacheCapacity, Capacity
@@ -91,7 +91,7 @@ def _replays(found: Capacity) -> Iterator[str]:
 def table(found: Capacity) -> Table[Row]:
     """Every capacity of every cache, for ``to_csv`` and ``to_frame``."""
     rows = [(name, int(nbytes), cache) for name, cache in found.caches.items() for nbytes in cache.sizes]
-    return Table(rows, [Column("cache", lambda row: row[0], right=False)], _record)
+    return Table(rows, [TableColumn("cache", lambda row: row[0], right=False)], _record)
 
 
 def _record(row: Row) -> dict[str, Any]:

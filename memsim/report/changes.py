@@ -10,7 +10,7 @@ from pathlib import PurePath
 from typing import Any
 
 from memsim.analysis.loads import array_name
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import number, one_time
 from memsim.analysis.utilization import utilization, warp_instructions
@@ -99,18 +99,18 @@ class Changes:
         return f"{sentence}\n\nwhat changed, per launch\n{table}" + (f"\n{same}" if self.same else "")
 
 
-def changes(first: Result, second: Result) -> Changes:
+def changes(first: RunResult, second: RunResult) -> Changes:
     """Compare what two results count."""
     return Changes(list(_counts(first, second)), list(_parts(first, second)), list(_accesses(first, second)))
 
 
-def _launches(result: Result) -> float:
+def _launches(result: RunResult) -> float:
     """How many times its replayed blocks the launch has."""
     trace = result.trials.about["trace"]
     return prod(trace["grid"]) / trace["blocks"] if trace["blocks"] else float("nan")
 
 
-def _counts(first: Result, second: Result) -> Iterator[Change]:
+def _counts(first: RunResult, second: RunResult) -> Iterator[Change]:
     both = [_counted(result) for result in (first, second)]
     for name in both[0]:
         one, other = (of[name] for of in both)
@@ -118,7 +118,7 @@ def _counts(first: Result, second: Result) -> Iterator[Change]:
             yield Change(name, one, other, (number(one), number(other)))
 
 
-def _counted(result: Result) -> dict[str, float]:
+def _counted(result: RunResult) -> dict[str, float]:
     times, levels = _launches(result), result.counters
     found = {"warp instructions": warp_instructions(result)}
     for name, key, spaces in (
@@ -133,7 +133,7 @@ def _counted(result: Result) -> dict[str, float]:
     return {name: times * value for name, value in found.items()}
 
 
-def _parts(first: Result, second: Result) -> Iterator[Change]:
+def _parts(first: RunResult, second: RunResult) -> Iterator[Change]:
     both = [{part.name: part.busy for part in utilization(result)} for result in (first, second)]
     times = [result.cycles.mean * result.ns_per_cycle / 1e6 * _launches(result) for result in (first, second)]
     for name in dict.fromkeys([*both[0], *both[1]]):
@@ -144,7 +144,7 @@ def _parts(first: Result, second: Result) -> Iterator[Change]:
             yield Change(f"{name} busy", busy[0], busy[1], (shown[0], shown[1]))
 
 
-def _accesses(first: Result, second: Result) -> Iterator[Change]:
+def _accesses(first: RunResult, second: RunResult) -> Iterator[Change]:
     both = [_by_array(result) for result in (first, second)]
     for key in both[0]:
         if key not in both[1]:
@@ -173,7 +173,7 @@ class _Array:
         return self.sums[what] / self.sums["instructions"] if self.sums["instructions"] else 0.0
 
 
-def _by_array(result: Result) -> dict[tuple[str, str], _Array]:
+def _by_array(result: RunResult) -> dict[tuple[str, str], _Array]:
     found: dict[tuple[str, str], _Array] = {}
     for op in result.trials.ops:
         name = array_name(result.trials, op)

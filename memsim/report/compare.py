@@ -7,17 +7,17 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from memsim.analysis.loads import Load
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number, one_time
 from memsim.report.changes import changes
 from memsim.report.document import without_nan
-from memsim.studies.compare import Comparison, Difference, Row, Rows
+from memsim.studies.compare import Difference, ResultComparison, Row, Rows
 
 _RATIOS = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 
 
-def text(label: str, other: str, found: Comparison) -> str:
+def text(label: str, other: str, found: ResultComparison) -> str:
     """Everything of one comparison.
 
     Args:
@@ -30,19 +30,19 @@ def text(label: str, other: str, found: Comparison) -> str:
     return "\n\n".join(parts)
 
 
-def times(found: Comparison) -> str:
+def times(found: ResultComparison) -> str:
     """The two times."""
     what = "kernel" if found.whole else "snapshot (a file does not tell its waves)"
     return f"time of the {what} {one_time(found.time.first)}, {one_time(found.time.second)}"
 
 
-def speed_up(found: Comparison) -> str:
+def speed_up(found: ResultComparison) -> str:
     """The speed-up with its interval."""
     its = found.speedup_interval
     return f"{found.speedup:.4g}×" + (f" ({its.low:.4g} … {its.high:.4g})" if its else "")
 
 
-def _head(label: str, other: str, found: Comparison) -> str:
+def _head(label: str, other: str, found: ResultComparison) -> str:
     lines = [
         f"first  {label}: {_about(found.first)}",
         f"second {other}: {_about(found.second)}",
@@ -54,7 +54,7 @@ def _head(label: str, other: str, found: Comparison) -> str:
     return "\n".join(lines)
 
 
-def verdict(found: Comparison) -> str:
+def verdict(found: ResultComparison) -> str:
     its = found.speedup_interval
     if its is None:
         return "no interval from one trial"
@@ -63,23 +63,23 @@ def verdict(found: Comparison) -> str:
     return "faster" if its.low > 1 else "slower"
 
 
-def _about(result: Result) -> str:
+def _about(result: RunResult) -> str:
     kernel = result.trials.about["trace"]["kernel"]
     return f"{kernel} on {result.gpu}, {len(result.trials.trial)} trials, seed {result.seed}"
 
 
-def pairing(found: Comparison) -> str:
+def pairing(found: ResultComparison) -> str:
     if found.pairing.why_not:
         return f"95 % intervals after Welch, as trials cannot be paired: {found.pairing.why_not}"
     return f"95 % intervals from {len(found.pairing.first)} pairs of trials with the same random numbers"
 
 
-def _ratios(found: Comparison) -> str:
+def _ratios(found: ResultComparison) -> str:
     headers, rows = ratio_rows(found)
     return aligned(headers, rows, [False, True, True, True])
 
 
-def ratio_rows(found: Comparison) -> tuple[list[str], list[list[str]]]:
+def ratio_rows(found: ResultComparison) -> tuple[list[str], list[list[str]]]:
     """Headers and rows of the hit ratios."""
     rows = [
         [_RATIOS[name], number(100 * of.first, 2), number(100 * of.second, 2), _change(of, 100, 2)]
@@ -96,7 +96,7 @@ def _change(of: Difference, scale: float, decimals: int) -> str:
     return f"{of.change * scale:+,.{decimals}f}{half}"
 
 
-def _table(title: str, rows: Rows, found: Comparison, names: list[str]) -> Iterator[str]:
+def _table(title: str, rows: Rows, found: ResultComparison, names: list[str]) -> Iterator[str]:
     if rows.matched:
         headers, lines = matched(rows, names)
         right = [False] * len(names) + [True] * (len(headers) - len(names))
@@ -132,7 +132,7 @@ def _alone(load: Load) -> str:
     )
 
 
-def dumps(first: str, others: Mapping[str, Comparison]) -> str:
+def dumps(first: str, others: Mapping[str, ResultComparison]) -> str:
     """JSON; docs/how_to/compare.md lists the fields.
 
     Args:
@@ -143,7 +143,7 @@ def dumps(first: str, others: Mapping[str, Comparison]) -> str:
     return json.dumps(without_nan(document), indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def _document(name: str, found: Comparison) -> dict[str, Any]:
+def _document(name: str, found: ResultComparison) -> dict[str, Any]:
     return {
         "second": name,
         "speedup": found.speedup,

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from memsim.analysis.choices import Grouping
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.analysis.table import shortened
 from memsim.analysis.tables import time_unit
@@ -28,7 +28,7 @@ _BEYOND = 0.02  # of an axis, past 0 and 100 %
 _NARROW = 0.09  # of a stack's height: a segment below it carries no number
 
 
-def plot(results: Mapping[str, Result], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+def plot(results: Mapping[str, RunResult], folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
     """Write ``beside``, ``convergence`` and ``loads`` to `folder`, made when missing.
 
     Args:
@@ -49,7 +49,7 @@ def plot(results: Mapping[str, Result], folder: str | Path, sheet: Sheet | None 
         return [write(draw(results), paths[name]) for name, draw in figures.items()]
 
 
-def beside(results: Mapping[str, Result]) -> Figure:
+def beside(results: Mapping[str, RunResult]) -> Figure:
     """Kernel time, then the hit ratios, a row a result: means, their intervals, and where one run falls."""
     shown = [name for name in TITLES if any(_hits(name, result) for result in results.values())]
     figure, axes = panels(1, 1 + len(shown), 3.4 + 2.3 * (1 + len(shown)), 1.5 + 0.45 * len(results), sharey=True)
@@ -77,12 +77,12 @@ def beside(results: Mapping[str, Result]) -> Figure:
     return figure
 
 
-def _hits(name: str, result: Result) -> bool:
+def _hits(name: str, result: RunResult) -> bool:
     """Whether a hit ratio is more than 0: a panel of zeros shows nothing."""
     return name in accessed(result) and bool(result.ratios[name].mean > 0)
 
 
-def busy(results: Mapping[str, Result]) -> Figure:
+def busy(results: Mapping[str, RunResult]) -> Figure:
     """For how long each part of the GPU works in each result, next to the time of what was replayed."""
     figure, (axis,) = panels(1, 1, _WIDTH, 1.2 + 0.3 * len(results) * (2 + len(_parts(results))))
     axis.set_title("Busy time of the replayed part")
@@ -109,18 +109,18 @@ def busy(results: Mapping[str, Result]) -> Figure:
     return figure
 
 
-def _parts(results: Mapping[str, Result]) -> list[str]:
+def _parts(results: Mapping[str, RunResult]) -> list[str]:
     """The parts of the GPU that any result knows."""
     known = (part.name for result in results.values() for part in utilization(result) if part.busy == part.busy)
     return list(dict.fromkeys(known))
 
 
-def _named(label: str, result: Result) -> str:
+def _named(label: str, result: RunResult) -> str:
     kernel = result.trials.about["trace"]["kernel"]
     return f"{shortened(label, 24)}\n{shortened(kernel, 20)} on {shortened(result.gpu, 20)}"
 
 
-def _time_of(result: Result) -> Sample:
+def _time_of(result: RunResult) -> Sample:
     """Of the kernel, or of what was replayed where the file does not tell its waves; ms."""
     if result.waves == result.waves:
         return result.kernel_time
@@ -143,7 +143,7 @@ def _interval_row(axis: Axes, of: Sample, row: int, scale: float, color: str) ->
     axis.plot(scale * of.mean, row, "o", color="white", markeredgecolor=color, markersize=5)
 
 
-def convergence(results: Mapping[str, Result]) -> Figure:
+def convergence(results: Mapping[str, RunResult]) -> Figure:
     """Standard deviation of each ratio against the number of trials, a line a result (the paper's figure 7)."""
     figure, axes = panels(1, 3, _WIDTH, 3.2)
     for axis, (name, title) in zip(axes, TITLES.items(), strict=True):
@@ -163,7 +163,7 @@ def convergence(results: Mapping[str, Result]) -> Figure:
     return figure
 
 
-def loads(results: Mapping[str, Result]) -> Figure:
+def loads(results: Mapping[str, RunResult]) -> Figure:
     """Expected latency X of the loads of each array, stacked, in units of the first result's slowest (figure 8)."""
     figure, (axis,) = panels(1, 1, 2.2 + 1.3 * len(results), 3.6)
     axis.set_title("Expected latency X of the loads, by array")
@@ -179,7 +179,7 @@ def loads(results: Mapping[str, Result]) -> Figure:
     return figure
 
 
-def array_latencies(result: Result) -> dict[str, float]:
+def array_latencies(result: RunResult) -> dict[str, float]:
     """X of the loads of each array, nanoseconds; arrays that nothing was asked of are left out."""
     found = {load.array or load.text: load.x.mean * result.ns_per_cycle for load in result.loads_by(Grouping.array)}
     return {name: x for name, x in found.items() if np.isfinite(x)}

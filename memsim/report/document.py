@@ -10,12 +10,12 @@ from typing import Any
 from memsim.analysis.choices import Convention
 from memsim.analysis.loads import Load
 from memsim.analysis.profiler import metrics
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.why import Explanation, Finding, explained, explanations
 
 
-def document(result: Result, causes: Sequence[Explanation] | None = None) -> dict[str, Any]:
+def document(result: RunResult, causes: Sequence[Explanation] | None = None) -> dict[str, Any]:
     """The contract's object, of JSON values: a quantity that does not exist is None.
 
     Args:
@@ -56,19 +56,19 @@ def document(result: Result, causes: Sequence[Explanation] | None = None) -> dic
     )
 
 
-def dumps(result: Result, causes: Sequence[Explanation] | None = None, **more: Any) -> str:
+def dumps(result: RunResult, causes: Sequence[Explanation] | None = None, **more: Any) -> str:
     """The same as indented text, with more fields."""
     return json.dumps(document(result, causes) | more, indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def _profiler(result: Result) -> dict[str, Any] | None:
+def _profiler(result: RunResult) -> dict[str, Any] | None:
     """The profiler's own figures by its names, under its convention."""
     if result.convention is not Convention.profiler:
         return None
     return {name: {"unit": one.unit, **mean_and_interval(one.values)} for name, one in metrics(result).items()}
 
 
-def _findings(result: Result, causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | None:
+def _findings(result: RunResult, causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | None:
     if not explained(result):
         return None  # a file before version 1.2
     found = explanations(result) if causes is None else causes

@@ -11,14 +11,14 @@ from memsim.models.cumapz.accesses import SUMS
 from memsim.models.cumapz.factors import FACTORS
 from memsim.models.estimate import Estimate
 from memsim.models.machine import derived_parameters
-from memsim.models.mwp_cwp import Case
+from memsim.models.mwp_cwp import LimitingCase
 from memsim.report.document import without_nan
 from memsim.trace.schema import StaticOp
 
 _MEANING = {
-    Case.few_warps: "MWP = CWP = N: too few warps to hide latency (equation 22)",
-    Case.memory: "CWP >= MWP: memory decides, computation hides behind it (equation 23)",
-    Case.computation: "MWP > CWP, or a warp computes longer than it waits: computation decides (equation 24)",
+    LimitingCase.few_warps: "MWP = CWP = N: too few warps to hide latency (equation 22)",
+    LimitingCase.memory: "CWP >= MWP: memory decides, computation hides behind it (equation 23)",
+    LimitingCase.computation: "MWP > CWP, or a warp computes longer than it waits: computation decides (equation 24)",
 }
 
 

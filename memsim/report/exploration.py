@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.statistics import Interval
-from memsim.analysis.table import Column, Table, aligned
+from memsim.analysis.table import Table, TableColumn, aligned
 from memsim.analysis.tables import ABSENT, number, with_interval
 from memsim.exploration import Exploration, Version
 from memsim.exploration.effects import Decision
@@ -131,7 +131,7 @@ def _interval(version: Version) -> Interval | None:
 
 def table(found: Exploration) -> Table[Version]:
     """All versions, for ``to_csv`` and ``to_frame``."""
-    return Table(found.versions, [Column("version", named, right=False)], _record)
+    return Table(found.versions, [TableColumn("version", named, right=False)], _record)
 
 
 def _record(version: Version) -> dict[str, Any]:

@@ -6,16 +6,16 @@ import json
 from collections.abc import Mapping
 
 from memsim.analysis.profiler import Metric, metrics, scale
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
-from memsim.measured import Beside, Line
+from memsim.measured import Beside, MetricLine
 from memsim.report.document import mean_and_interval, without_nan
 
 _L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"
 
 
-def listing(result: Result, names_only: bool = False) -> str:
+def listing(result: RunResult, names_only: bool = False) -> str:
     """``memsim show --ncu``: a line a figure, name, value and unit; or the names alone, for ``ncu --metrics``."""
     if names_only:
         return "\n".join(metrics(result))
@@ -24,7 +24,7 @@ def listing(result: Result, names_only: bool = False) -> str:
     return "\n".join([text, *(f"note: {note}" for note in _scaled(result))])
 
 
-def _scaled(result: Result) -> list[str]:
+def _scaled(result: RunResult) -> list[str]:
     by = scale(result)
     return [f"counts are those of the traced blocks, times {by:,.4g} for the whole launch"] if by != 1 else []
 
@@ -33,7 +33,7 @@ def _value(metric: Metric, value: float) -> str:
     return number(value, 2 if metric.unit == "%" else 0)
 
 
-def levels(result: Result) -> str:
+def levels(result: RunResult) -> str:
     """The table that stands for the counters under ``--convention profiler``: requests, sectors and hits a level."""
     found = metrics(result)
     rows = [
@@ -66,7 +66,7 @@ def _mean(found: Mapping[str, Metric], name: str, decimals: int = 0) -> str:
     return number(found[name].values.mean, decimals) if name in found else ABSENT
 
 
-def beside_text(label: str, report: str, result: Result, found: Beside) -> str:
+def beside_text(label: str, report: str, result: RunResult, found: Beside) -> str:
     """``memsim compare --ncu``: both, with the differences."""
     rows = [
         [line.metric.name, *(_value(line.metric, value) for value in (line.metric.values.mean, line.measured)),
@@ -83,13 +83,13 @@ def beside_text(label: str, report: str, result: Result, found: Beside) -> str:
     return "\n".join([*head, "", aligned(headers, rows, [False, True, True, False, True]), *notes])
 
 
-def _difference(line: Line) -> str:
+def _difference(line: MetricLine) -> str:
     if line.difference != line.difference:
         return ABSENT
     return f"{line.difference:+.2f} points" if line.metric.unit == "%" else f"{100 * line.difference:+.1f} %"
 
 
-def beside_document(label: str, report: str, result: Result, found: Beside) -> str:
+def beside_document(label: str, report: str, result: RunResult, found: Beside) -> str:
     """The same as JSON; docs/how_to/profiler.md lists the fields."""
     lines = {
         line.metric.name: {

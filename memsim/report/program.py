@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import number
 from memsim.report.document import document
@@ -16,7 +16,7 @@ _HEADERS = ("kernel", "launches", "ms", "share %", "L1 %", "L2 %")
 _RIGHT = (False, True, True, True, True, True)
 
 
-def program_table(results: Sequence[Result]) -> str:
+def program_table(results: Sequence[RunResult]) -> str:
     """What the launches of a program take together, by kernel, the longest first.
 
     Args:
@@ -25,7 +25,7 @@ def program_table(results: Sequence[Result]) -> str:
     Hit ratios are of reads, the mean of a kernel's launches weighted with their time. The total's 95 % interval takes
     the launches' errors as independent.
     """
-    kernels: dict[str, list[Result]] = {}
+    kernels: dict[str, list[RunResult]] = {}
     for result in results:
         kernels.setdefault(result.trials.about["trace"]["kernel"], []).append(result)
     total = sum(_milliseconds(results))
@@ -37,7 +37,7 @@ def program_table(results: Sequence[Result]) -> str:
     return f"{aligned(_HEADERS, rows, _RIGHT)}\n\n{last}"
 
 
-def program_document(traces: Sequence[Path], results: Sequence[Result]) -> str:
+def program_document(traces: Sequence[Path], results: Sequence[RunResult]) -> str:
     """The launches of a program as JSON: `launches`, in their order, each the object of ``memsim show --json`` with the
     name of its `file`; findings are without replays, as a launch alone would find another L2.
 
@@ -51,11 +51,11 @@ def program_document(traces: Sequence[Path], results: Sequence[Result]) -> str:
     return json.dumps({"launches": launches}, indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def _milliseconds(results: Sequence[Result]) -> list[float]:
+def _milliseconds(results: Sequence[RunResult]) -> list[float]:
     return [float(one.kernel_time.mean) for one in results]
 
 
-def _row(kernel: str, results: Sequence[Result], total: float) -> tuple[str, ...]:
+def _row(kernel: str, results: Sequence[RunResult], total: float) -> tuple[str, ...]:
     times = _milliseconds(results)
     ratios = (
         number(100 * _weighted([getattr(one, level).mean for one in results], times), 1)

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
@@ -113,7 +113,7 @@ def error_text(found: ModelError, own: Mapping[str, Sample] | None = None) -> st
     return aligned(headers, rows, [False, True, True, True])
 
 
-def beside(result: Result, found: ModelError) -> str:
+def beside(result: RunResult, found: ModelError) -> str:
     """The error bars beside each other, that of sampling from a run's own trials (``memsim run --uncertain``)."""
     own = {"time_ms": result.kernel_time, "tm": result.memory_latency, **result.ratios}
     share, numbers = 100 * found.uncertainty, len(found.factors)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from memsim.analysis.table import Column, Table, aligned
+from memsim.analysis.table import Table, TableColumn, aligned
 from memsim.analysis.tables import ABSENT, time_unit, with_interval
-from memsim.studies import Study, StudyResult
-from memsim.studies.effects import Effect, effects
+from memsim.studies import DesignStudy, StudyTrials
+from memsim.studies.effects import FieldEffect, effects
 from memsim.studies.forecast import Forecast
 from memsim.studies.outputs import OUTPUTS, RATIOS
 
@@ -26,7 +26,7 @@ _HEADERS = {
 }
 
 
-def points(study: Study) -> str:
+def points(study: DesignStudy) -> str:
     """The points of a design."""
     shown = study.points[:SHOWN]
     names = list(study.points[0])
@@ -50,7 +50,7 @@ def forecast(one: Forecast, jobs: int) -> str:
     )
 
 
-def text(study: StudyResult) -> str:
+def text(study: StudyTrials) -> str:
     """Everything ``memsim show`` prints of a study."""
     parts = [heading(study), *conclusions(study)]
     for case, named in enumerate(study.cases):
@@ -59,7 +59,7 @@ def text(study: StudyResult) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def table(study: StudyResult) -> Table[tuple[int, int]]:
+def table(study: StudyTrials) -> Table[tuple[int, int]]:
     """A row a point and case: the fields, and each output's mean and interval."""
 
     def record(row: tuple[int, int]) -> dict[str, Any]:
@@ -73,16 +73,19 @@ def table(study: StudyResult) -> Table[tuple[int, int]]:
             found |= {name: sample.mean, f"{name}_low": low, f"{name}_high": high}
         return found
 
-    columns = [Column[tuple[int, int]]("point", lambda row: str(row[0])), Column("case", lambda row: str(row[1]))]
+    columns = [
+        TableColumn[tuple[int, int]]("point", lambda row: str(row[0])),
+        TableColumn("case", lambda row: str(row[1])),
+    ]
     return Table(sorted(study.trials), columns, record)
 
 
-def conclusions(study: StudyResult) -> list[str]:
+def conclusions(study: StudyTrials) -> list[str]:
     """What the study found, a sentence per case: which values take less time, and which fields change nothing."""
     return [_conclusion(study, case) for case in range(len(study.cases))]
 
 
-def _conclusion(study: StudyResult, case: int) -> str:
+def _conclusion(study: StudyTrials, case: int) -> str:
     found = effects(study, case)
     if not found:
         several = f"{study.cases[case]}: no two of its points differ in a single field only"
@@ -98,7 +101,7 @@ def _conclusion(study: StudyResult, case: int) -> str:
     return f"{study.cases[case]}: {'; '.join(parts)}"
 
 
-def _effect_text(one: Effect) -> str:
+def _effect_text(one: FieldEffect) -> str:
     """``fetch_bytes 64 saves 17.0 % of the time of 32``, with the interval."""
     fastest = _listed([value(each, one.field) for each in one.fastest])
     its = "" if one.interval is None else f" ({100 * one.interval.low:.1f} … {100 * one.interval.high:.1f})"
@@ -123,7 +126,7 @@ def value(one: Any, field: str = "") -> str:
     return f"{one:.4g}" if isinstance(one, float) else str(one)
 
 
-def heading(study: StudyResult) -> str:
+def heading(study: StudyTrials) -> str:
     asked, seconds = study.about.get("study", {}), study.about.get("seconds", {}).get("all", 0.0)
     trials = sum(len(one.trial) for one in {id(one): one for one in study.trials.values()}.values())
     lines = [
@@ -137,14 +140,14 @@ def heading(study: StudyResult) -> str:
     return "\n".join(lines)
 
 
-def _table(study: StudyResult, case: int) -> str:
+def _table(study: StudyTrials, case: int) -> str:
     headers, rows = point_rows(study, case, SHOWN)
     more = len(study.points) - SHOWN
     lines = [aligned(headers, rows, [True] * len(headers))]
     return "\n".join([*lines, f"and {more:,} more points; --csv prints all"] if more > 0 else lines)
 
 
-def point_rows(study: StudyResult, case: int, limit: int | None = None) -> tuple[list[str], list[list[str]]]:
+def point_rows(study: StudyTrials, case: int, limit: int | None = None) -> tuple[list[str], list[list[str]]]:
     """Headers and rows of the first `limit` points, or of all."""
     names = [name for name in _HEADERS if np.isfinite(study.means(name, case)).any()]
     times = study.means("time_ms", case)
@@ -161,7 +164,7 @@ def point_rows(study: StudyResult, case: int, limit: int | None = None) -> tuple
     return ["point", *study.fields, "trials", *headers], rows
 
 
-def _cell(study: StudyResult, name: str, point: int, case: int, scale: float) -> str:
+def _cell(study: StudyTrials, name: str, point: int, case: int, scale: float) -> str:
     sample = study.sample(name, point, case)
     if not sample.finite.size:
         return ABSENT
@@ -173,5 +176,5 @@ def _cell(study: StudyResult, name: str, point: int, case: int, scale: float) ->
     return with_interval(sample, scale, max(0, digits))
 
 
-def notes(study: StudyResult) -> Iterator[str]:
+def notes(study: StudyTrials) -> Iterator[str]:
     yield "±: half the 95 % interval of the mean; trials of one number have the same random numbers at every point"

@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 from memsim.report.document import without_nan
-from memsim.studies import StudyResult
+from memsim.studies import StudyTrials
 from memsim.studies.outputs import OUTPUTS
 
 
-def document(study: StudyResult) -> dict[str, Any]:
+def document(study: StudyTrials) -> dict[str, Any]:
     """The contract's object, of JSON values: a quantity that does not exist is None."""
     about = study.about
     return without_nan(
@@ -28,12 +28,12 @@ def document(study: StudyResult) -> dict[str, Any]:
     )
 
 
-def dumps(study: StudyResult) -> str:
+def dumps(study: StudyTrials) -> str:
     """The same as indented text."""
     return json.dumps(document(study), indent=2, allow_nan=False, ensure_ascii=False)
 
 
-def _point(study: StudyResult, point: int, case: int) -> dict[str, Any]:
+def _point(study: StudyTrials, point: int, case: int) -> dict[str, Any]:
     samples = {name: study.sample(name, point, case) for name in OUTPUTS}
     return {
         "point": point,

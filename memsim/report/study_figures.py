@@ -14,7 +14,7 @@ from memsim.analysis.statistics import Sample
 from memsim.report import style
 from memsim.report.sheet import Sheet
 from memsim.report.study import value
-from memsim.studies import StudyResult
+from memsim.studies import StudyTrials
 from memsim.studies.effects import surely_less
 from memsim.studies.outputs import OUTPUTS, RATIOS
 from memsim.support.errors import InputError
@@ -27,7 +27,7 @@ _MOST_ENDS = 4  # levels of a number whose ends are single levels
 _LOG_BEYOND = 8  # a numeric axis that spans more than this factor in factors
 
 
-def plot(study: StudyResult, folder: Path, sheet: Sheet | None = None) -> list[Path]:
+def plot(study: StudyTrials, folder: Path, sheet: Sheet | None = None) -> list[Path]:
     """Every figure that the study's fields allow.
 
     Raises:
@@ -41,7 +41,7 @@ def plot(study: StudyResult, folder: Path, sheet: Sheet | None = None) -> list[P
         return [style.write(figure, style.place(folder, name)) for name, figure in drawn(study)]
 
 
-def drawn(study: StudyResult) -> Iterator[tuple[str, Figure]]:
+def drawn(study: StudyTrials) -> Iterator[tuple[str, Figure]]:
     """Each figure with its name."""
     for field in study.varied:
         yield f"response-{field}", response(study, field)
@@ -51,7 +51,7 @@ def drawn(study: StudyResult) -> Iterator[tuple[str, Figure]]:
     yield "pareto", pareto(study)
 
 
-def response(study: StudyResult, field: str) -> Figure:
+def response(study: StudyTrials, field: str) -> Figure:
     """Each output against one field, a line a combination of the others; the band holds the mean with 95 %."""
     outputs = [name for name in _CURVES if any(np.isfinite(study.means(name, c)).any() for c in _cases(study))]
     figure, axes = style.panels(len(study.cases), len(outputs), 3.4 * len(outputs), 2.7 * len(study.cases))
@@ -70,7 +70,7 @@ def response(study: StudyResult, field: str) -> Figure:
     return figure
 
 
-def heat_map(study: StudyResult, across: str, up: str) -> Figure:
+def heat_map(study: StudyTrials, across: str, up: str) -> Figure:
     """The time over two fields, mean over the others; a panel a case."""
     figure, axes = style.panels(1, len(study.cases), 4.2 * len(study.cases), 3.4)
     columns, rows = (_levels(study, field) for field in (across, up))
@@ -111,7 +111,7 @@ def _at_least_a_point(axis: Axes) -> None:
         axis.set_ylim(middle - 0.5, middle + 0.5)
 
 
-def tornado(study: StudyResult) -> Figure:
+def tornado(study: StudyTrials) -> Figure:
     """How far each field alone moves the time, the widest on top: means over the points at both its ends.
 
     The ends of numbers are the lowest and the highest; of more than four, the lowest and highest quarter of the points.
@@ -139,7 +139,7 @@ def tornado(study: StudyResult) -> Figure:
     return figure
 
 
-def _ends(study: StudyResult, field: str, times: np.ndarray) -> list[tuple[str, float]]:
+def _ends(study: StudyTrials, field: str, times: np.ndarray) -> list[tuple[str, float]]:
     """What a field is at its two ends, and the mean time there."""
     levels = _levels(study, field)
     of = [point[field] for point in study.points]
@@ -156,7 +156,7 @@ def _ends(study: StudyResult, field: str, times: np.ndarray) -> list[tuple[str, 
     return [means[0], means[-1]]
 
 
-def pareto(study: StudyResult) -> Figure:
+def pareto(study: StudyTrials) -> Figure:
     """Every point's time against what it costs; the points that no other beats in both are joined.
 
     The cost is the time of the second case where there are two; else the first field of numbers, of which less is
@@ -196,7 +196,7 @@ def front_of(cost: np.ndarray, time: np.ndarray, less: Callable[[int, int], bool
     return front
 
 
-def _cost(study: StudyResult) -> tuple[np.ndarray, str]:
+def _cost(study: StudyTrials) -> tuple[np.ndarray, str]:
     if len(study.cases) > 1:
         return study.means("time_ms", 1), f"{OUTPUTS['time_ms']}: {study.cases[1]}"
     for name in study.varied:
@@ -205,7 +205,7 @@ def _cost(study: StudyResult) -> tuple[np.ndarray, str]:
     return np.arange(len(study.points), dtype=float), "point"
 
 
-def _curves(study: StudyResult, field: str, name: str, case: int, axis: Axes) -> None:
+def _curves(study: StudyTrials, field: str, name: str, case: int, axis: Axes) -> None:
     others = [other for other in study.varied if other != field]
     keys = [tuple(point[other] for other in others) for point in study.points]
     distinct = list(dict.fromkeys(keys))
@@ -226,7 +226,7 @@ def _curves(study: StudyResult, field: str, name: str, case: int, axis: Axes) ->
 
 
 def _interval(
-    study: StudyResult, field: str, level: Any, key: tuple[Any, ...], keys: Sequence[Any], name: str, case: int
+    study: StudyTrials, field: str, level: Any, key: tuple[Any, ...], keys: Sequence[Any], name: str, case: int
 ) -> tuple[float, float, float]:
     """Mean and interval over the trials of all points with this level and this combination of the others."""
     chosen = [k for k, point in enumerate(study.points) if point[field] == level and keys[k] == key]
@@ -241,11 +241,11 @@ def _interval(
     return sample.mean, low, high
 
 
-def _cases(study: StudyResult) -> range:
+def _cases(study: StudyTrials) -> range:
     return range(len(study.cases))
 
 
-def _levels(study: StudyResult, field: str) -> list[Any]:
+def _levels(study: StudyTrials, field: str) -> list[Any]:
     values = list(dict.fromkeys(point[field] for point in study.points))
     return sorted(values) if _numeric(values) else values
 

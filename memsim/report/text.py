@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from memsim.analysis.choices import Convention, Grouping, Method
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.table import aligned
@@ -25,7 +25,7 @@ _GROUP_TITLE = {
 }
 
 
-def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -> str:
+def tables(result: RunResult, *, method: str = Method.t, by: str = Grouping.load) -> str:
     """Everything ``memsim show`` prints.
 
     Args:
@@ -42,7 +42,7 @@ def tables(result: Result, *, method: str = Method.t, by: str = Grouping.load) -
     return "\n\n".join(parts)
 
 
-def _stores(result: Result) -> list[str]:
+def _stores(result: RunResult) -> list[str]:
     """What no warp waits for, if there is any."""
     if not len(result.stores):
         return []
@@ -50,7 +50,7 @@ def _stores(result: Result) -> list[str]:
     return [f"{title}\n{result.stores}"]
 
 
-def heading(result: Result) -> str:
+def heading(result: RunResult) -> str:
     """What was simulated: kernel, GPU, trials, seed, launch, trace."""
     trace = result.trials.about["trace"]
     trials = len(result.trials.trial)
@@ -64,7 +64,7 @@ def heading(result: Result) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _enough(result: Result) -> str:
+def _enough(result: RunResult) -> str:
     """Why there were no more trials, unless somebody said how many."""
     rule = result.until
     if rule is None or result.interrupted or result.unreached:
@@ -74,7 +74,7 @@ def _enough(result: Result) -> str:
     return f" (the most; {_least_known(result, rule)})"
 
 
-def _least_known(result: Result, rule: Mapping[str, Any]) -> str:
+def _least_known(result: RunResult, rule: Mapping[str, Any]) -> str:
     """What a rule waited for in vain: the time, or else the ratio with the widest interval."""
     so_far = Running(rule["convention"])
     so_far.add(result.trials)
@@ -83,12 +83,12 @@ def _least_known(result: Result, rule: Mapping[str, Any]) -> str:
     return _widest_of(result, rule["convention"])
 
 
-def notes(result: Result) -> list[str]:
+def notes(result: RunResult) -> list[str]:
     """What makes the numbers say less than was wanted, each in a line or two."""
     return [*_unreached(result), *_caution(result)]
 
 
-def _unreached(result: Result) -> list[str]:
+def _unreached(result: RunResult) -> list[str]:
     """What is missing where a run ended before its intervals were as narrow as they were to be."""
     rule, trials = result.until, len(result.trials.trial)
     if rule is None or not result.unreached:
@@ -97,8 +97,8 @@ def _unreached(result: Result) -> list[str]:
     return [f"--until {rule['width']:g} was not reached in {counted}: {_widest_of(result, rule['convention'])}"]
 
 
-def _widest_of(result: Result, convention: str) -> str:
-    found = widest(Result(result.trials, convention).ratios)
+def _widest_of(result: RunResult, convention: str) -> str:
+    found = widest(RunResult(result.trials, convention).ratios)
     return "there is no interval yet" if found is None else f"{_title(found[0])}'s interval is {found[1]:.2g} wide"
 
 
@@ -107,7 +107,7 @@ def _title(name: str) -> str:
     return f"{level.upper()} {access}"
 
 
-def _caution(result: Result) -> list[str]:
+def _caution(result: RunResult) -> list[str]:
     """What makes the numbers below say little: a part of a launch that does not even fill the GPU."""
     trace = result.trials.about["trace"]
     traced, launched, wave = trace["blocks"], prod(trace["grid"]), trace["wave_blocks"]  # 0: not known
@@ -119,14 +119,14 @@ def _caution(result: Result) -> list[str]:
     ]
 
 
-def ratio_table(result: Result, method: str = Method.t) -> str:
+def ratio_table(result: RunResult, method: str = Method.t) -> str:
     """The three hit ratios: mean, sd, the interval that holds the mean, the interval that holds one run."""
     headers, rows = ratio_rows(result, method)
     table = aligned(headers, rows, [False, True, True, True, True])
     return f"{table}\nconvention {result.convention}: {_MEANING[result.convention]}"
 
 
-def ratio_rows(result: Result, method: str = Method.t) -> tuple[list[str], list[list[str]]]:
+def ratio_rows(result: RunResult, method: str = Method.t) -> tuple[list[str], list[list[str]]]:
     """The headers and rows of that table."""
     rows = []
     for name, ratio in result.ratios.items():
@@ -135,7 +135,7 @@ def ratio_rows(result: Result, method: str = Method.t) -> tuple[list[str], list[
     return ["hit ratio", "mean %", "sd %", f"95 % interval of the mean ({method})", "one run: mean ± 2 sd"], rows
 
 
-def _counted(result: Result) -> str:
+def _counted(result: RunResult) -> str:
     """The table of counters that the convention asks for."""
     if result.convention is not Convention.profiler:
         return counter_table(result)
@@ -144,14 +144,14 @@ def _counted(result: Result) -> str:
     return levels(result)
 
 
-def counter_table(result: Result) -> str:
+def counter_table(result: RunResult) -> str:
     """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
     headers, rows = counter_rows(result)
     table = aligned(headers, rows, [False, False] + [True] * (len(headers) - 2))
     return "\n".join([f"counts of a trial (mean)\n{table}", *_translation_lines(result)])
 
 
-def counter_rows(result: Result) -> tuple[list[str], list[list[str]]]:
+def counter_rows(result: RunResult) -> tuple[list[str], list[list[str]]]:
     """The headers and rows of that table."""
     names = ("reads", "writes", "atomics", "hits", "misses", "merges")
     rows = [
@@ -162,7 +162,7 @@ def counter_rows(result: Result) -> tuple[list[str], list[list[str]]]:
     return ["level", "unit", *names], rows
 
 
-def _translation_lines(result: Result) -> list[str]:
+def _translation_lines(result: RunResult) -> list[str]:
     """Where the pages of what went to L2 were found, if addresses are translated."""
     found = result.translation
     if found is None:
@@ -175,7 +175,7 @@ def _translation_lines(result: Result) -> list[str]:
     ]
 
 
-def time_lines(result: Result) -> str:
+def time_lines(result: RunResult) -> str:
     """How long the kernel takes on the simulated GPU, and what that rests on."""
     memory = with_interval(result.memory_latency)
     in_ns = number(result.memory_latency.mean * result.ns_per_cycle)
@@ -190,7 +190,7 @@ def time_lines(result: Result) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _instructions(result: Result) -> str:
+def _instructions(result: RunResult) -> str:
     """Where the instructions between accesses come from, which decide on the time where memory does not."""
     known = {
         "none": "the trace has no instructions between accesses: memory alone takes so long",
@@ -201,13 +201,13 @@ def _instructions(result: Result) -> str:
     return known.get(result.instructions or "", "")
 
 
-def _one_launch(result: Result) -> str:
+def _one_launch(result: RunResult) -> str:
     """The interval that is to hold the launch's time, where a part of it was replayed."""
     its = result.kernel_time_interval
     return "" if its is None or result.whole else f", of one launch {between(its.low, its.high)}"
 
 
-def _replayed(result: Result) -> str:
+def _replayed(result: RunResult) -> str:
     """What was replayed, the whole launch or a snapshot, and how its blocks began."""
     trace = result.trials.about["trace"]
     if result.whole:
@@ -217,7 +217,7 @@ def _replayed(result: Result) -> str:
     return f"{what}, {_begun(result)}"
 
 
-def _begun(result: Result) -> str:
+def _begun(result: RunResult) -> str:
     """How the blocks that are resident first began, which is as the launch does unless they lie in its middle."""
     about = result.trials.about
     if about["gpu"].get("stochastic", {}).get("start_alignment", True):
@@ -225,11 +225,11 @@ def _begun(result: Result) -> str:
     return f"begun together at block {about['trace'].get('first_block', 0):,}"
 
 
-def _clock(result: Result) -> str:
+def _clock(result: RunResult) -> str:
     return f"latency and X in cycles of {result.ns_per_cycle:.3f} ns; ± is half the 95 % interval of the mean"
 
 
-def _legend(result: Result) -> str:
+def _legend(result: RunResult) -> str:
     gpu = result.trials.about["gpu"]
     t1, t2 = gpu["l1"]["hit_latency_cycles"], gpu["l2"]["hit_latency_cycles"]
     return (

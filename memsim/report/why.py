@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Sequence
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.support.terminal import prose_columns
 from memsim.why import LEAST_EXCESS, Explanation, Finding, explanations
 from memsim.why.parts import BOUND, busiest, busy
@@ -22,7 +22,7 @@ _SHARE = (
 )
 
 
-def why_text(result: Result, found: Sequence[Explanation] | None = None) -> str:
+def why_text(result: RunResult, found: Sequence[Explanation] | None = None) -> str:
     """What ``memsim show --why`` prints.
 
     Args:
@@ -44,7 +44,7 @@ def is_reported(one: Explanation) -> bool:
     return one.gain is None or one.at_stake >= _LEAST_GAIN
 
 
-def _head(result: Result, reported: Sequence[Explanation], found: bool) -> str:
+def _head(result: RunResult, reported: Sequence[Explanation], found: bool) -> str:
     name = f"{result.trials.about['trace']['kernel']} on {result.gpu}"
     if reported:
         replayed = any(one.gain for one in reported)
@@ -57,7 +57,7 @@ def _head(result: Result, reported: Sequence[Explanation], found: bool) -> str:
     return "\n".join(_wrapped(line, "", "  ") for line in (f"{name}: {what}", _busy(result), meaning))
 
 
-def _busy(result: Result) -> str:
+def _busy(result: RunResult) -> str:
     parts = busy(result)
     name, most = busiest(parts)
     verdict = f"bound by {name}" if most >= BOUND else "bound by latency: no part of the GPU is busy for long"

@@ -20,7 +20,7 @@ _SLOTS = 2 * MOST_MIXES
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # 2**64 over the golden ratio
 
 
-class Mixes(NamedTuple):
+class MixTable(NamedTuple):
     """The mixes met so far.
 
     Attributes:
@@ -39,7 +39,7 @@ class Mixes(NamedTuple):
         return np.ascontiguousarray(used).view(MIX).reshape(-1)
 
 
-def new_mixes() -> Mixes:
+def new_mixes() -> MixTable:
     """A table of the mix that is not known.
 
     >>> mixes = new_mixes()
@@ -48,7 +48,7 @@ def new_mixes() -> Mixes:
     >>> mix_number(mixes, counts), mix_number(mixes, counts), mixes.table()["count_fp32"].tolist()
     (1, 1, [0, 3])
     """
-    return Mixes(np.zeros((MOST_MIXES, MIX_FIELDS), np.uint32), np.ones(1, np.int64), np.zeros(_SLOTS, np.int32))
+    return MixTable(np.zeros((MOST_MIXES, MIX_FIELDS), np.uint32), np.ones(1, np.int64), np.zeros(_SLOTS, np.int32))
 
 
 @loop

@@ -6,15 +6,20 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from memsim.studies.result import Case, StudyResult
-    from memsim.studies.study import Study
+    from memsim.studies.result import StudyCase, StudyTrials
+    from memsim.studies.study import DesignStudy
+from memsim.support.renamed import old_names
 
-__all__ = ["Case", "Study", "StudyResult"]
+__all__ = ["StudyCase", "DesignStudy", "StudyTrials"]
 
-_LATER = {"Case": "result", "Study": "study", "StudyResult": "result"}  # `memsim show` asks for the file's schema alone
+_LATER = {
+    "StudyCase": "result",
+    "DesignStudy": "study",
+    "StudyTrials": "result",
+}  # `memsim show` asks for the file's schema alone
 
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return old_names(__name__)(name)
     return getattr(importlib.import_module(f"{__name__}.{_LATER[name]}"), name)

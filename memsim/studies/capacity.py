@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.conventions import Access, hit_ratio
+from memsim.analysis.conventions import AccessKind, hit_ratio
 from memsim.analysis.statistics import Ratio
 from memsim.gpu.carve_out import carved
 from memsim.gpu.choices import WriteMiss
@@ -25,7 +25,7 @@ from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import SECTOR_BYTES, l1_serves
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 FACTORS = (0.5, 1.0, 2.0)  # of the present size, that are replayed
 SHARES = (0.5, 0.9)  # of the best hit ratio, whose capacities are told
@@ -145,7 +145,7 @@ def capacity(
 
 def l1_use(trace: Trace, gpu: GPU) -> CacheUse:
     """How L1 is used: the loads that it serves count, stores are uses where they allocate."""
-    roles = [LEAVES if bypasses_l1(op, gpu) else COUNTS if op.kind is Kind.load else USES for op in trace.ops]
+    roles = [LEAVES if bypasses_l1(op, gpu) else COUNTS if op.kind is OpKind.load else USES for op in trace.ops]
     l1 = gpu.l1
     return CacheUse(np.array(roles, np.uint8), l1.line_bytes, held_bytes(gpu, "l1") // l1.line_bytes)
 
@@ -154,7 +154,7 @@ def l2_use(trace: Trace, gpu: GPU) -> CacheUse:
     """How L2 is used: loads count, atomics are uses, and stores where they allocate."""
     l2 = gpu.l2
     store = LEAVES if l2.write_miss is WriteMiss.no_allocate else USES
-    roles = [COUNTS if op.kind is Kind.load else store if op.kind is Kind.store else USES for op in trace.ops]
+    roles = [COUNTS if op.kind is OpKind.load else store if op.kind is OpKind.store else USES for op in trace.ops]
     if not l2.enabled:
         roles = [LEAVES] * len(roles)
     lines = held_bytes(gpu, "l2") // l2.line_bytes
@@ -192,7 +192,7 @@ def _replayed(trace: Trace, name: str, gpu: GPU, trials: Trials, curve: Curve) -
     cache = getattr(gpu, name)
     rows = [k for k, op in enumerate(trace.ops) if name == "l2" or l1_serves(op, gpu)]
     counters = trials.counters[:, rows].sum(axis=1)
-    values = hit_ratio(counters, Level[name], (Access.read,), Convention.traffic, gpu.compute_capability)
+    values = hit_ratio(counters, Level[name], (AccessKind.read,), Convention.traffic, gpu.compute_capability)
     nbytes = held_bytes(gpu, name)
     said = float(curve.hit_ratio(nbytes // cache.line_bytes))
     return Replayed(nbytes, cache.ways, Ratio(values, Convention.traffic), said)

@@ -16,7 +16,7 @@ import numpy as np
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
 from memsim.support.errors import InputError
 
@@ -82,7 +82,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class ResultComparison:
     """The second of two results, seen from the first.
 
     Attributes:
@@ -95,8 +95,8 @@ class Comparison:
         loads, arrays: side by side.
     """
 
-    first: Result
-    second: Result
+    first: RunResult
+    second: RunResult
     pairing: Pairing
     time: Difference
     whole: bool
@@ -127,7 +127,7 @@ class Comparison:
         return (self.log_time.change if its is None else its.low) > np.log1p(share)
 
 
-def _differences(first: Result, second: Result) -> Iterator[str]:
+def _differences(first: RunResult, second: RunResult) -> Iterator[str]:
     one, other = (result.trials.about["trace"] for result in (first, second))
     if one["kernel"] != other["kernel"]:
         yield f"the kernels differ: {one['kernel']}, {other['kernel']}"
@@ -141,7 +141,7 @@ def _differences(first: Result, second: Result) -> Iterator[str]:
         yield f"the {which[0]} replayed the whole launch, the {which[1]} a sample of its blocks"
 
 
-def compare(first: Result, second: Result) -> Comparison:
+def compare(first: RunResult, second: RunResult) -> ResultComparison:
     """Compare two results; see :func:`memsim.compare`.
 
     Raises:
@@ -151,11 +151,11 @@ def compare(first: Result, second: Result) -> Comparison:
         raise InputError("compare", "convention", f"is {first.convention} and {second.convention}; give one for both")
     pairing = paired(first, second)
 
-    def between(of: Callable[[Result], Sample]) -> Difference:
+    def between(of: Callable[[RunResult], Sample]) -> Difference:
         return difference(of(first), of(second), pairing)
 
     whole = not np.isnan(first.waves) and not np.isnan(second.waves)
-    return Comparison(
+    return ResultComparison(
         first,
         second,
         pairing,
@@ -168,11 +168,11 @@ def compare(first: Result, second: Result) -> Comparison:
     )
 
 
-def _time(result: Result, whole: bool) -> Sample:
+def _time(result: RunResult, whole: bool) -> Sample:
     return result.kernel_time if whole else Sample(result.cycles.values * result.ns_per_cycle / 1e6)
 
 
-def paired(first: Result, second: Result) -> Pairing:
+def paired(first: RunResult, second: RunResult) -> Pairing:
     """Pair trials by number, if they drew from one seed."""
     nothing = np.zeros(0, np.int64)
     if first.seed != second.seed:
@@ -221,7 +221,7 @@ def _moved(load: Load) -> Hashable:
     return load.text, load.array
 
 
-def _rows(first: Result, second: Result, pairing: Pairing, group: str, keys: Sequence[Key]) -> Rows:
+def _rows(first: RunResult, second: RunResult, pairing: Pairing, group: str, keys: Sequence[Key]) -> Rows:
     """Match by the first key, what is left by the next; what is alike by its key is matched in source order."""
     left, right = list(first.loads_by(group)), list(second.loads_by(group))
     order = {load.ops: number for number, load in enumerate(left)}

@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.statistics import Interval, Sample
-from memsim.studies.result import StudyResult
+from memsim.studies.result import StudyTrials
 
 LEAST = 1e-3  # share of the time: a smaller effect is none, however sure
 _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Effect:
+class FieldEffect:
     """The effect of one field on the time of a case, the other fields being equal.
 
     Attributes:
@@ -37,7 +37,7 @@ class Effect:
     significant: bool
 
 
-def effects(study: StudyResult, case: int) -> list[Effect]:
+def effects(study: StudyTrials, case: int) -> list[FieldEffect]:
     """The effects of all fields whose values meet with the same values of the others, the largest first.
 
     Trials are compared by number, as they drew the same at every point.
@@ -46,14 +46,14 @@ def effects(study: StudyResult, case: int) -> list[Effect]:
     return sorted(found, key=lambda one: -one.saved)
 
 
-def surely_less(study: StudyResult, first: int, second: int, case: int) -> bool:
+def surely_less(study: StudyTrials, first: int, second: int, case: int) -> bool:
     """Whether a point takes less time than another one, beyond noise."""
     times = np.log(study.output("time_ms", case))
     saved, its = _saved(times[second], times[first], _CONFIDENCE)
     return saved >= LEAST and (its is None or its.low > 0)
 
 
-def _effect(study: StudyResult, field: str, case: int) -> Effect | None:
+def _effect(study: StudyTrials, field: str, case: int) -> FieldEffect | None:
     values, times = _by_value(study, field, case)
     if len(values) < 2:
         return None
@@ -67,10 +67,10 @@ def _effect(study: StudyResult, field: str, case: int) -> Effect | None:
         if other != best and (lost < LEAST or (within is not None and within.low <= 0)):
             tied.append(other)
     significant = saved >= LEAST and its is not None and its.low > 0
-    return Effect(field, tuple(values[k] for k in tied), values[worst], saved, its, significant)
+    return FieldEffect(field, tuple(values[k] for k in tied), values[worst], saved, its, significant)
 
 
-def _by_value(study: StudyResult, field: str, case: int) -> tuple[list[Any], np.ndarray]:
+def _by_value(study: StudyTrials, field: str, case: int) -> tuple[list[Any], np.ndarray]:
     """The values of a field, and the mean logarithm of the time of each over the combinations of the other fields that
     all values have: f8 [values, trials]."""
     values = list(dict.fromkeys(point[field] for point in study.points))

@@ -11,9 +11,9 @@ from memsim.hierarchy.execution import Execution
 from memsim.montecarlo.load_loops import load_loops
 from memsim.studies.jobs import Rule
 from memsim.studies.kernels import recorded
-from memsim.studies.node import Task, coalescing_key, layout_key, replay
+from memsim.studies.node import NodeTask, coalescing_key, layout_key, replay
 from memsim.studies.prepare import job_of
-from memsim.studies.study import Study
+from memsim.studies.study import DesignStudy
 from memsim.support.scratch import Scratch
 
 
@@ -47,7 +47,7 @@ class Forecast:
         return shared + (self.layouts * self.laying_out + replays) / cores
 
 
-def forecast(study: Study) -> Forecast:
+def forecast(study: DesignStudy) -> Forecast:
     """Make the first trace, and replay two trials of the first point.
 
     Raises:
@@ -62,7 +62,7 @@ def forecast(study: Study) -> Forecast:
         execution = Execution.of(trace, first.gpu, name)
         job_of(trace, execution, trace.path, Rule.of(study), seed, warm)
         prepared = perf_counter()
-        task = Task(trace.digest, execution, seed, warm)
+        task = NodeTask(trace.digest, execution, seed, warm)
         once, again = (replay(task, number, trace.path).seconds for number in range(2))
     keys = [(run.trace.key, run.gpu) for run in study.runs]
     layouts = [(key, coalescing_key(key, gpu), layout_key(gpu)) for key, gpu in keys]

@@ -11,8 +11,8 @@ from memsim.analysis.stopping import narrower_than
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.trial_cache import CachedTrials, key_of
 from memsim.montecarlo.trials import Trials
-from memsim.studies.node import Task
-from memsim.studies.study import Run, Study
+from memsim.studies.node import NodeTask
+from memsim.studies.study import DesignStudy, StudyRun
 
 Enough = Callable[[Trials], bool]
 
@@ -32,7 +32,7 @@ class Rule:
     new: Callable[[], Enough] | None
 
     @classmethod
-    def of(cls, study: Study) -> Rule:
+    def of(cls, study: DesignStudy) -> Rule:
         asked = study.written
         if asked.until is None:
             return cls(asked.trials, asked.trials, None)
@@ -40,7 +40,7 @@ class Rule:
 
 
 @dataclass
-class Job:
+class StudyJob:
     """The trials of one trace on one GPU.
 
     Attributes:
@@ -54,8 +54,8 @@ class Job:
         cached: what any run or study has left of its trials, and what these leave.
     """
 
-    runs: list[Run]
-    task: Task
+    runs: list[StudyRun]
+    task: NodeTask
     trace: Any
     texts: dict[str, Any]
     rule: Rule

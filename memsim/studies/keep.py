@@ -13,13 +13,13 @@ from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.keep import check_choice
 from memsim.montecarlo.trial_cache import key_of
 from memsim.studies import store
-from memsim.studies.jobs import Job
+from memsim.studies.jobs import StudyJob
 from memsim.support.errors import InputError
 from memsim.support.journal import Journal, journal_path
 
 
 @dataclass
-class Kept:
+class KeptPoints:
     """Trials on the disk.
 
     Attributes:
@@ -34,7 +34,7 @@ class Kept:
     saved: Mapping[str, Mapping[int, Trial]] = field(default_factory=dict)
     whole: bool = False
 
-    def trials(self, job: Job) -> dict[int, Trial]:
+    def trials(self, job: StudyJob) -> dict[int, Trial]:
         """Those of a job, by number.
 
         Raises:
@@ -44,7 +44,7 @@ class Kept:
         found = {number: self._trial(arrays, len(job.texts["ops"])) for number, arrays in rows}
         return {**self.saved.get(job.key, {}), **found}
 
-    def add(self, job: Job, number: int, trial: Trial) -> None:
+    def add(self, job: StudyJob, number: int, trial: Trial) -> None:
         """Keep one; it is on the disk when this returns."""
         if self.journal is not None:
             self.journal.add(job.key, number, {name: getattr(trial, name) for name in Trial.columns(0)})
@@ -56,7 +56,7 @@ class Kept:
 
 
 @contextmanager
-def keeping(out: str | Path | None, resume: bool, force: bool = False) -> Iterator[Kept]:
+def keeping(out: str | Path | None, resume: bool, force: bool = False) -> Iterator[KeptPoints]:
     """Trials that the block finishes stay on the disk, whatever ends it.
 
     Raises:
@@ -64,12 +64,12 @@ def keeping(out: str | Path | None, resume: bool, force: bool = False) -> Iterat
             says what is to become of them; another run writes to it.
     """
     if out is None:
-        yield Kept()
+        yield KeptPoints()
         return
     check_choice(out, resume, force)
     saved = _saved(out) if resume and Path(out).exists() else {}
     journal = Journal(journal_path(out), out, anew=force)
-    kept = Kept(journal, out, saved)
+    kept = KeptPoints(journal, out, saved)
     try:
         left = sum(journal.tasks().values())
     except BaseException:  # it is damaged

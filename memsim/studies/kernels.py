@@ -16,7 +16,7 @@ from memsim.gpu.presets import load_gpu
 from memsim.sources import load_workload
 from memsim.sources.describe import Workload
 from memsim.studies.expressions import substituted, substitutes
-from memsim.studies.study_file import Kernel
+from memsim.studies.study_file import StudyKernel
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -36,7 +36,7 @@ class TraceWanted:
     """
 
     label: str
-    kernel: Kernel
+    kernel: StudyKernel
     parameters: Mapping[str, Any]
     gpu: str
 
@@ -49,7 +49,7 @@ class TraceWanted:
         return hashlib.sha256(json.dumps(said, default=str).encode()).hexdigest()[:16]
 
 
-def wanted(label: str, kernel: Kernel, fields: Mapping[str, Any], gpu: str, where: object) -> TraceWanted:
+def wanted(label: str, kernel: StudyKernel, fields: Mapping[str, Any], gpu: str, where: object) -> TraceWanted:
     """The trace for a point.
 
     Args:
@@ -132,7 +132,7 @@ def _machine(name: str) -> GPU:
     return load_gpu(name)
 
 
-def _check_source(label: str, kernel: Kernel, where: object) -> None:
+def _check_source(label: str, kernel: StudyKernel, where: object) -> None:
     given = [name for name in ("workload", "trace", "capture") if getattr(kernel, name)]
     if len(given) != 1:
         problem = f"has {' and '.join(given) or 'no source'}; give one of workload, trace and capture"
@@ -146,17 +146,17 @@ def _check_source(label: str, kernel: Kernel, where: object) -> None:
             )
 
 
-def _changed(kernel: Kernel, captured: Mapping[str, Any], where: object) -> Kernel:
+def _changed(kernel: StudyKernel, captured: Mapping[str, Any], where: object) -> StudyKernel:
     from pydantic import ValidationError
 
     try:
-        return Kernel.model_validate(dict(kernel) | dict(captured)) if captured else kernel
+        return StudyKernel.model_validate(dict(kernel) | dict(captured)) if captured else kernel
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(where, f"capture.{first['loc'][0]}", f"is {first['input']!r:.60}; {first['msg']}") from None
 
 
-def _check_substituted(label: str, kernel: Kernel, given: Mapping[str, Any], where: object) -> None:
+def _check_substituted(label: str, kernel: StudyKernel, given: Mapping[str, Any], where: object) -> None:
     asked = {name for text in (*kernel.arguments, *kernel.definitions) for name in substitutes(text)}
     if missing := asked - set(given):
         name = min(missing)

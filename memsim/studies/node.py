@@ -20,7 +20,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
-from memsim.hierarchy.mapping import Layout, layout
+from memsim.hierarchy.mapping import AddressLayout, layout
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.worker import replayed
 from memsim.support.files import writing
@@ -44,7 +44,7 @@ _LAYOUT = (
 
 
 @dataclass(frozen=True)
-class Task:
+class NodeTask:
     """What all trials of one trace on one GPU have in common.
 
     Attributes:
@@ -67,7 +67,7 @@ class Answer:
     seconds: dict[str, float]
 
 
-def replay(task: Task, number: int, trace: Path | bytes) -> Answer:
+def replay(task: NodeTask, number: int, trace: Path | bytes) -> Answer:
     """One trial; what it draws depends on the seed and `number` alone, so the same number draws the same anywhere.
 
     Args:
@@ -106,10 +106,10 @@ def _hash(gpu: GPU, names: tuple[str, ...]) -> str:
 
 
 _kept: dict[tuple[Path, str], Transactions] = {}
-_layouts: dict[tuple[Path, str, str], Layout] = {}
+_layouts: dict[tuple[Path, str, str], AddressLayout] = {}
 
 
-def _transactions(task: Task, trace: Path | bytes) -> Transactions:
+def _transactions(task: NodeTask, trace: Path | bytes) -> Transactions:
     """The trace's transactions, mapped; coalesced by the first worker of this machine that needs them."""
 
     def make(temporary: Path) -> None:
@@ -124,7 +124,7 @@ def _transactions(task: Task, trace: Path | bytes) -> Transactions:
     return _kept[key]
 
 
-def _file(task: Task, content: bytes) -> Path:
+def _file(task: NodeTask, content: bytes) -> Path:
     """The trace's file on this machine, written by the first worker that needs it."""
 
     def put(temporary: Path) -> None:
@@ -134,7 +134,7 @@ def _file(task: Task, content: bytes) -> Path:
     return once(task.execution.folder, f"{task.digest[:32]}.h5", put)
 
 
-def _layout(task: Task, transactions: Transactions) -> Layout:
+def _layout(task: NodeTask, transactions: Transactions) -> AddressLayout:
     key = (
         task.execution.folder,
         coalescing_key(task.digest, task.execution.gpu),

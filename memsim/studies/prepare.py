@@ -16,10 +16,10 @@ from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, tables
 from memsim.sources.describe import Workload
 from memsim.studies.executors import Team
-from memsim.studies.jobs import Job, Rule
+from memsim.studies.jobs import Rule, StudyJob
 from memsim.studies.kernels import TraceWanted, recorded
-from memsim.studies.node import Task
-from memsim.studies.study import Run, Study
+from memsim.studies.node import NodeTask
+from memsim.studies.study import DesignStudy, StudyRun
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 
@@ -27,7 +27,7 @@ log = logging.getLogger(__name__)
 
 
 def traces_of(
-    study: Study, folder: Path, jobs: int, tell: Callable[[int, int], None] | None = None
+    study: DesignStudy, folder: Path, jobs: int, tell: Callable[[int, int], None] | None = None
 ) -> dict[str, Trace]:
     """Every trace that the study needs, by its key; made in parallel where there are several.
 
@@ -69,7 +69,7 @@ def _recorded(folder: Path, one: TraceWanted) -> Path:
     return trace.path
 
 
-def jobs_of(study: Study, traces: dict[str, Trace], team: Team) -> list[Job]:
+def jobs_of(study: DesignStudy, traces: dict[str, Trace], team: Team) -> list[StudyJob]:
     """The jobs of a study, in the order of its points; points that agree in all that matters share one.
 
     Raises:
@@ -77,7 +77,7 @@ def jobs_of(study: Study, traces: dict[str, Trace], team: Team) -> list[Job]:
     """
     rule = Rule.of(study)
     shared: dict[str, Any] = {}
-    jobs: dict[tuple[str, GPU], Job] = {}
+    jobs: dict[tuple[str, GPU], StudyJob] = {}
     for run in study.runs:
         trace = traces[run.trace.key]
         execution = _on_gpu(study, run, trace, team.folder)
@@ -93,8 +93,14 @@ def jobs_of(study: Study, traces: dict[str, Trace], team: Team) -> list[Job]:
 
 
 def job_of(
-    trace: Trace, execution: Execution, shared: Any, rule: Rule, seed: int, warm: bool = False, runs: Sequence[Run] = ()
-) -> Job:
+    trace: Trace,
+    execution: Execution,
+    shared: Any,
+    rule: Rule,
+    seed: int,
+    warm: bool = False,
+    runs: Sequence[StudyRun] = (),
+) -> StudyJob:
     """The trials of a trace on a GPU, as a team's workers are given them.
 
     Args:
@@ -105,10 +111,10 @@ def job_of(
     ops, arrays = tables(trace)
     about = about_run(trace, execution, seed, warm) | {"gpu_provenance": {}}
     texts = {"about": about, "ops": ops, "arrays": arrays}
-    return Job(list(runs), Task(trace.digest, execution, seed, warm), shared, texts, rule)
+    return StudyJob(list(runs), NodeTask(trace.digest, execution, seed, warm), shared, texts, rule)
 
 
-def _on_gpu(study: Study, run: Run, trace: Trace, folder: Path) -> Execution:
+def _on_gpu(study: DesignStudy, run: StudyRun, trace: Trace, folder: Path) -> Execution:
     try:
         return Execution.of(trace, run.gpu, folder)
     except InputError as error:

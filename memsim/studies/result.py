@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 from memsim.studies.outputs import OUTPUTS, outputs_of
 from memsim.support.errors import InputError
@@ -28,7 +28,7 @@ Point = Mapping[str, Any]  # dotted name of a field -> its value at one point of
 
 
 @dataclass(frozen=True)
-class Case:
+class StudyCase:
     """A kernel on a GPU, which every point of the design is simulated for.
 
     Attributes:
@@ -43,7 +43,7 @@ class Case:
         return f"{self.kernel} on {self.gpu}" if self.gpu else self.kernel
 
 
-class StudyResult:
+class StudyTrials:
     """The finished trials of all points of a design, for every case.
 
     Args:
@@ -64,7 +64,7 @@ class StudyResult:
     def __init__(
         self,
         points: Sequence[Point],
-        cases: Sequence[Case],
+        cases: Sequence[StudyCase],
         trials: Mapping[tuple[int, int], Trials],
         about: Mapping[str, Any] | None = None,
         convention: str = Convention.model,
@@ -74,7 +74,7 @@ class StudyResult:
         self.trials = dict(trials)
         self.about = dict(about or {})
         self.convention = Convention(convention)
-        self._results: dict[tuple[int, int], Result] = {}
+        self._results: dict[tuple[int, int], RunResult] = {}
 
     @classmethod
     def load(cls, path: str | Path, convention: str = Convention.model) -> Self:
@@ -109,7 +109,7 @@ class StudyResult:
         """The names that :meth:`output` knows."""
         return tuple(OUTPUTS)
 
-    def result(self, point: int, case: int = 0) -> Result:
+    def result(self, point: int, case: int = 0) -> RunResult:
         """All that is known of a case at a point.
 
         Raises:
@@ -117,10 +117,10 @@ class StudyResult:
         """
         key = point, case
         if key not in self._results:
-            self._results[key] = Result(self.trials[key], self.convention)
+            self._results[key] = RunResult(self.trials[key], self.convention)
         return self._results[key]
 
-    def __iter__(self) -> Iterator[tuple[int, int, Result]]:
+    def __iter__(self) -> Iterator[tuple[int, int, RunResult]]:
         """(point, case, result) of everything that was simulated, by point, then case."""
         for point, case in sorted(self.trials):
             yield point, case, self.result(point, case)
@@ -199,7 +199,7 @@ class StudyResult:
             if (point, case) in self.trials:
                 trials = self.trials[point, case]
                 texts = [op["text"] for op in trials.ops]
-                sectors = trials.counters[:, :-1, :, :, Unit.sectors].astype(float)
+                sectors = trials.counters[:, :-1, :, :, CountUnit.sectors].astype(float)
                 counted["asked"][point, trials.trial] = sectors.sum(axis=-1)
                 counted["hit"][point, trials.trial] = sectors[..., _HITS].sum(axis=-1)
         outputs = {name: (("point", "trial"), self.output(name, case)) for name in OUTPUTS}

@@ -15,12 +15,12 @@ from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.trial_cache import CachedTrials, cache_key
 from memsim.studies import executors, store
 from memsim.studies.failures import is_lost_worker
-from memsim.studies.jobs import Job
-from memsim.studies.keep import Kept, keeping
+from memsim.studies.jobs import StudyJob
+from memsim.studies.keep import KeptPoints, keeping
 from memsim.studies.node import Answer, replay
 from memsim.studies.prepare import jobs_of, traces_of
-from memsim.studies.result import StudyResult
-from memsim.studies.study import Study
+from memsim.studies.result import StudyTrials
+from memsim.studies.study import DesignStudy
 from memsim.support.errors import InputError
 from memsim.support.files import check_writable
 from memsim.support.interrupts import deferred
@@ -62,7 +62,7 @@ Tell = Callable[[State], None]
 
 
 def run(
-    study: Study,
+    study: DesignStudy,
     out: str | Path | None = None,
     *,
     jobs: int = 1,
@@ -70,7 +70,7 @@ def run(
     resume: bool = False,
     force: bool = False,
     progress: Tell | None = None,
-) -> StudyResult:
+) -> StudyTrials:
     """Run all trials of all points.
 
     What a trial draws depends on the study's seed and the trial's number alone: neither the executor nor what finishes
@@ -113,7 +113,7 @@ def run(
     return found
 
 
-def _inputs(study: Study) -> list[str | Path]:
+def _inputs(study: DesignStudy) -> list[str | Path]:
     sources = [study.where] if isinstance(study.where, str | Path) else []
     traces = [kernel.trace for kernel in study.written.kernels.values() if kernel.trace]
     return [*sources, *traces]
@@ -128,7 +128,7 @@ def _describing(state: State, tell: Tell, made: Advance) -> Callable[[int, int],
     return told
 
 
-def take_up(todo: list[Job], kept: Kept, state: State) -> None:
+def take_up(todo: list[StudyJob], kept: KeptPoints, state: State) -> None:
     """What is finished already: kept for this study, or left by another run of the same trace on the same GPU."""
     state.all_trials = sum(job.rule.most for job in todo)
     for job in todo:
@@ -142,7 +142,7 @@ def take_up(todo: list[Job], kept: Kept, state: State) -> None:
     _count(todo, state)
 
 
-def _count(todo: list[Job], state: State) -> None:
+def _count(todo: list[StudyJob], state: State) -> None:
     open_points = {run.point for job in todo if not job.used for run in job.runs}
     state.points = state.all_points - len(open_points)
     state.saved = sum(job.rule.most - job.used for job in todo if job.used)
@@ -151,10 +151,10 @@ def _count(todo: list[Job], state: State) -> None:
 class Conductor:
     """Gives trials to the team, point after point, and takes in what it answers."""
 
-    def __init__(self, todo: list[Job], team: executors.Team, kept: Kept, state: State, tell: Tell) -> None:
+    def __init__(self, todo: list[StudyJob], team: executors.Team, kept: KeptPoints, state: State, tell: Tell) -> None:
         self._open = [job for job in todo if not job.used]
         self._todo, self._team, self._kept, self._state, self._tell = todo, team, kept, state, tell
-        self._under_way: dict[Future, tuple[Job, int]] = {}
+        self._under_way: dict[Future, tuple[StudyJob, int]] = {}
         self._lost: Counter[tuple[str, int]] = Counter()
 
     def conduct(self) -> bool:
@@ -179,7 +179,7 @@ class Conductor:
             if len(self._under_way) >= room:
                 return
 
-    def _next(self, room: int) -> Iterator[tuple[Job, int]]:
+    def _next(self, room: int) -> Iterator[tuple[StudyJob, int]]:
         """Trials to begin: those that are needed, point after point; then, should room be left, those that may be."""
         if len(self._under_way) >= room:
             return
@@ -188,7 +188,7 @@ class Conductor:
                 while (number := job.next_trial(ahead)) is not None:
                     yield job, number
 
-    def _take(self, future: Future, job: Job, number: int) -> None:
+    def _take(self, future: Future, job: StudyJob, number: int) -> None:
         job.under_way.discard(number)
         if future.cancelled():
             return
@@ -211,7 +211,7 @@ class Conductor:
             self._ended(job)
         self._tell(self._state)
 
-    def _ended(self, job: Job) -> None:
+    def _ended(self, job: StudyJob) -> None:
         self._open.remove(job)
         for future, (other, _) in self._under_way.items():
             if other is job:
@@ -220,7 +220,7 @@ class Conductor:
         for run in job.runs:
             log.info("point %d, case %d: %d trials", run.point, run.case, job.used)
 
-    def _failed(self, error: BaseException, job: Job, number: int) -> None:
+    def _failed(self, error: BaseException, job: StudyJob, number: int) -> None:
         """A worker that was killed, or had no memory, is no verdict on the trial, unless again and again."""
         if not is_lost_worker(error):
             raise error
@@ -232,12 +232,12 @@ class Conductor:
             raise InputError("run", "executor", f"{problem} (out of memory?); give fewer jobs, then --resume") from None
 
 
-def _point_of(job: Job) -> int:
+def _point_of(job: StudyJob) -> int:
     """The first that asks for it; 0 of a job that no study made."""
     return job.runs[0].point if job.runs else 0
 
 
-def _result(study: Study, todo: list[Job], state: State, seconds: float, complete: bool) -> StudyResult:
+def _result(study: DesignStudy, todo: list[StudyJob], state: State, seconds: float, complete: bool) -> StudyTrials:
     trials = {(run.point, run.case): found for job in todo if (found := job.trials) for run in job.runs}
     about: dict[str, Any] = {
         "study": study.written.model_dump(mode="json"),
@@ -250,4 +250,4 @@ def _result(study: Study, todo: list[Job], state: State, seconds: float, complet
     }
     for name, spent in about["seconds"].items():
         log.info("%s: %.1f s", name, spent)
-    return StudyResult(study.points, study.cases, trials, about)
+    return StudyTrials(study.points, study.cases, trials, about)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from memsim.analysis.statistics import Interval
-from memsim.studies.result import StudyResult
+from memsim.studies.result import StudyTrials
 from memsim.support.errors import InputError
 
 _RESAMPLES = 999
@@ -98,7 +98,7 @@ def _interval(bootstrapped: Any, k: int, index: float) -> Interval:
     return Interval(low, high)
 
 
-def of_study(study: StudyResult, output: str, case: int = 0, where: object = "study") -> Indices:
+def of_study(study: StudyTrials, output: str, case: int = 0, where: object = "study") -> Indices:
     """The indices of an output over a study's fields; each point's value is the mean of its trials.
 
     Args:
@@ -122,7 +122,7 @@ def of_study(study: StudyResult, output: str, case: int = 0, where: object = "st
     return indices(output, names, values[0], values[1], values[2:])
 
 
-def is_saltelli(study: StudyResult) -> bool:
+def is_saltelli(study: StudyTrials) -> bool:
     """Whether the points are A, B, then A with each field of B: what ``method = "saltelli"`` makes."""
     names = study.fields
     n = len(study.points) // (len(names) + 2)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import count
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.hierarchy.alignment import aligned
 from memsim.hierarchy.draws import active
@@ -78,7 +78,7 @@ def by_source(
     trials = run(trace, gpu, trials=len(rows), seed=seed, jobs=jobs, progress=tell, sources=rows)
     if len(trials.trial) < len(rows):
         raise InputError("sensitivity", "replays", f"are {len(trials.trial)} of {len(rows)}; the run was interrupted")
-    found = outputs_of(Result(trials, convention))
+    found = outputs_of(RunResult(trials, convention))
     shaped = {name: values.reshape(len(sources) + 2, points) for name, values in found.items()}
     split = {name: indices(name, sources, of[0], of[1], of[2:]) for name, of in shaped.items() if name in OUTPUTS}
     return BySource(trace.kernel, gpu.name, trace.digest, sources, split, len(rows))

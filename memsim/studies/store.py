@@ -21,7 +21,7 @@ import numpy as np
 from memsim.analysis.choices import Convention
 from memsim.montecarlo import store as results
 from memsim.montecarlo.trials import Trials
-from memsim.studies.result import Case, StudyResult
+from memsim.studies.result import StudyCase, StudyTrials
 from memsim.support import hdf5
 from memsim.support.errors import InputError
 from memsim.support.files import replacing, writing
@@ -33,7 +33,7 @@ VERSION = (1, 0)
 _MOST_RUNS = 1 << 24
 
 
-def save(path: str | Path, study: StudyResult) -> None:
+def save(path: str | Path, study: StudyTrials) -> None:
     """Write a study to `path`, whole or not at all.
 
     Raises:
@@ -56,7 +56,7 @@ def save(path: str | Path, study: StudyResult) -> None:
         sink.seal()
 
 
-def load(path: str | Path, convention: str = Convention.model) -> StudyResult:
+def load(path: str | Path, convention: str = Convention.model) -> StudyTrials:
     """Read a file of `save`.
 
     Raises:
@@ -75,8 +75,8 @@ def load(path: str | Path, convention: str = Convention.model) -> StudyResult:
         for number in np.unique(rows[:, 2]).tolist():
             jobs[number] = results.read(path, file, f"jobs/{number}/")
     trials = {(point, case): jobs[number] for point, case, number in rows.tolist()}
-    found = [Case(case["kernel"], case["gpu"]) for case in cases]
-    return StudyResult(points, found, trials, about, convention)
+    found = [StudyCase(case["kernel"], case["gpu"]) for case in cases]
+    return StudyTrials(points, found, trials, about, convention)
 
 
 def is_study(path: str | Path) -> bool:

@@ -14,11 +14,11 @@ from memsim.studies import design, study_file
 from memsim.studies.constraints import Constraints
 from memsim.studies.kernels import PREFIXES, TraceWanted, wanted
 from memsim.studies.ranges import Values, is_range, made
-from memsim.studies.result import Case
+from memsim.studies.result import StudyCase
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
-    from memsim.studies.result import StudyResult
+    from memsim.studies.result import StudyTrials
     from memsim.studies.run import State
 
 GPU_FIELD = "gpu"
@@ -26,7 +26,7 @@ _SHOWN = 6  # fields of a point that an error shows
 
 
 @dataclass(frozen=True)
-class Run:
+class StudyRun:
     """One case at one point: a trace on a GPU.
 
     Attributes:
@@ -45,7 +45,7 @@ class Run:
     trace: TraceWanted
 
 
-class Study:
+class DesignStudy:
     """Simulations at every point of a design: any field of a GPU, any parameter of a kernel, several of both.
 
     Args:
@@ -78,7 +78,7 @@ class Study:
         self._check_fields()
         varies_gpu = GPU_FIELD in self._fields
         gpus = [""] if varies_gpu else self.written.gpus
-        self.cases = [Case(kernel, gpu) for kernel in self.written.kernels for gpu in gpus]
+        self.cases = [StudyCase(kernel, gpu) for kernel in self.written.kernels for gpu in gpus]
         points = self._points()
         self.points = [point for point in points if all(self._kept(point, case) for case in self.cases)]
         self.left_out = len(points) - len(self.points)
@@ -86,16 +86,16 @@ class Study:
             raise InputError(where, "require", f"leaves none of the {len(points):,} points")
 
     @classmethod
-    def load(cls, path: str | Path) -> Study:
+    def load(cls, path: str | Path) -> DesignStudy:
         """Read a study file; relative paths in it start at its own folder, wherever memsim is called from.
 
         Raises:
-            InputError: see :class:`Study`.
+            InputError: see :class:`DesignStudy`.
         """
         return cls(path, **study_file.located(study_file.read(Path(path)), Path(path)))
 
     @cached_property
-    def runs(self) -> list[Run]:
+    def runs(self) -> list[StudyRun]:
         return [
             self._run(number, point, case)
             for number, point in enumerate(self.points)
@@ -129,7 +129,7 @@ class Study:
         resume: bool = False,
         force: bool = False,
         progress: Callable[[State], None] | None = None,
-    ) -> StudyResult:
+    ) -> StudyTrials:
         """Run all trials of all points; see :func:`memsim.studies.run.run`."""
         from memsim.studies.run import run
 
@@ -212,15 +212,15 @@ class Study:
             raise InputError(self.where, "vary", "is given beside points; leave one of them out")
         return [{name: point[name] for name in points[0]} for point in points]
 
-    def _kept(self, point: design.Point, case: Case) -> bool:
+    def _kept(self, point: design.Point, case: StudyCase) -> bool:
         return self.constraints.hold(self._known(point, case))
 
-    def _known(self, point: design.Point, case: Case) -> dict[str, Any]:
+    def _known(self, point: design.Point, case: StudyCase) -> dict[str, Any]:
         """Every name that an expression may use, with its value there."""
         base = _leaves(_base(point, case), self.where)
         return {**base, **dict(_flat(self.written.set)), GPU_FIELD: _base(point, case), **point}
 
-    def _run(self, number: int, point: design.Point, case: int) -> Run:
+    def _run(self, number: int, point: design.Point, case: int) -> StudyRun:
         base = _base(point, self.cases[case])
         try:
             changed = {**point, **self.constraints.followed(self._known(point, self.cases[case]))}
@@ -232,7 +232,7 @@ class Study:
             trace = wanted(label, self.written.kernels[label], of_kernel, base, self.where)
         except InputError as error:
             raise self.at_point(number, error) from None
-        return Run(number, case, base, settings, gpu, trace)
+        return StudyRun(number, case, base, settings, gpu, trace)
 
 
 def _flat(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
@@ -256,7 +256,7 @@ def _check_gpu_field(name: str, prefix: str, where: object) -> None:
         raise InputError(where, prefix + name, unknown(name))
 
 
-def _base(point: Mapping[str, Any], case: Case) -> str:
+def _base(point: Mapping[str, Any], case: StudyCase) -> str:
     return str(point.get(GPU_FIELD, case.gpu))
 
 

@@ -26,7 +26,7 @@ class _Data(BaseModel):
     )
 
 
-class Kernel(_Data):
+class StudyKernel(_Data):
     """Where the traces of one kernel come from: exactly one of workload, trace and capture."""
 
     workload: str | Workload | None = Field(
@@ -59,7 +59,7 @@ class Design(_Data):
 class StudyFile(_Data):
     """A whole study, as written."""
 
-    kernels: dict[str, Kernel] = Field(min_length=1, description="by label, what is simulated")
+    kernels: dict[str, StudyKernel] = Field(min_length=1, description="by label, what is simulated")
     gpus: list[str] = Field([DEFAULT_GPU], min_length=1, description="presets, or paths of TOML files")
     set: dict[str, Any] = Field({}, description="fields of the GPU that are changed at every point")
     design: Design = Design()
@@ -190,7 +190,7 @@ _TABLES: dict[
     str, tuple[str, type[BaseModel]]
 ] = {  # by the first part of a field's name: its table's title, its fields
     "": ("the study", StudyFile),
-    "kernels": ("[kernels.NAME]", Kernel),
+    "kernels": ("[kernels.NAME]", StudyKernel),
     "design": ("[design]", Design),
 }
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval, Sample
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import Provenance, override
@@ -165,7 +165,7 @@ def uncertain(
     together = list(sample(gpu, found, points, seed))
     wanted = [gpu, *(one for pair in ends for one in pair), *together]
     replayed = on_each(trace, wanted, trials=trials, seed=seed, jobs=jobs, progress=progress)
-    outputs = {one: outputs_of(Result(of, convention)) for one, of in replayed.items()}
+    outputs = {one: outputs_of(RunResult(of, convention)) for one, of in replayed.items()}
     base = {name: Sample(values) for name, values in outputs[gpu].items()}
     means = {one: {name: Sample(values).mean for name, values in of.items()} for one, of in outputs.items()}
     alone = _effects(found, [(means[low], means[high]) for low, high in ends])

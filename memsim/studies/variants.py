@@ -11,7 +11,7 @@ from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.trials import Trials
 from memsim.studies import executors
 from memsim.studies.jobs import Rule
-from memsim.studies.keep import Kept
+from memsim.studies.keep import KeptPoints
 from memsim.studies.prepare import job_of
 from memsim.studies.run import Conductor, State, take_up
 from memsim.support.scratch import Scratch
@@ -45,8 +45,8 @@ def on_each(
     with Scratch() as name, executors.team("local", jobs, Path(name)) as team:
         shared, rule = team.share(trace), Rule(trials, trials, None)
         todo = {gpu: job_of(trace, Execution.of(trace, gpu, team.folder), shared, rule, seed) for gpu in different}
-        take_up(list(todo.values()), Kept(), state)
+        take_up(list(todo.values()), KeptPoints(), state)
         told = (lambda state: progress(state.trials, state.all_trials)) if progress else (lambda state: None)
-        if not Conductor(list(todo.values()), team, Kept(), state, told).conduct():
+        if not Conductor(list(todo.values()), team, KeptPoints(), state, told).conduct():
             raise KeyboardInterrupt
     return {gpu: found for gpu, job in todo.items() if (found := job.trials) is not None}

@@ -17,7 +17,7 @@ from memsim.gpu.config import GPU
 from memsim.support.errors import InputError
 from memsim.trace import coalesce_loop as loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
-from memsim.trace.columns import Column, MemoryColumn, file_column
+from memsim.trace.columns import MemoryColumn, TraceColumn, file_column
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.partings import find_partings, note_clear_scoreboards
 from memsim.trace.reader import Trace
@@ -66,7 +66,7 @@ def coalesce(
     return Transactions.load(directory)
 
 
-def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, Column], progress: Callable[[int], None] | None) -> None:
+def _stream(trace: Trace, gpu: GPU, columns: Mapping[str, TraceColumn], progress: Callable[[int], None] | None) -> None:
     columns["first_instruction"].append(trace.first_instruction)
     columns["first_warp"].append(trace.first_warp)
     columns["mixes"].append(trace.issue.mixes)
@@ -89,7 +89,7 @@ def _written(directory: str | Path) -> Iterator[None]:
 class _Coalescer:
     """Feeds chunks to the compiled loop and its buffers to the columns."""
 
-    def __init__(self, trace: Trace, gpu: GPU, columns: Mapping[str, Column]) -> None:
+    def __init__(self, trace: Trace, gpu: GPU, columns: Mapping[str, TraceColumn]) -> None:
         self._trace, self._columns = trace, columns
         self._rules = make_rules(trace.ops, gpu, trace.arrays)
         self._line_shift = (gpu.l1.line_bytes // SECTOR_BYTES).bit_length() - 1

@@ -51,7 +51,7 @@ import numpy as np
 
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.config import GPU
-from memsim.trace.schema import ArrayInfo, Kind, Space, StaticOp
+from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticOp
 from memsim.trace.transactions import BYPASS_FLAG, CONSTANT_FLAG, NOTHING
 
 SECTOR_BYTES = 32  # the unit of a transaction's mask
@@ -119,8 +119,8 @@ def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
     capability = _capability(gpu)
     rule["lanes"] = _lanes(op.width, capability)
     rule["shift"] = 4 if capability < (2, 0) else 5
-    rule["pairs"] = capability >= (7, 0) and op.kind == Kind.load and op.width > 4
-    if op.kind in (Kind.atomic, Kind.reduction):
+    rule["pairs"] = capability >= (7, 0) and op.kind == OpKind.load and op.width > 4
+    if op.kind in (OpKind.atomic, OpKind.reduction):
         rule["rule"] = BANKS_ATOMIC
     else:
         rule["rule"] = BANKS_1X if capability < (2, 0) else BANKS
@@ -129,7 +129,7 @@ def _shared(rule: np.void, op: StaticOp, gpu: GPU) -> None:
 def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) -> None:
     capability = _capability(gpu)
     rule["rule"], rule["lanes"] = SEGMENTS, _lanes(op.width, capability) if capability < (5, 0) else 5
-    if op.kind in (Kind.atomic, Kind.reduction):
+    if op.kind in (OpKind.atomic, OpKind.reduction):
         rule["rule"], rule["lanes"] = ATOMIC, 4 if capability < (2, 0) else 5
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
     elif capability < (1, 2):
@@ -137,7 +137,7 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) ->
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
     elif capability < (2, 0):
         segment, asked = {1: 32, 2: 64}.get(op.width, 128), _halved()
-    elif op.kind == Kind.store:
+    elif op.kind == OpKind.store:
         rule["parts"] = True
         segment, asked = gpu.l1.line_bytes, _whole(SECTOR_BYTES)
     elif gpu.l1.enabled and l1_serves(op, gpu):
@@ -148,9 +148,9 @@ def _global(rule: np.void, op: StaticOp, gpu: GPU, texture_bytes: int | None) ->
     else:
         segment, asked = SECTOR_BYTES, _whole(SECTOR_BYTES)
     rule["shift"], rule["asked"] = (segment // SECTOR_BYTES).bit_length() - 1, asked
-    if op.kind in (Kind.load, Kind.store):
+    if op.kind in (OpKind.load, OpKind.store):
         rule["data_lanes"], rule["data_banks"] = _lanes(op.width, capability), gpu.l1.banks or 0
-        rule["out_bytes"] = gpu.l1.bytes_per_cycle or 0 if op.kind == Kind.load else 0
+        rule["out_bytes"] = gpu.l1.bytes_per_cycle or 0 if op.kind == OpKind.load else 0
 
 
 def _whole(sector_bytes: int) -> np.ndarray:

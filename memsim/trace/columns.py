@@ -13,7 +13,7 @@ from numpy.lib import format as npy
 from memsim.support.files import replacing
 
 
-class Column(Protocol):
+class TraceColumn(Protocol):
     """Something that takes arrays and keeps them as one."""
 
     def append(self, values: np.ndarray) -> None:

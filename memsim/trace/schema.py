@@ -83,7 +83,7 @@ SCHEMA = "memsim-trace"
 VERSION = (1, 10)
 
 
-class Kind(IntEnum):
+class OpKind(IntEnum):
     """What a static op does."""
 
     load = 0
@@ -259,7 +259,7 @@ class StaticOp:
     of one with `by_data` is known to come from loaded data, as in a list or a gather.
     """
 
-    kind: Kind
+    kind: OpKind
     space: Space
     width: int
     array: int
@@ -275,10 +275,10 @@ class StaticOp:
     def load_class(self) -> LoadClass | None:
         """Among which loads it answers in order; None for what answers nothing.
 
-        >>> StaticOp(Kind.load, Space.shared, 4, 0, 1, 1, "k.py", "s[i]").load_class.name
+        >>> StaticOp(OpKind.load, Space.shared, 4, 0, 1, 1, "k.py", "s[i]").load_class.name
         'short'
         """
-        if self.kind not in (Kind.load, Kind.atomic):
+        if self.kind not in (OpKind.load, OpKind.atomic):
             return None
         if self.async_copy:
             return LoadClass.copies

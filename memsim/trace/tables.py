@@ -24,9 +24,9 @@ from memsim.trace.schema import (
     MOST_STALL,
     Instructions,
     Issue,
-    Kind,
     KnownWaits,
     LaunchShape,
+    OpKind,
     Space,
 )
 
@@ -169,13 +169,13 @@ def read_table(
     for name in ("bypass_l1", "async_copy", "by_data"):
         if name in values:
             values[name] = [bool(value) for value in values[name]]
-    for name, enum in (("kind", Kind), ("space", Space)):
+    for name, enum in (("kind", OpKind), ("space", Space)):
         if name in values:
             values[name] = [_member(path, f"{group}/{name}", enum, value) for value in values[name]]
     return [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
 
 
-def _member(path: Path, field: str, enum: type[Kind] | type[Space], value: int) -> Kind | Space:
+def _member(path: Path, field: str, enum: type[OpKind] | type[Space], value: int) -> OpKind | Space:
     if value not in enum.__members__.values():
         raise InputError(path, field, f"holds {value}; known are 0 to {len(enum) - 1}")
     return enum(value)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.site import Site
@@ -18,7 +18,7 @@ _SHARED_ADVICE = (
 )
 
 
-def contended(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
+def contended(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: the part of its weight of the lanes beyond one per address, or of what a block adds again; in
     shared memory, the share of the time that its serialized passes take, if that is more."""
     of = site.profile
@@ -44,7 +44,7 @@ def contended(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
     yield site.finding(Cause.contended, site.weight * part, evidence, load_store=part, l2=1.0, dram=1.0)
 
 
-def _in_shared_memory(site: Site, result: Result, gpu: GPU, evidence: str, part: float) -> Finding:
+def _in_shared_memory(site: Site, result: RunResult, gpu: GPU, evidence: str, part: float) -> Finding:
     """Lanes on one address take a pass each, whatever the layout."""
     of = site.profile
     serialized = max(0, min(of.passes, of.most_on_one) - of.least_passes)

@@ -6,7 +6,7 @@ from math import ceil
 
 import numpy as np
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Flag
@@ -18,7 +18,7 @@ from memsim.why.repairs.barriers import barriers_of_one_warp
 from memsim.why.repairs.repair import whole_blocks
 
 
-def of_one_warp(result: Result, trace: Trace, gpu: GPU) -> Explanation | None:
+def of_one_warp(result: RunResult, trace: Trace, gpu: GPU) -> Explanation | None:
     """Barriers between accesses of one and the same warp; None if there are none.
 
     In excess: the share of the kernel's time that they take at most, arrivals of all warps and the release, counted in

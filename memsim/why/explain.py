@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.why.barriers import of_one_warp
@@ -34,7 +34,7 @@ class Explained:
 
 
 def explain(
-    result: Result,
+    result: RunResult,
     trace: Trace | str | Path | None = None,
     *,
     quick: bool = False,
@@ -69,7 +69,7 @@ def explain(
     return Explained(with_gains(result, recorded, found, jobs=jobs, progress=progress) if found else [])
 
 
-def _given(result: Result, trace: Trace | str | Path) -> Trace:
+def _given(result: RunResult, trace: Trace | str | Path) -> Trace:
     opened, digest = trace if isinstance(trace, Trace) else Trace.open(trace), result.trials.about["trace"]["digest"]
     if opened.digest != digest:
         problem = f"is {opened.digest[:12]}, the result has {digest[:12]}; give the trace that was run"
@@ -77,7 +77,7 @@ def _given(result: Result, trace: Trace | str | Path) -> Trace:
     return opened
 
 
-def _where_it_was(result: Result) -> Trace | None:
+def _where_it_was(result: RunResult) -> Trace | None:
     about = result.trials.about["trace"]
     path = Path(about.get("path", ""))
     try:

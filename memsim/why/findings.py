@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support.errors import InputError
 from memsim.why.atomics import contended
@@ -29,12 +29,12 @@ from memsim.why.skew import skewed
 _FEW = 10  # a place that costs less than a tenth of its cause's worst is not reported
 
 
-def explained(result: Result) -> bool:
+def explained(result: RunResult) -> bool:
     """Whether the result holds what findings rest on."""
     return "executed" in result.trials.about and all("profile" in op for op in result.trials.ops)
 
 
-def explanations(result: Result) -> list[Explanation]:
+def explanations(result: RunResult) -> list[Explanation]:
     """The causes worth reporting, each with its places, the largest attributable share first; nothing is replayed.
 
     Raises:
@@ -67,12 +67,12 @@ def _bounded(cause: Cause, group: list[Finding], parts: dict[str, float]) -> Exp
     return Explanation(cause, told, excess, bound)
 
 
-def gpu_of(result: Result) -> GPU:
+def gpu_of(result: RunResult) -> GPU:
     """The GPU that was simulated."""
     return gpu_from_dict(result.trials.about["gpu"], "the results file, about.gpu")
 
 
-def _at(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
+def _at(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
     yield from contended(site, result, gpu)
     yield from scattered(site)
     yield from conflicts(site, result, gpu)

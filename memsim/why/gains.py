@@ -13,7 +13,7 @@ from functools import partial
 
 import numpy as np
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
@@ -23,7 +23,7 @@ from memsim.montecarlo.pool import in_processes
 from memsim.montecarlo.run import about_run, executed, tables, versions
 from memsim.montecarlo.trial_cache import cache_key
 from memsim.montecarlo.trials import Trials
-from memsim.montecarlo.worker import Job, run_trial
+from memsim.montecarlo.worker import TrialJob, run_trial
 from memsim.profile.demand import requested
 from memsim.support.errors import InputError
 from memsim.support.result_cache import KeptRows
@@ -71,7 +71,7 @@ class _Repaired:
 
 
 def with_gains(
-    result: Result,
+    result: RunResult,
     trace: Trace,
     found: Sequence[Explanation],
     *,
@@ -119,7 +119,7 @@ def _ops(one: Explanation) -> tuple[int, ...]:
     return tuple(sorted({op for finding in one.findings for op in finding.ops}))
 
 
-def _can_be_replayed(one: Explanation, result: Result) -> bool:
+def _can_be_replayed(one: Explanation, result: RunResult) -> bool:
     """A launch of too few blocks has no more to fill SMs with."""
     trace = result.trials.about["trace"]
     return one.cause is not Cause.few_warps or trace["blocks"] > trace["wave_blocks"]
@@ -171,7 +171,7 @@ def _replayed(common: _Again, item: _Item) -> _Repaired:
         trials = _trials(common, repair)
     except InputError:
         return _Repaired(repair.text, np.zeros(0, np.int64), np.zeros(0))
-    then = Result(trials)
+    then = RunResult(trials)
     return _Repaired(repair.text, trials.trial, then.kernel_time.values, busiest(busy(then))[1])
 
 
@@ -180,7 +180,7 @@ def _trials(common: _Again, repair: Repair) -> Trials:
     with Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         execution.prepare(trace)
-        job = Job(execution, common.seed, common.warm)
+        job = TrialJob(execution, common.seed, common.warm)
         finished = dict(run_trial(job, trial) for trial in common.trials)
         ops, arrays = tables(trace)
         about = about_run(trace, execution, common.seed, common.warm) | {"executed": executed(trace, execution)}
@@ -190,7 +190,7 @@ def _trials(common: _Again, repair: Repair) -> Trials:
         return Trials.of(finished, about=about, ops=ops, arrays=arrays)
 
 
-def _gain(result: Result, repaired: _Repaired) -> Gain:
+def _gain(result: RunResult, repaired: _Repaired) -> Gain:
     rows = np.isin(result.trials.trial, repaired.trials)
     saved = Sample(1 - repaired.times / result.kernel_time.values[rows])
     return Gain(repaired.text, saved, 1 - min(1.0, repaired.busiest) * (1 - saved.mean))

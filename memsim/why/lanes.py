@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.why.finding import Cause, Finding
 from memsim.why.site import LANES, Site, diverges
 
 
-def conflicts(site: Site, result: Result, gpu: GPU) -> Iterator[Finding]:
+def conflicts(site: Site, result: RunResult, gpu: GPU) -> Iterator[Finding]:
     """Attributable share: the cycles that the load-store units, or the constants' own, spend on surplus passes.
 
     Lanes of an atomic that update one address take a pass each, in one bank or in many: that is contention

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import ISSUE, LOAD_STORE, TENSOR, utilization
 from memsim.why.finding import ADVICE, Cause, Finding
 from memsim.why.place import kernel_file
@@ -27,7 +27,7 @@ _FEWER = {  # by the pipes that are busiest: what takes less of them
 }
 
 
-def busy(result: Result) -> dict[str, float]:
+def busy(result: RunResult) -> dict[str, float]:
     """By part of the GPU, the share of the time in which it is busy; those that are not known are left out."""
     return {part.name: part.busy for part in utilization(result) if part.busy == part.busy}
 
@@ -38,7 +38,7 @@ def busiest(parts: Mapping[str, float]) -> tuple[str, float]:
     return name, parts[name]
 
 
-def bound_by(result: Result, sites: list[Site]) -> Iterator[Finding]:
+def bound_by(result: RunResult, sites: list[Site]) -> Iterator[Finding]:
     """What the busiest part is busy with, or what warps wait for.
 
     In excess: of a part, its share of the time; of waiting, a place's share, for as long as no part is busy.

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
-from memsim.models.counts import Counts
+from memsim.models.counts import TraceCounts
 from memsim.models.estimate import kernel_of
 from memsim.models.machine import machine_of
-from memsim.models.mwp_cwp import Case, Kernel, Machine, Prediction, predict
+from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, LimitingCase, Prediction, predict
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
 from memsim.why.place import kernel_file
@@ -32,8 +32,8 @@ class Regime:
         max_warps: that one SM can hold.
     """
 
-    machine: Machine
-    kernel: Kernel
+    machine: AnalyticMachine
+    kernel: AnalyticKernel
     prediction: Prediction
     limiters: tuple[str, ...]
     max_warps: int
@@ -50,7 +50,7 @@ class Regime:
         return min(limits, key=lambda name: limits[name])
 
 
-def regime(result: Result, gpu: GPU) -> Regime | None:
+def regime(result: RunResult, gpu: GPU) -> Regime | None:
     """The regime of a result's kernel; None if its warps execute nothing."""
     counts = _counts(result)
     if not counts.comp_insts + counts.mem_insts:
@@ -66,12 +66,12 @@ def regime(result: Result, gpu: GPU) -> Regime | None:
     return Regime(machine, kernel, predict(machine, kernel), limiters, held.max_warps)
 
 
-def _counts(result: Result) -> Counts:
+def _counts(result: RunResult) -> TraceCounts:
     """What models.counts counts in a trace, from the profiles kept with the result."""
     ops, executed = result.trials.ops, result.trials.about["executed"]
     pairs = [(op, OpProfile(**op["profile"])) for op in ops]
     off_chip = [(op, of) for op, of in pairs if op["space"] not in ("shared", "constant")]
-    return Counts(
+    return TraceCounts(
         warps=executed["warps"],
         gap_insts=executed["gap_instructions"],
         on_chip_insts=sum(of.instructions for _, of in pairs) - sum(of.instructions for _, of in off_chip),
@@ -93,7 +93,7 @@ _ROOM = {  # by what limits the resident warps: what makes room for more
 }
 
 
-def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Finding]:
+def too_few_warps(of: Regime, result: RunResult, busiest: float) -> Iterator[Finding]:
     """In excess: the share of SMs that get no block, or what the model says a full SM would win within what the warps
     allow, whichever is more; and no more than the busiest part leaves."""
     said, limiters = of.prediction, of.limiters
@@ -102,7 +102,7 @@ def too_few_warps(of: Regime, result: Result, busiest: float) -> Iterator[Findin
         limiters, blocks = ("the launch",), of.kernel.blocks
         evidence.append(f"{blocks} block{'s' * (blocks != 1)} for {of.machine.sms} SMs: {idle:.0%} of the SMs are idle")
     gain = 0.0
-    if said.case == Case.few_warps and said.n < of.max_warps:
+    if said.case == LimitingCase.few_warps and said.n < of.max_warps:
         gain = _won_by_full_sms(of)
         less = f"{gain:.0%} less" if gain >= 0.005 else "no less"
         evidence.append(

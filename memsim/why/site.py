@@ -8,16 +8,16 @@ from functools import reduce
 from operator import add
 
 from memsim.analysis.choices import Convention
-from memsim.analysis.conventions import Access, outcome_counts
+from memsim.analysis.conventions import AccessKind, outcome_counts
 from memsim.analysis.loads import array_name, load
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import CONSTANTS, DRAM, ISSUE, L2, LOAD_STORE
 from memsim.gpu.config import GPU
-from memsim.hierarchy.counters import Level, Unit
+from memsim.hierarchy.counters import CountUnit, Level
 from memsim.models.machine import idle_miss_cycles
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import ADVICE, Cause, Finding
-from memsim.why.work import Work
+from memsim.why.work import ResultWork
 
 LANES = 32
 ON_CHIP = ("shared", "constant")
@@ -93,19 +93,21 @@ def diverges(profile: OpProfile) -> bool:
     return profile.lanes < 0.9 * LANES * profile.instructions
 
 
-def sites(result: Result, gpu: GPU) -> Iterator[Site]:
+def sites(result: RunResult, gpu: GPU) -> Iterator[Site]:
     """All places that access memory."""
     trials = result.trials
     groups: dict[tuple[object, ...], list[int]] = {}
     for number, op in enumerate(trials.ops):
         groups.setdefault((op["file"], op["line"], op["array"], op["kind"]), []).append(number)
-    work = Work.of(result)
+    work = ResultWork.of(result)
     queued = _queued(result, gpu)
     for ops in groups.values():
         first = trials.ops[ops[0]]
         total = reduce(add, (work.profiles[op] for op in ops))
-        l1 = outcome_counts(work.counters[ops].sum(axis=0), Level.l1, Unit.sectors, (Access.read, Access.atomic))
-        moved = float(work.counters[ops, Level.dram, :, Unit.sectors].sum())
+        l1 = outcome_counts(
+            work.counters[ops].sum(axis=0), Level.l1, CountUnit.sectors, (AccessKind.read, AccessKind.atomic)
+        )
+        moved = float(work.counters[ops, Level.dram, :, CountUnit.sectors].sum())
         stores = first["kind"] in ("store", "reduction")
         yield Site(
             place=f"{first['file'].rsplit('/', 1)[-1]}:{first['line']}",
@@ -132,12 +134,12 @@ def sites(result: Result, gpu: GPU) -> Iterator[Site]:
         )
 
 
-def _queued(result: Result, gpu: GPU) -> float:
+def _queued(result: RunResult, gpu: GPU) -> float:
     """Of all loads together."""
     return _queued_at(result, gpu, [k for k, op in enumerate(result.trials.ops) if op["kind"] in ("load", "atomic")])
 
 
-def _queued_at(result: Result, gpu: GPU, ops: list[int]) -> float:
+def _queued_at(result: RunResult, gpu: GPU, ops: list[int]) -> float:
     """Share of the observed latency beyond that of the same hits and misses on an idle machine; 0 if nothing waits."""
     if not result.trials.latency_count[:, ops].any():
         return 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.trace.bits import popcounts
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, Space
@@ -20,7 +20,7 @@ from memsim.why.repairs.trees import after_first_barrier
 _RESULTS = 0.1
 
 
-def of_few_elements(result: Result, trace: Trace) -> Explanation | None:
+def of_few_elements(result: RunResult, trace: Trace) -> Explanation | None:
     """What a block does from its first barrier on, in shared memory alone but for its result; None if there is no such
     part, or but one barrier, or if half as many blocks would not fill the GPU.
 

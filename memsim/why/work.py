@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from memsim.analysis.l2_rates import partial_store_cycles
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import (
     CONSTANTS,
     DRAM,
@@ -18,12 +18,12 @@ from memsim.analysis.utilization import (
     load_store_cycles,
     utilization,
 )
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.profile.op_profile import OpProfile
 
 
 @dataclass(frozen=True)
-class Work:
+class ResultWork:
     """What all static ops of a result did.
 
     Attributes:
@@ -49,12 +49,12 @@ class Work:
     partial_cycles: np.ndarray
 
     @classmethod
-    def of(cls, result: Result) -> Work:
+    def of(cls, result: RunResult) -> ResultWork:
         """That of a result."""
         trials, gpu = result.trials, result.trials.about["gpu"]
         profiles = [OpProfile(**op["profile"]) for op in trials.ops]
         counters = trials.counters.mean(axis=0)
-        sectors = counters[:-1, Level.l2, :, Unit.sectors].sum(axis=1)
+        sectors = counters[:-1, Level.l2, :, CountUnit.sectors].sum(axis=1)
         partial = np.array([partial_store_cycles(op, gpu["l2"]) for op in trials.ops], float)
         return cls(
             profiles,
@@ -103,9 +103,9 @@ class Work:
         """How often main memory reads each sector of the array that an op accesses; 0 of what it does not hold."""
         ops = np.flatnonzero(self.arrays == self.arrays[op])
         first = sum(self.profiles[other].first_sectors for other in ops)
-        read = float(self.counters[ops, Level.dram, : Event.write_hit, Unit.sectors].sum())
+        read = float(self.counters[ops, Level.dram, : Event.write_hit, CountUnit.sectors].sum())
         return read / first if first else 0.0
 
     def _sectors(self, ops: list[int] | None, level: Level) -> float:
         chosen = self.counters[:-1] if ops is None else self.counters[ops]
-        return float(chosen[:, level, :, Unit.sectors].sum())
+        return float(chosen[:, level, :, CountUnit.sectors].sum())

@@ -8,19 +8,19 @@ import synthetic
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.analysis.conventions import Access, Convention, hit_ratio
+from memsim.analysis.conventions import AccessKind, Convention, hit_ratio
 from memsim.analysis.latency import LatencyDistribution, expected_latency_parts
-from memsim.analysis.result import Result
-from memsim.hierarchy.counters import LATENCY_BINS, Event, Level, Unit, latency_bin_edges
+from memsim.analysis.result import RunResult
+from memsim.hierarchy.counters import LATENCY_BINS, CountUnit, Event, Level, latency_bin_edges
 from memsim.support.errors import InputError
 
 # L1, transactions: 50 hits, 30 misses, 12 sector misses, 8 merges; sectors: 200, 90, 20, 10.
 # L2, sectors: reads 40, 50, 4, 6; writes 5, 20, 0, 0.
-COUNTERS = np.zeros((len(Level), len(Event), len(Unit)), int)
-COUNTERS[Level.l1, :4, Unit.transactions] = 50, 30, 12, 8
-COUNTERS[Level.l1, :4, Unit.sectors] = 200, 90, 20, 10
-COUNTERS[Level.l2, :4, Unit.sectors] = 40, 50, 4, 6
-COUNTERS[Level.l2, 4:8, Unit.sectors] = 5, 20, 0, 0
+COUNTERS = np.zeros((len(Level), len(Event), len(CountUnit)), int)
+COUNTERS[Level.l1, :4, CountUnit.transactions] = 50, 30, 12, 8
+COUNTERS[Level.l1, :4, CountUnit.sectors] = 200, 90, 20, 10
+COUNTERS[Level.l2, :4, CountUnit.sectors] = 40, 50, 4, 6
+COUNTERS[Level.l2, 4:8, CountUnit.sectors] = 5, 20, 0, 0
 
 
 @pytest.mark.parametrize(
@@ -36,9 +36,9 @@ def test_conventions_by_hand(convention, capability, l1_read, l2_read, l2_write)
     def ratio(level, access):
         return hit_ratio(COUNTERS, level, (access,), Convention(convention), capability)
 
-    assert ratio(Level.l1, Access.read) == pytest.approx(l1_read)
-    assert ratio(Level.l2, Access.read) == pytest.approx(l2_read)
-    assert ratio(Level.l2, Access.write) == pytest.approx(l2_write)
+    assert ratio(Level.l1, AccessKind.read) == pytest.approx(l1_read)
+    assert ratio(Level.l2, AccessKind.read) == pytest.approx(l2_read)
+    assert ratio(Level.l2, AccessKind.write) == pytest.approx(l2_write)
 
 
 def test_a_ratio_of_nothing_is_nan():
@@ -52,19 +52,19 @@ def test_a_ratio_of_nothing_is_nan():
 def test_kernel_time_is_cycles_times_waves_over_clock(grid, traced, waves):
     trials = synthetic.spmv(3)
     trials.about["trace"] |= {"grid": [grid, 1, 1], "blocks": traced, "wave_blocks": 84}
-    result = Result(trials)
+    result = RunResult(trials)
     assert result.waves == pytest.approx(waves)
     assert result.kernel_time.mean == pytest.approx(result.cycles.mean * waves / 1150 / 1000)
 
 
 def test_ratios_and_counters_against_a_recount():
     trials = synthetic.spmv(5)
-    result = Result(trials)
+    result = RunResult(trials)
     reads = [int(Event.read_hit), int(Event.read_miss), int(Event.read_sector_miss), int(Event.read_merge)]
     for t in range(5):
         hits = total = 0
         for op in range(len(trials.ops) + 1):
-            counts = trials.counters[t, op, Level.l2, :, Unit.sectors].tolist()
+            counts = trials.counters[t, op, Level.l2, :, CountUnit.sectors].tolist()
             hits += counts[Event.read_hit]
             total += sum(counts[event] for event in reads)
         assert result.l2_read.values[t] == pytest.approx(hits / total)
@@ -72,26 +72,26 @@ def test_ratios_and_counters_against_a_recount():
         for counts in result.counters[level].values():
             arrived = counts["reads"] + counts["writes"] + counts["atomics"]
             assert arrived == pytest.approx(counts["hits"] + counts["misses"] + counts["merges"])
-    l1 = trials.counters[:, :, Level.l1, :4, Unit.transactions]
+    l1 = trials.counters[:, :, Level.l1, :4, CountUnit.transactions]
     assert result.counters["l1"]["transactions"]["reads"] == l1.sum() / 5
 
 
 def test_loads_that_bypass_l1_have_no_ratio_there():
     """L1 counts them as misses; their X is that of a load with H1 = 0."""
     trials = synthetic.spmv()
-    cached = Result(trials).loads[3]
+    cached = RunResult(trials).loads[3]
     trials.ops[3]["bypass_l1"] = True
-    past = Result(trials).loads[3]
+    past = RunResult(trials).loads[3]
     assert cached.l1_hit.mean > 0 and np.isnan(past.l1_hit.mean) and past.l2_hit.mean == cached.l2_hit.mean
     assert past.x.mean > cached.x.mean
-    assert Result(trials).l1_read.mean != Result(synthetic.spmv()).l1_read.mean
+    assert RunResult(trials).l1_read.mean != RunResult(synthetic.spmv()).l1_read.mean
     trials.about["gpu"]["l1"]["enabled"] = False
-    assert np.isnan(Result(trials).l1_read.mean)
-    assert Result(trials).l2_read.mean == Result(synthetic.spmv()).l2_read.mean
+    assert np.isnan(RunResult(trials).l1_read.mean)
+    assert RunResult(trials).l2_read.mean == RunResult(synthetic.spmv()).l2_read.mean
 
 
 def test_shares_sum_to_one_in_every_grouping():
-    result = Result(synthetic.spmv(6))
+    result = RunResult(synthetic.spmv(6))
     for group in ("load", "array", "line"):
         assert sum(load.share.mean for load in result.loads_by(group)) == pytest.approx(1)
 
@@ -99,7 +99,7 @@ def test_shares_sum_to_one_in_every_grouping():
 def test_groups_add_before_they_divide():
     """A group's ratio is that of its requests; its latency that of its transactions."""
     trials = synthetic.spmv(4)
-    result = Result(trials)
+    result = RunResult(trials)
     rows = {load.array: load for load in result.loads_by("array")}
     assert list(rows) == ["row_ptr", "indices", "val", "y"]
     pooled = trials.latency_sum[:, :2].sum(1) / trials.latency_count[:, :2].sum(1)
@@ -111,13 +111,13 @@ def test_groups_add_before_they_divide():
 
 
 def test_stores_are_no_loads():
-    texts = [load.text for load in Result(synthetic.spmv(2)).loads]
+    texts = [load.text for load in RunResult(synthetic.spmv(2)).loads]
     assert texts == ["row_ptr[row]", "row_ptr[row + 1]", "indices[j]", "val[j]", "y[ind]"]
 
 
 def test_expected_latency_is_the_papers_equation():
     trials = synthetic.spmv(3)
-    result = Result(trials, "profiler")  # X is the model's whatever the convention shown
+    result = RunResult(trials, "profiler")  # X is the model's whatever the convention shown
     memory = trials.memory_sum / trials.memory_count
     for op, load in enumerate(result.loads):
         h1, h2 = (hit_ratio(trials.counters[:, op], level) for level in (Level.l1, Level.l2))
@@ -144,8 +144,8 @@ def test_expected_latency_where_a_level_is_not_used(h1, h2, memory, x):
 def test_a_load_that_only_merges_waits_for_the_fetches_of_others():
     trials = synthetic.spmv(2)
     trials.counters[:, 1, Level.l1] = trials.counters[:, 1, Level.l2] = 0
-    trials.counters[:, 1, Level.l1, Event.read_merge, Unit.transactions] = 100
-    load = Result(trials).loads[1]
+    trials.counters[:, 1, Level.l1, Event.read_merge, CountUnit.transactions] = 100
+    load = RunResult(trials).loads[1]
     h2 = hit_ratio(trials.counters.sum(axis=1), Level.l2)
     assert load.x.values == pytest.approx(h2 * 288 + (1 - h2) * trials.memory_sum / trials.memory_count)
     assert np.isnan(load.l2_hit.mean)
@@ -169,7 +169,7 @@ def test_a_density_integrates_to_one():
 
 def test_loads_as_csv_and_frame(tmp_path):
     pandas = pytest.importorskip("pandas")
-    loads = Result(synthetic.spmv(3)).loads
+    loads = RunResult(synthetic.spmv(3)).loads
     text = loads.to_csv(tmp_path / "loads.csv")
     read = pandas.read_csv(tmp_path / "loads.csv")
     frame = loads.to_frame()
@@ -181,4 +181,4 @@ def test_loads_as_csv_and_frame(tmp_path):
 def test_frames_without_pandas_say_what_to_install(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(InputError, match=r"pip install 'memsim\[frame\]'"):
-        Result(synthetic.spmv(1)).loads.to_frame()
+        RunResult(synthetic.spmv(1)).loads.to_frame()

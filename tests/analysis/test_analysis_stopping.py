@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import synthetic
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.stopping import Plan, Running, narrower_than, widest
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo.trials import Trials
 from memsim.support.errors import InputError
 
@@ -28,7 +28,7 @@ def _some(trials: Trials, chosen: slice) -> Trials:
 def test_enough_is_when_the_widest_interval_is_narrower():
     trials, enough, answers = synthetic.spmv(40), narrower_than(0.006), []
     for count in range(1, 41):
-        intervals = [ratio.interval() for ratio in Result(_some(trials, slice(count))).ratios.values()]
+        intervals = [ratio.interval() for ratio in RunResult(_some(trials, slice(count))).ratios.values()]
         expected = count > 1 and all(interval.width < 0.006 for interval in intervals)
         answers.append(enough(_some(trials, slice(count - 1, count))))
         assert answers[-1] == expected
@@ -38,7 +38,7 @@ def test_enough_is_when_the_widest_interval_is_narrower():
 def test_accesses_that_do_not_happen_do_not_keep_a_run_going():
     trials = synthetic.spmv(3)
     trials.counters[:] = 0
-    assert narrower_than(1e-6)(trials) and widest(Result(trials).ratios) is None
+    assert narrower_than(1e-6)(trials) and widest(RunResult(trials).ratios) is None
 
 
 def test_trials_that_agree_are_enough():
@@ -51,18 +51,18 @@ def test_the_running_interval_is_that_of_all_trials_so_far():
     trials = synthetic.spmv(10)
     running = Running()
     notes = [running.add(_some(trials, slice(t, t + 1))) for t in range(10)]
-    name, width = widest(Result(trials).ratios)
+    name, width = widest(RunResult(trials).ratios)
     assert notes[0] == "" and running.trials == 10
     assert name == "l2_write"
-    time = Result(trials).kernel_time
+    time = RunResult(trials).kernel_time
     time_note = f"time ± {time.interval().width / time.mean / 2:.1%}"
-    assert notes[-1] == f"{time_note}, L2 write {Result(trials).l2_write.mean:.2%} ± {width / 2:.2%}"
+    assert notes[-1] == f"{time_note}, L2 write {RunResult(trials).l2_write.mean:.2%} ± {width / 2:.2%}"
 
 
 def test_the_default_waits_for_the_time_too():
     trials, enough = synthetic.spmv(40), Plan.of(None, None).enough("model")
     for count in range(1, 41):
-        so_far = Result(_some(trials, slice(count)), "traffic")
+        so_far = RunResult(_some(trials, slice(count)), "traffic")
         intervals = [ratio.interval() for ratio in so_far.ratios.values()]
         time = so_far.kernel_time.interval()
         expected = (
@@ -74,11 +74,11 @@ def test_the_default_waits_for_the_time_too():
 def test_the_split_of_hits_and_merges_alone_prolongs_nothing():
     trials = synthetic.spmv(3)
     trials.counters[:], trials.cycles[:] = trials.counters[0], trials.cycles[0]
-    of = trials.counters[:, 0, Level.l1, :, Unit.transactions]
+    of = trials.counters[:, 0, Level.l1, :, CountUnit.transactions]
     moved = np.array([0, of[0, Event.read_hit] // 2, of[0, Event.read_hit]])
     of[:, Event.read_hit] -= moved
     of[:, Event.read_merge] += moved
-    assert Result(trials).l1_read.interval().width > 0.01
+    assert RunResult(trials).l1_read.interval().width > 0.01
     assert Plan.of(None, None).enough("model")(trials)
     assert not Plan.of(None, None, precise=True).enough("model")(trials)
 

@@ -8,8 +8,8 @@ import synthetic
 from places import ROOT
 
 import memsim
-from memsim.analysis.result import Result
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.analysis.result import RunResult
+from memsim.hierarchy.counters import CountUnit, Event, Level
 
 WAVE, CYCLES = 84, 900_000
 DRAM = {"timing": {"burst": 2}, "channels": 6, "clock_mhz": 575.0}  # a sector in 2/3 of an SM cycle
@@ -43,7 +43,7 @@ def _trials(grid, traced, done, full_until=800_000, dirty=0):
 def test_each_block_more_takes_as_long_as_in_the_later_half():
     """168 blocks in the first half of 800,000 cycles and 80 in the later one: 5000 cycles each."""
     done = [0, 42, 84, 126, 168, 188, 208, 228, 248]
-    found = Result(_trials(3360, 336, done)).launch_time
+    found = RunResult(_trials(3360, 336, done)).launch_time
     assert found.cycles.mean == pytest.approx(CYCLES + (3360 - 336) * 5000)
     half_a_generation = 3024 * 5000 / (2 * 248 / WAVE)
     assert found.interval.low == pytest.approx(found.cycles.mean - half_a_generation)
@@ -52,7 +52,7 @@ def test_each_block_more_takes_as_long_as_in_the_later_half():
 
 def test_rates_that_vary_widen_the_interval():
     steady, varying = (
-        Result(_trials(3360, 336, np.cumsum([0, *[42] * 4, *later]))).launch_time
+        RunResult(_trials(3360, 336, np.cumsum([0, *[42] * 4, *later]))).launch_time
         for later in ([20, 20, 20, 20], [10, 30, 10, 30])
     )
     assert steady.cycles.mean == varying.cycles.mean
@@ -63,26 +63,28 @@ def test_what_is_left_dirty_will_be_written():
     """Blocks of 10 cycles, each of which leaves 100 sectors dirty: their write-backs take 67 cycles of DRAM a block."""
     trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680, dirty=168 * 100)
     trials.about["gpu"]["l2"]["slices"] = 600  # so that L2 is no limit
-    trials.counters[:, 0, Level.l2, Event.write_miss, Unit.sectors] = 168 * 100
+    trials.counters[:, 0, Level.l2, Event.write_miss, CountUnit.sectors] = 168 * 100
     stays = 786432 // 32  # sectors at the end: all of L2, into which nothing but stores came
     expected = CYCLES + (33600 * 100 - stays) * 2 / 3
-    assert Result(trials).launch_time.cycles.mean == pytest.approx(expected)
-    trials.counters[:, 0, Level.l2, Event.write_miss, Unit.sectors] = 2 * stays  # L2 was turned over: nothing deferred
-    assert Result(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 10)
+    assert RunResult(trials).launch_time.cycles.mean == pytest.approx(expected)
+    trials.counters[:, 0, Level.l2, Event.write_miss, CountUnit.sectors] = (
+        2 * stays
+    )  # L2 was turned over: nothing deferred
+    assert RunResult(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 10)
 
 
 def test_a_launch_that_was_replayed_whole_is_what_was_replayed():
-    result = Result(_trials(336, 336, np.zeros(9), full_until=0))
+    result = RunResult(_trials(336, 336, np.zeros(9), full_until=0))
     assert result.whole and result.launch_time.cycles.mean == CYCLES
     assert result.kernel_time.mean == pytest.approx(CYCLES / 1150 / 1000)
 
 
 def test_the_launch_itself_is_counted_once():
     trials = _trials(3360, 336, np.arange(9) * 31.0)
-    without = Result(trials)
+    without = RunResult(trials)
     before = without.kernel_time.mean, without.kernel_time_interval
     trials.about["gpu"]["launch"] = {"idle_cycles": 2000, "active_cycles": 1150}
-    result = Result(trials)
+    result = RunResult(trials)
     assert result.kernel_time.mean == pytest.approx(before[0] + 3150 / 1150 / 1000)
     assert result.kernel_time_interval.low == pytest.approx(before[1].low + 3150 / 1150 / 1000)
     assert result.active_time.mean == pytest.approx(before[0] + 1 / 1000)
@@ -90,19 +92,19 @@ def test_the_launch_itself_is_counted_once():
 
 @pytest.mark.parametrize("traced", [21, 84, 168])
 def test_a_part_that_never_fills_the_gpu_is_counted_in_waves(traced):
-    result = Result(_trials(3360, traced, np.zeros(9), full_until=0))
+    result = RunResult(_trials(3360, traced, np.zeros(9), full_until=0))
     assert result.launch_time.cycles.mean == pytest.approx(CYCLES * 3360 / max(traced, WAVE))
 
 
 def test_a_launch_lasts_as_long_as_l2_serves_its_stores():
     """Blocks that take 10 cycles each, but store 600 sectors, of which one slice takes one per cycle."""
     trials = _trials(33600, 168, np.arange(9) * 21.0, full_until=1680)
-    trials.counters[:, 0, Level.l2, Event.write_hit, Unit.sectors] = 168 * 600
-    assert Result(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 100)
+    trials.counters[:, 0, Level.l2, Event.write_hit, CountUnit.sectors] = 168 * 600
+    assert RunResult(trials).launch_time.cycles.mean == pytest.approx(CYCLES + (33600 - 168) * 100)
     short = _trials(33600, 84, np.zeros(9), full_until=0)  # it never fills the GPU
     short.cycles[:] = 500
-    short.counters[:, 0, Level.l2, Event.write_hit, Unit.sectors] = 84 * 600
-    assert Result(short).launch_time.cycles.mean == pytest.approx(33600 * 100)
+    short.counters[:, 0, Level.l2, Event.write_hit, CountUnit.sectors] = 84 * 600
+    assert RunResult(short).launch_time.cycles.mean == pytest.approx(33600 * 100)
 
 
 def test_a_part_of_a_store_bound_launch_predicts_it(tmp_path):

@@ -4,14 +4,14 @@ import numpy as np
 
 import memsim
 from memsim.analysis.profiler import metrics
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import warp_instructions
 from memsim.trace.schema import NO_OP, Flag, LaunchShape
 from memsim.trace.writer import TraceWriter
 from tests.trace_programs import ARRAYS, OPS, chunk
 
 
-def result_of(warp, path) -> Result:
+def result_of(warp, path) -> RunResult:
     with TraceWriter(path, kernel="k", source="k.cu", parameters={}) as writer:
         writer.append(np.array([0]), chunk([warp]))
         writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), shared_bytes=256), OPS, ARRAYS)

@@ -7,12 +7,12 @@ import numpy as np
 
 from memsim.calibration.board import EDGES
 from memsim.calibration.simulated import SimulatedDevice
-from memsim.calibration.walks import Stream
+from memsim.calibration.walks import AccessStream
 from memsim.gpu.carve_out import carved
 from memsim.gpu.occupancy import occupancy
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.counters import latency_bin_edges
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 WALK_SHARED_BYTES = 33028
 
@@ -38,7 +38,7 @@ def walk(device, use_l1, groups, n_segments, _):
 
 
 def stream(device, kind, blocks, _, accesses, units, stride, width):
-    asked = Stream(Kind[kind], int(units), int(stride), int(width), int(blocks))
+    asked = AccessStream(OpKind[kind], int(units), int(stride), int(width), int(blocks))
     print(round(device.stream(asked, int(accesses))), flush=True)
 
 

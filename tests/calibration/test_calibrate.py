@@ -33,7 +33,7 @@ from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override, provenance
 from memsim.hierarchy.mapping import tables
 from memsim.support.errors import InputError
-from memsim.trace.schema import EXPLICIT, NO_OP, Kind
+from memsim.trace.schema import EXPLICIT, NO_OP, OpKind
 
 no_gpu = pytest.mark.skipif(Path("/dev/nvidia0").exists(), reason="this machine has a GPU")
 FOUND = (
@@ -330,7 +330,7 @@ def test_the_program_s_streams_go_round_their_ring(tmp_path, kind):
     ]
     warps = blocks * WARPS
     ring = (np.arange(warps)[:, None] + warps * np.arange(accesses)) % units
-    assert kinds == {Kind[kind]} and np.array_equal(np.reshape(places, (warps, accesses)), 32 * ring)
+    assert kinds == {OpKind[kind]} and np.array_equal(np.reshape(places, (warps, accesses)), 32 * ring)
 
 
 def test_a_preset_of_calibrate_is_a_preset(tmp_path):

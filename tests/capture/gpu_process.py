@@ -12,7 +12,7 @@ import numpy as np
 from memsim.capture.conversation import Conversation, Reply
 from memsim.capture.launches import Launches
 from memsim.capture.modules import Modules
-from memsim.capture.protocol import VERSION, Frame, Kind, Payload
+from memsim.capture.protocol import VERSION, MessageFrame, MessageKind, Payload
 from memsim.capture.timer import Timer
 from memsim.gpu.presets import load_gpu
 from memsim.sources.wanted import Wanted
@@ -47,10 +47,10 @@ class GpuProcess:
         self.functions: dict[str, tuple[int, int]] = {}
         self.variables: dict[str, int] = {}
         hello = Payload().u32(VERSION, 1).u64(base, ARENA_BYTES).text("program")
-        self.ask(Kind.hello, hello, (descriptor,))
+        self.ask(MessageKind.hello, hello, (descriptor,))
 
-    def ask(self, kind: Kind, payload: Payload, descriptors: tuple[int, ...] = ()) -> Reply | None:
-        return self.server.answer(self, Frame(kind, 0, payload.bytes, descriptors))  # type: ignore[arg-type]
+    def ask(self, kind: MessageKind, payload: Payload, descriptors: tuple[int, ...] = ()) -> Reply | None:
+        return self.server.answer(self, MessageFrame(kind, 0, payload.bytes, descriptors))  # type: ignore[arg-type]
 
     def allocate(self, values: np.ndarray, name: str = "") -> int:
         """Put values into memory; returns their address."""
@@ -59,7 +59,7 @@ class GpuProcess:
         self._next += -(-max(len(data), 1) // 512) * 512
         self._sequence += 1
         added = Payload().u32(0, 1).u64(self._base + at, len(data), self._sequence, at).u32(0).text(name)
-        self.ask(Kind.allocations, added)
+        self.ask(MessageKind.allocations, added)
         return self._base + at
 
     def read(self, address: int, count: int, dtype=np.int32) -> np.ndarray:
@@ -68,7 +68,7 @@ class GpuProcess:
 
     def load(self, ptx: str) -> Reply:
         """Load a module, and place its variables."""
-        reply = self.ask(Kind.load_module, Payload().text("").u64(len(ptx)).raw(ptx.encode()))
+        reply = self.ask(MessageKind.load_module, Payload().text("").u64(len(ptx)).raw(ptx.encode()))
         assert reply is not None
         if reply.status:
             return reply
@@ -77,7 +77,7 @@ class GpuProcess:
         self.functions |= {name: (number, k) for k, name in enumerate(module.kernels)}
         places = [self.allocate(np.zeros(one.bytes, np.uint8), one.name) for one in module.variables]
         self.variables |= {one.name: place for one, place in zip(module.variables, places, strict=True)}
-        self.ask(Kind.place_variables, Payload().u64(number).u32(len(places)).u64(*places))
+        self.ask(MessageKind.place_variables, Payload().u64(number).u32(len(places)).u64(*places))
         return reply
 
     def launch(
@@ -85,7 +85,7 @@ class GpuProcess:
     ) -> Reply:
         module, function = self.functions[kernel]
         p = Payload().u64(module).u32(function, grid, 1, 1, block, 1, 1, 1, 1, 1, 0, int(cooperative)).u64(0).text("")
-        reply = self.ask(Kind.launch, p.u32(len(parameters)).raw(parameters))
+        reply = self.ask(MessageKind.launch, p.u32(len(parameters)).raw(parameters))
         assert reply is not None
         return reply
 

@@ -10,7 +10,7 @@ import pytest
 from gpu_process import GpuProcess
 
 from memsim.capture.outcome import check_outcome
-from memsim.capture.protocol import Kind, Payload, ProtocolError
+from memsim.capture.protocol import MessageKind, Payload, ProtocolError
 from memsim.capture.timer import Timer
 from memsim.capture.tuning import SilentTuner
 from memsim.sources.wanted import Wanted
@@ -190,15 +190,15 @@ def test_ptx_that_is_damaged_is_refused_with_a_reason(tmp_path):
 
 
 def tuned(process: GpuProcess, report: object) -> None:
-    process.ask(Kind.tuned, Payload().text(json.dumps(report)))
+    process.ask(MessageKind.tuned, Payload().text(json.dumps(report)))
 
 
 def timed_copy(process: GpuProcess, n: int) -> None:
     """A benchmark of one launch, which copies n numbers."""
     x, y = process.allocate(np.zeros(n, np.int32)), process.allocate(np.zeros(n, np.int32))
-    process.ask(Kind.benchmark, Payload().u32(0, 1))
+    process.ask(MessageKind.benchmark, Payload().u32(0, 1))
     process.launch("copy", copying(n, x, y), grid=n // 32)
-    process.ask(Kind.benchmark, Payload().u32(1, 0))
+    process.ask(MessageKind.benchmark, Payload().u32(1, 0))
 
 
 def test_a_tuned_kernel_has_its_benchmarks_traces(tmp_path):

@@ -14,10 +14,10 @@ import memsim
 from memsim.support.errors import InputError
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import OpKind, Space
 
 pytestmark = needs_capture
-CHANGES = (Kind.atomic, Kind.reduction)
+CHANGES = (OpKind.atomic, OpKind.reduction)
 
 OUTSIDE = "__device__ inline void outside(int *x) { x[threadIdx.x] = 1; }\n"
 INSIDE = "__device__ inline void inside(int *x) { x[threadIdx.x] = 1; }\n"
@@ -98,9 +98,9 @@ def captured(tmp_path_factory) -> dict[str, list[Trace]]:
     return kernels
 
 
-def _accesses(trace: Trace) -> Counter[tuple[Kind, Space]]:
+def _accesses(trace: Trace) -> Counter[tuple[OpKind, Space]]:
     """Lane accesses by kind and space."""
-    found: Counter[tuple[Kind, Space]] = Counter()
+    found: Counter[tuple[OpKind, Space]] = Counter()
     for op, number in zip(trace.ops, count(trace.chunks(), len(trace.ops)).lane_accesses.tolist(), strict=True):
         found[op.kind, op.space] += number
     return found
@@ -109,10 +109,10 @@ def _accesses(trace: Trace) -> Counter[tuple[Kind, Space]]:
 def test_template_instances_are_separate_kernels(captured):
     first, second = captured["fill"]
     assert first.kernel != second.kernel
-    assert [_accesses(one)[Kind.store, Space.global_] for one in (first, second)] == [200, 4]
+    assert [_accesses(one)[OpKind.store, Space.global_] for one in (first, second)] == [200, 4]
     for trace in (first, second):  # calls += 1 by one thread
         changes = {
-            kind: number for (kind, _), number in _accesses(trace).items() if kind in (Kind.atomic, Kind.reduction)
+            kind: number for (kind, _), number in _accesses(trace).items() if kind in (OpKind.atomic, OpKind.reduction)
         }
         assert sum(changes.values()) == 1
 
@@ -122,13 +122,13 @@ def test_shared_arrays_have_their_own_names(captured):
     shared = [(one.name, one.bytes, one.element_bytes) for one in trace.arrays if one.space is Space.shared]
     assert shared == [("tile", 256, 4)]
     assert _accesses(trace) == {
-        (kind, space): 64 for kind in (Kind.load, Kind.store) for space in (Space.global_, Space.shared)
+        (kind, space): 64 for kind in (OpKind.load, OpKind.store) for space in (Space.global_, Space.shared)
     }
 
 
 def test_inline_ptx_runs_and_is_traced(captured):
     (trace,) = captured["lanes"]
-    assert _accesses(trace) == {(Kind.store, Space.global_): 64}
+    assert _accesses(trace) == {(OpKind.store, Space.global_): 64}
 
 
 def test_headers_in_the_programs_folder_are_quoted(captured):

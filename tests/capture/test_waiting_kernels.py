@@ -8,7 +8,7 @@ import pytest
 from compilers import needs_capture
 
 import memsim
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import OpKind, Space
 
 PROGRAMS = Path(__file__).parents[1] / "data" / "capture"
 
@@ -26,8 +26,8 @@ def test_textures_and_surfaces_give_what_cuda_documents(tmp_path):
     found = memsim.capture(PROGRAMS / "textures.cu", out=tmp_path / "t.h5", to_end=True)
     assert found.exit_code == 0
     assert [(op.kind, op.space) for op in found.trace.ops] == [
-        (Kind.load, Space.texture),
-        (Kind.load, Space.texture),
-        (Kind.store, Space.global_),
-        (Kind.store, Space.global_),
+        (OpKind.load, Space.texture),
+        (OpKind.load, Space.texture),
+        (OpKind.store, Space.global_),
+        (OpKind.store, Space.global_),
     ]

@@ -14,7 +14,7 @@ from memsim.capture.compilers import find_compiler
 from memsim.capture.linking import link_folder
 from memsim.jit.compiled import LOADING
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Kind, Space
+from memsim.trace.schema import NO_OP, OpKind, Space
 
 pytestmark = needs_capture
 
@@ -102,8 +102,8 @@ def test_a_program_is_captured_by_one_command(app):
     assert given == {"arguments": "4", "launch": 0, "order": 0, "compiled_for": "sm_89"}
     assert list(trace.block_ids) == [1, 2]
     assert [(op.kind, op.space, op.file, op.width) for op in trace.ops] == [
-        (Kind.load, Space.global_, "inc/scale.cuh", 4),
-        (Kind.store, Space.global_, "app.cu", 4),
+        (OpKind.load, Space.global_, "inc/scale.cuh", 4),
+        (OpKind.store, Space.global_, "app.cu", 4),
     ]
     assert [trace.arrays[op.array].name for op in trace.ops] == ["x", "y"]
     base = {array.name: array.base for array in trace.arrays}
@@ -124,8 +124,8 @@ def test_a_folder_gets_a_trace_of_every_kernel(app, tmp_path):
     assert files(tmp_path) == {"first.h5", "second.h5"}
     trace = Trace.open(tmp_path / "second.h5")
     assert [(op.kind, op.space, trace.arrays[op.array].name) for op in trace.ops][:2] == [
-        (Kind.atomic, Space.global_, "count"),
-        (Kind.store, Space.shared, "box"),
+        (OpKind.atomic, Space.global_, "count"),
+        (OpKind.store, Space.shared, "box"),
     ]
     assert trace.launch.shared_bytes >= 64 * 4
 

@@ -9,7 +9,7 @@ import synthetic
 from experiments.baghsorkhi2012.hits import settled
 from experiments.baghsorkhi2012.machine import store_claims
 from experiments.baghsorkhi2012.vectorized import speedup
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Ratio
 
 
@@ -33,9 +33,9 @@ def test_the_sd_settles_where_it_stays_within_a_quarter(values, trials):
 
 def test_the_interval_of_a_speedup_holds_it_as_often_as_it_says():
     rng = np.random.default_rng(1)
-    result, inside = Result(synthetic.spmv(8)), 0
+    result, inside = RunResult(synthetic.spmv(8)), 0
     for _ in range(400):
-        before, after = (Result(result.trials) for _ in range(2))
+        before, after = (RunResult(result.trials) for _ in range(2))
         for drawn, mean in ((before, 3e6), (after, 1e6)):
             drawn.__dict__["kernel_time"] = type(result.kernel_time)(rng.normal(mean, 0.02 * mean, 20))
         _, (low, high) = speedup(before, after)

@@ -6,7 +6,7 @@ import memsim
 from experiments.bandwidth.kernels import BYTES
 from experiments.bandwidth.walks import UNROLLED, Walk, traced
 from memsim.trace.bits import popcounts
-from memsim.trace.schema import NO_OP, Kind
+from memsim.trace.schema import NO_OP, OpKind
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from memsim.trace.schema import NO_OP, Kind
 )
 def test_a_walk_loads_the_bytes_that_are_counted(walk, tmp_path):
     trace = traced(walk, memsim.load_gpu("a100"), tmp_path / "walk.h5")
-    loads = [number for number, op in enumerate(trace.ops) if op.kind is Kind.load]
+    loads = [number for number, op in enumerate(trace.ops) if op.kind is OpKind.load]
     lanes = 0
     for chunk in trace.chunks():
         mine = chunk.op != NO_OP

@@ -14,15 +14,15 @@ from experiments.hong_kim2009.table_2 import PRINTED, SYSTEM, as_printed, estima
 from memsim.cli import app
 from memsim.gpu.presets import load_gpu
 from memsim.models.counts import count_instructions
-from memsim.models.mwp_cwp import Kernel, Machine
+from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine
 
 FX5600 = load_gpu("quadro-fx5600")
 
 
 def test_table_2_from_a_trace():
     done = estimated()
-    assert done.machine == Machine(16, 1000, 80, 4, 420, 4, 10)
-    assert done.kernel == Kernel(4, 80, 5, 27, 0, 6, uncoal_per_mw=32, synch_insts=6, load_bytes_per_warp=128)
+    assert done.machine == AnalyticMachine(16, 1000, 80, 4, 420, 4, 10)
+    assert done.kernel == AnalyticKernel(4, 80, 5, 27, 0, 6, uncoal_per_mw=32, synch_insts=6, load_bytes_per_warp=128)
     assert as_printed(done) == PRINTED
     assert done.prediction.cycles == pytest.approx(50738, rel=3e-4)  # unrounded: 50728
 

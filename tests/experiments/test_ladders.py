@@ -14,7 +14,7 @@ from experiments.sgemm_ladder import study as products
 from memsim.gpu.presets import load_gpu
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 
 @pytest.mark.parametrize(("kernel", "lines"), [(1, 32 + 1), (2, 1 + 1)])
@@ -22,7 +22,7 @@ def test_a_step_of_the_described_products_touches_a_column_or_a_row(kernel, line
     """A warp of the first kernel has 32 rows of A and one column of B, one of the second a row and 32 columns."""
     tx = coalesce(programs.described(kernel, 32), load_gpu(programs.GPU))
     loads = tx.instructions[: tx.first_instruction[1]]
-    loads = loads[(loads["kind"] == Kind.load) & (loads["count"] > 0)]
+    loads = loads[(loads["kind"] == OpKind.load) & (loads["count"] > 0)]
     assert np.array_equal(loads["count"][:8].reshape(4, 2).sum(axis=1), [lines] * 4)
 
 

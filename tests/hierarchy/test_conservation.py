@@ -15,12 +15,12 @@ from memsim.gpu.choices import Inclusion, L1WritePolicy, WriteHit, WriteMiss
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.hierarchy.conservation import ATOMICS, NOT_HERE, READS, WRITES, broken_law
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.system import System
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 from memsim.trace.transactions import Transactions
 
-KINDS = {Kind.load: READS, Kind.store: WRITES, Kind.atomic: ATOMICS, Kind.reduction: ATOMICS}
+KINDS = {OpKind.load: READS, OpKind.store: WRITES, OpKind.atomic: ATOMICS, OpKind.reduction: ATOMICS}
 
 
 def finished(tx: Transactions, gpu: GPU, seed: int = 0) -> tuple[System, np.ndarray]:
@@ -42,11 +42,11 @@ def test_every_transaction_of_the_trace_is_counted_once_in_l1(data):
     asked: Counter = Counter()
     for i in tx.instructions:
         masks = tx.masks[i["first"] : i["first"] + i["count"]]
-        asked[int(i["op"]), i["kind"], Unit.transactions] += len(masks)
-        asked[int(i["op"]), i["kind"], Unit.sectors] += bits(masks)
+        asked[int(i["op"]), i["kind"], CountUnit.transactions] += len(masks)
+        asked[int(i["op"]), i["kind"], CountUnit.sectors] += bits(masks)
     for op in range(tx.n_ops):
-        for kinds in ([Kind.load], [Kind.store], [Kind.atomic, Kind.reduction]):
-            for unit in Unit:
+        for kinds in ([OpKind.load], [OpKind.store], [OpKind.atomic, OpKind.reduction]):
+            for unit in CountUnit:
                 counted = counters[op, Level.l1, KINDS[kinds[0]], unit].sum()
                 assert counted == sum(asked[op, kind, unit] for kind in kinds)
     assert (counters[tx.n_ops, Level.l1] == 0).all()
@@ -59,11 +59,11 @@ def test_what_l1_sends_l2_gets(data):
     tx = data.draw(machines.traces(gpu))
     _, counters = finished(tx, gpu)
     l1, l2 = counters[: tx.n_ops, Level.l1], counters[: tx.n_ops, Level.l2]  # the row behind them: page walks
-    for unit in Unit:
+    for unit in CountUnit:
         assert (l1[:, NOT_HERE, unit].sum(axis=1) == l2[:, READS, unit].sum(axis=1)).all()
         assert (l1[:, ATOMICS, unit].sum(axis=1) == l2[:, ATOMICS, unit].sum(axis=1)).all()
     if gpu.l1.write_policy != L1WritePolicy.write_back or not gpu.l1.enabled:
-        for unit in Unit:
+        for unit in CountUnit:
             assert (l1[:, WRITES, unit].sum(axis=1) == l2[:, WRITES, unit].sum(axis=1)).all()
 
 
@@ -73,11 +73,11 @@ def test_what_l2_fetches_dram_reads(data):
     gpu = override(data.draw(machines.machines()), {"l2.fetch_bytes": 32, "l2.write_hit": str(WriteHit.any)})
     tx = data.draw(machines.traces(gpu))
     _, counters = finished(tx, gpu)
-    l2 = counters[:, Level.l2, :, Unit.sectors].sum(axis=0)
+    l2 = counters[:, Level.l2, :, CountUnit.sectors].sum(axis=0)
     fetched = l2[NOT_HERE].sum() + l2[[Event.atomic_miss, Event.atomic_sector_miss]].sum()
     if gpu.l2.enabled and gpu.l2.write_miss in (WriteMiss.fetch, WriteMiss.update_memory):
         fetched += l2[[Event.write_miss, Event.write_sector_miss]].sum()
-    assert counters[:, Level.dram, READS, Unit.sectors].sum() == fetched
+    assert counters[:, Level.dram, READS, CountUnit.sectors].sum() == fetched
 
 
 def writes_once(gpu: GPU, rng: np.random.Generator) -> tuple[Transactions, int]:
@@ -95,7 +95,7 @@ def writes_once(gpu: GPU, rng: np.random.Generator) -> tuple[Transactions, int]:
             if mask and rng.random() < 0.5:
                 left[line] ^= mask
                 written += mask.bit_count()
-                kind = Kind(int(rng.choice([Kind.store, Kind.store, Kind.atomic, Kind.reduction])))
+                kind = OpKind(int(rng.choice([OpKind.store, OpKind.store, OpKind.atomic, OpKind.reduction])))
                 warp.append(instruction([(line, mask)], kind))
             else:
                 warp.append(instruction([(line, whole)]))
@@ -127,7 +127,7 @@ def l2_sectors(system: System, gpu: GPU, field: str) -> dict[int, int]:
 def test_every_written_sector_is_dirty_somewhere_or_in_memory(gpu, seed):
     tx, written = writes_once(gpu, np.random.default_rng(seed))
     system, counters = finished(tx, gpu, seed)
-    in_memory = counters[:, Level.dram, WRITES, Unit.sectors].sum()
+    in_memory = counters[:, Level.dram, WRITES, CountUnit.sectors].sum()
     in_l1 = bits(mask for _, _, mask in l1_sectors(system, "dirty"))
     in_l2 = bits(l2_sectors(system, gpu, "dirty").values())
     assert in_memory + in_l1 + in_l2 == written
@@ -174,9 +174,9 @@ def test_results_are_asked_laws_that_every_replay_keeps(data):
     assert broken_law(trial, config) is None
     op = data.draw(st.integers(0, tx.n_ops))
     for event in (Event.read_hit, Event.read_miss, Event.atomic_hit):
-        trial.counters[op, Level.l1, event, Unit.transactions] += 1
+        trial.counters[op, Level.l1, event, CountUnit.transactions] += 1
         assert broken_law(trial, config)
-        trial.counters[op, Level.l1, event, Unit.transactions] -= 1
+        trial.counters[op, Level.l1, event, CountUnit.transactions] -= 1
     for event in (Event.read_hit, Event.read_miss, Event.atomic_miss):
         trial.counters[op, Level.l2, event] += 1
         assert broken_law(trial, config)
@@ -211,6 +211,6 @@ def test_a_packet_waits_for_all_its_fetches_whichever_it_finds_under_way():
     early = [instruction([(0, 0b10)])]
     late = [instruction(gap=1, sequence=False), instruction([(0, 0b11)], op=1)]
     trial = System(machines.trace([[early], [late]]), gpu, 1, np.random.SeedSequence(0)).run()
-    assert trial.counters[1, Level.l2, Event.read_merge, Unit.sectors] == 1
+    assert trial.counters[1, Level.l2, Event.read_merge, CountUnit.sectors] == 1
     first, second = trial.latency_sum[:2]
     assert trial.latency_count[:2].tolist() == [1, 1] and second > first - gpu.sm.instruction_cycles

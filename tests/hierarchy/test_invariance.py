@@ -23,7 +23,7 @@ from memsim.hierarchy import machine
 from memsim.hierarchy.l2 import parameters
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.system import System
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 from memsim.trace.transactions import Transactions
 
 
@@ -48,9 +48,9 @@ def scramble(gpu: GPU, blocks: int = 40, seed: int = 1) -> Transactions:
         flow = []
         for step in range(24):
             lines = rng.integers(0, 3000, rng.integers(1, 6)).tolist()
-            kind = Kind(int(rng.choice(4, p=[0.7, 0.2, 0.05, 0.05])))
-            mask = whole if kind == Kind.load else 1
-            asked = [(line, mask, kind == Kind.store) for line in lines]
+            kind = OpKind(int(rng.choice(4, p=[0.7, 0.2, 0.05, 0.05])))
+            mask = whole if kind == OpKind.load else 1
+            asked = [(line, mask, kind == OpKind.store) for line in lines]
             flow.append(instruction(asked, kind, op=kind, gap=int(rng.integers(0, 9))))
             flow += [instruction(barrier=True)] if step % 8 == 7 else []
         return flow

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.gpu.presets import load_gpu, override
-from memsim.host import Direction, Graph, Managed, Nested, Program, Touch, Work, simulate
+from memsim.host import Direction, Graph, HostProgram, KernelWork, Managed, Nested, Touch, simulate
 from memsim.host.unified import BLOCK_BYTES, TREE_BYTES, batches, wanted_blocks
 from memsim.report.timeline import draw_timeline
 from memsim.support.errors import InputError
@@ -29,17 +29,17 @@ MEASURED_COPIES = ((1 << 18, 0.05), (1 << 19, 0.07), (1 << 20, 0.11), (1 << 21, 
 
 @pytest.mark.parametrize("nbytes, milliseconds", MEASURED_COPIES)
 def test_copies_take_what_was_measured(nbytes, milliseconds):
-    program = Program()
+    program = HostProgram()
     program.copy(nbytes, Direction.to_gpu)
     assert simulate(program, V100).microseconds == pytest.approx(1000 * milliseconds, rel=0.03, abs=5)  # printed to 10
 
 
 def test_copies_overlap_with_kernels_and_with_copies_the_other_way():
     def chunked(gpu):
-        program = Program()
+        program = HostProgram()
         for stream in [program.stream() for _ in range(4)]:
             program.copy(16 << 20, Direction.to_gpu, stream)
-            program.kernel("k", Work(1, 1, COPY_US / 4), stream)
+            program.kernel("k", KernelWork(1, 1, COPY_US / 4), stream)
             program.copy(16 << 20, Direction.to_host, stream)
         program.synchronize()
         return simulate(program, gpu).microseconds
@@ -49,13 +49,13 @@ def test_copies_overlap_with_kernels_and_with_copies_the_other_way():
 
 
 def test_a_stream_keeps_its_order_and_the_default_stream_waits_for_all():
-    program = Program()
+    program = HostProgram()
     one, two = program.stream("one"), program.stream("two")
-    program.kernel("a", Work(1, 2, 10), one)
-    program.kernel("b", Work(1, 2, 10), one)
-    program.kernel("c", Work(1, 2, 10), two)
-    program.kernel("d", Work(1, 2, 10))
-    program.kernel("e", Work(1, 2, 10), two)
+    program.kernel("a", KernelWork(1, 2, 10), one)
+    program.kernel("b", KernelWork(1, 2, 10), one)
+    program.kernel("c", KernelWork(1, 2, 10), two)
+    program.kernel("d", KernelWork(1, 2, 10))
+    program.kernel("e", KernelWork(1, 2, 10), two)
     program.synchronize()
     ends = {span.name: round(span.end) for span in simulate(program, IDEAL).of("kernel")}
     assert ends == {"a": 10, "c": 10, "b": 20, "d": 30, "e": 40}
@@ -63,7 +63,7 @@ def test_a_stream_keeps_its_order_and_the_default_stream_waits_for_all():
 
 def test_pageable_copies_hold_the_host_and_pinned_ones_do_not():
     def busy_until(pinned):
-        program = Program()
+        program = HostProgram()
         program.copy(1 << 24, Direction.to_gpu, program.stream(), pinned=pinned)
         program.work(1.0, "after")
         return next(span.end for span in simulate(program, V100).of("call") if span.name == "after")
@@ -92,10 +92,12 @@ def _leftover(works):
             room, last[k] = room + whole // works[k].wave_blocks, now
 
 
-@given(st.lists(st.builds(Work, st.integers(1, 40), st.integers(1, 12), st.integers(1, 9)), min_size=1, max_size=6))
+@given(
+    st.lists(st.builds(KernelWork, st.integers(1, 40), st.integers(1, 12), st.integers(1, 9)), min_size=1, max_size=6)
+)
 @drawn(60)
 def test_concurrent_kernels_share_the_gpu_as_an_independent_replay_says(works):
-    program = Program()
+    program = HostProgram()
     for number, work in enumerate(works):
         program.kernel(str(number), work, program.stream())
     program.synchronize()
@@ -106,10 +108,10 @@ def test_concurrent_kernels_share_the_gpu_as_an_independent_replay_says(works):
 
 def test_a_small_kernel_in_each_of_eight_streams_runs_beside_the_others():
     def taken(streams):
-        program = Program()
+        program = HostProgram()
         row = [program.stream() for _ in range(streams)]
         for k in range(8):
-            program.kernel(f"k{k}", Work(1, 80, 10_000), row[k % streams])
+            program.kernel(f"k{k}", KernelWork(1, 80, 10_000), row[k % streams])
         program.synchronize()
         return simulate(program, V100).microseconds
 
@@ -117,15 +119,15 @@ def test_a_small_kernel_in_each_of_eight_streams_runs_beside_the_others():
 
 
 def test_a_graph_spares_the_host_its_calls():
-    graph, program = Graph("steps"), Program()
+    graph, program = Graph("steps"), HostProgram()
     last: list[int] = []
     for _ in range(100):
-        last = [graph.kernel("k", Work(80, 640, 2.9), after=last)]
+        last = [graph.kernel("k", KernelWork(80, 640, 2.9), after=last)]
     program.launch(graph)
     program.synchronize()
-    one_by_one = Program()
+    one_by_one = HostProgram()
     for _ in range(100):
-        one_by_one.kernel("k", Work(80, 640, 2.9))
+        one_by_one.kernel("k", KernelWork(80, 640, 2.9))
     one_by_one.synchronize()
     # NVIDIA's figures for such kernels on a V100: 3.8 microseconds a launch, 3.4 a node.
     assert simulate(one_by_one, V100).microseconds / 100 == pytest.approx(3.8, rel=0.02)
@@ -133,14 +135,14 @@ def test_a_graph_spares_the_host_its_calls():
 
 
 def test_independent_nodes_of_a_graph_run_side_by_side():
-    graph, program = Graph("diamond"), Program()
-    first = graph.kernel("first", Work(1, 2, 10))
-    middle = [graph.kernel("left", Work(1, 2, 10), [first]), graph.kernel("right", Work(1, 2, 10), [first])]
-    graph.kernel("end", Work(1, 2, 10), middle)
+    graph, program = Graph("diamond"), HostProgram()
+    first = graph.kernel("first", KernelWork(1, 2, 10))
+    middle = [graph.kernel("left", KernelWork(1, 2, 10), [first]), graph.kernel("right", KernelWork(1, 2, 10), [first])]
+    graph.kernel("end", KernelWork(1, 2, 10), middle)
     program.launch(graph)
     assert simulate(program, IDEAL).microseconds == pytest.approx(30, rel=1e-3)
     with pytest.raises(InputError, match=r"follows nodes \[9\]; there are 4 so far"):
-        graph.kernel("x", Work(1, 1, 1), [9])
+        graph.kernel("x", KernelWork(1, 1, 1), [9])
 
 
 def _tree(resident, faulting):
@@ -185,9 +187,9 @@ def test_every_page_comes_and_none_twice(window, stride_pages, moved_share):
 
 def test_blocks_launch_children_and_the_parent_ends_with_the_last_of_them():
     """Two blocks at a time, launches last 1: 0 to 11, 11 to 22; then four children of one block: 22 to 27 to 32."""
-    program, gpu = Program(), override(IDEAL, {"host.device_launch_us": 1.0})
-    program.kernel("parent", Nested(2, (10.0,) * 4, (Work(1, 2, 5.0),) * 4))
-    program.kernel("after", Work(1, 1, 3.0))
+    program, gpu = HostProgram(), override(IDEAL, {"host.device_launch_us": 1.0})
+    program.kernel("parent", Nested(2, (10.0,) * 4, (KernelWork(1, 2, 5.0),) * 4))
+    program.kernel("after", KernelWork(1, 1, 3.0))
     program.synchronize()
     ends = {span.name: span.end for span in simulate(program, gpu).of("kernel")}
     assert ends == {"parent": pytest.approx(32, rel=1e-3), "after": pytest.approx(35, rel=1e-3)}
@@ -197,9 +199,9 @@ def test_blocks_launch_children_and_the_parent_ends_with_the_last_of_them():
 @drawn(60)
 def test_nested_kernels_do_all_their_work(blocks, wave):
     """Without idle room no schedule beats total work over the room, nor can any block be left out."""
-    children = tuple(Work(2, wave, 4.0) if launches else None for _, launches in blocks)
+    children = tuple(KernelWork(2, wave, 4.0) if launches else None for _, launches in blocks)
     nested = Nested(wave, tuple(float(us) for us, _ in blocks), children)
-    program = Program()
+    program = HostProgram()
     program.kernel("parent", nested)
     taken = simulate(program, override(IDEAL, {"host.device_launch_us": 1e-6})).microseconds
     work = sum(us for us, _ in blocks) + sum(8.0 for child in children if child)
@@ -217,7 +219,7 @@ def test_a_kernel_has_as_many_children_as_blocks():
 )
 def test_allocations_take_what_was_measured(megabytes, malloc, free):
     """The quickest of twenty calls on a V100 (CUDAMicroBench, ReadOnlyMem_1D_Texture)."""
-    program = Program()
+    program = HostProgram()
     program.allocate("x", int(1e6 * megabytes))
     taken = simulate(program, V100).microseconds
     program.free("x")
@@ -226,7 +228,7 @@ def test_allocations_take_what_was_measured(megabytes, malloc, free):
 
 
 def test_small_allocations_share_a_chunk_of_the_drivers():
-    program = Program()
+    program = HostProgram()
     for k in range(14):
         program.allocate(str(k), 4096)
     taken = simulate(program, V100).microseconds
@@ -242,30 +244,30 @@ def test_small_allocations_share_a_chunk_of_the_drivers():
 
 
 def test_a_free_waits_for_the_gpu():
-    program = Program()
+    program = HostProgram()
     program.allocate("x", 1 << 20)
-    program.kernel("k", Work(1, 1, 500.0))
+    program.kernel("k", KernelWork(1, 1, 500.0))
     program.free("x")
     begin = next(span.start for span in simulate(program, V100).of("call") if span.name == "free x")
     assert begin >= 500
 
 
 def test_a_figure_that_the_program_needs_must_be_stated():
-    program = Program()
+    program = HostProgram()
     program.copy(1, Direction.to_gpu)
     with pytest.raises(InputError, match="tesla-c2050: host.concurrent_kernels is not stated"):
         simulate(program, load_gpu("tesla-c2050"))
     with pytest.raises(InputError, match="blocks is 0; give 1 or more"):
-        Work(0, 1, 1.0)
+        KernelWork(0, 1, 1.0)
     with pytest.raises(InputError, match="bytes is -1; give 0 or more"):
         program.copy(-1, Direction.to_gpu)
 
 
 def test_a_timeline_is_drawn(tmp_path):
-    program = Program()
+    program = HostProgram()
     for stream in (program.stream(), program.stream()):
         program.copy(1 << 20, Direction.to_gpu, stream, name="x")
-        program.kernel("k", Work(4096, 640, 40), stream, [Touch(Managed("m", TREE_BYTES), np.arange(512), 64)])
+        program.kernel("k", KernelWork(4096, 640, 40), stream, [Touch(Managed("m", TREE_BYTES), np.arange(512), 64)])
     program.synchronize()
     timeline = simulate(program, V100)
     picture = draw_timeline(timeline, tmp_path / "timeline.png", "two streams")

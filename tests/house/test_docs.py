@@ -20,7 +20,7 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim import Launch
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.cli import app
 from memsim.gpu import config
 from memsim.gpu.presets import provenance
@@ -327,7 +327,7 @@ def test_a_page_begins_with_a_paragraph_of_what_it_is(page):
 def test_every_column_is_explained(tmp_path):
     """Of the tables and of CSV, as they are printed."""
     page = (ROOT / "docs" / "reference" / "numbers.md").read_text()
-    result = Result(synthetic.spmv(4))
+    result = RunResult(synthetic.spmv(4))
     named = {*result.loads.headers, *result.stores.headers, *counter_rows(result)[0], *ratio_rows(result)[0]}
     missing = {name for name in named if name and f"`{name}" not in page}
     columns = result.loads.to_csv().splitlines()[0].split(",")

@@ -16,9 +16,9 @@ from typer.testing import CliRunner
 
 import memsim
 from memsim.analysis.profiler import metrics
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.cli.commands import app
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.montecarlo import store
 
 LOADS = "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"
@@ -30,14 +30,14 @@ def _result(grid=336):
     trials.counters[:] = 0
     load, store_ = trials.counters[:, 0], trials.counters[:, 5]
     for event, sectors in (("read_hit", 50), ("read_merge", 10), ("read_sector_miss", 4), ("read_miss", 36)):
-        load[:, Level.l1, Event[event], Unit.sectors] = sectors
+        load[:, Level.l1, Event[event], CountUnit.sectors] = sectors
     for event, sectors in (("write_hit", 20), ("write_sector_miss", 10), ("write_miss", 10)):
-        store_[:, Level.l1, Event[event], Unit.sectors] = sectors
-    load[:, Level.l2, [Event.read_hit, Event.read_miss], Unit.sectors] = 30, 10
-    store_[:, Level.l2, Event.write_miss, Unit.sectors] = 40
-    load[:, Level.dram, [Event.read_hit, Event.read_miss], Unit.sectors] = 6, 4
+        store_[:, Level.l1, Event[event], CountUnit.sectors] = sectors
+    load[:, Level.l2, [Event.read_hit, Event.read_miss], CountUnit.sectors] = 30, 10
+    store_[:, Level.l2, Event.write_miss, CountUnit.sectors] = 40
+    load[:, Level.dram, [Event.read_hit, Event.read_miss], CountUnit.sectors] = 6, 4
     trials.about["trace"] |= {"grid": [grid, 1, 1], "blocks": 336}
-    return Result(trials)
+    return RunResult(trials)
 
 
 def test_the_figures_by_hand():
@@ -162,7 +162,7 @@ def _with_everything():
         setattr(trials, name, np.zeros((values.shape[0], rows, *values.shape[2:]), values.dtype))
     trials.ops = [trials.ops[0] | {"space": space, "kind": kind, "profile": profile} for space, kind in kinds]
     trials.about["executed"] = {"gap_instructions": 100, "barriers": 0, "masked": 0}
-    return Result(trials)
+    return RunResult(trials)
 
 
 def test_the_manual_has_every_metric_with_its_unit():

@@ -13,13 +13,13 @@ from experiments.cumapz2011 import motivating, study
 from experiments.cumapz2011.described import described
 from experiments.cumapz2011.programs import PROGRAMS
 from memsim.gpu.presets import load_gpu
-from memsim.models.cumapz import Buffer, Fetch, Program, Reference, Threads, estimate
+from memsim.models.cumapz import Buffer, BufferFetch, CumapzProgram, Reference, Threads, estimate
 from memsim.models.cumapz.accesses import SUMS
 from memsim.models.cumapz.factors import FACTORS, first_blocks
 from memsim.report.estimate import document
 from memsim.report.estimate import text as estimate_text
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Flag, Kind, KnownWaits, LaunchShape, Space, StaticOp
+from memsim.trace.schema import NO_OP, Flag, KnownWaits, LaunchShape, OpKind, Space, StaticOp
 from memsim.trace.writer import TraceWriter
 from tests.trace_programs import ARRAYS, OPS, chunk
 
@@ -46,7 +46,7 @@ def test_factors_of_the_motivating_example_worked_by_hand():
     assert estimate(motivating.program(0, stored="columns"), GPU).ch_skew == 8  # all blocks on one channel of eight
 
 
-def threads_of(block: int, program: Program, phase: int, step: int) -> list[Threads]:
+def threads_of(block: int, program: CumapzProgram, phase: int, step: int) -> list[Threads]:
     """A block's threads one by one, as Python's integers."""
     by, bx = divmod(block, program.grid[0])
     return [
@@ -55,7 +55,7 @@ def threads_of(block: int, program: Program, phase: int, step: int) -> list[Thre
     ]
 
 
-def counted_by_hand(program: Program) -> dict[str, int]:
+def counted_by_hand(program: CumapzProgram) -> dict[str, int]:
     """Every sum, thread by thread; transactions and banks by the oracle of coalescing."""
     sums = dict.fromkeys(SUMS, 0)
 
@@ -64,7 +64,7 @@ def counted_by_hand(program: Program) -> dict[str, int]:
             return 0
         moved = sum(
             32 * mask.bit_count()
-            for _, mask in oracle.transactions({k % 16: 4 * e for k, e in lanes.items()}, 4, Kind.load, MACHINE)
+            for _, mask in oracle.transactions({k % 16: 4 * e for k, e in lanes.items()}, 4, OpKind.load, MACHINE)
         )
         sums["bytes_moved"] += moved
         sums["bytes_asked"] += 4 * len(set(lanes.values()))
@@ -106,15 +106,17 @@ def counted_by_hand(program: Program) -> dict[str, int]:
     return sums
 
 
-def product(block: tuple[int, int], pitch: int) -> Program:
+def product(block: tuple[int, int], pitch: int) -> CumapzProgram:
     """A tiled product of matrices of 32 x 32: loops, two buffers, and a reference that a buffer never serves."""
     n, side = 32, 16
     across = range(0, side, block[0])
     a = tuple(
-        Fetch(lambda t, i=i: (t.by * side + t.y) * n + t.phase * side + t.x + i, lambda t, i=i: t.y * pitch + t.x + i)
+        BufferFetch(
+            lambda t, i=i: (t.by * side + t.y) * n + t.phase * side + t.x + i, lambda t, i=i: t.y * pitch + t.x + i
+        )
         for i in across
     )
-    return Program(
+    return CumapzProgram(
         grid=(n // side, n // block[1]),
         block=block,
         references=(
@@ -164,7 +166,7 @@ def traced(folder, **parameters) -> Trace:
     return memsim.trace("neighbours", gpu=GPU, blocks="all", n=128, out=folder / "trace.h5", **parameters)
 
 
-def moved(program: Program, elements: int) -> Program:
+def moved(program: CumapzProgram, elements: int) -> CumapzProgram:
     """The same with the array that is stored to so many elements further on, as it lies in a trace's memory."""
     stored = program.references[-1]
     away = replace(stored, index=lambda t: stored.index(t) + elements)
@@ -223,7 +225,7 @@ def test_an_access_of_no_lane_parts_no_load_from_its_store(tmp_path):
     off = (NO_OP, int(Flag.masked), 0, 0, 0, 0, 0, [])
     load, store = (0, sequence, 0, all_lanes, 512, 4, 0, []), (1, int(Flag.data), 0, all_lanes, 0, 4, 0, [])
     read = (2, sequence, 0, all_lanes, 0, 4, 0, [])
-    ops = [*OPS, StaticOp(Kind.load, Space.shared, 4, 1, 5, 1, "kernel.py", "s[i]")]
+    ops = [*OPS, StaticOp(OpKind.load, Space.shared, 4, 1, 5, 1, "kernel.py", "s[i]")]
     with TraceWriter(tmp_path / "t.h5", kernel="k", source="k.py", parameters={}) as writer:
         writer.append(np.array([0]), chunk([[load, off, store, read]]))
         writer.finish(LaunchShape((1, 1, 1), (32, 1, 1), shared_bytes=256), ops, ARRAYS)

@@ -18,7 +18,7 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.coalescing_rules import make_rules
 from memsim.trace.ideal import least_transactions
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 FX5600 = load_gpu("quadro-fx5600")
 
@@ -80,7 +80,7 @@ CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "3.5", "5.2", "7.0", "8.6", "
 def test_dense_accesses_make_the_least_transactions_and_scattered_ones_more(capability, l1):
     gpu = machine(capability, l1)
     widths = [4, 8, 16] if capability in ("1.0", "1.1") else [1, 2, 4, 8, 16]  # 1.0 coalesces no narrower words
-    ops = [static_op(width, kind) for width in widths for kind in (Kind.load, Kind.store, Kind.atomic)]
+    ops = [static_op(width, kind) for width in widths for kind in (OpKind.load, OpKind.store, OpKind.atomic)]
     dense = [(op, ALL, [4096 + ops[op].width * lane for lane in range(32)]) for op in range(len(ops))]
     scattered = [(op, ALL, [4096 + 512 * lane for lane in range(32)]) for op in range(len(ops))]
     made = coalesce(FakeTrace(ops, dense + scattered), gpu).instructions["count"]

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from memsim.gpu.presets import load_gpu
 from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import (
-    Case,
-    Kernel,
-    Machine,
+    AnalyticKernel,
+    AnalyticMachine,
+    LimitingCase,
     bandwidth_per_warp,
     execution_cycles,
     mwp_peak_bandwidth,
@@ -25,11 +25,11 @@ from memsim.models.mwp_cwp import (
 )
 
 # Section 3.6: 80 GB/s, 1 GHz, 16 SMs; a tiled matrix product of 80 blocks of 128 threads, five an SM.
-MACHINE = Machine(
+MACHINE = AnalyticMachine(
     sms=16, clock_mhz=1000, bandwidth_gb_per_s=80, issue_cycles=4, mem_ld_cycles=420, departure_del_coal_cycles=4,
     departure_del_uncoal_cycles=10,
 )  # fmt: skip
-TILED = Kernel(
+TILED = AnalyticKernel(
     warps_per_block=4, blocks=80, active_blocks_per_sm=5, comp_insts=27, coal_mem_insts=0, uncoal_mem_insts=6,
     uncoal_per_mw=32, synch_insts=6, load_bytes_per_warp=128,
 )  # fmt: skip
@@ -45,8 +45,8 @@ def test_table_2_row_by_row():
     assert f"{min(2.28, 28.57, 20):.2f}" == f"{said.mwp:.2f}" == "2.28"
     assert (said.comp_cycles, said.mem_cycles) == (132, 4380)
     assert f"{said.cwp_full:.2f}" == "34.18" and said.cwp == 20
-    assert said.case == which_case(2.28, 20, 20, 4380, 132) == Case.memory
-    execution = math.ceil(execution_cycles(Case.memory, 2.28, 20, 730, 4380, 132, 6))  # 38449.2, printed 38450
+    assert said.case == which_case(2.28, 20, 20, 4380, 132) == LimitingCase.memory
+    execution = math.ceil(execution_cycles(LimitingCase.memory, 2.28, 20, 730, 4380, 132, 6))  # 38449.2, printed 38450
     synchronisation = synchronisation_cycles(320, 2.28, 6, 5)
     assert (execution, round(synchronisation, 6), round(execution + synchronisation)) == (38450, 12288, 50738)
 
@@ -63,13 +63,13 @@ def test_table_2_without_rounding():
 @pytest.mark.parametrize(
     ("mwp", "cwp", "n", "mem_insts", "mem", "case", "computations", "memories"),
     [
-        (2, 4, 8, 1, 300, Case.memory, 1, 4),  # case 1; (1) and figure count 2, (23) and table 2 one less
-        (2, 4, 4, 2, 300, Case.memory, 1, 4),  # case 2
-        (8, 4, 8, 1, 300, Case.computation, 8, 1),  # case 3
-        (4.5, 4, 4, 2, 300, Case.computation, 8, 1),  # case 4
-        (8, 1.5, 8, 1, 50, Case.computation, 8, 1),  # case 5: computation is longer than memory
-        (1, 1, 1, 1, 300, Case.few_warps, 1, 1),  # case 6
-        (2, 2, 2, 2, 300, Case.few_warps, 3, 2),  # case 7
+        (2, 4, 8, 1, 300, LimitingCase.memory, 1, 4),  # case 1; (1) and figure count 2, (23) and table 2 one less
+        (2, 4, 4, 2, 300, LimitingCase.memory, 1, 4),  # case 2
+        (8, 4, 8, 1, 300, LimitingCase.computation, 8, 1),  # case 3
+        (4.5, 4, 4, 2, 300, LimitingCase.computation, 8, 1),  # case 4
+        (8, 1.5, 8, 1, 50, LimitingCase.computation, 8, 1),  # case 5: computation is longer than memory
+        (1, 1, 1, 1, 300, LimitingCase.few_warps, 1, 1),  # case 6
+        (2, 2, 2, 2, 300, LimitingCase.few_warps, 3, 2),  # case 7
     ],
 )
 def test_figures_5_to_8(mwp, cwp, n, mem_insts, mem, case, computations, memories):
@@ -102,9 +102,9 @@ def timeline(warps: int, periods: int, comp: float, mem_l: float, delay: float) 
 )
 def test_a_played_timeline_takes_as_long(warps, periods, comp, transactions, mem_ld):
     """One SM, no barriers, ample bandwidth: near where one of three limits is clear, within half or twice anywhere."""
-    machine = Machine(1, 1000, 1e9, 4, mem_ld, 10, 10)
+    machine = AnalyticMachine(1, 1000, 1e9, 4, mem_ld, 10, 10)
     uncoalesced = periods if transactions > 1 else 0
-    kernel = Kernel(warps, 1, 1, periods * (comp - 1), periods - uncoalesced, uncoalesced, transactions)
+    kernel = AnalyticKernel(warps, 1, 1, periods * (comp - 1), periods - uncoalesced, uncoalesced, transactions)
     said = predict(machine, kernel)
     played = timeline(warps, periods, 4 * comp, said.mem_l, said.departure_delay)
     by_memory, by_sm, by_latency = warps * said.departure_delay, warps * 4 * comp, said.mem_l + 4 * comp
@@ -117,19 +117,19 @@ def test_a_played_timeline_takes_as_long(warps, periods, comp, transactions, mem
 @given(st.integers(1, 8), st.integers(1, 200), st.floats(0, 50), st.floats(0, 50), st.floats(0.1, 500))
 def test_bandwidth_bounds_memory_time(active, blocks, coal, uncoal, comp):
     """What the memory could bring in the time predicted is never less than what the warps asked for."""
-    machine = Machine(16, 1350, 20, 4, 420, 4, 10)
+    machine = AnalyticMachine(16, 1350, 20, 4, 420, 4, 10)
     active = min(active, -(-blocks // 16))
-    kernel = Kernel(4, blocks, active, comp, coal, uncoal)
+    kernel = AnalyticKernel(4, blocks, active, comp, coal, uncoal)
     said = predict(machine, kernel)
-    if said.case == Case.memory:
+    if said.case == LimitingCase.memory:
         asked = (coal + uncoal) * 128 * 4 * blocks
         could = said.cycles / machine.clock_mhz * machine.bandwidth_gb_per_s * 1000
         assert asked <= could * 1.01
 
 
 def test_without_memory_instructions_time_is_computation():
-    said = predict(MACHINE, Kernel(4, 160, 5, comp_insts=100, coal_mem_insts=0, uncoal_mem_insts=0))
-    assert (said.case, said.cycles, said.cpi) == (Case.computation, 400 * 20 * 2, 4)
+    said = predict(MACHINE, AnalyticKernel(4, 160, 5, comp_insts=100, coal_mem_insts=0, uncoal_mem_insts=0))
+    assert (said.case, said.cycles, said.cpi) == (LimitingCase.computation, 400 * 20 * 2, 4)
 
 
 # Tables 3 and 6: SMs, MHz, GB/s, Mem_LD, departure delays uncoalesced and coalesced

@@ -9,9 +9,9 @@ import pytest
 import memsim
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.mapping import layout
-from memsim.models.throughput import Part, busy_cycles, work_of
+from memsim.models.throughput import BusyPart, busy_cycles, work_of
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 from memsim.trace.transactions import BYPASS_FLAG
 
 GPUS = ["tesla-c1060", "tesla-c2050", "tesla-v100"]
@@ -30,14 +30,14 @@ def counted(transactions, gpu):
         loaded = set()
         for number in range(transactions.first_instruction[first], transactions.first_instruction[last]):
             one = instructions[number]
-            kept = gpu.l1.enabled and one["kind"] == Kind.load and not one["flags"] & BYPASS_FLAG
+            kept = gpu.l1.enabled and one["kind"] == OpKind.load and not one["flags"] & BYPASS_FLAG
             for k in range(one["first"], one["first"] + one["count"]):
                 sectors = {(int(transactions.lines[k]), s) for s in range(8) if transactions.masks[k] >> s & 1}
                 asked = sectors - loaded if kept else sectors
                 loaded |= sectors if kept else set()
                 to_l2 += sorted(asked)
-                read |= asked if one["kind"] != Kind.store else set()
-                written |= asked if one["kind"] != Kind.load else set()
+                read |= asked if one["kind"] != OpKind.store else set()
+                written |= asked if one["kind"] != OpKind.load else set()
     memory = [*read, *written] if gpu.l2.enabled else to_l2
     channels = Counter(int(layout(transactions, gpu).mapping["channel"][line]) for line, _ in memory)
     return len(to_l2), len(memory), max(channels.values()) * gpu.dram.channels / len(memory)
@@ -69,7 +69,7 @@ def test_no_part_is_busy_for_longer_than_the_replay_takes(kernel, parameters, gp
     trace = memsim.trace(kernel, blocks="all", **parameters)
     busy = busy_cycles(work_of(coalesce(trace, gpu), gpu), trace, gpu)
     took = memsim.simulate(trace, gpu, trials=1).cycles.mean
-    assert all(cycles <= (1.2 if part is Part.latency else 1.02) * took for part, cycles in busy.items())
+    assert all(cycles <= (1.2 if part is BusyPart.latency else 1.02) * took for part, cycles in busy.items())
     assert max(busy.values()) > 0.3 * took  # and the largest says something
 
 
@@ -96,5 +96,5 @@ def test_a_skew_is_the_busiest_channel_over_the_mean():
 def test_a_launch_is_as_many_times_the_traced_blocks_as_it_is_larger():
     gpu = load_gpu("tesla-v100")
     few, all_ = (memsim.trace("saxpy", n=1 << 16, blocks=blocks) for blocks in ("0:128", "all"))
-    part = [busy_cycles(work_of(coalesce(trace, gpu), gpu), trace, gpu)[Part.channels] for trace in (few, all_)]
+    part = [busy_cycles(work_of(coalesce(trace, gpu), gpu), trace, gpu)[BusyPart.channels] for trace in (few, all_)]
     assert np.isclose(*part, rtol=0.05)

@@ -11,7 +11,7 @@ import pytest
 
 import memsim
 from memsim import Launch, Thread, workload
-from memsim.hierarchy.counters import Level, Unit
+from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
 from memsim.report.page.command import command
 from memsim.support.errors import InputError
@@ -150,6 +150,8 @@ def test_pages_lie_where_the_first_launch_found_them(tmp_path):
     trace = memsim.trace(a_line_a_page, gpu=GPU, blocks="all", out=tmp_path / "t.h5")
     settings = {"l2.ways": 1, "stochastic.page_placement": True, "stochastic.page_bytes": 4096, "l1.enabled": False}
     first, *others = memsim.simulate_program([trace] * 4, GPU, trials=3, settings=settings)
-    missed = [result.trials.counters[..., Level.dram, :, Unit.sectors].sum(axis=(1, 2)).tolist() for result in others]
+    missed = [
+        result.trials.counters[..., Level.dram, :, CountUnit.sectors].sum(axis=(1, 2)).tolist() for result in others
+    ]
     assert missed[0] == missed[1] == missed[2] and min(missed[0]) > 0
     assert max(missed[0]) < moved(first, "reads") / 3

@@ -17,7 +17,7 @@ from changing import changed, unsealed
 from places import TESTS
 
 from experiments.robustness.damage import flipped
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.hierarchy.counters import Level
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
@@ -225,7 +225,7 @@ def test_a_snapshot_in_a_file_of_version_1_0_has_no_kernel_time(saved):
     with changed(saved) as file:
         _json("about", older)(file)
         file.attrs["version"] = [1, 0]
-    old = Result.load(saved)
+    old = RunResult.load(saved)
     assert np.isnan(old.waves) and np.isnan(old.kernel_time.mean)
     assert "predicted kernel time –" in tables(old)
 

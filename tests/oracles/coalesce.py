@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 
 @dataclass(frozen=True)
@@ -19,7 +19,7 @@ class Machine:
     piece: int | None = None  # bytes of a line that a transaction of the texture units may ask for
 
 
-def transactions(lanes: dict[int, int], width: int, kind: Kind, machine: Machine) -> list[tuple[int, int]]:
+def transactions(lanes: dict[int, int], width: int, kind: OpKind, machine: Machine) -> list[tuple[int, int]]:
     """(first byte, bytes asked for as a set's sorted sectors -> mask of the line) of every transaction, in order.
 
     Args:
@@ -30,7 +30,7 @@ def transactions(lanes: dict[int, int], width: int, kind: Kind, machine: Machine
     """
     found: list[set[int]] = []  # 32-byte sectors of each transaction
     for group in _groups(lanes, width, kind, machine):
-        if kind in (Kind.atomic, Kind.reduction):
+        if kind in (OpKind.atomic, OpKind.reduction):
             found += _atomics(group, width)
         elif machine.capability < (1, 2):
             found += _in_order(group, width)
@@ -55,9 +55,9 @@ def partial(lanes: dict[int, int], width: int, found: list[tuple[int, int]], mac
         return [0] * len(found)
     per_line = machine.line // 32
     result = []
-    for group in _groups(lanes, width, Kind.store, machine):
+    for group in _groups(lanes, width, OpKind.store, machine):
         written = {byte for address in group.values() for byte in range(address, address + width)}
-        n = len(_lines(group, width, Kind.store, machine))
+        n = len(_lines(group, width, OpKind.store, machine))
         for line, mask in found[len(result) : len(result) + n]:
             sectors = [line * per_line + s for s in range(per_line) if mask >> s & 1]
             part = [s for s in sectors if not written.issuperset(range(s * 32, s * 32 + 32))]
@@ -65,10 +65,10 @@ def partial(lanes: dict[int, int], width: int, found: list[tuple[int, int]], mac
     return result
 
 
-def _groups(lanes: dict[int, int], width: int, kind: Kind, machine: Machine) -> list[dict[int, int]]:
+def _groups(lanes: dict[int, int], width: int, kind: OpKind, machine: Machine) -> list[dict[int, int]]:
     if machine.capability < (2, 0):
         size = 16
-    elif machine.capability < (5, 0) and kind in (Kind.load, Kind.store):
+    elif machine.capability < (5, 0) and kind in (OpKind.load, OpKind.store):
         size = 32 if width <= 4 else 128 // width
     else:
         size = 32
@@ -112,17 +112,17 @@ def _segments(group: dict[int, int], width: int) -> list[set[int]]:
     return found
 
 
-def _lines(group: dict[int, int], width: int, kind: Kind, machine: Machine) -> list[set[int]]:
+def _lines(group: dict[int, int], width: int, kind: OpKind, machine: Machine) -> list[set[int]]:
     touched: list[int] = []
     for address in group.values():
         touched += [sector for sector in _sectors(address, width) if sector not in touched]
-    if kind == Kind.load and not machine.l1 and machine.capability < (7, 0):
+    if kind == OpKind.load and not machine.l1 and machine.capability < (7, 0):
         return [{sector} for sector in touched]
-    unit = machine.sector if kind == Kind.load and machine.l1 else 32
+    unit = machine.sector if kind == OpKind.load and machine.l1 else 32
     lines: dict[int, set[int]] = {}
     for sector in touched:
         first = sector * 32 // unit * unit // 32
-        piece = machine.piece if kind == Kind.load and machine.l1 and machine.piece else machine.line
+        piece = machine.piece if kind == OpKind.load and machine.l1 and machine.piece else machine.line
         lines.setdefault(sector * 32 // piece, set()).update(range(first, first + unit // 32))
     return list(lines.values())
 
@@ -139,12 +139,12 @@ def _atomics(group: dict[int, int], width: int) -> list[set[int]]:
     return found
 
 
-def shared_passes(lanes: dict[int, int], width: int, kind: Kind, capability: tuple[int, int]) -> int:
+def shared_passes(lanes: dict[int, int], width: int, kind: OpKind, capability: tuple[int, int]) -> int:
     """Passes of one shared-memory instruction: serve words bank by bank until none waits."""
     banks = 16 if capability < (2, 0) else 32
     size = 16 if capability < (2, 0) or width == 8 else {16: 8}.get(width, 32)
     paired = any(all(lanes.get(lane ^ bit, a) == a for lane, a in lanes.items()) for bit in (1, 2))
-    if capability >= (7, 0) and kind == Kind.load and width >= 8 and paired:
+    if capability >= (7, 0) and kind == OpKind.load and width >= 8 and paired:
         size *= 2
     passes = 0
     for first in range(0, 32, size):
@@ -160,25 +160,25 @@ def shared_passes(lanes: dict[int, int], width: int, kind: Kind, capability: tup
     return passes
 
 
-def wavefronts(lanes: dict[int, int], width: int, kind: Kind, lines: list[int], machine: Machine) -> int:
+def wavefronts(lanes: dict[int, int], width: int, kind: OpKind, lines: list[int], machine: Machine) -> int:
     """Cycles of the load-store unit: the fullest bank of tags, the passes over the banks of data, the way out."""
     bits = machine.tags.bit_length() - 1
     folded = [sum(1 << b for b in range(bits) if f"{line:b}"[::-1][b::bits].count("1") % 2) for line in lines]
     found = [max([folded.count(bank) for bank in folded], default=0)]
-    if kind in (Kind.load, Kind.store) and machine.banks:
+    if kind in (OpKind.load, OpKind.store) and machine.banks:
         size = 16 if machine.capability < (2, 0) else {8: 16, 16: 8}.get(width, 32)
         groups = [[a for lane, a in lanes.items() if lane // size == g] for g in range(32 // size)]
         words = [{byte // 4 for a in group for byte in range(a, a + width)} for group in groups]
         of_banks = [[word % machine.banks for word in group] for group in words]
         found.append(sum(max([group.count(bank) for bank in group], default=0) for group in of_banks))
-    if kind == Kind.load and machine.out:
+    if kind == OpKind.load and machine.out:
         found.append(-(-len(lanes) * width // machine.out))
     return max(found)
 
 
-def _one_pass(waiting: list[int], banks: int, kind: Kind, capability: tuple[int, int]) -> list[int]:
+def _one_pass(waiting: list[int], banks: int, kind: OpKind, capability: tuple[int, int]) -> list[int]:
     """The words still waiting after one pass."""
-    atomic = kind in (Kind.atomic, Kind.reduction)
+    atomic = kind in (OpKind.atomic, OpKind.reduction)
     serving: dict[int, int] = {}
     left = []
     for word in waiting:

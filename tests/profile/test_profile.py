@@ -13,7 +13,7 @@ from memsim.hierarchy.execution import Execution
 from memsim.profile.op_profile import OCTAVES
 from memsim.profile.ops import profile
 from memsim.profile.order import interleaved
-from memsim.profile.reuse import EVERY_SM, Level, distances, in_sets
+from memsim.profile.reuse import EVERY_SM, ReuseLevel, distances, in_sets
 from memsim.profile.skew import RUNS, skew
 from memsim.support.scratch import Scratch
 from memsim.trace.bits import popcounts
@@ -111,7 +111,7 @@ def test_every_instruction_is_taken_once_in_the_order_of_its_warp_by_resident_bl
 def test_stack_distances_are_those_of_a_list_with_the_latest_line_in_front(seed, sm, parts):
     tx, capacity, sectors = random_transactions(seed), 9, 4 // parts
     order, skips = interleaved(tx, 2, 2), np.array([0, 0, 1], "u1")
-    found = distances(tx, order, Level(sm, skips, 0, parts, sectors, capacity))
+    found = distances(tx, order, ReuseLevel(sm, skips, 0, parts, sectors, capacity))
     uses, far, histogram = np.zeros(3, int), np.zeros(3, int), np.zeros((3, OCTAVES), int)
     stack, seen = [], {}
     for op, k in _uses(tx, order, sm):
@@ -135,7 +135,9 @@ def test_stack_distances_are_those_of_a_list_with_the_latest_line_in_front(seed,
 def test_a_sample_of_lines_tells_the_same_distances():
     tx = random_transactions(5, n_lines=4000, blocks=200)
     order, skips = interleaved(tx, 4, 4), np.zeros(3, "u1")
-    exact, sampled = (distances(tx, order, Level(EVERY_SM, skips, 0, 1, 4, 2000), most) for most in (1 << 20, 1 << 12))
+    exact, sampled = (
+        distances(tx, order, ReuseLevel(EVERY_SM, skips, 0, 1, 4, 2000), most) for most in (1 << 20, 1 << 12)
+    )
     assert (sampled.uses != exact.uses).any()
     assert sampled.uses.sum() == pytest.approx(exact.uses.sum(), rel=0.1)
     assert sampled.far.sum() / sampled.uses.sum() == pytest.approx(exact.far.sum() / exact.uses.sum(), abs=0.03)
@@ -144,7 +146,7 @@ def test_a_sample_of_lines_tells_the_same_distances():
 def test_late_reuses_are_those_of_sets_kept_as_lists():
     tx, set_of = random_transactions(6), np.arange(40, dtype="u4") % 3
     order = interleaved(tx, 2, 2)
-    found = in_sets(tx, order, Level(1, np.zeros(3, "u1"), 0, 1, 4, 12), set_of, 4)
+    found = in_sets(tx, order, ReuseLevel(1, np.zeros(3, "u1"), 0, 1, 4, 12), set_of, 4)
     late, asked, seen, sets = np.zeros(3, int), np.zeros((3, 3), int), {}, [[], [], []]
     for op, k in _uses(tx, order, 1):
         line, mask = int(tx.lines[k]), int(tx.masks[k])

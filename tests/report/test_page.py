@@ -17,7 +17,7 @@ import pytest
 import synthetic
 
 import memsim
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.analysis.utilization import utilization
 from memsim.gpu.presets import load_gpu, provenance
@@ -71,7 +71,7 @@ def _trials(count):
 
 @pytest.fixture(scope="module")
 def result():
-    return Result(_trials(8))
+    return RunResult(_trials(8))
 
 
 def _page(results, studies=None, causes=None):
@@ -96,7 +96,7 @@ def test_the_page_is_whole_and_true_to_the_result(result):
 
 @pytest.mark.slow
 def test_two_results_are_compared(result):
-    text = _page({"one": result, "two": Result(_trials(8))})
+    text = _page({"one": result, "two": RunResult(_trials(8))})
     assert "Compared with one" in text and "1× (1 … 1)" in text
 
 
@@ -163,7 +163,7 @@ def test_the_authors_path_is_shortened(result):
     for op in trials.ops:
         op["file"] = "/home/someone/work/kernels/spmv.cu"
     trials.about["trace"]["source"] = "/home/someone/work/kernels/spmv.cu /home/someone/b.cu"
-    text = _page({"one": Result(trials)})
+    text = _page({"one": RunResult(trials)})
     assert "/home/someone" not in text and text.count("kernels/spmv.cu") == 1
 
 
@@ -209,7 +209,7 @@ def test_hostile_names_and_source_stay_text():
         op["text"] = op["file"] = HOSTILE
     for array in trials.arrays:
         array["name"] = HOSTILE
-    text = _page({HOSTILE: Result(trials), "b": Result(trials)})
+    text = _page({HOSTILE: RunResult(trials), "b": RunResult(trials)})
     outline = _Outline(text)
     assert "alert(1)" in text
     assert [tag for tag, _ in outline.elements].count("script") == 1 and "img" not in {
@@ -236,7 +236,7 @@ def _long(tmp_path, lines=2000):
     source.write_text("\n".join(f"    float v{n} = {texts.get(n, 'f(v)')};  // line {n}" for n in range(1, lines + 1)))
     for op in trials.ops:
         op["file"] = str(source)
-    return Result(trials)
+    return RunResult(trials)
 
 
 def _browse(page, script, tmp_path, width=1200):

@@ -9,7 +9,7 @@ import pytest
 import synthetic
 from places import ROOT
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report import comparison
 from memsim.report.document import document, dumps
@@ -23,7 +23,7 @@ NUMBER = (int, float)
 
 @pytest.fixture(scope="module")
 def result():
-    return Result(synthetic.spmv(24))
+    return RunResult(synthetic.spmv(24))
 
 
 def _without_reads():
@@ -31,7 +31,7 @@ def _without_reads():
     trials.counters[:] = 0
     trials.memory_sum[:] = trials.memory_count[:] = trials.memory_histogram[:] = 0
     trials.latency_sum[:] = trials.latency_count[:] = trials.latency_histogram[:] = 0
-    return Result(trials)
+    return RunResult(trials)
 
 
 def _shape(value):
@@ -106,7 +106,7 @@ def test_the_contract_is_documented(result):
 
 
 def test_what_does_not_exist_is_null():
-    one, empty = document(Result(synthetic.spmv(1))), document(_without_reads())
+    one, empty = document(RunResult(synthetic.spmv(1))), document(_without_reads())
     assert one["ratios"]["l1_read"]["interval"] is None and one["ratios"]["l1_read"]["sd"] is None
     assert empty["ratios"]["l2_write"] == {"mean": None, "sd": None, "interval": None}
     assert empty["loads"][0]["x"] == {"mean": None, "interval": None}
@@ -135,7 +135,7 @@ def test_tables_fit_and_show_everything(result, by):
 def test_tables_print_a_dash_for_what_does_not_exist():
     text = tables(_without_reads())
     assert "nan" not in text and "–" in text
-    assert "nan" not in tables(Result(synthetic.spmv(1)))
+    assert "nan" not in tables(RunResult(synthetic.spmv(1)))
 
 
 @pytest.mark.parametrize(("traced", "launched", "wave", "noted"), [
@@ -144,14 +144,14 @@ def test_tables_print_a_dash_for_what_does_not_exist():
 def test_tables_say_when_the_trace_does_not_fill_the_gpu(traced, launched, wave, noted):
     trials = synthetic.spmv(2)
     trials.about["trace"] |= {"blocks": traced, "grid": [launched // 2, 2, 1], "wave_blocks": wave}
-    text = tables(Result(trials))
+    text = tables(RunResult(trials))
     assert ("note: the trace has 28 of 336 blocks, where tesla-c2050 holds 320 at a time" in text) is noted
     assert max(map(len, text.splitlines())) <= 100
 
 
 def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
     store.save(tmp_path / "result.h5", result.trials)
-    again = Result.load(tmp_path / "result.h5")
+    again = RunResult.load(tmp_path / "result.h5")
     assert tables(again) == tables(result) and dumps(again) == dumps(result)
 
 
@@ -160,7 +160,7 @@ def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
 def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
     from matplotlib.image import imread
 
-    written = plot(_without_reads() if trials is None else Result(synthetic.spmv(trials)), tmp_path / "figs")
+    written = plot(_without_reads() if trials is None else RunResult(synthetic.spmv(trials)), tmp_path / "figs")
     assert [path.name for path in written] == ["ratios.png", "convergence.png", "loads.png", "latency.png"]
     for path in written:
         image = imread(path)
@@ -169,7 +169,7 @@ def test_figures_are_images_also_of_degenerate_results(tmp_path, trials):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("others", [{"few": Result(synthetic.spmv(2))}, {"none": _without_reads()}, {}])
+@pytest.mark.parametrize("others", [{"few": RunResult(synthetic.spmv(2))}, {"none": _without_reads()}, {}])
 def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
     from matplotlib.image import imread
 
@@ -180,7 +180,7 @@ def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
 
 
 def test_several_results_share_one_axis_time_first(result):
-    figure = comparison.beside({"few": Result(synthetic.spmv(2)), "many": result})
+    figure = comparison.beside({"few": RunResult(synthetic.spmv(2)), "many": result})
     time, *ratios = figure.axes
     assert time.get_title() == "Kernel time, ms" and len(ratios) == 3
     drawn = [line.get_xdata()[0] for line in time.get_lines() if len(line.get_xdata()) == 1]

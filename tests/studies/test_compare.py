@@ -12,7 +12,7 @@ from synthetic import spmv
 from typer.testing import CliRunner
 
 import memsim
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.cli import app
 from memsim.support.errors import InputError
 
@@ -29,7 +29,7 @@ def pair(tmp_path_factory):
 
 
 def test_pairs_are_those_of_the_paired_t_test_and_narrower_than_welch(pair):
-    a, b, other = (Result.load(pair / f"{name}.h5") for name in ("a", "b", "other"))
+    a, b, other = (RunResult.load(pair / f"{name}.h5") for name in ("a", "b", "other"))
     found, apart = memsim.compare(a, b), memsim.compare(a, other)
     logs = [np.log(result.cycles.values) for result in (a, b, other)]
     its = stats.ttest_rel(logs[1], logs[0]).confidence_interval()
@@ -42,14 +42,14 @@ def test_pairs_are_those_of_the_paired_t_test_and_narrower_than_welch(pair):
 
 
 def test_trials_pair_by_number_however_many_each_has(pair):
-    a, b = (Result.load(pair / f"{name}.h5") for name in "ab")
+    a, b = (RunResult.load(pair / f"{name}.h5") for name in "ab")
     columns = {name: value[4:] for name, value in vars(b.trials).items() if isinstance(value, np.ndarray)}
-    fewer = memsim.compare(a, Result(dataclasses.replace(b.trials, **columns)))
+    fewer = memsim.compare(a, RunResult(dataclasses.replace(b.trials, **columns)))
     assert fewer.pairing.first.tolist() == list(range(4, 12)) and fewer.pairing.second.tolist() == list(range(8))
     changes = np.log(b.cycles.values[4:] / a.cycles.values[4:])
     assert fewer.log_time.change == pytest.approx(changes.mean())
     one = {name: value[:1] for name, value in vars(b.trials).items() if isinstance(value, np.ndarray)}
-    alone = memsim.compare(a, Result(dataclasses.replace(b.trials, **one)))
+    alone = memsim.compare(a, RunResult(dataclasses.replace(b.trials, **one)))
     assert "1 trial numbers" in alone.pairing.why_not and alone.speedup_interval is None and alone.speedup < 1
 
 
@@ -65,7 +65,7 @@ def test_loads_match_by_place_then_by_text_and_the_rest_is_listed():
     for op in other.ops:
         op["line"] += 2  # two lines were put in above
     other.ops[4]["text"] = "y[other]"
-    found = memsim.compare(Result(one), Result(other)).loads
+    found = memsim.compare(RunResult(one), RunResult(other)).loads
     assert [(row.text, row.place, row.there) for row in found.matched] == [
         ("row_ptr[row]", "spmv.py:41", "spmv.py:43"), ("row_ptr[row + 1]", "spmv.py:41", "spmv.py:43"),
         ("indices[j]", "spmv.py:43", "spmv.py:45"), ("val[j]", "spmv.py:44", "spmv.py:46"),
@@ -76,7 +76,7 @@ def test_loads_match_by_place_then_by_text_and_the_rest_is_listed():
 
 def test_results_of_two_conventions_are_refused():
     with pytest.raises(InputError, match="convention"):
-        memsim.compare(Result(spmv(), "model"), Result(spmv(), "traffic"))
+        memsim.compare(RunResult(spmv(), "model"), RunResult(spmv(), "traffic"))
 
 
 def _call(*arguments):

@@ -15,7 +15,7 @@ from memsim.cli import app
 from memsim.gpu.presets import load_gpu, override
 from memsim.studies.design import sampled
 from memsim.studies.ranges import made
-from memsim.studies.result import Case, StudyResult
+from memsim.studies.result import StudyCase, StudyTrials
 from memsim.studies.sobol import indices, is_saltelli, of_study
 from memsim.studies.sources import by_source
 from memsim.support.errors import InputError
@@ -71,7 +71,7 @@ def test_a_hierarchy_whose_latency_is_a_sum(tmp_path):
     h1 = memsim.simulate(trace, gpu, trials=1, warm=True).l1_read.mean
     expected = np.array([h1 * p["l1.hit_latency_cycles"] + (1 - h1) * p["l2.hit_latency_cycles"] for p in points])
     assert h1 > 0 and latency == pytest.approx(expected, rel=0.02)
-    study = StudyResult(points, [Case("walk", "tesla-c2050")], done)
+    study = StudyTrials(points, [StudyCase("walk", "tesla-c2050")], done)
     found = {one.name: one for one in of_study(study, "cycles").inputs}
     parts = {"l1.hit_latency_cycles": h1 * 100, "l2.hit_latency_cycles": (1 - h1) * 200}
     for name, part in parts.items():
@@ -83,13 +83,13 @@ def test_a_hierarchy_whose_latency_is_a_sum(tmp_path):
 def test_other_designs_and_unfinished_ones_are_refused():
     vary = {"l1.mshrs": made([1, 2, 4]), "l2.mshrs": made([8, 16])}
     points = sampled("saltelli", vary, 4, seed=0)
-    whole = StudyResult(points, [Case("k")], {})
+    whole = StudyTrials(points, [StudyCase("k")], {})
     assert is_saltelli(whole)
     with pytest.raises(InputError, match="16 points .* --resume"):
         of_study(whole, "cycles")
     for other in (sampled("random", vary, 16, seed=0), points[:-1], []):
         with pytest.raises(InputError, match="saltelli"):
-            of_study(StudyResult(other, [Case("k")], {}), "cycles")
+            of_study(StudyTrials(other, [StudyCase("k")], {}), "cycles")
 
 
 @pytest.mark.slow

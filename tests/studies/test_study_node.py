@@ -13,7 +13,7 @@ from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.execution import Execution
 from memsim.hierarchy.mapping import layout
 from memsim.studies import node
-from memsim.studies.node import Task
+from memsim.studies.node import NodeTask
 from memsim.trace.coalesce import coalesce
 from tests.parted_lanes import LONG, traced
 
@@ -56,7 +56,7 @@ def test_each_gpu_has_its_own_way_where_lanes_part(tmp_path):
     gpus = [override(load_gpu("tesla-v100"), {"sm.divergence": way}) for way in ("interleaved", "in_turn")]
 
     def cycles(order, folder):
-        tasks = [Task(trace.digest, Execution.of(trace, gpu, tmp_path / folder), 0, False) for gpu in order]
+        tasks = [NodeTask(trace.digest, Execution.of(trace, gpu, tmp_path / folder), 0, False) for gpu in order]
         return [int(node.replay(task, 0, trace.path).trial.cycles) for task in tasks]
 
     both, turn = cycles(gpus, "one")

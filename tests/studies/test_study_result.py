@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 import synthetic
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.report.study import conclusions
 from memsim.report.study import text as study_text
-from memsim.studies import Case, StudyResult
+from memsim.studies import StudyCase, StudyTrials
 from memsim.studies.effects import surely_less
 from memsim.support.errors import InputError
 
@@ -23,15 +23,15 @@ FEWER, MORE = synthetic.spmv(3, seed=1), synthetic.spmv(5, seed=2)
 @pytest.fixture
 def study():
     """Three points, the last of which was not simulated."""
-    return StudyResult(POINTS, [Case("spmv")], {(0, 0): FEWER, (1, 0): MORE})
+    return StudyTrials(POINTS, [StudyCase("spmv")], {(0, 0): FEWER, (1, 0): MORE})
 
 
 def test_outputs_are_those_of_the_results(study):
     found = study.output("l2_read")
     assert found.shape == (3, 5) and np.isnan(found[0, 3:]).all() and np.isnan(found[2]).all()
-    assert np.array_equal(found[1], Result(MORE).l2_read.values)
-    assert np.array_equal(study.output("time_ms")[0, :3], Result(FEWER).kernel_time.values)
-    assert study.means("tm")[:2].tolist() == [Result(one).memory_latency.mean for one in (FEWER, MORE)]
+    assert np.array_equal(found[1], RunResult(MORE).l2_read.values)
+    assert np.array_equal(study.output("time_ms")[0, :3], RunResult(FEWER).kernel_time.values)
+    assert study.means("tm")[:2].tolist() == [RunResult(one).memory_latency.mean for one in (FEWER, MORE)]
     assert study.varied == ("l1.ways", "gpu") and len(study.outputs) == 6
 
 
@@ -53,7 +53,7 @@ def test_an_xarray_has_ops_and_levels(study):
     assert found.sizes == {"point": 3, "trial": 5, "op": len(synthetic.OPS), "level": 3}
     loads = [op["kind"] == "load" for op in MORE.ops]
     l1 = (found.hit.sum("op") / found.asked.isel(op=loads).sum("op")).sel(level="l1", point=1)
-    assert np.allclose(l1, Result(MORE).l1_read.values, atol=1e-12)
+    assert np.allclose(l1, RunResult(MORE).l1_read.values, atol=1e-12)
 
 
 def _scaled(trials, factor, noise):
@@ -69,7 +69,7 @@ def _grid(factors):
     trials = {
         (number, 0): _scaled(base, factors(point), rng.normal(0, 0.004, 6)) for number, point in enumerate(points)
     }
-    return StudyResult(points, [Case("spmv", "tesla-c2050")], trials)
+    return StudyTrials(points, [StudyCase("spmv", "tesla-c2050")], trials)
 
 
 def test_a_study_begins_with_a_sentence():
@@ -89,12 +89,12 @@ def test_a_study_begins_with_a_sentence():
 
 
 def test_what_no_sentence_can_say():
-    lonely = StudyResult([{"l1.ways": 4}], [Case("spmv")], {(0, 0): FEWER})
+    lonely = StudyTrials([{"l1.ways": 4}], [StudyCase("spmv")], {(0, 0): FEWER})
     assert conclusions(lonely) == ["spmv: one point"]
-    diagonal = StudyResult([{"a": 1, "b": 1}, {"a": 2, "b": 2}], [Case("spmv")], {(0, 0): FEWER, (1, 0): MORE})
+    diagonal = StudyTrials([{"a": 1, "b": 1}, {"a": 2, "b": 2}], [StudyCase("spmv")], {(0, 0): FEWER, (1, 0): MORE})
     assert "no two of its points differ in a single field" in conclusions(diagonal)[0]
     one = synthetic.spmv(1)
-    single = StudyResult([{"l1.ways": 4}, {"l1.ways": 8}], [Case("spmv")], {(0, 0): one, (1, 0): one})
+    single = StudyTrials([{"l1.ways": 4}, {"l1.ways": 8}], [StudyCase("spmv")], {(0, 0): one, (1, 0): one})
     assert "one trial per point" in conclusions(single)[0]
 
 

@@ -10,11 +10,11 @@ from fake_trace import ALL, FakeTrace, machine, static_op
 
 from memsim.gpu.presets import load_gpu, override
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import ArrayInfo, Kind, Space
+from memsim.trace.schema import ArrayInfo, OpKind, Space
 from memsim.trace.transactions import BYPASS_FLAG, Transactions
 
 
-def one(gpu, addresses: list[int], width: int = 4, kind: Kind = Kind.load, mask: int = ALL, space=Space.global_):
+def one(gpu, addresses: list[int], width: int = 4, kind: OpKind = OpKind.load, mask: int = ALL, space=Space.global_):
     """Coalesce one instruction: (its transactions as {(first byte, bytes): count}, its slots)."""
     result = coalesce(FakeTrace([static_op(width, kind, space)], [(0, mask, addresses)]), gpu)
     return as_bytes(result, gpu), int(result.instructions["slots"][0])
@@ -116,8 +116,8 @@ def test_wide_accesses_are_issued_in_parts_before_5x():
 
 
 def test_stores_carry_the_sectors_they_touch():
-    assert one(machine("2.0"), SHIFTED, kind=Kind.store)[0] == {(128, 128): 1, (256, 32): 1}
-    assert one(machine("2.0", l1=False), [128, 160], kind=Kind.store, mask=3)[0] == {(128, 64): 1}
+    assert one(machine("2.0"), SHIFTED, kind=OpKind.store)[0] == {(128, 128): 1, (256, 32): 1}
+    assert one(machine("2.0", l1=False), [128, 160], kind=OpKind.store, mask=3)[0] == {(128, 64): 1}
 
 
 @pytest.mark.parametrize(
@@ -132,17 +132,17 @@ def test_stores_carry_the_sectors_they_touch():
     ],
 )
 def test_stores_say_which_sectors_they_cover_in_part(width, addresses, masks, partial):
-    for kind in Kind:
+    for kind in OpKind:
         result = coalesce(FakeTrace([static_op(width, kind)], [(0, ALL, addresses)]), machine("7.0"))
-        expected = (masks, partial) if kind is Kind.store else (result.masks.tolist(), [0] * len(result.masks))
+        expected = (masks, partial) if kind is OpKind.store else (result.masks.tolist(), [0] * len(result.masks))
         assert (result.masks.tolist(), result.partial.tolist()) == expected
 
 
 def test_atomics_on_one_address_are_serialized():
     """CUDA C Programming Guide 4.2, section 4.1."""
-    assert one(machine("2.0"), [128] * 32, kind=Kind.atomic)[0] == {(128, 32): 32}
-    assert one(machine("7.0"), SEQUENTIAL, kind=Kind.reduction)[0] == SECTORS
-    assert one(machine("7.0"), [128, 132, 128, 160], kind=Kind.atomic, mask=15)[0] == {(128, 32): 2, (160, 32): 1}
+    assert one(machine("2.0"), [128] * 32, kind=OpKind.atomic)[0] == {(128, 32): 32}
+    assert one(machine("7.0"), SEQUENTIAL, kind=OpKind.reduction)[0] == SECTORS
+    assert one(machine("7.0"), [128, 132, 128, 160], kind=OpKind.atomic, mask=15)[0] == {(128, 32): 2, (160, 32): 1}
 
 
 # CUDA C Programming Guide 4.2, appendix on compute capabilities: shared memory of 1.x and 2.x.
@@ -229,7 +229,7 @@ def test_an_asynchronous_copy_takes_the_data_stage_as_long_as_its_bytes():
 
 def test_what_leaves_l1_in_a_cycle_bounds_loads_alone():
     gpu = override(machine("8.6"), {"l1.banks": 32, "l1.bytes_per_cycle": 64})
-    for kind, wavefronts in ((Kind.load, 2), (Kind.store, 1)):
+    for kind, wavefronts in ((OpKind.load, 2), (OpKind.store, 1)):
         (record,) = coalesce(FakeTrace([static_op(4, kind)], [(0, ALL, [128] * 32)]), gpu).instructions
         assert record["wavefronts"] == wavefronts
 

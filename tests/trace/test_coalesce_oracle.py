@@ -18,7 +18,7 @@ from memsim.trace import coalesce as driver
 from memsim.trace import coalesce_loop, line_numbers
 from memsim.trace.coalesce import coalesce
 from memsim.trace.columns import FileColumn
-from memsim.trace.schema import NO_OP, ArrayInfo, Kind, LaunchShape, Space
+from memsim.trace.schema import NO_OP, ArrayInfo, LaunchShape, OpKind, Space
 from memsim.trace.transactions import Transactions
 
 CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "3.0", "3.5", "5.2", "6.0", "7.0", "8.6", "9.0"]
@@ -44,7 +44,7 @@ def accesses(draw):
         spread = 20 if shape == "few" else 3000
         scale = draw(st.sampled_from([1, width, 128]))
         addresses = [base + scale * k for k in draw(st.lists(st.integers(0, spread), min_size=n, max_size=n))]
-    kind = draw(st.sampled_from(list(Kind)))
+    kind = draw(st.sampled_from(list(OpKind)))
     spaces = [Space.global_, Space.global_, Space.local, Space.shared, Space.constant, Space.texture]
     space = draw(st.sampled_from(spaces))
     return width, kind, space, mask, addresses
@@ -92,10 +92,10 @@ def check_against_oracle(instructions, gpu, result: Transactions) -> None:
         else:
             expected = oracle.transactions(lanes, width, kind, model)
             wavefronts = oracle.wavefronts(lanes, width, kind, [line for line, _ in expected], model)
-        atomic = kind in (Kind.atomic, Kind.reduction)  # the order among serialized ones is free
+        atomic = kind in (OpKind.atomic, OpKind.reduction)  # the order among serialized ones is free
         assert (sorted(got) if atomic else got) == (sorted(expected) if atomic else expected)
         parts = (
-            oracle.partial(lanes, width, expected, model) if kind == Kind.store and expected else [0] * len(expected)
+            oracle.partial(lanes, width, expected, model) if kind == OpKind.store and expected else [0] * len(expected)
         )
         assert result.partial[span].tolist() == parts
         assert record["wavefronts"] == wavefronts
@@ -139,7 +139,9 @@ def equal(a: Transactions, b: Transactions) -> bool:
 
 
 def random_trace(rng, n=60) -> FakeTrace:
-    ops = [static_op(w, k, s) for w in (1, 4, 16) for k in Kind for s in (Space.global_, Space.shared, Space.constant)]
+    ops = [
+        static_op(w, k, s) for w in (1, 4, 16) for k in OpKind for s in (Space.global_, Space.shared, Space.constant)
+    ]
     rows = []
     for _ in range(n):
         mask = int(rng.integers(1, ALL))

@@ -10,7 +10,7 @@ import pytest
 from changing import changed
 
 import memsim
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report.page.source import sources
 from memsim.support.errors import InputError
@@ -49,7 +49,7 @@ def result_path(kernel):
 
 def test_the_text_is_shown_where_the_file_no_longer_lies(result_path, kernel):
     kernel.unlink()
-    (file,) = sources(Result.load(result_path), [])
+    (file,) = sources(RunResult.load(result_path), [])
     assert file.missing == "" and [line.number for line in file.lines if line.measure] == [6]
     assert file.lines[5].text == "        y[i] = x[i]  # <script>\\x1b[31m"
     assert [line.text for line in file.lines[6:]] == KERNEL.split("\n")[6:]
@@ -128,10 +128,10 @@ def test_more_than_is_ever_kept_is_not_read(result_path, monkeypatch):
 def test_a_result_of_before_sources_is_shown_with_the_file_that_is_here(result_path, kernel):
     with changed(result_path) as file:
         del file["sources"]
-    (file,) = sources(Result.load(result_path), [])
+    (file,) = sources(RunResult.load(result_path), [])
     assert file.missing == ""
     kernel.unlink()
-    (file,) = sources(Result.load(result_path), [])
+    (file,) = sources(RunResult.load(result_path), [])
     assert file.missing == "is not at hand"
 
 

@@ -30,9 +30,9 @@ from memsim.trace.schema import (
     Flag,
     Instructions,
     Issue,
-    Kind,
     KnownWaits,
     LaunchShape,
+    OpKind,
     Space,
     StaticOp,
 )
@@ -447,7 +447,7 @@ def test_a_trace_that_is_exchanged_between_two_readings_is_refused(path):
 
 
 def test_texts_of_a_trace_are_shown_on_one_line(tmp_path):
-    odd = StaticOp(Kind.load, Space.global_, 4, 0, 3, 9, "a\nb.py", "\x1b[31m")
+    odd = StaticOp(OpKind.load, Space.global_, 4, 0, 3, 9, "a\nb.py", "\x1b[31m")
     with TraceWriter(tmp_path / "t.h5", kernel="k\n2", source="s\r", parameters={"a\n": "b\t"}) as writer:
         writer.append(np.arange(1), chunk([[], []]))
         writer.finish(shape([[], []]), [odd], [ArrayInfo("x\u202e", Space.global_, 512, 4096, 4)])

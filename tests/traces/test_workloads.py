@@ -6,7 +6,7 @@ import pytest
 import memsim
 from memsim.gpu.presets import load_gpu
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 # Sectors loaded (L1 read hits and misses) and stored, by the hardware counters of a Quadro GV100 (Accel-Sim's
 # accelwattch_hw_profiler/hw_perf.csv); how many times larger than here the launch was, for kernels whose sectors grow
@@ -50,13 +50,13 @@ def sectors(transactions, kind):
 )
 def test_sectors_are_those_that_hardware_counted(name, parameters, loaded, stored, times, nearness):
     transactions = coalesce(memsim.trace(name, blocks="all", **parameters), load_gpu("quadro-gv100"))
-    assert times * sectors(transactions, Kind.store) == stored
-    assert times * sectors(transactions, Kind.load) == pytest.approx(loaded, rel=nearness)
+    assert times * sectors(transactions, OpKind.store) == stored
+    assert times * sectors(transactions, OpKind.load) == pytest.approx(loaded, rel=nearness)
 
 
 def test_sectors_of_intervals_that_begin_anywhere_are_near_those_that_hardware_counted():
     """Its keys are random, and not those of the sample; of loads, see above."""
     trace = memsim.trace("merge_intervals", blocks="all", n=1 << 18, run=1 << 14)
     transactions = coalesce(trace, load_gpu("quadro-gv100"))
-    assert 16 * sectors(transactions, Kind.store) == pytest.approx(439852 + 829970, rel=0.005)
-    assert 16 * sectors(transactions, Kind.load) == pytest.approx(152482 + 1127706, rel=0.035)
+    assert 16 * sectors(transactions, OpKind.store) == pytest.approx(439852 + 829970, rel=0.005)
+    assert 16 * sectors(transactions, OpKind.load) == pytest.approx(152482 + 1127706, rel=0.035)

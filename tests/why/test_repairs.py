@@ -15,7 +15,7 @@ import memsim
 from memsim import Launch, Thread, workload
 from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
-from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, Kind, KnownWaits
+from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, KnownWaits, OpKind
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
@@ -343,7 +343,7 @@ def test_a_load_that_is_handed_over_leaves_a_shuffle_in_its_gap(mixes):
     if mixes:
         table = np.resize(trace.issue.mixes, mixes)  # of which the trace uses the first ones
         trace = dataclasses.replace(trace, issue=dataclasses.replace(trace.issue, mixes=table))
-    loads = [op for op, of in enumerate(trace.ops) if of.kind is Kind.load]
+    loads = [op for op, of in enumerate(trace.ops) if of.kind is OpKind.load]
     repaired = _repaired(trace, Cause.exchange, tuple(loads))
     (was,), (now,) = trace.chunks(), repaired.chunks()
     handed = np.isin(was.op, loads)

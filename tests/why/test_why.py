@@ -14,10 +14,10 @@ from places import ROOT
 import memsim
 from experiments.cudamicrobench2021.inside import PAIRS
 from memsim import Launch, Thread, workload
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import LOAD_STORE, bandwidth_used, utilization
 from memsim.gpu.presets import load_gpu, override
-from memsim.models.mwp_cwp import Case
+from memsim.models.mwp_cwp import LimitingCase
 from memsim.report.document import document
 from memsim.report.why import why_text
 from memsim.sources.describe import Constant
@@ -31,7 +31,7 @@ from memsim.why.regime import too_few_warps
 from memsim.why.reuse import median_lines
 from memsim.why.site import sites
 from memsim.why.trees import of_few_elements
-from memsim.why.work import Work
+from memsim.why.work import ResultWork
 
 # CUDAMicroBench's pair -> what the paper says is wrong with the slow version, a GPU, and a size that fills it.
 EXPECTED = {
@@ -160,7 +160,7 @@ def test_the_hint_follows_what_limits_the_warps(threads, registers, shared, limi
     trace = memsim.trace(limited, gpu="tesla-v100", threads=threads, registers=registers, shared=shared)
     result = memsim.simulate(trace, gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
-    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=Case.few_warps)), result, 0.0)
+    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0)
     assert f"limited by {limiter};" in only.evidence and only.advice.startswith(advice)
 
 
@@ -168,7 +168,7 @@ def test_nothing_is_said_to_be_won_by_warps_with_which_the_model_takes_longer(mo
     monkeypatch.setattr(sys.modules[too_few_warps.__module__], "_won_by_full_sms", lambda of: -0.11)
     result = memsim.simulate(memsim.trace(limited, gpu="tesla-v100", registers=250), gpu="tesla-v100", trials=1, seed=1)
     of = regime(result, gpu_of(result))
-    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=Case.few_warps)), result, 0.0)
+    (only,) = too_few_warps(replace(of, prediction=replace(of.prediction, case=LimitingCase.few_warps)), result, 0.0)
     assert only.evidence.endswith("predicts no less time with full SMs") and only.excess == 0
 
 
@@ -255,7 +255,7 @@ def test_addresses_of_constants_cost_what_their_own_unit_takes():
 def test_constants_are_work_of_the_load_store_units_where_they_have_no_unit(gpu, own_unit):
     result = _result("svm", gpu, n=256, features=32, variant="constant")
     constants = [op["space"] == "constant" for op in result.trials.ops]
-    cycles = Work.of(result).cycles
+    cycles = ResultWork.of(result).cycles
     assert any(constants) and (cycles[constants] == 0).all() == own_unit
     units = result.cycles.mean * load_gpu(gpu).sm.count
     (busy,) = (part.busy for part in utilization(result) if part.name == LOAD_STORE)
@@ -264,14 +264,14 @@ def test_constants_are_work_of_the_load_store_units_where_they_have_no_unit(gpu,
 
 def test_files_without_profiles_are_refused():
     with pytest.raises(InputError, match=r"ops\.profile is missing; run the trace again"):
-        explanations(Result(synthetic.spmv(2)))
-    assert document(Result(synthetic.spmv(2)))["findings"] is None
+        explanations(RunResult(synthetic.spmv(2)))
+    assert document(RunResult(synthetic.spmv(2)))["findings"] is None
 
 
 @pytest.mark.parametrize(("file", "told"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
 def test_what_is_of_no_access_is_in_the_kernels_file(faultless, file, told):
     trials = replace(faultless.trials, ops=[op | {"file": file} for op in faultless.trials.ops])
-    assert kernel_file(Result(trials)) == told
+    assert kernel_file(RunResult(trials)) == told
 
 
 def test_another_trace_is_refused_where_nothing_is_found_too(faultless):

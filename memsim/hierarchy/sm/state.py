@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.gpu.choices import L1WritePolicy, WarpScheduler
 from memsim.hierarchy.cache.ways import WAY_FIELDS, Cache
-from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, Kind, LoadClass
+from memsim.trace.schema import INSTRUCTION_CLASSES, Flag, LoadClass, OpKind
 
 SLOTS = 64  # warp slots of an SM, at most
 EVENT_BITS = 17  # of an event's key that name a slot: those of second sides lie behind all SMs' (`sides`)
@@ -108,7 +108,7 @@ WRITE_POLICY = {
 WAITS = int(Flag.sequence) | int(Flag.barrier) | int(Flag.data)
 BARRIER, MASKED = int(Flag.barrier), int(Flag.masked)
 ARRIVES, AWAITS = int(Flag.arrives), int(Flag.awaits)  # at a phase of an mbarrier
-OP_LOAD, OP_STORE, OP_ATOMIC = int(Kind.load), int(Kind.store), int(Kind.atomic)
+OP_LOAD, OP_STORE, OP_ATOMIC = int(OpKind.load), int(OpKind.store), int(OpKind.atomic)
 
 
 class SMs(NamedTuple):

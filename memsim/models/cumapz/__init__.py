@@ -7,6 +7,9 @@ leaves several.
 """
 
 from memsim.models.cumapz.factors import Factors, estimate
-from memsim.models.cumapz.program import Buffer, Fetch, Program, Reference, Scratch, Threads
+from memsim.models.cumapz.program import Buffer, BufferFetch, CumapzProgram, Reference, ScratchReference, Threads
+from memsim.support.renamed import old_names
 
-__all__ = ["Buffer", "Factors", "Fetch", "Program", "Reference", "Scratch", "Threads", "estimate"]
+__all__ = ["Buffer", "Factors", "BufferFetch", "CumapzProgram", "Reference", "ScratchReference", "Threads", "estimate"]
+
+__getattr__ = old_names(__name__)

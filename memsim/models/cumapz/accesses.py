@@ -11,10 +11,10 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.models.cumapz.loops import count_bank_passes, move_bytes
-from memsim.models.cumapz.program import Index, Program, Threads
+from memsim.models.cumapz.program import CumapzProgram, Index, Threads
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import make_rules
-from memsim.trace.schema import Kind, Space, StaticOp
+from memsim.trace.schema import OpKind, Space, StaticOp
 
 HALF, WARP = 16, 32  # lanes whose accesses are looked at together, and lanes that take a branch together
 _AT_ONCE = 1 << 20  # threads
@@ -24,7 +24,7 @@ SUMS = ("reused", "bytes_buffered", "bytes_moved", "bytes_asked", "shared", "pas
 
 
 @dataclass
-class Counted:
+class CountedAccesses:
     """What a program accesses, whole grid.
 
     Attributes:
@@ -46,7 +46,7 @@ class Counted:
     diverged: int = 0
 
 
-class Part(Enum):
+class AccessPurpose(Enum):
     """What an access is for."""
 
     fetch = "fetch"  # from global memory, and to the same lanes' places in a buffer
@@ -54,7 +54,7 @@ class Part(Enum):
     scratch = "scratch"  # to shared memory that buffers nothing
 
 
-class Access(NamedTuple):
+class PhaseAccess(NamedTuple):
     """A fetch, or a reference, as some blocks execute it in one phase; arrays are [blocks, steps, threads].
 
     Attributes:
@@ -65,7 +65,7 @@ class Access(NamedTuple):
         places, served: elements of shared memory, and which lanes access it.
     """
 
-    part: Part
+    part: AccessPurpose
     number: int
     array: str
     elements: np.ndarray
@@ -74,16 +74,16 @@ class Access(NamedTuple):
     missed: np.ndarray
 
 
-def count(program: Program, gpu: GPU, first_blocks: int) -> Counted:
+def count(program: CumapzProgram, gpu: GPU, first_blocks: int) -> CountedAccesses:
     """Go through all blocks, except those that are like others.
 
     Args:
         first_blocks: whose channels are noted.
     """
-    counted = Counted(np.zeros((first_blocks, gpu.dram.channels), bool))
+    counted = CountedAccesses(np.zeros((first_blocks, gpu.dram.channels), bool))
     meter = _Meter(gpu, program.element_bytes)
     for blocks in _batches(program):
-        part = Counted(np.zeros((first_blocks, gpu.dram.channels), bool))
+        part = CountedAccesses(np.zeros((first_blocks, gpu.dram.channels), bool))
         split = np.zeros((len(program.references), len(blocks), -(-program.threads // WARP)), bool)
         for phase in range(program.phases):
             for access in walk(program, blocks, phase):
@@ -95,7 +95,7 @@ def count(program: Program, gpu: GPU, first_blocks: int) -> Counted:
     return counted
 
 
-def _batches(program: Program) -> Iterator[np.ndarray]:
+def _batches(program: CumapzProgram) -> Iterator[np.ndarray]:
     """Linear numbers of the blocks that are gone through."""
     rows = np.arange(0, program.grid[1], program.alike)
     blocks = (rows[:, None] * program.grid[0] + np.arange(program.grid[0])).ravel()
@@ -114,7 +114,7 @@ class _Meter:
     _room: tuple[np.ndarray, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        op = StaticOp(Kind.load, Space.global_, self.width, 0, 0, 0, "", "")
+        op = StaticOp(OpKind.load, Space.global_, self.width, 0, 0, 0, "", "")
         self._rule = make_rules([op], self.gpu)
         self._scratch = np.full(coalesce_loop.SCRATCH_SHAPE, coalesce_loop.EMPTY, np.int64)
         self._position = np.zeros(1, coalesce_loop.POSITION)
@@ -147,7 +147,7 @@ def _evaluated(index: Index, where: Index | None, threads: Threads) -> tuple[np.
     return elements, np.broadcast_to(where(threads) if where else True, shape)
 
 
-def walk(program: Program, blocks: np.ndarray, phase: int) -> Iterator[Access]:
+def walk(program: CumapzProgram, blocks: np.ndarray, phase: int) -> Iterator[PhaseAccess]:
     """What some blocks do in one phase: fill the buffers, then execute the references, then those of scratch memory.
 
     Args:
@@ -160,16 +160,18 @@ def walk(program: Program, blocks: np.ndarray, phase: int) -> Iterator[Access]:
             elements, active = _evaluated(fetch.index, fetch.where, threads)
             places = _evaluated(fetch.place, None, threads)[0] + buffer.base
             held.add(buffer.array, elements, places, active)
-            yield Access(Part.fetch, 0, buffer.array, elements, places, served=active, missed=active)
+            yield PhaseAccess(AccessPurpose.fetch, 0, buffer.array, elements, places, served=active, missed=active)
     for number, reference in enumerate(program.references):
         if not reference.last or phase == program.phases - 1:
             threads = program.at(blocks, phase, reference.steps)
             elements, active = _evaluated(reference.index, reference.where, threads)
             places, served = held.find(reference.array, elements, active)
-            yield Access(Part.reference, number, reference.array, elements, places, served, active & ~served)
+            yield PhaseAccess(
+                AccessPurpose.reference, number, reference.array, elements, places, served, active & ~served
+            )
     for number, scratch in enumerate(program.scratch):
         places, active = _evaluated(scratch.index, scratch.where, program.at(blocks, phase, scratch.steps))
-        yield Access(Part.scratch, number, "", places, places, active, np.zeros_like(active))
+        yield PhaseAccess(AccessPurpose.scratch, number, "", places, places, active, np.zeros_like(active))
 
 
 class _Held:
@@ -197,7 +199,7 @@ class _Held:
         return places[at], active & (keys[at] == wanted)
 
 
-def _add(counted: Counted, meter: _Meter, access: Access, split: np.ndarray) -> None:
+def _add(counted: CountedAccesses, meter: _Meter, access: PhaseAccess, split: np.ndarray) -> None:
     """Count one access; note in `split`, b1 [references, blocks, warps], which warps diverge."""
     moved, asked = meter.moved(access.elements, access.missed)
     groups, passes = meter.passes(access.places, access.served)
@@ -205,9 +207,9 @@ def _add(counted: Counted, meter: _Meter, access: Access, split: np.ndarray) -> 
     counted.bytes_asked += asked
     counted.shared += groups
     counted.passes += passes
-    if access.part == Part.fetch:
+    if access.part == AccessPurpose.fetch:
         counted.bytes_buffered += moved
-    elif access.part == Part.reference:
+    elif access.part == AccessPurpose.reference:
         counted.reused += int(access.served.sum())
         split[access.number] |= (_by_warp(access.served) & _by_warp(access.missed)).any(axis=1)
 
@@ -217,7 +219,7 @@ def _by_warp(lanes: np.ndarray) -> np.ndarray:
     return np.logical_or.reduceat(lanes, np.arange(0, lanes.shape[2], WARP), axis=2)
 
 
-def _note_channels(program: Program, gpu: GPU, touched: np.ndarray) -> None:
+def _note_channels(program: CumapzProgram, gpu: GPU, touched: np.ndarray) -> None:
     """The channels that the first blocks access in their first phase, past the buffers."""
     blocks = np.arange(min(len(touched), program.blocks))
     accesses = [(fetch.index, fetch.where, 1) for buffer in program.buffers for fetch in buffer.fetches]

@@ -7,8 +7,8 @@ from math import ceil, sqrt
 
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import occupancy
-from memsim.models.cumapz.accesses import WARP, Counted, count
-from memsim.models.cumapz.program import Program
+from memsim.models.cumapz.accesses import WARP, CountedAccesses, count
+from memsim.models.cumapz.program import CumapzProgram
 
 ENOUGH = 0.5  # of the warps an SM can hold: more hide no more latency (section 5.2)
 FACTORS = ("data_reuse", "lat_hiding", "bw_util", "ch_skew", "branch_eff", "shm_eff", "mpe")  # of Factors
@@ -34,7 +34,7 @@ class Factors:
     ch_skew: float
     branch_eff: float
     shm_eff: float
-    counted: Counted
+    counted: CountedAccesses
 
     @property
     def mpe(self) -> float:
@@ -42,7 +42,7 @@ class Factors:
         return self.data_reuse * self.lat_hiding * self.bw_util / self.ch_skew * self.branch_eff * sqrt(self.shm_eff)
 
 
-def estimate(program: Program, gpu: GPU) -> Factors:
+def estimate(program: CumapzProgram, gpu: GPU) -> Factors:
     """The factors of a program.
 
     Raises:
@@ -63,7 +63,7 @@ def estimate(program: Program, gpu: GPU) -> Factors:
 
 
 def factors_of(
-    counted: Counted, *, bytes_reused: int, fetches: float, occupied: float, branch_eff: float, skewed: bool
+    counted: CountedAccesses, *, bytes_reused: int, fetches: float, occupied: float, branch_eff: float, skewed: bool
 ) -> Factors:
     """Equations 1 to 6 of what was counted.
 
@@ -97,7 +97,7 @@ def first_blocks(gpu: GPU, resident: int, wide: int, element_bytes: int) -> int:
     return max(int(gpu.dram.channels * min(resident, pieces)), 1)
 
 
-def channel_skew(counted: Counted) -> float:
+def channel_skew(counted: CountedAccesses) -> float:
     """Equation 5. All on one channel is as bad as there are channels; even use of several is no skew."""
     blocks = counted.touched.sum(axis=0)
     used = blocks[blocks > 0]

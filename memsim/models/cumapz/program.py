@@ -52,7 +52,7 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Fetch:
+class BufferFetch:
     """A load from global memory to a shared buffer: a data fetch reference with its access reference.
 
     Attributes:
@@ -77,12 +77,12 @@ class Buffer:
     """
 
     array: str
-    fetches: tuple[Fetch, ...]
+    fetches: tuple[BufferFetch, ...]
     base: int = 0
 
 
 @dataclass(frozen=True)
-class Scratch:
+class ScratchReference:
     """An access to shared memory that buffers no array: element `index`, as in :class:`Reference`."""
 
     index: Index
@@ -91,7 +91,7 @@ class Scratch:
 
 
 @dataclass(frozen=True)
-class Program:
+class CumapzProgram:
     """A kernel's launch and references.
 
     Attributes:
@@ -110,7 +110,7 @@ class Program:
     block: tuple[int, int]
     references: tuple[Reference, ...]
     buffers: tuple[Buffer, ...] = ()
-    scratch: tuple[Scratch, ...] = ()
+    scratch: tuple[ScratchReference, ...] = ()
     phases: int = 1
     element_bytes: int = 4
     registers: int = 16

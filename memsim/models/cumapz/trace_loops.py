@@ -9,10 +9,10 @@ from memsim.models.cumapz.loops import SECTOR_BYTES
 from memsim.trace.bits import popcount
 from memsim.trace.coalesce_loop import ADDRESS, LANE, count_distinct, count_passes, emit_group, expand_lanes
 from memsim.trace.coalescing_rules import BANKS_ATOMIC
-from memsim.trace.schema import EXPLICIT, NO_OP, Flag, Kind, Space
+from memsim.trace.schema import EXPLICIT, NO_OP, Flag, OpKind, Space
 
 SEQUENCE, DATA, MASKED = int(Flag.sequence), int(Flag.data), int(Flag.masked)
-LOAD, STORE = int(Kind.load), int(Kind.store)
+LOAD, STORE = int(OpKind.load), int(OpKind.store)
 GLOBAL, SHARED = int(Space.global_), int(Space.shared)
 
 OP = np.dtype([("kind", "i8"), ("space", "i8"), ("width", "i8"), ("array", "i8")])

@@ -9,12 +9,12 @@ import numpy as np
 from memsim.gpu.config import GPU
 from memsim.gpu.occupancy import Occupancy
 from memsim.models.cumapz import trace_loops as loops
-from memsim.models.cumapz.accesses import Counted
+from memsim.models.cumapz.accesses import CountedAccesses
 from memsim.models.cumapz.factors import Factors, factors_of, first_blocks
 from memsim.trace import coalesce_loop
 from memsim.trace.coalescing_rules import SECTOR_BYTES, make_rules
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Flag, Kind, KnownWaits, Space
+from memsim.trace.schema import Flag, KnownWaits, OpKind, Space
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def estimate_trace(trace: Trace, gpu: GPU, held: Occupancy) -> Traced:
 
 def _fetches_seen(trace: Trace) -> bool:
     """Not in traces that count what each instruction waits for, as those of PTX do, and mark no store."""
-    stores = any(op.space is Space.shared and op.kind is Kind.store for op in trace.ops)
+    stores = any(op.space is Space.shared and op.kind is OpKind.store for op in trace.ops)
     if trace.issue.dependence is KnownWaits.sequence or not stores:
         return True
     return any(np.any(chunk.flags & Flag.data) for chunk in trace.chunks())
@@ -93,14 +93,14 @@ def _roles(trace: Trace) -> np.ndarray:
     ops = _table(trace)
     pending = np.zeros((loops.MOST_PENDING, 3), np.int64)
     copied = fills = np.zeros(len(ops), bool)
-    walks = 2 if ((ops["space"] == Space.shared) & (ops["kind"] == Kind.store)).any() else 0
+    walks = 2 if ((ops["space"] == Space.shared) & (ops["kind"] == OpKind.store)).any() else 0
     for _ in range(walks):  # the first finds which loads are copied
         loads, fills = np.zeros((len(ops), 2), np.int64), np.zeros(len(ops), bool)
         for chunk in trace.chunks():
             columns = chunk.op, chunk.flags, chunk.mask
             loops.find_fetches(chunk.first_instruction, columns, ops, pending, copied, loads, fills)
         copied = (ops["space"] == Space.global_) & (loads[:, 0] > 0) & (loads[:, 0] == loads[:, 1])
-    in_global, load = ops["space"] == Space.global_, ops["kind"] == Kind.load
+    in_global, load = ops["space"] == Space.global_, ops["kind"] == OpKind.load
     roles = np.full(len(ops), loops.OTHER, np.int64)
     roles[in_global] = loops.PLAIN
     roles[in_global & load & np.isin(ops["array"], ops["array"][copied])] = loops.UNSERVED
@@ -127,9 +127,9 @@ def _table(trace: Trace) -> np.ndarray:
     return np.array([(op.kind, op.space, op.width, op.array) for op in trace.ops], loops.OP)
 
 
-def _counted(roles: np.ndarray, sums: np.ndarray, touched: np.ndarray) -> Counted:
+def _counted(roles: np.ndarray, sums: np.ndarray, touched: np.ndarray) -> CountedAccesses:
     shared = sums[sums[:, loops.PASSES] > 0]
-    return Counted(
+    return CountedAccesses(
         touched,
         reused=int(sums[roles == loops.SERVED, loops.LANES_ACTIVE].sum()),
         bytes_buffered=int(sums[roles == loops.FETCH, loops.BYTES_MOVED].sum()),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.report.figures.convergence import convergence
 from memsim.report.figures.latency import latency, memory_density
 from memsim.report.figures.loads import loads
@@ -18,7 +18,7 @@ __all__ = ["FIGURES", "convergence", "latency", "loads", "memory_density", "plot
 FIGURES = {"ratios": ratios, "convergence": convergence, "loads": loads, "latency": latency}
 
 
-def plot(result: Result, folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
+def plot(result: RunResult, folder: str | Path, sheet: Sheet | None = None) -> list[Path]:
     """Write ``ratios``, ``convergence``, ``loads`` and ``latency`` to `folder`, made when missing.
 
     Args:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 
 from memsim.analysis.loads import Load
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Ratio
 from memsim.analysis.table import shortened
 from memsim.report.style import BLUE, GREEN, GREY, INK, ORANGE
@@ -17,19 +17,19 @@ TITLES = {"l1_read": "L1 read", "l2_read": "L2 read", "l2_write": "L2 write"}
 COLORS = dict(zip(TITLES, (BLUE, ORANGE, GREEN), strict=True))
 
 
-def caption(result: Result) -> str:
+def caption(result: RunResult) -> str:
     """Kernel, GPU, trials and seed."""
     trials = len(result.trials.trial)
     kernel = shortened(result.trials.about["trace"]["kernel"], 40)
     return f"{kernel} on {shortened(result.gpu, 40)}, {trials} trial{'s' * (trials != 1)}, seed {result.seed}"
 
 
-def accessed(result: Result) -> dict[str, Ratio]:
+def accessed(result: RunResult) -> dict[str, Ratio]:
     """The hit ratios that exist, by name."""
     return {name: ratio for name, ratio in result.ratios.items() if ratio.finite.size}
 
 
-def labels(result: Result, loads: Sequence[Load]) -> list[str]:
+def labels(result: RunResult, loads: Sequence[Load]) -> list[str]:
     """A short name of each load, unlike the others: its text and line; of compiled code the text of its source line.
 
     Where several loads of a line would be called alike, their arrays tell them apart.
@@ -44,7 +44,7 @@ def labels(result: Result, loads: Sequence[Load]) -> list[str]:
     ]
 
 
-def source_of(result: Result, load: Load) -> str:
+def source_of(result: RunResult, load: Load) -> str:
     """A load's text where it stands so in the source; of an instruction of compiled code, its source line."""
     lines = result.trials.sources.get(load.file) or []
     line = lines[load.line - 1].strip() if load.line and load.line <= len(lines) else ""

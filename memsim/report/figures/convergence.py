@@ -9,13 +9,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import t_factor
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, nothing
 from memsim.report.style import GREY, INK, panels
 
 
-def convergence(result: Result) -> Figure:
+def convergence(result: RunResult) -> Figure:
     """Against the number of trials: the ratios' standard deviation (the paper's figure 7), and half the 95 % interval.
 
     Both in percentage points. A dashed line is where the run was to stop.
@@ -34,7 +34,7 @@ def convergence(result: Result) -> Figure:
     return figure
 
 
-def _lines(axis: Axes, result: Result, title: str, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
+def _lines(axis: Axes, result: RunResult, title: str, of: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> None:
     axis.set_title(title)
     for name, ratio in accessed(result).items():
         count, sd = ratio.convergence()

@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullLocator, PercentFormatter
 
 from memsim.analysis.loads import Load
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.report.figures.common import caption, labels, nothing
 from memsim.report.figures.loads import most_waited
 from memsim.report.style import FARTHEST, GREY, INK, SERIES, legend_beside, narrow, panels
@@ -19,7 +19,7 @@ _CURVES = len(SERIES)
 _CLOSE = 50  # a logarithmic axis that spans less has ticks at 2 and 5 too
 
 
-def latency(result: Result) -> Figure:
+def latency(result: RunResult) -> Figure:
     """Probability density of main memory's latency (the paper's figure 3), and the loads' latencies, cumulated.
 
     The curves hold the whole tail: each ends at its load's slowest transaction.
@@ -37,7 +37,7 @@ def latency(result: Result) -> Figure:
     return figure
 
 
-def memory_density(axis: Axes, result: Result) -> None:
+def memory_density(axis: Axes, result: RunResult) -> None:
     """Probability density of the main-memory step's latency, cycles."""
     found = result.memory_distribution
     if not found.counts.any():

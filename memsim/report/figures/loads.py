@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from memsim.analysis.loads import Load
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.table import shortened
 from memsim.report.figures.common import caption, labels, nothing, source_of
 from memsim.report.style import FAR, FARTHEST, GREY, INK, NEAR, SERIES, narrow, panels
@@ -21,7 +21,7 @@ _READABLE = 0.06  # a segment smaller than that carries no text
 _REST = "#C4C4C4"
 
 
-def loads(result: Result) -> Figure:
+def loads(result: RunResult) -> Figure:
     """Left, each load's share of all latency; right, its expected latency X by level, and what was observed.
 
     The bars are after the paper's figure 8 (Baghsorkhi 2012): X by the level it comes from, with the 95 % interval of
@@ -45,7 +45,7 @@ def loads(result: Result) -> Figure:
     return figure
 
 
-def most_waited(result: Result, limit: int) -> list[Load]:
+def most_waited(result: RunResult, limit: int) -> list[Load]:
     """The `limit` loads that have an X with the largest share of all latency, in source order."""
     seen = [load for load in result.loads if load.distribution.counts.any() and np.isfinite(load.x.mean)]
     kept = sorted(seen, key=lambda load: -load.share.mean)[:limit]
@@ -62,7 +62,7 @@ def _left_out(waited: list[Load], shown: list[Load]) -> str:
     return f"; without bars: {what}, {share:.1f} % of the latency"
 
 
-def _shares(axis: Axes, result: Result, waited: list[Load], shown: list[Load]) -> None:
+def _shares(axis: Axes, result: RunResult, waited: list[Load], shown: list[Load]) -> None:
     names = [load.text if source_of(result, load) == load.text else load.array or load.text for load in shown]
     parts = [
         (name, load.share.mean, SERIES[n % len(SERIES)])

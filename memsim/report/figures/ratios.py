@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Ratio
 from memsim.report.figures.common import COLORS, TITLES, accessed, caption, intervals, nothing
 from memsim.report.style import GREY, INK, narrow, panels
@@ -15,7 +15,7 @@ from memsim.report.style import GREY, INK, narrow, panels
 _THIN = 1e-3  # trials that lie closer together than this make no histogram
 
 
-def ratios(result: Result) -> Figure:
+def ratios(result: RunResult) -> Figure:
     """A panel a ratio that trials differ in: the trials, and above them the mean's interval and that of one run.
 
     They are the paper's figures 5 and 6 (Baghsorkhi 2012).

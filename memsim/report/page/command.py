@@ -6,10 +6,10 @@ import shlex
 from math import prod
 from pathlib import Path, PurePath
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 
 
-def command(result: Result) -> str:
+def command(result: RunResult) -> str:
     """What to type: how the trace was made, as far as the file tells, and the run of these trials."""
     about = result.trials.about
     trace = about["trace"]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.report import comparison
 from memsim.report.changes import changes
 from memsim.report.compare import matched, pairing, ratio_rows, speed_up, times, verdict
 from memsim.report.page.pictures import svg
-from memsim.studies.compare import Comparison, compare
+from memsim.studies.compare import ResultComparison, compare
 
 _NAMES = ("line", "load", "array")
 _ALIKE = 0.02  # relative difference of latencies that no picture shows
 
 
-def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
+def comparisons(results: Mapping[str, RunResult]) -> dict[str, Any] | None:
     """Each other result seen from the first, and their pictures; None for a result alone."""
     if len(results) < 2:
         return None
@@ -38,7 +38,7 @@ def comparisons(results: Mapping[str, Result]) -> dict[str, Any] | None:
     }
 
 
-def _loads_differ(results: Mapping[str, Result]) -> bool:
+def _loads_differ(results: Mapping[str, RunResult]) -> bool:
     """Whether the loads' expected latencies are worth a picture: two equal bars tell nothing."""
     first, *others = (comparison.array_latencies(result) for result in results.values())
     return any(
@@ -47,7 +47,7 @@ def _loads_differ(results: Mapping[str, Result]) -> bool:
     )
 
 
-def _beside(label: str, found: Comparison) -> dict[str, Any]:
+def _beside(label: str, found: ResultComparison) -> dict[str, Any]:
     headers, lines = matched(found.loads, list(_NAMES))
     ratio_headers, ratio_lines = ratio_rows(found)
     what = changes(found.first, found.second)

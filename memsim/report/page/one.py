@@ -7,7 +7,7 @@ from math import prod
 from typing import Any
 
 from memsim.analysis.choices import Grouping
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.table import Table
 from memsim.analysis.tables import milliseconds, number, with_interval
 from memsim.analysis.utilization import utilization
@@ -34,7 +34,7 @@ _PLACES = (  # what a load's accesses may crowd: title, busiest place's and all 
 )
 
 
-def of_result(label: str, result: Result, place: int, causes: Sequence[Explanation] | None) -> dict[str, Any]:
+def of_result(label: str, result: RunResult, place: int, causes: Sequence[Explanation] | None) -> dict[str, Any]:
     """Everything of one result that the template asks for.
 
     Args:
@@ -74,7 +74,7 @@ def of_result(label: str, result: Result, place: int, causes: Sequence[Explanati
     }
 
 
-def _launch(result: Result) -> str:
+def _launch(result: RunResult) -> str:
     trace = result.trials.about["trace"]
     grid, block = ("×".join(map(str, trace[name])) for name in ("grid", "block"))
     blocks, traced = prod(trace["grid"]), trace["blocks"]
@@ -83,7 +83,7 @@ def _launch(result: Result) -> str:
     return f"grid {grid}, block {block}; {replayed} in {trials} trial{'s' * (trials != 1)}, seed {result.seed}"
 
 
-def _key_figures(result: Result) -> list[tuple[str, str, str]]:
+def _key_figures(result: RunResult) -> list[tuple[str, str, str]]:
     """Name, value, and what it is, of the numbers that come first."""
     moved = sum(result.counters["dram"]["sectors"].values()) * 32 / 1e6
     least = "at least " if result.is_least_time else ""
@@ -98,7 +98,7 @@ def _key_figures(result: Result) -> list[tuple[str, str, str]]:
     return found
 
 
-def _waiting(result: Result) -> list[tuple[str, float]]:
+def _waiting(result: RunResult) -> list[tuple[str, float]]:
     """The loads' expected latency by the level that it comes from, shares of the whole."""
     levels = [0.0, 0.0, 0.0]
     for load in result.loads:
@@ -130,7 +130,7 @@ def _table(table: Table[Any]) -> dict[str, Any]:
     return {"headers": table.headers, "lines": table.cells(), "right": table.right}
 
 
-def _crowding(result: Result) -> dict[str, Any]:
+def _crowding(result: RunResult) -> dict[str, Any]:
     """How much more than its share the busiest place gets, by load and sort of place; a heat map."""
     gpu, rows = result.trials.about["gpu"], []
     for op in result.trials.ops:

@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from memsim.analysis.l2_rates import l2_clocks
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.analysis.utilization import DRAM, L2, LOAD_STORE, SECTOR_BYTES, utilization, warp_instructions
 from memsim.report.figures.common import nothing
 from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
@@ -14,7 +14,7 @@ from memsim.report.style import BLUE, GREEN, INK, ORANGE, panels
 _COLORS = {"L1": BLUE, "L2": ORANGE, "DRAM": GREEN}
 
 
-def roofline(result: Result) -> Figure:
+def roofline(result: RunResult) -> Figure:
     """Warp instructions per second against warp instructions per 32-byte sector, a point per level below its roof.
 
     A level's sectors are those that it could have served while it was busy: one that is stored in part, or whose lanes
@@ -55,13 +55,13 @@ def roofline(result: Result) -> Figure:
     return figure
 
 
-def _peak(result: Result) -> float:
+def _peak(result: RunResult) -> float:
     """10⁹ warp instructions a second that all SMs can issue."""
     sm = result.trials.about["gpu"]["sm"]
     return sm["count"] * sm["issue_per_cycle"] / sm["issue_cycles"] * sm["clock_mhz"] / 1e3
 
 
-def _bandwidths(result: Result) -> dict[str, float]:
+def _bandwidths(result: RunResult) -> dict[str, float]:
     """10⁹ sectors a second of each level, all its units together."""
     gpu = result.trials.about["gpu"]
     sm, l2, dram = gpu["sm"], gpu["l2"], gpu["dram"]
@@ -74,7 +74,7 @@ def _bandwidths(result: Result) -> dict[str, float]:
     }
 
 
-def _busy(result: Result) -> dict[str, float]:
+def _busy(result: RunResult) -> dict[str, float]:
     """The busy share of each level's bandwidth, as the page's table has it."""
     names = {LOAD_STORE: "L1", L2: "L2", DRAM: "DRAM"}
     return {names[part.name]: part.busy for part in utilization(result) if part.name in names}

@@ -11,7 +11,7 @@ from typing import Any
 
 from memsim.analysis.choices import Grouping
 from memsim.analysis.loads import Load, array_name
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.report.page.highlight import highlighted
 from memsim.report.why import gain_text, is_reported
 from memsim.trace import source_text
@@ -65,7 +65,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Line:
+class SourceLine:
     """A line of the source; `measure` is None where it accesses no memory, `html` is its text with syntax marked."""
 
     number: int
@@ -85,11 +85,11 @@ class Source:
 
     name: str
     base: str
-    lines: list[Line]
+    lines: list[SourceLine]
     missing: str
 
 
-def sources(result: Result, causes: Sequence[Explanation]) -> list[Source]:
+def sources(result: RunResult, causes: Sequence[Explanation]) -> list[Source]:
     """The files with the kernel's accesses, the one with the largest share of latency first.
 
     Args:
@@ -136,17 +136,17 @@ def _source(
         return Source(*about, lines, "is too large to be kept" if name in texts else "is not available")
     marked = highlighted(name, text)
     both = zip(text, marked, strict=True)
-    lines += [Line(n, line, measures.get((name, n)), html) for n, (line, html) in enumerate(both, 1)]
+    lines += [SourceLine(n, line, measures.get((name, n)), html) for n, (line, html) in enumerate(both, 1)]
     return Source(*about, lines, "")
 
 
-def _without_text(number: int, ops: list[dict[str, Any]], measure: Measure) -> Line:
+def _without_text(number: int, ops: list[dict[str, Any]], measure: Measure) -> SourceLine:
     """Accesses instead of the text of a line."""
     text = "; ".join(dict.fromkeys(op["text"] for op in ops))
-    return Line(number, text, measure, escape(text))
+    return SourceLine(number, text, measure, escape(text))
 
 
-def _measure(ops: list[dict[str, Any]], load: Load | None, remedies: list[Remedy], result: Result) -> Measure:
+def _measure(ops: list[dict[str, Any]], load: Load | None, remedies: list[Remedy], result: RunResult) -> Measure:
     profiles = [op["profile"] for op in ops if "profile" in op]
     nan = float("nan")
     return Measure(

@@ -6,10 +6,10 @@ from typing import Any
 
 from memsim.report import study, study_figures
 from memsim.report.page.pictures import svg
-from memsim.studies import StudyResult
+from memsim.studies import StudyTrials
 
 
-def of_study(label: str, found: StudyResult) -> dict[str, Any]:
+def of_study(label: str, found: StudyTrials) -> dict[str, Any]:
     """Everything of one study that the template asks for."""
     return {
         "label": label,

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from memsim import __version__
-from memsim.analysis.result import Result
+from memsim.analysis.result import RunResult
 from memsim.report.page.compared import comparisons
 from memsim.report.page.one import of_result
 from memsim.report.page.studied import of_study
 from memsim.report.style import styled
-from memsim.studies import StudyResult
+from memsim.studies import StudyTrials
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.why import Explanation, explained, explanations
@@ -24,7 +24,7 @@ Causes = Mapping[str, Sequence[Explanation]]
 
 
 def write_page(
-    results: Mapping[str, Result], studies: Mapping[str, StudyResult], out: str | Path, causes: Causes | None = None
+    results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], out: str | Path, causes: Causes | None = None
 ) -> Path:
     """Write one page that shows results, each by itself and beside the first, and studies.
 
@@ -46,7 +46,7 @@ def write_page(
     return path
 
 
-def render(results: Mapping[str, Result], studies: Mapping[str, StudyResult], causes: Causes | None = None) -> str:
+def render(results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], causes: Causes | None = None) -> str:
     """The page's text."""
     script = _file("page.js")
     # Nothing but this script may run, whatever a source file or a kernel's name holds.
@@ -67,13 +67,13 @@ def render(results: Mapping[str, Result], studies: Mapping[str, StudyResult], ca
     return _environment().get_template("page.html.j2").render(content)
 
 
-def _causes(label: str, result: Result, causes: Causes) -> Sequence[Explanation] | None:
+def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Explanation] | None:
     if label in causes or not explained(result):
         return causes.get(label)
     return explanations(result)
 
 
-def _title(result: Result) -> str:
+def _title(result: RunResult) -> str:
     return f"{result.trials.about['trace']['kernel']} on {result.gpu}"
 
 

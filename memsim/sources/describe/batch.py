@@ -13,12 +13,12 @@ from memsim.sources.describe import compiled, gaps, waiting
 from memsim.sources.describe.arithmetic import Becomes
 from memsim.sources.describe.arrays import DeviceArray, check_vector
 from memsim.sources.describe.indexing import Index, linear
-from memsim.sources.describe.lanes import Lanes, Operand, Variable
-from memsim.sources.describe.masks import Context, Frame, Scope, Since, newest
+from memsim.sources.describe.lanes import Lanes, LaneVariable, Operand
+from memsim.sources.describe.masks import Context, Scope, Since, WarpFrame, newest
 from memsim.sources.describe.ops import ExpressionOps
-from memsim.sources.mixes import Mixes
+from memsim.sources.mixes import MixTable
 from memsim.sources.rows import SEQUENCE, START, log_barrier, log_compute, log_trailing
-from memsim.trace.schema import Kind, LaunchShape, Space
+from memsim.trace.schema import LaunchShape, OpKind, Space
 
 BYPASS_BYTES = 16  # of a lane's copy to shared memory: PTX ISA, cp.async: .cg caches in L2 only, and takes 16 bytes
 _READ_ONLY = {Space.constant: "constant", Space.texture: "a texture"}
@@ -40,7 +40,7 @@ class Batch:
         block_ids: np.ndarray,
         ops: ExpressionOps,
         log: BatchLog,
-        mixes: Mixes,
+        mixes: MixTable,
         fast_math: bool = False,
     ) -> None:
         self.shape, self.block_ids, self._ops, self._log, self._mixes = shape, block_ids, ops, log, mixes
@@ -52,7 +52,7 @@ class Batch:
         thread = np.arange(shape.warps_per_block * shape.warp_size).reshape(-1, shape.warp_size)
         mask = np.tile(thread < shape.threads_per_block, (len(block_ids), 1))
         bits = compiled.active_bits(mask)
-        frame = Frame(np.arange(n_warps, dtype=np.int32))
+        frame = WarpFrame(np.arange(n_warps, dtype=np.int32))
         self.context = self.root = Context(Scope(0), frame, None if mask.all() else mask, bits)
 
     # -- values
@@ -99,13 +99,13 @@ class Batch:
         context.used = newest(context.used, since)
         return Lanes(self, function(*values), since, context.frame, context.scope)
 
-    def variable(self, value: Operand, dtype: np.dtype) -> Variable:
+    def variable(self, value: Operand, dtype: np.dtype) -> LaneVariable:
         """A new variable of the current region."""
         data, since = self.matrix(value, dtype)
         context = self.context
-        return Variable(self, data.copy(), None if since is None else since.copy(), context.frame, context.scope)
+        return LaneVariable(self, data.copy(), None if since is None else since.copy(), context.frame, context.scope)
 
-    def assign(self, variable: Variable, value: Operand) -> None:
+    def assign(self, variable: LaneVariable, value: Operand) -> None:
         """Give the active lanes of a variable a new value."""
         if variable.scope is not self.context.scope:
             self.read(variable)  # checks that the variable may be used here
@@ -223,7 +223,7 @@ class Batch:
 
     def load(self, array: DeviceArray, index: Index, width: int, frame: FrameType) -> tuple[Lanes, ...]:
         """``width`` consecutive elements of every active lane, by one memory instruction."""
-        elements, op = self._access(array, index, Kind.load, width, frame)
+        elements, op = self._access(array, index, OpKind.load, width, frame)
         since = self._brought(op)
         return tuple(self._loaded(array, elements + k if k else elements, since) for k in range(width))
 
@@ -247,7 +247,7 @@ class Batch:
             raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes a lane; give 4, 8 or 16")
         into, _ = linear(self, to.info.name, to.shape, index)
         elements, op = self._access(
-            array, array_index, Kind.load, width, frame, bypass=nbytes == BYPASS_BYTES, copy=True
+            array, array_index, OpKind.load, width, frame, bypass=nbytes == BYPASS_BYTES, copy=True
         )
         self.check_active((into < 0) | (into > to.size - width), IndexError(f"an index of {to.info.name} is outside"))
         for k in range(width):
@@ -261,7 +261,7 @@ class Batch:
             each, loaded = self.matrix(value, array.dtype)
             data.append(each)
             since = newest(since, loaded)
-        elements, _ = self._access(array, index, Kind.store, len(values), frame, since)
+        elements, _ = self._access(array, index, OpKind.store, len(values), frame, since)
         for k, each in enumerate(data):
             bits = np.ascontiguousarray(each).view(array.as_bits.dtype)
             compiled.scatter(array.as_bits, elements + k, self.context.bits, self._offsets(array), bits)
@@ -272,7 +272,7 @@ class Batch:
         """One atomic of every active lane, lane after lane; the old values."""
         values, since = self.matrix(value, array.dtype)
         compares, compared = self.matrix(compare, array.dtype)
-        elements, op = self._access(array, index, Kind.atomic, 1, frame, newest(since, compared))
+        elements, op = self._access(array, index, OpKind.atomic, 1, frame, newest(since, compared))
         context = self.context
         old = np.empty(elements.shape, array.dtype)
         compiled.atomic(array.values, elements, context.bits, self._offsets(array), operation, values, compares, old)
@@ -282,7 +282,7 @@ class Batch:
         self,
         array: DeviceArray,
         index: Index,
-        kind: Kind,
+        kind: OpKind,
         width: int,
         frame: FrameType,
         data: Since = None,
@@ -304,14 +304,14 @@ class Batch:
         self._log_access(array, op, elements, width, since, data)
         load_class = self._ops.load_class(op)
         if load_class is not None:
-            sure = kind is not Kind.atomic
+            sure = kind is not OpKind.atomic
             waiting.bring(self._state, context.bits, context.frame.warps, int(load_class), sure)
         return elements, op
 
-    def _elements(self, array: DeviceArray, index: Index, kind: Kind, width: int) -> tuple[np.ndarray, Since]:
+    def _elements(self, array: DeviceArray, index: Index, kind: OpKind, width: int) -> tuple[np.ndarray, Since]:
         """The first element of every lane [rows, warp_size], of an access that may be, and what it depends on."""
         check_vector(width, array.dtype.itemsize)
-        if kind is not Kind.load and array.space in (Space.constant, Space.texture):
+        if kind is not OpKind.load and array.space in (Space.constant, Space.texture):
             raise TypeError(f"{array.info.name} is {_READ_ONLY[array.space]}; a kernel cannot write it")
         elements, since = linear(self, array.info.name, array.shape, index)
         if width > 1:

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from memsim.sources.describe.arithmetic import becomes, cast, conversions
-from memsim.sources.describe.masks import Frame, Scope, Since
+from memsim.sources.describe.masks import Scope, Since, WarpFrame
 from memsim.sources.describe.types import is_bool, operand_type
 
 if TYPE_CHECKING:
@@ -34,13 +34,13 @@ class Lanes(NDArrayOperatorsMixin):
     """A value of every lane; immutable.
 
     It may be used only inside the region (``where``, loop) it was computed in, where every active lane has it; to carry
-    a value out of a region assign it to a variable declared outside, see :class:`Variable`.
+    a value out of a region assign it to a variable declared outside, see :class:`LaneVariable`.
     """
 
     __slots__ = ("_batch", "data", "since", "frame", "scope", "op", "product")
 
     def __init__(
-        self, batch: Batch, data: np.ndarray, since: Since, frame: Frame, scope: Scope, op: int | None = None
+        self, batch: Batch, data: np.ndarray, since: Since, frame: WarpFrame, scope: Scope, op: int | None = None
     ) -> None:
         self._batch, self.data, self.since, self.frame, self.scope = batch, data, since, frame, scope
         self.op = op  # the atomic whose old value this is
@@ -87,7 +87,7 @@ class Lanes(NDArrayOperatorsMixin):
         return f"Lanes({self.data!r})"
 
 
-class Variable(Lanes):
+class LaneVariable(Lanes):
     """A value that changes, made by ``t.var``: assignments reach the active lanes only.
 
     ``v += x`` and the other in-place operators, and ``v.set(x)``, assign. ``w = v`` is another name for the same
@@ -100,41 +100,41 @@ class Variable(Lanes):
         """Assign to the active lanes, converted to the variable's type."""
         self._batch.assign(self, value)
 
-    def _assigned(self, ufunc: np.ufunc, other: Operand) -> Variable:
+    def _assigned(self, ufunc: np.ufunc, other: Operand) -> LaneVariable:
         self._batch.assign(self, ufunc(self, other))
         return self
 
-    def __iadd__(self, other: Operand) -> Variable:
+    def __iadd__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.add, other)
 
-    def __isub__(self, other: Operand) -> Variable:
+    def __isub__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.subtract, other)
 
-    def __imul__(self, other: Operand) -> Variable:
+    def __imul__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.multiply, other)
 
-    def __itruediv__(self, other: Operand) -> Variable:
+    def __itruediv__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.true_divide, other)
 
-    def __ifloordiv__(self, other: Operand) -> Variable:
+    def __ifloordiv__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.floor_divide, other)
 
-    def __imod__(self, other: Operand) -> Variable:
+    def __imod__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.remainder, other)
 
-    def __iand__(self, other: Operand) -> Variable:
+    def __iand__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.bitwise_and, other)
 
-    def __ior__(self, other: Operand) -> Variable:
+    def __ior__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.bitwise_or, other)
 
-    def __ixor__(self, other: Operand) -> Variable:
+    def __ixor__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.bitwise_xor, other)
 
-    def __ilshift__(self, other: Operand) -> Variable:
+    def __ilshift__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.left_shift, other)
 
-    def __irshift__(self, other: Operand) -> Variable:
+    def __irshift__(self, other: Operand) -> LaneVariable:
         return self._assigned(np.right_shift, other)
 
 

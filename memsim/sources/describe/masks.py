@@ -23,19 +23,19 @@ CROWDED = 0.75  # below this share of warps with active lanes, a region gets its
 Since = np.ndarray | None
 
 
-class Frame:
+class WarpFrame:
     """A set of warps of the batch: ``warps`` i4 [rows]; ``rows`` are its rows in the parent frame."""
 
-    def __init__(self, warps: np.ndarray, parent: Frame | None = None, rows: np.ndarray | None = None) -> None:
+    def __init__(self, warps: np.ndarray, parent: WarpFrame | None = None, rows: np.ndarray | None = None) -> None:
         self.warps, self.parent, self.rows = warps, parent, rows
         self._rows_in: dict[int, np.ndarray] = {}
         self.independent = np.full((len(warps), DEPENDENCES), -1, np.int32)
 
-    def select(self, rows: np.ndarray) -> Frame:
+    def select(self, rows: np.ndarray) -> WarpFrame:
         """The frame of some of its rows."""
-        return Frame(self.warps[rows], self, rows)
+        return WarpFrame(self.warps[rows], self, rows)
 
-    def rows_in(self, ancestor: Frame) -> np.ndarray:
+    def rows_in(self, ancestor: WarpFrame) -> np.ndarray:
         """The rows of its warps in an enclosing frame."""
         rows = self._rows_in.get(id(ancestor))
         if rows is None:
@@ -76,7 +76,7 @@ class Context:
     """
 
     scope: Scope
-    frame: Frame
+    frame: WarpFrame
     mask: np.ndarray | None
     bits: np.ndarray
     since: Since = None

@@ -46,7 +46,7 @@ def array_of(value: Any) -> Any:
     return value.values if isinstance(value, Constant | Texture) else value
 
 
-class Memory:
+class DescribedMemory:
     """Places the arrays among a kernel's arguments, and shared arrays as the kernel declares them.
 
     Attributes:

@@ -9,11 +9,11 @@ from itertools import islice
 from types import CodeType, FrameType
 
 from memsim.sources.describe.arrays import DeviceArray
-from memsim.trace.schema import NO_OP, Kind, LoadClass, StaticOp
+from memsim.trace.schema import NO_OP, LoadClass, OpKind, StaticOp
 
 
 @dataclass(frozen=True)
-class Position:
+class ExpressionPosition:
     """Where an expression stands: lines from 1, columns from 0 in bytes, as Python counts them."""
 
     filename: str
@@ -31,11 +31,11 @@ class Position:
         return " ".join(b"".join(lines).decode().split())
 
 
-def position(code: CodeType, instruction: int) -> Position:
+def position(code: CodeType, instruction: int) -> ExpressionPosition:
     """Where the expression of a bytecode instruction stands (``instruction``: offset in bytes)."""
     line, end_line, column, end_column = next(islice(code.co_positions(), instruction // 2, None))
     first = line or code.co_firstlineno
-    return Position(code.co_filename, first, end_line or first, column or 0, end_column or 0)
+    return ExpressionPosition(code.co_filename, first, end_line or first, column or 0, end_column or 0)
 
 
 class ExpressionOps:
@@ -48,14 +48,21 @@ class ExpressionOps:
     def __init__(self, shown: Callable[[str], str]) -> None:
         self._shown = shown
         # Two caches, as one expression has several bytecode offsets once the interpreter specializes it.
-        self._numbers: dict[tuple[CodeType, int, int, Kind, int], int] = {}
-        self._by_position: dict[tuple[Position, int, Kind, int], int] = {}
+        self._numbers: dict[tuple[CodeType, int, int, OpKind, int], int] = {}
+        self._by_position: dict[tuple[ExpressionPosition, int, OpKind, int], int] = {}
         self._ops: list[StaticOp] = []
         self._used: set[int] = set()
         self._by_data: set[int] = set()
 
     def at(
-        self, frame: FrameType, array: DeviceArray, kind: Kind, width: int, *, bypass: bool = False, copy: bool = False
+        self,
+        frame: FrameType,
+        array: DeviceArray,
+        kind: OpKind,
+        width: int,
+        *,
+        bypass: bool = False,
+        copy: bool = False,
     ) -> int:
         """The number of the op at the expression that ``frame`` executes now."""
         site = (frame.f_code, frame.f_lasti, array.number, kind, width)
@@ -68,7 +75,9 @@ class ExpressionOps:
             number = self._numbers[site] = self._by_position[key]
         return number
 
-    def _new(self, where: Position, array: DeviceArray, kind: Kind, width: int, bypass: bool, copy: bool) -> int:
+    def _new(
+        self, where: ExpressionPosition, array: DeviceArray, kind: OpKind, width: int, bypass: bool, copy: bool
+    ) -> int:
         if len(self._ops) >= NO_OP:
             raise RuntimeError(f"the kernel has more than {NO_OP} static ops")
         shown, column = self._shown(where.filename), where.column + 1
@@ -90,8 +99,8 @@ class ExpressionOps:
 
     def table(self) -> list[StaticOp]:
         """The ops by number; atomics whose old values nobody used are reductions."""
-        unused = (op.kind is Kind.atomic and number not in self._used for number, op in enumerate(self._ops))
+        unused = (op.kind is OpKind.atomic and number not in self._used for number, op in enumerate(self._ops))
         return [
-            replace(op, kind=Kind.reduction if is_unused else op.kind, by_data=number in self._by_data)
+            replace(op, kind=OpKind.reduction if is_unused else op.kind, by_data=number in self._by_data)
             for number, (op, is_unused) in enumerate(zip(self._ops, unused, strict=True))
         ]

@@ -7,7 +7,7 @@ import numpy as np
 from memsim.sources.batch_log import BatchLog
 from memsim.sources.describe.batch import Batch
 from memsim.sources.describe.failures import located
-from memsim.sources.describe.memory import Memory
+from memsim.sources.describe.memory import DescribedMemory
 from memsim.sources.describe.ops import ExpressionOps
 from memsim.sources.describe.thread import Thread
 from memsim.sources.describe.workload import Launch, Workload
@@ -29,7 +29,7 @@ class Recorder:
     def __init__(self, workload: Workload, launch: Launch) -> None:
         self._workload, self._launch = workload, launch
         self._shape = launch.shape
-        self._memory = Memory(dict(launch.arguments), launch.shared_bytes)
+        self._memory = DescribedMemory(dict(launch.arguments), launch.shared_bytes)
         self._ops = ExpressionOps(workload.show)
         self._log, self._mixes = BatchLog(), new_mixes()
         self._n_warps = 0

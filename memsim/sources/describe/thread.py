@@ -16,9 +16,9 @@ import numpy as np
 from memsim.sources.describe.arithmetic import CONTROL, INTEGER, ONE, SHUFFLE, TURN
 from memsim.sources.describe.arrays import DeviceArray
 from memsim.sources.describe.batch import Batch
-from memsim.sources.describe.lanes import Lanes, Operand, Variable
+from memsim.sources.describe.lanes import Lanes, LaneVariable, Operand
 from memsim.sources.describe.masks import Context, Scope, newest
-from memsim.sources.describe.memory import Memory
+from memsim.sources.describe.memory import DescribedMemory
 from memsim.sources.describe.types import common_type, literal_type
 
 LOOP_LIMIT = 1 << 17  # iterations of a loop with an open end
@@ -43,7 +43,7 @@ class Thread:
         lane_id, warp_id: position in the warp, and the warp's in its block.
     """
 
-    def __init__(self, batch: Batch, memory: Memory) -> None:
+    def __init__(self, batch: Batch, memory: DescribedMemory) -> None:
         self._batch, self._memory = batch, memory
         self.block_dim, self.grid_dim = Extent(*batch.shape.block), Extent(*batch.shape.grid)
         self._shared: dict[int, DeviceArray] = {}
@@ -90,7 +90,7 @@ class Thread:
 
     # -- values
 
-    def var(self, value: Operand, dtype: Any = None) -> Variable:
+    def var(self, value: Operand, dtype: Any = None) -> LaneVariable:
         """A variable: a value that assignments change in the active lanes.
 
         ``dtype`` is that of the value by default; an int literal makes an int32, a float literal a float32.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from memsim.jit.compiled import loop
-from memsim.sources.imported.sass import WIDTHS, Opcode, decode
+from memsim.sources.imported.sass import WIDTHS, RecordedOpcode, decode
 from memsim.sources.imported.text import shown
 from memsim.sources.imported.tokens import SPACE
 
@@ -74,12 +74,12 @@ class Opcodes:
     """
 
     def __init__(self) -> None:
-        self._known: list[Opcode] = []
+        self._known: list[RecordedOpcode] = []
         self.spot = np.zeros(4, np.int64)
         self.slots = np.zeros(_SLOTS, SLOT)
         self.pool = np.zeros(0, np.uint8)
 
-    def __getitem__(self, number: int) -> Opcode:
+    def __getitem__(self, number: int) -> RecordedOpcode:
         return self._known[number]
 
     def enter(self, block: bytearray, binary_version: int) -> None:

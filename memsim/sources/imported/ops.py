@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memsim.sources import local_memory
-from memsim.sources.imported.sass import Does, Opcode
-from memsim.trace.schema import ArrayInfo, Kind, Space, StaticOp
+from memsim.sources.imported.sass import Does, RecordedOpcode
+from memsim.trace.schema import ArrayInfo, OpKind, Space, StaticOp
 
 
 @dataclass(frozen=True)
-class Copy:
+class CopiedRange:
     """A range of device memory that the program filled: as near to an array as such a trace tells."""
 
     base: int
@@ -26,11 +26,11 @@ class ImportedOps:
         copies: ranges that name arrays ``copy1``, ``copy2`` ...; what lies in none is in an array ``global``.
     """
 
-    def __init__(self, copies: Sequence[Copy] = ()) -> None:
+    def __init__(self, copies: Sequence[CopiedRange] = ()) -> None:
         self._copies = sorted(copies, key=lambda copy: copy.base)
         self._bases = [copy.base for copy in self._copies]
         self._numbers = {copy: number for number, copy in enumerate(copies, 1)}
-        self._arrays: dict[tuple[Space, Copy | None], ArrayInfo] = {}
+        self._arrays: dict[tuple[Space, CopiedRange | None], ArrayInfo] = {}
         self.ops: list[StaticOp] = []
 
     @property
@@ -38,7 +38,15 @@ class ImportedOps:
         return list(self._arrays.values())
 
     def add(
-        self, opcode: Opcode, space: Space, address: int, text: str, file: str, *, line: int = 0, unread: bool = False
+        self,
+        opcode: RecordedOpcode,
+        space: Space,
+        address: int,
+        text: str,
+        file: str,
+        *,
+        line: int = 0,
+        unread: bool = False,
     ) -> int:
         """Number of a new static op.
 
@@ -49,13 +57,13 @@ class ImportedOps:
             text, file, line: the place in the source, as far as known.
             unread: of an atomic, that nobody reads the old value.
         """
-        kind = Kind.reduction if unread else opcode.kind
+        kind = OpKind.reduction if unread else opcode.kind
         if opcode.text.startswith("LDGSTS") and space is Space.shared:
-            kind = Kind.store  # its other half
+            kind = OpKind.store  # its other half
         array = self._array(space, address, opcode.width)
         bypass = opcode.bypass_l1 and space is Space.global_
         copy = opcode.text.startswith("LDGSTS") and space is not Space.shared
-        copy |= opcode.does is Does.bulk and kind is Kind.load
+        copy |= opcode.does is Does.bulk and kind is OpKind.load
         self.ops.append(StaticOp(kind, space, opcode.width, array, line, 0, file, text, bypass, copy))
         return len(self.ops) - 1
 
@@ -67,7 +75,7 @@ class ImportedOps:
             self._arrays[space, copy] = ArrayInfo(name, space, base, copy.bytes if copy else 0, width)
         return list(self._arrays).index((space, copy))
 
-    def _copy(self, address: int) -> Copy | None:
+    def _copy(self, address: int) -> CopiedRange | None:
         """The copy that holds an address; of several, the one that begins last."""
         for at in range(bisect_right(self._bases, address) - 1, -1, -1):
             copy = self._copies[at]

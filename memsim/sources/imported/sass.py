@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from memsim.sources.imported.units import UNITS, tensor_work, unit_of
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import OpKind, Space
 
 
 class Does(IntEnum):
@@ -40,7 +40,7 @@ class Where(IntEnum):
 
 
 @dataclass(frozen=True)
-class Opcode:
+class RecordedOpcode:
     """One opcode.
 
     Attributes:
@@ -55,7 +55,7 @@ class Opcode:
 
     text: str
     does: Does
-    kind: Kind = Kind.load
+    kind: OpKind = OpKind.load
     where: Where = Where.global_
     width: int = 4
     bypass_l1: bool = False
@@ -66,33 +66,33 @@ class Opcode:
     macs: int = 0
 
 
-_ACCESSES: dict[str, tuple[Kind, Where]] = {
-    "LDG": (Kind.load, Where.global_),
-    "LDS": (Kind.load, Where.shared),
-    "LDSM": (Kind.load, Where.shared),
-    "LDSLK": (Kind.load, Where.shared),
-    "LDL": (Kind.load, Where.local),
-    "LDC": (Kind.load, Where.constant),
-    "LD": (Kind.load, Where.generic),
-    "LDGSTS": (Kind.load, Where.both),
-    "STG": (Kind.store, Where.global_),
-    "STS": (Kind.store, Where.shared),
-    "STSCUL": (Kind.store, Where.shared),
-    "STL": (Kind.store, Where.local),
-    "ST": (Kind.store, Where.generic),
-    "ATOM": (Kind.atomic, Where.generic),
-    "ATOMG": (Kind.atomic, Where.global_),
-    "ATOMS": (Kind.atomic, Where.shared),
-    "RED": (Kind.reduction, Where.generic),
-    "REDG": (Kind.reduction, Where.global_),
-    "REDS": (Kind.reduction, Where.shared),
+_ACCESSES: dict[str, tuple[OpKind, Where]] = {
+    "LDG": (OpKind.load, Where.global_),
+    "LDS": (OpKind.load, Where.shared),
+    "LDSM": (OpKind.load, Where.shared),
+    "LDSLK": (OpKind.load, Where.shared),
+    "LDL": (OpKind.load, Where.local),
+    "LDC": (OpKind.load, Where.constant),
+    "LD": (OpKind.load, Where.generic),
+    "LDGSTS": (OpKind.load, Where.both),
+    "STG": (OpKind.store, Where.global_),
+    "STS": (OpKind.store, Where.shared),
+    "STSCUL": (OpKind.store, Where.shared),
+    "STL": (OpKind.store, Where.local),
+    "ST": (OpKind.store, Where.generic),
+    "ATOM": (OpKind.atomic, Where.generic),
+    "ATOMG": (OpKind.atomic, Where.global_),
+    "ATOMS": (OpKind.atomic, Where.shared),
+    "RED": (OpKind.reduction, Where.generic),
+    "REDG": (OpKind.reduction, Where.global_),
+    "REDS": (OpKind.reduction, Where.shared),
 }
 _BULK = {
-    "UTMALDG": Kind.load,
-    "UBLKCP": Kind.load,
-    "UTMASTG": Kind.store,
-    "UTMAREDG": Kind.reduction,
-    "UBLKRED": Kind.reduction,
+    "UTMALDG": OpKind.load,
+    "UBLKCP": OpKind.load,
+    "UTMASTG": OpKind.store,
+    "UTMAREDG": OpKind.reduction,
+    "UBLKRED": OpKind.reduction,
 }
 # These name an address, but move no data to where a warp sees it.
 _NO_ACCESS = {"CCTL", "CCTLL", "CCTLT", "QSPC", "SYNCS", "ARRIVES", "UTMAPF", "UBLKPF"}
@@ -102,7 +102,7 @@ _NUMERIC = re.compile(r"[USF]?(\d+)")
 WIDTHS = (1, 2, 4, 8, 16)
 
 
-def decode(text: str, binary_version: int = 70) -> Opcode:
+def decode(text: str, binary_version: int = 70) -> RecordedOpcode:
     """What the opcode does.
 
     Args:
@@ -121,22 +121,22 @@ def decode(text: str, binary_version: int = 70) -> Opcode:
         if binary_version < _KEPLER and where is Where.generic:
             where = Where.global_
         width = 16 if name == "LDSM" else _width(parts)
-        bypass = kind is Kind.load and ({"STRONG", "GPU"} <= set(parts) or "BYPASS" in parts)
-        return Opcode(text, Does.access, kind, where, width, bypass)
+        bypass = kind is OpKind.load and ({"STRONG", "GPU"} <= set(parts) or "BYPASS" in parts)
+        return RecordedOpcode(text, Does.access, kind, where, width, bypass)
     if name == "BAR":
         control = UNITS.index("control")
-        return Opcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV goes on
+        return RecordedOpcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV goes on
     if name == "DEPBAR" or name in _NOT_ISSUED:
-        return Opcode(text, Does.wait if name == "DEPBAR" else Does.end)
+        return RecordedOpcode(text, Does.wait if name == "DEPBAR" else Does.end)
     if name in _BULK:
-        kind = Kind.store if name == "UBLKCP" and parts[:1] == ["G"] else _BULK[name]
-        return Opcode(text, Does.bulk, kind, Where.global_, 16, bypass_l1=kind is Kind.load)
+        kind = OpKind.store if name == "UBLKCP" and parts[:1] == ["G"] else _BULK[name]
+        return RecordedOpcode(text, Does.bulk, kind, Where.global_, 16, bypass_l1=kind is OpKind.load)
     if name == "SYNCS" and "TRYWAIT" in parts:
-        return Opcode(text, Does.try_barrier, unit=UNITS.index("control"))
+        return RecordedOpcode(text, Does.try_barrier, unit=UNITS.index("control"))
     unit = unit_of(text)
     tensor, macs = tensor_work(text) if UNITS[unit] == "tensor" else (0, 0)
     known = name in _NO_ACCESS
-    return Opcode(text, Does.compute, known=known, commits="GMMA" in name, unit=unit, tensor=tensor, macs=macs)
+    return RecordedOpcode(text, Does.compute, known=known, commits="GMMA" in name, unit=unit, tensor=tensor, macs=macs)
 
 
 def space(where: Where) -> Space:

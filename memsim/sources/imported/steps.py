@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from memsim.sources.imported.sass import Where, decode
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 _LONG, _SHORT = 4, 5  # registers that stand for any load before, of memory and of shared memory
 _COPIES = "0000 ffffffff 0 DEPBAR 0 0"
@@ -37,7 +37,7 @@ class Step(NamedTuple):
         """The same, waiting for every load before it, and waited for by all that come after."""
         does = decode(self.opcode)
         register = _SHORT if does.where in (Where.shared, Where.constant) else _LONG
-        written = (register,) if does.kind in (Kind.load, Kind.atomic) else ()
+        written = (register,) if does.kind in (OpKind.load, OpKind.atomic) else ()
         return [_COPIES, self._replace(written=written, read=(_LONG, _SHORT)).line()]
 
 

@@ -20,7 +20,7 @@ _DERIVING = ("mov", "add", "sub", "mad", "cvta", "cvt", "or")  # what makes an a
 
 
 @dataclass(frozen=True)
-class Place:
+class AccessOrigin:
     """Where an access goes.
 
     Attributes:
@@ -39,7 +39,7 @@ class Place:
     constant: bool
 
 
-def may_meet(one: Place, other: Place) -> bool:
+def may_meet(one: AccessOrigin, other: AccessOrigin) -> bool:
     """Whether two accesses may touch the same bytes, one of them a store."""
     if one.constant or other.constant:
         return False
@@ -61,7 +61,7 @@ class Places:
     def __init__(self, instructions: Sequence[Instruction]) -> None:
         self._variables = _variables(instructions)
 
-    def of(self, one: Instruction, written: dict[str, int]) -> Place | None:
+    def of(self, one: Instruction, written: dict[str, int]) -> AccessOrigin | None:
         """Where an access goes; None where that cannot be told, so that it may meet any.
 
         Args:
@@ -81,7 +81,7 @@ class Places:
         else:
             return None
         first = address.offset + (address.base.offset if isinstance(address.base, Symbol) else 0)
-        return Place(_named_space(one), base, variable, first, first + width_of_access(one), one.has("nc"))
+        return AccessOrigin(_named_space(one), base, variable, first, first + width_of_access(one), one.has("nc"))
 
 
 def _named_space(one: Instruction) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.device import Device
+from memsim.sources.ptx.device import KernelMachine
 from memsim.sources.ptx.machine import tables
 from memsim.sources.ptx.machine.codes import (
     ALL_LANES,
@@ -19,10 +19,10 @@ from memsim.sources.ptx.machine.codes import (
     REPEATS,
     STATUS,
     WARP_FIELDS,
-    Status,
     Stop,
+    WarpStatus,
 )
-from memsim.sources.ptx.machine.tables import Machine
+from memsim.sources.ptx.machine.tables import MachineArrays
 from memsim.sources.rows import START
 
 MOST_BYTES = 1 << 30  # of registers, local and shared memory of blocks that run together
@@ -30,28 +30,28 @@ MOST_BLOCKS = 1 << 12
 _PER_WARP = ("registers", "predicates", "pcs", "masks", "records", "pending", "committed")
 
 
-def can_join(device: Device, stop: Stop) -> bool:
+def can_join(device: KernelMachine, stop: Stop) -> bool:
     """Whether a stop may be a block that waits for later blocks."""
     m = device.machine
     if device.team != 1 or device.launch.n_blocks == 1:
         return False
-    waits = bool((m.records[:, STATUS] == Status.yielded).any())
+    waits = bool((m.records[:, STATUS] == WarpStatus.yielded).any())
     return stop == Stop.spinning or stop == Stop.deadlock and (waits or int(m.status[tables.IDLE]) > 0)
 
 
-def waits_for_host(device: Device, stop: Stop) -> bool:
+def waits_for_host(device: KernelMachine, stop: Stop) -> bool:
     """Whether a stop may be a kernel that waits for what the host does; if so, its warps go on when it runs again."""
     records, status = device.machine.records, device.machine.status
-    yielded = records[:, STATUS] == Status.yielded
+    yielded = records[:, STATUS] == WarpStatus.yielded
     if stop != Stop.spinning and not (stop == Stop.deadlock and (yielded.any() or int(status[tables.IDLE]) > 0)):
         return False
-    records[yielded, STATUS] = Status.ready
+    records[yielded, STATUS] = WarpStatus.ready
     records[:, REPEATS] = 0
     status[tables.IDLE] = 0
     return True
 
 
-def joined_blocks(device: Device, first: int) -> np.ndarray:
+def joined_blocks(device: KernelMachine, first: int) -> np.ndarray:
     """The numbers of the blocks that run together from one that waits."""
     m = device.machine
     block = m.registers[0].nbytes * device.warps + m.shared.shape[1]
@@ -68,7 +68,7 @@ class CoResident:
         ids: numbers of the team's blocks; the first is the one that waits.
     """
 
-    def __init__(self, device: Device, ids: np.ndarray) -> None:
+    def __init__(self, device: KernelMachine, ids: np.ndarray) -> None:
         self._device, self._alone = device, device.machine
         self._shared = np.zeros((len(ids), self._alone.shared.shape[1]), np.uint8)
         self._local = np.zeros((len(ids) * device.warps * LANES, int(self._alone.grid[tables.LOCAL_BYTES])), np.uint8)
@@ -86,7 +86,7 @@ class CoResident:
         )
         device.team = 1
 
-    def _joined(self, ids: np.ndarray) -> Machine:
+    def _joined(self, ids: np.ndarray) -> MachineArrays:
         alone, warps, count = self._alone, self._device.warps, len(ids)
         grid, hosts, status = alone.grid.copy(), alone.hosts.copy(), alone.status
         grid[[tables.TEAM, tables.SHARED_HOST]] = count, self._shared.ctypes.data
@@ -108,11 +108,11 @@ class CoResident:
             self._start(m, block, int(ids[block]), base)
         status[[tables.TEAM_NUMBER, tables.LAST_TEAM, tables.IDLE]] = 0, 1, 0
         waiting = m.records[:warps]
-        waiting[waiting[:, STATUS] == Status.yielded, STATUS] = Status.ready
+        waiting[waiting[:, STATUS] == WarpStatus.yielded, STATUS] = WarpStatus.ready
         waiting[:, REPEATS] = 0
         return m
 
-    def _start(self, m: Machine, block: int, number: int, base: int) -> None:
+    def _start(self, m: MachineArrays, block: int, number: int, base: int) -> None:
         """Make one of the other blocks ready, as the machine does when blocks run one after another."""
         warps, (x, y, _) = self._device.warps, self._device.launch.grid
         here = slice(block * warps, (block + 1) * warps)

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from memsim.sources.batch_log import BatchLog
-from memsim.sources.ptx.launch import Launch
-from memsim.sources.ptx.layout import Layout
+from memsim.sources.ptx.launch import PtxLaunch
+from memsim.sources.ptx.layout import KernelLayout
 from memsim.sources.ptx.lowering.builder import LANE_SPECIALS, SINK, SPECIALS
 from memsim.sources.ptx.machine import rare, tables
 from memsim.sources.ptx.machine.access import ORIGIN
@@ -27,11 +27,11 @@ from memsim.sources.ptx.machine.codes import (
     Micro,
 )
 from memsim.sources.ptx.machine.log import UNNUMBERED
-from memsim.sources.ptx.machine.tables import Machine
+from memsim.sources.ptx.machine.tables import MachineArrays
 from memsim.sources.ptx.machine.tensors import MOST_COLUMNS, MOST_DEPTH, ROWS
-from memsim.sources.ptx.memory import Memory, RegionTable
-from memsim.sources.ptx.mixes import Mixes
-from memsim.sources.ptx.program import Program
+from memsim.sources.ptx.memory import DeviceMemory, RegionTable
+from memsim.sources.ptx.mixes import LaunchMixes
+from memsim.sources.ptx.program import LoweredKernel
 from memsim.sources.ptx.textures import table_of
 from memsim.sources.rows import STATE
 from memsim.sources.sass.constants import put_extents
@@ -53,7 +53,7 @@ class _HostMemory:
         }  # fmt: skip
 
 
-class Device:
+class KernelMachine:
     """The machine of a launch, and what the trace calls its arrays.
 
     Args:
@@ -65,7 +65,14 @@ class Device:
     """
 
     def __init__(
-        self, launch: Launch, program: Program, layout: Layout, memory: Memory, mixes: Mixes, batch: int, tracing: bool
+        self,
+        launch: PtxLaunch,
+        program: LoweredKernel,
+        layout: KernelLayout,
+        memory: DeviceMemory,
+        mixes: LaunchMixes,
+        batch: int,
+        tracing: bool,
     ) -> None:
         self.launch, self.layout, self._program = launch, layout, program
         self.warps = -(-launch.threads // LANES)
@@ -95,7 +102,7 @@ class Device:
                     return one.texel_bytes
         return 0
 
-    def relaunch(self, launch: Launch, parameters: np.ndarray, memory: Memory, changed: bool) -> None:
+    def relaunch(self, launch: PtxLaunch, parameters: np.ndarray, memory: DeviceMemory, changed: bool) -> None:
         """Make ready for another launch of the same kernel and extents.
 
         Args:
@@ -113,7 +120,7 @@ class Device:
             self.machine = self.machine._replace(**columns, recent=recent)
             self.machine.grid[[tables.SHARED_ROW, tables.LOCAL_ROW]] = self.shared_row, self.local_row
 
-    def retrace(self, launch: Launch, parameters: np.ndarray, memory: Memory, batch: int) -> None:
+    def retrace(self, launch: PtxLaunch, parameters: np.ndarray, memory: DeviceMemory, batch: int) -> None:
         """Make ready to trace another launch of the same kernel, whose grid may be another one.
 
         Args:
@@ -146,7 +153,7 @@ class Device:
         self.local_memory = np.zeros((self.team * self.warps * LANES, max(self.layout.local_bytes, 1)), np.uint8)
         self._parameters = self.layout.parameters.copy()
 
-    def _regions(self, memory: Memory) -> tuple[list[ArrayInfo], dict[str, np.ndarray]]:
+    def _regions(self, memory: DeviceMemory) -> tuple[list[ArrayInfo], dict[str, np.ndarray]]:
         """The trace's arrays, and the machine's columns of all regions in order of address."""
         table = memory.table()
         arrays = list(table.infos)
@@ -206,7 +213,7 @@ class Device:
     def _has_mbarriers(self) -> bool:
         return bool((self._program.code[:, OP] == Micro.mbarrier).any())
 
-    def _machine(self, columns: dict[str, np.ndarray], batch: int, tracing: bool) -> Machine:
+    def _machine(self, columns: dict[str, np.ndarray], batch: int, tracing: bool) -> MachineArrays:
         builder, n = self._program.builder, len(self._program.code)
         warps = self.team * self.warps
         self._cell = np.zeros(1, np.int64)
@@ -257,7 +264,7 @@ class Device:
         }
         named |= columns
         named |= {name: np.zeros(LANES, np.int64) for name in ("row", "lanes", "address", "some", "place")}
-        return Machine(**named)
+        return MachineArrays(**named)
 
     def _specials(self) -> tuple[str, ...]:
         """Registers that change with the block; in a grid of single blocks all have rank 0."""
@@ -292,7 +299,7 @@ class Device:
             if name in builder.rows and name in values:
                 registers[:, builder.rows[name]] = values[name]
 
-    def _fill_banks(self, memory: Memory) -> None:
+    def _fill_banks(self, memory: DeviceMemory) -> None:
         """Rows of words in constant banks: bank 0 is the parameters' buffer, bank 3 variables in constant memory."""
         words = self._parameters[: len(self._parameters) & -4].view(np.uint32)
         for (bank, offset), row in self._program.builder.bank_rows.items():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.machine import tables
 from memsim.sources.ptx.machine.codes import COUNT, LANES, MASK, NUMBER, Stop
-from memsim.sources.ptx.machine.tables import Machine
+from memsim.sources.ptx.machine.tables import MachineArrays
 from memsim.sources.ptx.module import Instruction
-from memsim.sources.ptx.program import Program
+from memsim.sources.ptx.program import LoweredKernel
 from memsim.support.errors import InputError
 
 PROBLEMS = {
@@ -56,7 +56,7 @@ class KernelFailure(InputError):
         return InputError, (self.where, self.field, self.problem)
 
 
-def failure(stop: Stop, launch: Launch, program: Program, machine: Machine) -> KernelFailure:
+def failure(stop: Stop, launch: PtxLaunch, program: LoweredKernel, machine: MachineArrays) -> KernelFailure:
     """The error for what stopped the machine: the line of the PTX, and of the source where it is known."""
     status = machine.status
     one = program.origin[int(status[tables.STOP_PC])]
@@ -70,7 +70,7 @@ def failure(stop: Stop, launch: Launch, program: Program, machine: Machine) -> K
     return KernelFailure(where, one.text, f"{PROBLEMS[stop]}{source}", fault)
 
 
-def _fault(stop: Stop, launch: Launch, one: Instruction, machine: Machine) -> Fault:
+def _fault(stop: Stop, launch: PtxLaunch, one: Instruction, machine: MachineArrays) -> Fault:
     status = machine.status
     warp = int(status[tables.WARP_NOW]) % len(machine.records)
     block, lane = warp_place(machine, warp, launch), 0
@@ -83,7 +83,7 @@ def _fault(stop: Stop, launch: Launch, one: Instruction, machine: Machine) -> Fa
     )
 
 
-def warp_place(machine: Machine, warp: int, launch: Launch) -> tuple[int, int, int]:
+def warp_place(machine: MachineArrays, warp: int, launch: PtxLaunch) -> tuple[int, int, int]:
     """The block of a warp of the team, as its index in the grid."""
     number = int(machine.records[warp, NUMBER]) // int(machine.grid[tables.WARPS])
     return index_of(number, launch.grid)

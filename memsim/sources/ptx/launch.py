@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from memsim.sources.ptx.module import Function, Module, Variable
+from memsim.sources.ptx.module import Function, Module, PtxVariable
 from memsim.sources.ptx.origin import Origin
 from memsim.sources.ptx.text import parse
 from memsim.sources.sass.disassembly import SassInstruction
@@ -27,7 +27,7 @@ MOST_SHARED = 1 << 24  # bytes of a block's shared memory
 
 
 @dataclass(frozen=True)
-class Launch:
+class PtxLaunch:
     """How a kernel is launched.
 
     Attributes:
@@ -128,7 +128,7 @@ class Launch:
             raise InputError(self.source, "cluster", f"is {self.cluster}; the grid's {self.grid} must be multiples")
 
 
-def with_code(launch: Launch, sass: SassKernel | str) -> Launch:
+def with_code(launch: PtxLaunch, sass: SassKernel | str) -> PtxLaunch:
     """A launch that runs as machine code, or as PTX for a reason; its trace says which."""
     if prod(launch.cluster) > 1:
         sass = "clusters of blocks do not run as machine code"
@@ -144,7 +144,7 @@ def parsed(text: str, where: str) -> Module:
     return parse(text, where)
 
 
-def places(parameters: Sequence[Variable]) -> list[int]:
+def places(parameters: Sequence[PtxVariable]) -> list[int]:
     """Where each parameter begins in the buffer of all (each aligned to its own alignment)."""
     found, at = [], 0
     for one in parameters:
@@ -154,7 +154,7 @@ def places(parameters: Sequence[Variable]) -> list[int]:
     return found
 
 
-def parameter_bytes(launch: Launch, function: Function) -> bytes:
+def parameter_bytes(launch: PtxLaunch, function: Function) -> bytes:
     """The buffer of a kernel's parameters.
 
     Raises:
@@ -177,7 +177,7 @@ def parameter_bytes(launch: Launch, function: Function) -> bytes:
     return bytes(buffer)
 
 
-def _argument(launch: Launch, number: int, value: Any, parameter: Variable) -> bytes:
+def _argument(launch: PtxLaunch, number: int, value: Any, parameter: PtxVariable) -> bytes:
     """The bytes of one argument in its parameter."""
     if isinstance(value, bytes | bytearray | memoryview):
         data = bytes(value)

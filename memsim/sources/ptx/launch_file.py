@@ -11,8 +11,8 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import trace_paths
-from memsim.sources.ptx.launch import Launch, parsed, with_code
-from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.launch import PtxLaunch, parsed, with_code
+from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.origin import beside
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
@@ -55,10 +55,10 @@ def trace_ptx(
         if name not in given:
             raise InputError(description, name, f"is not set; give grid, block and arguments to launch {ptx} with")
     entry = _entry(ptx, text, kernel or given.get("kernel"))
-    memory, note = Memory(), ""
+    memory, note = DeviceMemory(), ""
     if registers is None:
         registers, note = registers_of(needs_of(text, entry, gpu), entry)
-    launch = Launch(
+    launch = PtxLaunch(
         ptx=text,
         kernel=entry,
         grid=_extents(description, given, "grid"),
@@ -124,7 +124,7 @@ def _extents(description: Path, given: Mapping[str, Any], name: str) -> tuple[in
     return x, y, z
 
 
-def _arguments(description: Path, given: Any, memory: Memory) -> Iterator[Any]:
+def _arguments(description: Path, given: Any, memory: DeviceMemory) -> Iterator[Any]:
     """The kernel's arguments: numbers as they are, and the device addresses of arrays."""
     named = given.items() if isinstance(given, Mapping) else ((f"argument{k}", one) for k, one in enumerate(given))
     for name, value in named:
@@ -134,7 +134,7 @@ def _arguments(description: Path, given: Any, memory: Memory) -> Iterator[Any]:
         yield _address(value, str(name), memory) if isinstance(value, np.ndarray) else value
 
 
-def _address(array: np.ndarray, name: str, memory: Memory) -> int:
+def _address(array: np.ndarray, name: str, memory: DeviceMemory) -> int:
     """The device address of an array; views of one array share its memory."""
     owner = array
     while isinstance(owner.base, np.ndarray):

@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.sources.ptx.launch import MOST_SHARED, Launch, parameter_bytes, places
+from memsim.sources.ptx.launch import MOST_SHARED, PtxLaunch, parameter_bytes, places
 from memsim.sources.ptx.mangled import variable_name
-from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import (
     Address,
     Function,
     Instruction,
     Operand,
+    PtxVariable,
     Register,
     Symbol,
-    Variable,
     Vector,
     function_address,
 )
@@ -29,7 +29,7 @@ MOST_LOCAL = 1 << 19  # bytes of a thread, on every GPU (CUDA C++ Programming Gu
 
 
 @dataclass(frozen=True)
-class Layout:
+class KernelLayout:
     """Where a launch's variables lie.
 
     Attributes:
@@ -62,7 +62,7 @@ class Layout:
         return self.reserved_offset + self.reserved_bytes if self.reserved_bytes else self.shared_bytes
 
 
-def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
+def lay_out(launch: PtxLaunch, function: Function, memory: DeviceMemory) -> KernelLayout:
     """Place all variables that a kernel uses; of a module's others nothing is known afterwards.
 
     Raises:
@@ -89,7 +89,7 @@ def lay_out(launch: Launch, function: Function, memory: Memory) -> Layout:
         )
     place_variables(launch, [one for one in variables if one.space in ("global", "const")], memory, symbols)
     parameters = np.frombuffer(buffer.ljust(16, b"\0"), np.uint8)
-    return Layout(symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, parameters, reserved_bytes)
+    return KernelLayout(symbols, shared, shared_bytes, -(-local_bytes // 16) * 16, parameters, reserved_bytes)
 
 
 def _reads_reserved(function: Function) -> bool:
@@ -102,7 +102,7 @@ def _reads_reserved(function: Function) -> bool:
     )
 
 
-def _used(variables: Mapping[str, Variable], function: Function) -> list[Variable]:
+def _used(variables: Mapping[str, PtxVariable], function: Function) -> list[PtxVariable]:
     """Of a module's variables, those that a kernel names, and those whose addresses they hold, and so on.
 
     Compilers leave constants of their headers in every module; a trace lists the arrays that its kernel has.
@@ -129,7 +129,7 @@ def _named(operands: Iterable[Operand]) -> Iterator[str]:
 
 
 def _shared(
-    launch: Launch, variables: Iterable[Variable], symbols: dict[str, int]
+    launch: PtxLaunch, variables: Iterable[PtxVariable], symbols: dict[str, int]
 ) -> tuple[list[tuple[str, int, int, int]], int]:
     """Static arrays one after another, then the dynamic ones, which all begin at the same place."""
     found, at = [], 0  # ptxas aligns arrays so that it may join loads of them (join.py)
@@ -153,12 +153,14 @@ def _shared(
     return found, at
 
 
-def _element_bytes(one: Variable) -> int:
+def _element_bytes(one: PtxVariable) -> int:
     """Of an array in shared memory, which compilers declare as bytes, aligned as its elements are."""
     return min(one.align, 16) if one.element_bytes == 1 else one.element_bytes
 
 
-def place_variables(launch: Launch, ours: Sequence[Variable], memory: Memory, symbols: dict[str, int]) -> None:
+def place_variables(
+    launch: PtxLaunch, ours: Sequence[PtxVariable], memory: DeviceMemory, symbols: dict[str, int]
+) -> None:
     """Give module variables memory, then fill in the addresses that they hold of each other."""
     fresh = [one for one in ours if not memory.is_placed((launch.key, one.name))]
     for one in ours:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.sources.ptx.textures import Texture
+from memsim.sources.ptx.textures import BoundTexture
 from memsim.support.errors import InputError
 from memsim.trace.schema import ArrayInfo, Space
 
@@ -59,10 +59,10 @@ class RegionTable:
     next_address: int = 0
 
 
-class Memory:
+class DeviceMemory:
     """Device memory whose regions are numpy arrays of the caller's, shared and not copied.
 
-    >>> memory = Memory()
+    >>> memory = DeviceMemory()
     >>> x = np.zeros(100, np.float32)
     >>> hex(memory.add(x, name="x")), hex(memory.add(x[10:], name="tail"))
     ('0x10000000', '0x10000028')
@@ -70,7 +70,7 @@ class Memory:
 
     def __init__(self) -> None:
         self.regions: list[Region] = []
-        self.textures: dict[int, Texture] = {}  # texture and surface objects, by handle
+        self.textures: dict[int, BoundTexture] = {}  # texture and surface objects, by handle
         self._next = FIRST_ADDRESS
         self._hosts: list[tuple[int, int, Region]] = []  # (first byte on the host, behind the last, region), ascending
         self._symbols: dict[tuple[str, str], int] = {}  # variables of modules, by (module's key, name)

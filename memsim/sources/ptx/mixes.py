@@ -11,7 +11,7 @@ from memsim.sources.ptx.machine.log import FULL
 from memsim.trace.schema import INSTRUCTION_CLASSES, LINKS, MIX, MOST_MIXES, TENSOR_TYPES
 
 
-class Mixes:
+class LaunchMixes:
     """Mixes by number; 0 is the empty one. The machine walks from one to the next by a table [mix, segment]."""
 
     def __init__(self, segments: Sequence[Segment]) -> None:

@@ -56,19 +56,19 @@ Operand = Register | Immediate | Symbol | Address | Vector | Not
 
 
 @dataclass(frozen=True, slots=True)
-class Position:
+class SourcePosition:
     """Where in the source: file, line and column from 1, 0 for not known; `caller`: where this function is inlined."""
 
     file: str = ""
     line: int = 0
     column: int = 0
-    caller: Position | None = field(default=None, compare=False, repr=False)
+    caller: SourcePosition | None = field(default=None, compare=False, repr=False)
 
     @property
-    def frames(self) -> list[Position]:
+    def frames(self) -> list[SourcePosition]:
         """This position and those of its callers, the innermost first."""
-        found: list[Position] = []
-        frame: Position | None = self
+        found: list[SourcePosition] = []
+        frame: SourcePosition | None = self
         while frame is not None:
             found.append(frame)
             frame = frame.caller
@@ -91,7 +91,7 @@ class Instruction:
     operands: tuple[Operand, ...]
     guard: Register | Not | None
     line: int
-    position: Position
+    position: SourcePosition
 
     @property
     def name(self) -> str:
@@ -121,7 +121,7 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Variable:
+class PtxVariable:
     """A variable: of a module or a function, or a parameter.
 
     Attributes:
@@ -149,10 +149,10 @@ class Function:
     name: str
     entry: bool
     line: int
-    results: list[Variable] = field(default_factory=list)
-    parameters: list[Variable] = field(default_factory=list)
+    results: list[PtxVariable] = field(default_factory=list)
+    parameters: list[PtxVariable] = field(default_factory=list)
     registers: dict[str, str] = field(default_factory=dict)  # name -> type
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, PtxVariable] = field(default_factory=dict)
     body: list[Instruction | Label] = field(default_factory=list)
     tables: dict[str, list[str]] = field(default_factory=dict)  # of .branchtargets, by label
     block: tuple[int, int, int] | None = None  # .reqntid
@@ -175,7 +175,7 @@ class Module:
     where: str
     target: str = ""
     functions: dict[str, Function] = field(default_factory=dict)
-    variables: dict[str, Variable] = field(default_factory=dict)
+    variables: dict[str, PtxVariable] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
     stamps: dict[str, Stamp] = field(default_factory=dict)
 

@@ -5,21 +5,21 @@ from __future__ import annotations
 from pathlib import PurePath
 
 from memsim.sources.ptx.by_data import addressed_by_data
-from memsim.sources.ptx.device import Device
+from memsim.sources.ptx.device import KernelMachine
 from memsim.sources.ptx.effects import effects
-from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.lowering.memory import answers
-from memsim.sources.ptx.module import Instruction, Position
-from memsim.sources.ptx.program import Program
+from memsim.sources.ptx.module import Instruction, SourcePosition
+from memsim.sources.ptx.program import LoweredKernel
 from memsim.sources.ptx.widths import width_of_access
-from memsim.trace.schema import Kind, Space, StaticOp
+from memsim.trace.schema import OpKind, Space, StaticOp
 
 TEXTURE_FETCHES = ("tex", "tld4")
 _INSTALLED = frozenset(["site-packages", "dist-packages"])  # folders of packages, also where they lie below a program's
 _BYPASSING = ("cg", "cv", "volatile", "mmio", "relaxed", "acquire")
 
 
-def static_ops(launch: Launch, device: Device, program: Program) -> list[StaticOp]:
+def static_ops(launch: PtxLaunch, device: KernelMachine, program: LoweredKernel) -> list[StaticOp]:
     """The ops that the machine has met, in the order of their numbers."""
     machine = device.machine
     frames = Frames(launch)
@@ -33,8 +33,8 @@ def static_ops(launch: Launch, device: Device, program: Program) -> list[StaticO
             found.append(_of_machine_code(program, number, array, info.space, place, inlined))
             continue
         kind = kind_of(one)
-        if kind is Kind.atomic and not answers(one, program.builder.read):
-            kind = Kind.reduction
+        if kind is OpKind.atomic and not answers(one, program.builder.read):
+            kind = OpKind.reduction
         space = _space(one, info.space)
         found.append(
             StaticOp(
@@ -47,7 +47,7 @@ def static_ops(launch: Launch, device: Device, program: Program) -> list[StaticO
                 place.file,
                 one.text + inlined,
                 bypasses(one),
-                one.name == "cp" and kind is Kind.load,
+                one.name == "cp" and kind is OpKind.load,
                 id(one) in by_data,
             )  # fmt: skip
         )
@@ -55,7 +55,7 @@ def static_ops(launch: Launch, device: Device, program: Program) -> list[StaticO
 
 
 def _of_machine_code(
-    program: Program, number: int, array: int, space: Space, place: Position, inlined: str
+    program: LoweredKernel, number: int, array: int, space: Space, place: SourcePosition, inlined: str
 ) -> StaticOp:
     one, facts = program.origin[number], program.facts
     return StaticOp(
@@ -71,30 +71,30 @@ def _space(one: Instruction, space: Space) -> Space:
     return Space.global_ if space is Space.texture else space
 
 
-def _width(device: Device, one: Instruction, array: int) -> int:
+def _width(device: KernelMachine, one: Instruction, array: int) -> int:
     """Bytes of a lane's access; of a fetch, those of a texel."""
     return device.texel_bytes(array) if one.name in TEXTURE_FETCHES else width_of_access(one)
 
 
-def kind_of(one: Instruction) -> Kind:
+def kind_of(one: Instruction) -> OpKind:
     """What an access does."""
     if one.name == "atom":
-        return Kind.atomic
+        return OpKind.atomic
     if one.name in ("red", "multimem"):
-        return Kind.reduction
+        return OpKind.reduction
     if one.name in ("st", "stmatrix", "sust"):
-        return Kind.store
+        return OpKind.store
     if one.name == "cp" and "global" in one.parts and any("shared" in part for part in one.parts):
         first = next(part for part in one.parts if part == "global" or part.startswith("shared"))
-        return Kind.store if first == "global" else Kind.load
-    return Kind.load
+        return OpKind.store if first == "global" else OpKind.load
+    return OpKind.load
 
 
 def bypasses(one: Instruction) -> bool:
     """Whether L1 is passed by: .cg, .cv and volatile loads, and bulk copies (PTX ISA 9.0, cache operators)."""
     if one.name == "cp":
         return one.has("cg", "bulk")
-    return kind_of(one) is Kind.load and effects(one).space == "global" and one.has(*_BYPASSING)
+    return kind_of(one) is OpKind.load and effects(one).space == "global" and one.has(*_BYPASSING)
 
 
 class Frames:
@@ -104,11 +104,11 @@ class Frames:
     one in the file of the kernel itself, so that no line of the compiler's headers stands for it.
     """
 
-    def __init__(self, launch: Launch) -> None:
+    def __init__(self, launch: PtxLaunch) -> None:
         self._launch = launch
         self._own: dict[str, bool] = {}  # by a file's name
 
-    def own(self, position: Position) -> tuple[Position, str]:
+    def own(self, position: SourcePosition) -> tuple[SourcePosition, str]:
         """The user's frame, and as text what is inlined into it there, the innermost frame first."""
         frames = position.frames
         own = (k for k, frame in enumerate(frames) if self._is_own(frame.file))

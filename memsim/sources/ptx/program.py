@@ -16,26 +16,26 @@ from memsim.sources.ptx.convert import converted
 from memsim.sources.ptx.effects import effects
 from memsim.sources.ptx.flow import BasicBlock, basic_blocks
 from memsim.sources.ptx.join import joined
-from memsim.sources.ptx.launch import Launch
-from memsim.sources.ptx.layout import RESERVED_REGISTER, Layout
+from memsim.sources.ptx.launch import PtxLaunch
+from memsim.sources.ptx.layout import RESERVED_REGISTER, KernelLayout
 from memsim.sources.ptx.lowering.builder import Builder
 from memsim.sources.ptx.lowering.dispatch import lower
 from memsim.sources.ptx.machine.codes import Micro
-from memsim.sources.ptx.memory import Memory
-from memsim.sources.ptx.module import Function, Instruction, Position
+from memsim.sources.ptx.memory import DeviceMemory
+from memsim.sources.ptx.module import Function, Instruction, SourcePosition
 from memsim.sources.ptx.schedule import scheduled
-from memsim.sources.ptx.slice import Slice, everything, needed, read_space
+from memsim.sources.ptx.slice import NeededValues, everything, needed, read_space
 from memsim.sources.ptx.unroll import unrolled
 from memsim.sources.ptx.waits import brings, handed, hands_on
 
-END = Instruction(("ret",), (), None, 0, Position())  # of a body that has none
+END = Instruction(("ret",), (), None, 0, SourcePosition())  # of a body that has none
 LOGGING = ("bar", "barrier", "cp", "mbarrier", "wgmma")  # what may log a row though it accesses nothing
 UNKNOWN = "no machine code is at hand"
 ENDING = ("bra", "brx", "ret", "exit", "trap")
 
 
 @dataclass(frozen=True)
-class Program:
+class LoweredKernel:
     """What the machine runs.
 
     Attributes:
@@ -57,7 +57,9 @@ class Program:
     facts: Any = None
 
 
-def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *, check: bool, tracing: bool) -> Program:
+def build(
+    launch: PtxLaunch, function: Function, layout: KernelLayout, memory: DeviceMemory, *, check: bool, tracing: bool
+) -> LoweredKernel:
     """Lower a kernel.
 
     Args:
@@ -88,17 +90,17 @@ def build(launch: Launch, function: Function, layout: Layout, memory: Memory, *,
     lowering.run(blocks)
     counted = charged if isinstance(charged, str) else ""
     by_data = check or any(kept.values(one) and read_space(one, effects(one)) == "global" for one in every)
-    return Program(builder.finish(), builder.origin, lowering.segments, builder, counted, by_data)
+    return LoweredKernel(builder.finish(), builder.origin, lowering.segments, builder, counted, by_data)
 
 
-def _ordered(blocks: list[BasicBlock], layout: Layout) -> list[BasicBlock]:
+def _ordered(blocks: list[BasicBlock], layout: KernelLayout) -> list[BasicBlock]:
     """Blocks whose instructions are reordered, and whose loads are joined, as the assembler would."""
     every = [one for block in blocks for one in block.instructions]
     places, aligned = Places(every), multiples(every, layout.symbols)
     return [BasicBlock(block.labels, joined(scheduled(block.instructions, places), aligned)) for block in blocks]
 
 
-def fixed_registers(launch: Launch, layout: Layout) -> dict[str, int]:
+def fixed_registers(launch: PtxLaunch, layout: KernelLayout) -> dict[str, int]:
     """Special registers that are the same in every thread of a launch."""
     found = {}
     for axis, name in enumerate("xyz"):
@@ -116,14 +118,14 @@ def fixed_registers(launch: Launch, layout: Layout) -> dict[str, int]:
     }  # fmt: skip
 
 
-def _reserved(layout: Layout) -> dict[str, int]:
+def _reserved(layout: KernelLayout) -> dict[str, int]:
     """Where shared memory that the system reserves begins and ends, and its parts, which are ours to choose."""
     at = layout.reserved_offset
     offsets = {"begin": at, "end": at + layout.reserved_bytes, "cap": layout.reserved_bytes, "0": at, "1": at}
     return {f"{RESERVED_REGISTER}{name}": value for name, value in offsets.items()}
 
 
-def _workspace(launch: Launch) -> dict[str, int]:
+def _workspace(launch: PtxLaunch) -> dict[str, int]:
     """Where the driver tells cooperative groups that the grid's workspace lies."""
     if not launch.workspace:
         return {}
@@ -134,7 +136,7 @@ class _Lowering:
     """Lowers basic blocks, and charges between what may log a row."""
 
     def __init__(
-        self, builder: Builder, tables: dict[str, list[str]], kept: Slice, tracing: bool, counter: Counter
+        self, builder: Builder, tables: dict[str, list[str]], kept: NeededValues, tracing: bool, counter: Counter
     ) -> None:
         self._b, self._tables, self._kept, self._tracing = builder, tables, kept, tracing
         self._counter = counter

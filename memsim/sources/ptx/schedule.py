@@ -12,7 +12,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Sequence
 
-from memsim.sources.ptx.alias import Place, Places, may_meet
+from memsim.sources.ptx.alias import AccessOrigin, Places, may_meet
 from memsim.sources.ptx.effects import Effects, effects
 from memsim.sources.ptx.flow import ENDS
 from memsim.sources.ptx.module import Instruction
@@ -119,7 +119,9 @@ def _with_all_before(first: Sequence[int], before: list[set[int]], effect: Seque
     return found
 
 
-def _placed(instructions: Sequence[Instruction], effect: Sequence[Effects], places: Places) -> list[Place | None]:
+def _placed(
+    instructions: Sequence[Instruction], effect: Sequence[Effects], places: Places
+) -> list[AccessOrigin | None]:
     """Where each access goes; None for what is none, and where that cannot be told."""
     written: dict[str, int] = {}
     placed = []
@@ -131,7 +133,7 @@ def _placed(instructions: Sequence[Instruction], effect: Sequence[Effects], plac
 
 
 def _dependences(
-    instructions: Sequence[Instruction], effect: Sequence[Effects], placed: Sequence[Place | None]
+    instructions: Sequence[Instruction], effect: Sequence[Effects], placed: Sequence[AccessOrigin | None]
 ) -> list[set[int]]:
     """For each instruction those that must come before it: by registers, by memory, by order."""
     before: list[set[int]] = []
@@ -169,5 +171,5 @@ def _dependences(
     return before
 
 
-def _meet(one: Place | None, other: Place | None) -> bool:
+def _meet(one: AccessOrigin | None, other: AccessOrigin | None) -> bool:
     return one is None or other is None or may_meet(one, other)

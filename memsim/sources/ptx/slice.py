@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from memsim.sources.ptx.effects import Effects, effects
-from memsim.sources.ptx.layout import Layout
-from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.layout import KernelLayout
+from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import Address, Immediate, Instruction, Operand, Register, Symbol
 
 Places = frozenset[str]  # names of regions; empty: unknown, anywhere
 
 
 @dataclass(frozen=True)
-class Slice:
+class NeededValues:
     """The instructions whose values matter; None: of all."""
 
     kept: frozenset[int] | None
@@ -28,12 +28,12 @@ class Slice:
         return self.kept is None or id(one) in self.kept
 
 
-def everything(instructions: Sequence[Instruction]) -> Slice:
+def everything(instructions: Sequence[Instruction]) -> NeededValues:
     """All values matter."""
-    return Slice(None)
+    return NeededValues(None)
 
 
-def needed(instructions: Sequence[Instruction], layout: Layout, memory: Memory) -> Slice:
+def needed(instructions: Sequence[Instruction], layout: KernelLayout, memory: DeviceMemory) -> NeededValues:
     """The instructions of a kernel whose values addresses and branches depend on."""
     return _Slicing(instructions, layout, memory).run()
 
@@ -41,7 +41,7 @@ def needed(instructions: Sequence[Instruction], layout: Layout, memory: Memory) 
 class _Slicing:
     """The state: registers that are needed, instructions that write them, memory that is read for them."""
 
-    def __init__(self, instructions: Sequence[Instruction], layout: Layout, memory: Memory) -> None:
+    def __init__(self, instructions: Sequence[Instruction], layout: KernelLayout, memory: DeviceMemory) -> None:
         self._effects = [(one, effects(one)) for one in instructions]
         self._origins = Origins(instructions, layout, memory)
         self._writers: dict[str, list[tuple[Instruction, Effects]]] = {}
@@ -55,7 +55,7 @@ class _Slicing:
         self._registers: set[str] = set()
         self._work: list[str] = []
 
-    def run(self) -> Slice:
+    def run(self) -> NeededValues:
         for one, effect in self._effects:
             if steers(one):
                 self._keep(one, effect)
@@ -63,7 +63,7 @@ class _Slicing:
         while self._work:
             for one, effect in self._writers.get(self._work.pop(), ()):
                 self._keep(one, effect)
-        return Slice(frozenset(self._kept))
+        return NeededValues(frozenset(self._kept))
 
     def _need(self, names: Sequence[str]) -> None:
         for name in names:
@@ -115,7 +115,7 @@ def may_meet(a: str, places_a: Places, b: str, places_b: Places) -> bool:
 class Origins:
     """The arrays that addresses may point into: those that the parameters they are computed from point into."""
 
-    def __init__(self, instructions: Sequence[Instruction], layout: Layout, memory: Memory) -> None:
+    def __init__(self, instructions: Sequence[Instruction], layout: KernelLayout, memory: DeviceMemory) -> None:
         self._layout, self._memory = layout, memory
         self._of: dict[str, Places] = {}
         changed = True

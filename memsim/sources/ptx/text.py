@@ -14,11 +14,11 @@ from memsim.sources.ptx.module import (
     Module,
     Not,
     Operand,
-    Position,
+    PtxVariable,
     Register,
+    SourcePosition,
     Stamp,
     Symbol,
-    Variable,
     Vector,
 )
 from memsim.sources.ptx.tokens import Token, integer, tokens_of
@@ -61,8 +61,8 @@ class _Parser:
         self._tokens = tokens_of(text, where)
         self._at = 0
         self._module = Module(where)
-        self._position = Position()
-        self._inlined: dict[tuple[int, int, int], Position] = {}  # of the function that is being parsed
+        self._position = SourcePosition()
+        self._inlined: dict[tuple[int, int, int], SourcePosition] = {}  # of the function that is being parsed
         self._scopes: list[dict[str, str]] = []  # names in `{ }` of a body -> their unique names
         self._n_scopes = 0
         self._in_assembly = 0  # `.loc`s seen in inline assembly: LLVM counts lines on there, so the first alone holds
@@ -151,7 +151,7 @@ class _Parser:
         else:
             raise self._error(token, f"has {token.text!r} where a function or a variable must begin")
 
-    def _variable(self, space: str, into: dict[str, Variable], *, extern: bool = False) -> None:
+    def _variable(self, space: str, into: dict[str, PtxVariable], *, extern: bool = False) -> None:
         """One or several variables of a space, up to the semicolon."""
         while True:
             variable = self._declared(space, extern=extern)
@@ -160,7 +160,7 @@ class _Parser:
                 break
         self._expect(";")
 
-    def _declared(self, space: str, *, extern: bool = False) -> Variable:
+    def _declared(self, space: str, *, extern: bool = False) -> PtxVariable:
         """A variable after its space: alignment, type, name, extents, values."""
         align, vector, kind = 0, 1, ""
         while self._peek().text.startswith("."):
@@ -187,7 +187,7 @@ class _Parser:
         if count * element > MOST_BYTES:
             raise self._error(name, f"declares {name.text} of {count * element} bytes; at most {MOST_BYTES}")
         values, addresses = self._values(kind) if self._take("=") else ((), ())
-        return Variable(
+        return PtxVariable(
             self._renamed(name.text),
             space[1:],
             align or element,
@@ -258,12 +258,12 @@ class _Parser:
             self._module.functions.setdefault(function.name, function)
             return
         self._expect("{")
-        self._position, self._inlined = Position(), {}
+        self._position, self._inlined = SourcePosition(), {}
         self._scopes, self._declared_registers = [{}], function.registers
         self._body(function)
         self._module.functions[function.name] = function
 
-    def _parameters(self) -> list[Variable]:
+    def _parameters(self) -> list[PtxVariable]:
         self._expect("(")
         found = []
         while not self._take(")"):
@@ -396,9 +396,9 @@ class _Parser:
     def _place(self) -> tuple[int, int, int]:
         return self._integer(), self._integer(), self._integer()
 
-    def _position_at(self, place: tuple[int, int, int], caller: Position | None = None) -> Position:
+    def _position_at(self, place: tuple[int, int, int], caller: SourcePosition | None = None) -> SourcePosition:
         file, line, column = place
-        return Position(self._module.files.get(file, ""), line, column, caller)
+        return SourcePosition(self._module.files.get(file, ""), line, column, caller)
 
     def _registers(self, function: Function) -> None:
         while (token := self._next()).text in (".v2", ".v4"):

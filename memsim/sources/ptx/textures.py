@@ -19,7 +19,7 @@ LEVEL_ALIGNMENT = 512  # bytes that a level of a mipmapped array takes a multipl
 
 
 @dataclass(frozen=True)
-class Texture:
+class BoundTexture:
     """A texture or surface object (CUDA driver API, CUDA_RESOURCE_DESC and CUDA_TEXTURE_DESC).
 
     Attributes:
@@ -77,6 +77,6 @@ class Texture:
         return row
 
 
-def table_of(textures: Iterable[tuple[int, Texture]]) -> np.ndarray:
+def table_of(textures: Iterable[tuple[int, BoundTexture]]) -> np.ndarray:
     """The machine's table, i8 [textures + 1, FIELDS]; the last row has the number 0 and stands for no texture."""
     return np.stack([*(one.row(number) for number, one in textures), np.zeros(FIELDS, np.int64)])

@@ -13,18 +13,18 @@ from memsim.gpu.config import GPU
 from memsim.jit.compiled import loading_loops
 from memsim.sources import snapshot
 from memsim.sources.ptx.co_resident import CoResident, can_join, joined_blocks, waits_for_host
-from memsim.sources.ptx.device import Device
+from memsim.sources.ptx.device import KernelMachine
 from memsim.sources.ptx.failures import failure
 from memsim.sources.ptx.inline import PRINTF, flattened
-from memsim.sources.ptx.launch import Launch
-from memsim.sources.ptx.layout import Layout, lay_out
+from memsim.sources.ptx.launch import PtxLaunch
+from memsim.sources.ptx.layout import KernelLayout, lay_out
 from memsim.sources.ptx.machine import rare, tables
 from memsim.sources.ptx.machine.codes import MIX, SEGMENT, Stop, X
 from memsim.sources.ptx.machine.run import ROOM, run
-from memsim.sources.ptx.memory import Memory
-from memsim.sources.ptx.mixes import Mixes
+from memsim.sources.ptx.memory import DeviceMemory
+from memsim.sources.ptx.mixes import LaunchMixes
 from memsim.sources.ptx.ops import static_ops
-from memsim.sources.ptx.program import Program, build
+from memsim.sources.ptx.program import LoweredKernel, build
 from memsim.sources.ptx.ptxas import DEFAULT_REGISTERS
 from memsim.sources.ptx.text import type_bytes
 from memsim.sources.ptx.wmma import without_wmma
@@ -37,7 +37,7 @@ from memsim.trace.schema import ArrayInfo, Chunk, Instructions, Issue, KnownWait
 from memsim.trace.writer import TraceWriter
 
 Progress = Callable[[int, int], None]  # blocks done, blocks in all
-HostCalls = Callable[[Device], None]  # carries out the function of the device runtime that a warp stopped at
+HostCalls = Callable[[KernelMachine], None]  # carries out the function of the device runtime that a warp stopped at
 HostWaits = Callable[[], bool]  # gives the host time while a kernel waits for it; false: it has waited too long
 BATCH_BYTES = 64 << 20  # of the log: then its rows are written
 MOST_BATCH = 1 << 12  # blocks of one call
@@ -45,7 +45,7 @@ FIRST_BATCH, QUICK_SECONDS = 64, 0.2  # a call is not interrupted by Ctrl-C: bat
 _NOTHING = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry nothing() { ret; }\n"
 
 
-class Run:
+class KernelRun:
     """A kernel that is ready to run, in batches of blocks.
 
     Attributes:
@@ -55,14 +55,20 @@ class Run:
     """
 
     def __init__(
-        self, launch: Launch, memory: Memory, *, check: bool, tracing: bool, host_calls: HostCalls | None = None
+        self,
+        launch: PtxLaunch,
+        memory: DeviceMemory,
+        *,
+        check: bool,
+        tracing: bool,
+        host_calls: HostCalls | None = None,
     ) -> None:
         launch.check()
         self.launch, self._tracing = launch, tracing
         self.layout, self.program = _prepared(launch, memory, check, tracing)
-        self.mixes = Mixes(self.program.segments)
+        self.mixes = LaunchMixes(self.program.segments)
         batch = _batch(launch)
-        self.device = Device(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
+        self.device = KernelMachine(launch, self.program, self.layout, memory, self.mixes, batch, tracing)
         self.device.grow_log(2 * ROOM, 64 * ROOM)
         self.batch = batch * launch.team
         self.executed = self.accesses = self.sectors = 0
@@ -120,7 +126,7 @@ class Run:
                 progress(last, self.launch.n_blocks)
         return first
 
-    def relaunch(self, launch: Launch, parameters: bytes, memory: Memory, changed: bool) -> None:
+    def relaunch(self, launch: PtxLaunch, parameters: bytes, memory: DeviceMemory, changed: bool) -> None:
         """Make ready for another launch of the same kernel with the same extents, for its results alone.
 
         Args:
@@ -130,7 +136,7 @@ class Run:
         self.launch, self.executed, self.accesses, self.sectors = launch, 0, 0, 0
         self.device.relaunch(launch, np.frombuffer(parameters, np.uint8), memory, changed)
 
-    def retrace(self, launch: Launch, parameters: bytes, memory: Memory) -> None:
+    def retrace(self, launch: PtxLaunch, parameters: bytes, memory: DeviceMemory) -> None:
         """Make ready to trace another launch of the same kernel.
 
         Args:
@@ -174,7 +180,9 @@ class Run:
         return LaunchShape(launch.grid, launch.block, 32, known, self.layout.shared_bytes)
 
 
-def _prepared(launch: Launch, memory: Memory, check: bool, tracing: bool) -> tuple[Layout, Program]:
+def _prepared(
+    launch: PtxLaunch, memory: DeviceMemory, check: bool, tracing: bool
+) -> tuple[KernelLayout, LoweredKernel]:
     """The layout and the program of a launch: of its machine code where that is given, else of its PTX."""
     if launch.sass is not None:
         layout = lay_out_sass(launch, launch.function, launch.sass, memory)
@@ -184,30 +192,30 @@ def _prepared(launch: Launch, memory: Memory, check: bool, tracing: bool) -> tup
     return layout, build(launch, function, layout, memory, check=check, tracing=tracing)
 
 
-def _batch(launch: Launch) -> int:
+def _batch(launch: PtxLaunch) -> int:
     """Teams of blocks that one call of the loop runs at most."""
     return max(1, min(MOST_BATCH, launch.n_blocks) // launch.team)
 
 
 def load_loops() -> None:
     """Run a kernel that does nothing, which compiles the loops of a trace or reads them from Numba's cache."""
-    run = Run(Launch(_NOTHING, "nothing", (1, 1, 1), (32, 1, 1), []), Memory(), check=True, tracing=True)
+    run = KernelRun(PtxLaunch(_NOTHING, "nothing", (1, 1, 1), (32, 1, 1), []), DeviceMemory(), check=True, tracing=True)
     run.blocks(np.arange(1))
     run.chunk(1, 0)
 
 
-def execute(launch: Launch, memory: Memory, progress: Progress | None = None) -> None:
+def execute(launch: PtxLaunch, memory: DeviceMemory, progress: Progress | None = None) -> None:
     """Run all blocks of a launch, with all values, for what they leave in memory.
 
     Raises:
         InputError: the PTX is not understood, or the kernel does what it must not.
     """
-    Run(launch, memory, check=True, tracing=False).all_blocks(range(launch.n_blocks), progress)
+    KernelRun(launch, memory, check=True, tracing=False).all_blocks(range(launch.n_blocks), progress)
 
 
 def trace_launch(
-    launch: Launch,
-    memory: Memory,
+    launch: PtxLaunch,
+    memory: DeviceMemory,
     out: str | Path,
     gpu: GPU,
     blocks: str | None = None,
@@ -230,7 +238,7 @@ def trace_launch(
         blocks
             outside the grid, a file that cannot be written. Nothing is left behind.
     """
-    ready = Run(launch, memory, check=check, tracing=True)
+    ready = KernelRun(launch, memory, check=check, tracing=True)
     shape = ready.shape(launch.registers)
     with begin_trace(ready, out, gpu) as writer:
         for ids, chunk, total, done in chunks(ready, shape, gpu, blocks):
@@ -241,7 +249,7 @@ def trace_launch(
     return Trace.open(out)
 
 
-def begin_trace(ready: Run, out: str | Path, gpu: GPU) -> TraceWriter:
+def begin_trace(ready: KernelRun, out: str | Path, gpu: GPU) -> TraceWriter:
     """The writer of a launch's trace."""
     launch = ready.launch
     return TraceWriter(
@@ -250,7 +258,7 @@ def begin_trace(ready: Run, out: str | Path, gpu: GPU) -> TraceWriter:
     )  # fmt: skip
 
 
-def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
+def finish_trace(ready: KernelRun, writer: TraceWriter, shape: LaunchShape) -> None:
     """Complete a trace with its static ops, arrays and mixes."""
     counted = Instructions.estimated if ready.program.counted else Instructions.compiled
     issue = Issue(KnownWaits.scoreboard, counted, ready.mixes.table())
@@ -266,7 +274,7 @@ def finish_trace(ready: Run, writer: TraceWriter, shape: LaunchShape) -> None:
     )
 
 
-def _with_elements(ready: Run, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:
+def _with_elements(ready: KernelRun, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:
     """Arrays whose elements nobody knows have the narrowest ones that instructions access them by."""
     machine = ready.device.machine
     least: dict[int, int] = {}
@@ -281,7 +289,7 @@ def _with_elements(ready: Run, arrays: Sequence[ArrayInfo]) -> list[ArrayInfo]:
     return [one if one.element_bytes else replace(one, element_bytes=least.get(k, 1)) for k, one in enumerate(arrays)]
 
 
-def _refused(ready: Run) -> dict[str, str]:
+def _refused(ready: KernelRun) -> dict[str, str]:
     """What a trace tells of machine code that was at hand, and whose counts it does not have."""
     if not ready.launch.machine_code or not ready.program.counted:
         return {}
@@ -289,7 +297,7 @@ def _refused(ready: Run) -> dict[str, str]:
 
 
 def chunks(
-    ready: Run, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
+    ready: KernelRun, shape: LaunchShape, gpu: GPU, blocks: str | None, most_executed: int | None = None
 ) -> Iterator[tuple[np.ndarray, Chunk, int, int]]:
     """All the snapshot's blocks with their rows; the first team's accesses decide on how many there will be.
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from memsim.gpu.config import GPU
 from memsim.sources import snapshot
-from memsim.sources.ptx.trace import Progress, Run, begin_trace, chunks, finish_trace
+from memsim.sources.ptx.trace import KernelRun, Progress, begin_trace, chunks, finish_trace
 from memsim.sources.snapshot import LEAST_WAVES
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
@@ -19,7 +19,7 @@ MOST_EXECUTED = 1 << 26
 
 
 @dataclass
-class Counts:
+class ExecutedCounts:
     """What a launch has executed.
 
     Attributes:
@@ -32,7 +32,7 @@ class Counts:
     accesses: int = 0
     sectors: int = 0
 
-    def add(self, run: Run) -> None:
+    def add(self, run: KernelRun) -> None:
         self.executed += run.executed
         self.accesses += run.accesses
         self.sectors += run.sectors
@@ -48,7 +48,7 @@ class Whole:
     """
 
     trace: Trace | None
-    counts: Counts
+    counts: ExecutedCounts
     cut: bool = False
 
 
@@ -57,8 +57,8 @@ class _NotWorth(Exception):
 
 
 def run_and_trace(
-    traced: Run,
-    rest: Callable[[], Run],
+    traced: KernelRun,
+    rest: Callable[[], KernelRun],
     out: Path,
     gpu: GPU,
     blocks: str | None = None,
@@ -82,7 +82,7 @@ def run_and_trace(
     Raises:
         InputError: as there.
     """
-    counts, n_blocks, team = Counts(), traced.launch.n_blocks, traced.device.team
+    counts, n_blocks, team = ExecutedCounts(), traced.launch.n_blocks, traced.device.team
     shape = traced.shape(traced.launch.registers)
     first = snapshot.given_blocks(blocks, shape, gpu).start // team * team if blocks is not None else 0
     done = 0
@@ -107,11 +107,11 @@ def run_and_trace(
     return Whole(trace, counts, few and blocks is None and traced_executed > MOST_EXECUTED // 2)
 
 
-def _guess(run: Run, blocks: int, n_blocks: int) -> int:
+def _guess(run: KernelRun, blocks: int, n_blocks: int) -> int:
     return run.accesses * n_blocks // blocks
 
 
-def _others(rest: Callable[[], Run], ids: range, counts: Counts) -> int:
+def _others(rest: Callable[[], KernelRun], ids: range, counts: ExecutedCounts) -> int:
     """Run blocks; returns the number of the first block that has not run."""
     run = rest()
     run.executed = run.accesses = run.sectors = 0
@@ -120,4 +120,4 @@ def _others(rest: Callable[[], Run], ids: range, counts: Counts) -> int:
     return reached
 
 
-__all__ = ["Counts", "Whole", "run_and_trace"]
+__all__ = ["ExecutedCounts", "Whole", "run_and_trace"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from memsim.sources.ptx.launch import Launch
+from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
 from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
 
@@ -53,7 +53,7 @@ def bank_places(architecture: int) -> BankPlaces:
     return next(places for least, places in _PLACES if architecture >= least)
 
 
-def bank_0(kernel: SassKernel, launch: Launch, parameters: bytes, local_bytes: int) -> np.ndarray:
+def bank_0(kernel: SassKernel, launch: PtxLaunch, parameters: bytes, local_bytes: int) -> np.ndarray:
     """Bank 0 of a launch, u1."""
     begin, size = kernel.cubin.parameters(kernel.name)
     bank = np.zeros(-(-(begin + size) // 8) * 8 + 16, np.uint8)
@@ -75,7 +75,7 @@ def bank_0(kernel: SassKernel, launch: Launch, parameters: bytes, local_bytes: i
     return bank
 
 
-def put_extents(bank: np.ndarray, kernel: SassKernel, launch: Launch) -> None:
+def put_extents(bank: np.ndarray, kernel: SassKernel, launch: PtxLaunch) -> None:
     """Write a launch's extents into bank 0."""
     places = bank_places(kernel.cubin.architecture)
     _put(bank, places.block, launch.block, "<u4")

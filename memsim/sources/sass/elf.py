@@ -18,7 +18,7 @@ _OBJECT = 1
 
 
 @dataclass(frozen=True)
-class Section:
+class ElfSection:
     """A section: its bytes, or how many there are where the file has none."""
 
     name: str
@@ -59,7 +59,7 @@ class Cubin:
     """
 
     architecture: int
-    sections: dict[str, Section] = field(default_factory=dict)
+    sections: dict[str, ElfSection] = field(default_factory=dict)
     symbols: list[ElfSymbol] = field(default_factory=list)
     relocations: dict[str, list[Relocation]] = field(default_factory=dict)
 
@@ -130,7 +130,7 @@ def _read(data: bytes) -> Cubin:
     cubin = Cubin(low if low >= 50 else flags >> 8 & 0xFF)
     tables = []
     for title, header in zip(titles, headers, strict=True):
-        cubin.sections[title] = Section(title, _bytes_of(data, header), header[5])
+        cubin.sections[title] = ElfSection(title, _bytes_of(data, header), header[5])
         if title == ".symtab":
             own = _bytes_of(data, headers[header[6]])
             cubin.symbols = [

@@ -10,7 +10,7 @@ from memsim.sources.ptx.machine.access import LOGGED
 from memsim.sources.ptx.machine.codes import COUNT, DST, LIST, OP, A, B, C, Float, Micro, X, Y
 from memsim.sources.sass.lowering.memory import atomic_width, width_of
 from memsim.sources.sass.origin import SassOrigin
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import OpKind, Space
 
 _LISTED = (Micro.load, Micro.matrix_load)
 _ACCESSES = (*_LISTED, Micro.store, Micro.atomic, Micro.matrix_store, Micro.copy_async)
@@ -31,13 +31,13 @@ class SassFacts:
     def __init__(self, code: np.ndarray, lists: list[int]) -> None:
         self._by_data = _addressed_by_data(code.tolist(), lists)
 
-    def kind(self, one: SassOrigin) -> Kind:
+    def kind(self, one: SassOrigin) -> OpKind:
         """What an access does."""
         if one.name.startswith("ATOM"):
-            return Kind.atomic
+            return OpKind.atomic
         if one.name.startswith("RED"):
-            return Kind.reduction
-        return Kind.store if one.name.startswith("ST") else Kind.load
+            return OpKind.reduction
+        return OpKind.store if one.name.startswith("ST") else OpKind.load
 
     def space(self, one: SassOrigin, space: Space) -> Space:
         """The space of an access to an array; loads through the read-only path count as textures'."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.launch import Launch, parameter_bytes
-from memsim.sources.ptx.layout import Layout, lay_out, place_variables
-from memsim.sources.ptx.memory import Memory
+from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes
+from memsim.sources.ptx.layout import KernelLayout, lay_out, place_variables
+from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.module import Function
 from memsim.sources.sass.constants import bank_0
 from memsim.sources.sass.kernel import SassKernel
@@ -13,7 +13,7 @@ _SECTIONS = (".nv.global", ".nv.global.init", ".nv.constant3")
 SYSTEM_BYTES = {90: 1024}  # at the begin of each block's shared memory, from sm_90 on
 
 
-def lay_out_sass(launch: Launch, function: Function, kernel: SassKernel, memory: Memory) -> Layout:
+def lay_out_sass(launch: PtxLaunch, function: Function, kernel: SassKernel, memory: DeviceMemory) -> KernelLayout:
     """Place all variables that a kernel's cubin has.
 
     Raises:
@@ -30,14 +30,14 @@ def lay_out_sass(launch: Launch, function: Function, kernel: SassKernel, memory:
         (one.value, one.size, symbols[one.name]) for one in cubin.objects(".nv.constant3") if one.name in symbols
     ]
     shared, shared_bytes = _shared(launch, function, kernel, memory)
-    return Layout(
+    return KernelLayout(
         symbols, shared, shared_bytes, local_bytes, bank, parameters_at=cubin.parameters(kernel.name)[0],
         constants=constants,
     )  # fmt: skip
 
 
 def _shared(
-    launch: Launch, function: Function, kernel: SassKernel, memory: Memory
+    launch: PtxLaunch, function: Function, kernel: SassKernel, memory: DeviceMemory
 ) -> tuple[list[tuple[str, int, int, int]], int]:
     """Arrays in shared memory.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from memsim.sources.ptx.module import Not, Position, Register
+from memsim.sources.ptx.module import Not, Register, SourcePosition
 from memsim.sources.sass.disassembly import SassInstruction
 
 
@@ -20,7 +20,7 @@ class SassOrigin:
 
     one: SassInstruction
     guard: Register | Not | None
-    position: Position
+    position: SourcePosition
 
     @property
     def name(self) -> str:
@@ -37,9 +37,9 @@ class SassOrigin:
         return self.one.address
 
 
-def position_of(one: SassInstruction) -> Position:
+def position_of(one: SassInstruction) -> SourcePosition:
     """The place in the source, with those of the callers that it is inlined into."""
     caller = None
     for file, line in reversed(one.callers):
-        caller = Position(file, line, 0, caller)
-    return Position(one.file, one.line, 0, caller)
+        caller = SourcePosition(file, line, 0, caller)
+    return SourcePosition(one.file, one.line, 0, caller)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from memsim.sources.ptx.launch import Launch
-from memsim.sources.ptx.layout import Layout
+from memsim.sources.ptx.launch import PtxLaunch
+from memsim.sources.ptx.layout import KernelLayout
 from memsim.sources.ptx.machine.codes import Micro
-from memsim.sources.ptx.program import Program
+from memsim.sources.ptx.program import LoweredKernel
 from memsim.sources.sass.builder import SassBuilder, guard_of
 from memsim.sources.sass.control_codes import ControlCodes
 from memsim.sources.sass.facts import SassFacts
@@ -15,7 +15,7 @@ from memsim.sources.sass.opcodes import lower
 from memsim.sources.sass.origin import SassOrigin, position_of
 
 
-def build_sass(launch: Launch, kernel: SassKernel, layout: Layout, *, tracing: bool) -> Program:
+def build_sass(launch: PtxLaunch, kernel: SassKernel, layout: KernelLayout, *, tracing: bool) -> LoweredKernel:
     """Lower a kernel's machine code.
 
     Args:
@@ -46,7 +46,7 @@ def build_sass(launch: Launch, kernel: SassKernel, layout: Layout, *, tracing: b
     builder.emit(Micro.exit, guard=-1)
     code = builder.finish()
     facts = SassFacts(code, builder.lists) if tracing else None
-    return Program(code, builder.origin, codes.segments, builder, "", True, facts)
+    return LoweredKernel(code, builder.origin, codes.segments, builder, "", True, facts)
 
 
 def unknown_instructions(kernel: SassKernel) -> list[str]:

@@ -6,7 +6,7 @@ import numpy as np
 
 from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses, without
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Chunk, Kind, Space
+from memsim.trace.schema import Chunk, OpKind, Space
 from memsim.why.repairs.banks import distinct_rank
 from memsim.why.repairs.repair import Blocks, Repair
 
@@ -42,7 +42,7 @@ def compacted(trace: Trace, ops: tuple[int, ...]) -> Repair:
 
 def hoisted(trace: Trace, ops: tuple[int, ...]) -> Repair:
     """A warp's accesses of one kind to one array on both sides of a branch, made by all lanes at once."""
-    arrays = np.array([op.array * len(Kind) + op.kind for op in trace.ops])
+    arrays = np.array([op.array * len(OpKind) + op.kind for op in trace.ops])
 
     def change(blocks: Blocks) -> Chunk:
         rows = blocks.rows_of(ops)

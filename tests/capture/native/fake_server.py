@@ -18,7 +18,7 @@ import numpy as np
 
 from memsim.capture import protocol
 from memsim.capture.fatbin import ptx_of
-from memsim.capture.protocol import Fields, FunctionInfo, Kind, Payload, VariableInfo
+from memsim.capture.protocol import Fields, FunctionInfo, MessageKind, Payload, VariableInfo
 
 PROPERTIES = {
     "name": "Test GPU", "compute_capability_major": 9, "compute_capability_minor": 0, "sms": 100, "clock_khz": 1500000,
@@ -92,11 +92,15 @@ class _Conversation:
 
     def _answer(self) -> None:
         answers: dict[int, Callable[[Fields], tuple[int, bytes] | None]] = {
-            Kind.load_module: self._load, Kind.place_variables: self._place, Kind.allocations: self._allocations,
-            Kind.launch: self._launch, Kind.texture: self._texture, Kind.benchmark: self._benchmark,
-            Kind.assembled: lambda f: (0, Payload().u32(REGISTERS, STATIC_SHARED, 0, 0).bytes),
-            Kind.unsupported: lambda f: self._server.unsupported.append(f.text()),
-            Kind.note: lambda f: self._server.notes.append(f.text()),
+            MessageKind.load_module: self._load,
+            MessageKind.place_variables: self._place,
+            MessageKind.allocations: self._allocations,
+            MessageKind.launch: self._launch,
+            MessageKind.texture: self._texture,
+            MessageKind.benchmark: self._benchmark,
+            MessageKind.assembled: lambda f: (0, Payload().u32(REGISTERS, STATIC_SHARED, 0, 0).bytes),
+            MessageKind.unsupported: lambda f: self._server.unsupported.append(f.text()),
+            MessageKind.note: lambda f: self._server.notes.append(f.text()),
         }  # fmt: skip
         while True:
             try:
@@ -104,7 +108,7 @@ class _Conversation:
             except (protocol.Ended, protocol.ProtocolError, OSError):
                 return
             fields = Fields(frame.payload)
-            if frame.kind == Kind.hello:
+            if frame.kind == MessageKind.hello:
                 reply = self._hello(protocol.Hello.read(fields), frame.descriptors[0])
             else:
                 reply = answers[frame.kind](fields)

@@ -8,7 +8,7 @@ from ptx_traces import accesses
 
 import memsim
 from memsim.trace.reader import Trace
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 pytestmark = [
     pytest.mark.slow,
@@ -98,13 +98,13 @@ def test_boxes_are_what_numpy_says_in_and_out_of_bounds(run, case):
 
 def _moves(trace, rows, columns, item):
     """Rows of 16 bytes a lane: what of the tensor the boxes cover, once; a piece more where a box begins amid one."""
-    lanes = {Kind.load: 0, Kind.store: 0}
+    lanes = {OpKind.load: 0, OpKind.store: 0}
     for op, places in accesses(trace).items():
         if trace.ops[op].text.startswith("cp.async.bulk.tensor"):
             lanes[trace.ops[op].kind] += len(places)
-    assert lanes[Kind.store] * 16 == ROWS * COLUMNS * item
+    assert lanes[OpKind.store] * 16 == ROWS * COLUMNS * item
     boxes = -(-COLUMNS // TILE[1])
-    assert rows * columns * item <= lanes[Kind.load] * 16 <= rows * (columns * item + 16 * boxes)
+    assert rows * columns * item <= lanes[OpKind.load] * 16 <= rows * (columns * item + 16 * boxes)
 
 
 def test_a_box_of_three_dimensions(run):

@@ -13,10 +13,10 @@ from machines import instruction
 import memsim
 from memsim.gpu.choices import Replacement
 from memsim.gpu.config import GPU
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.system import System
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 cachesim = pytest.importorskip("cachesim", reason="pycachesim is not installed: it needs a C compiler")
 
@@ -26,12 +26,12 @@ RECORDED: dict[str, dict] = {
 }  # fmt: skip
 
 
-def counted(gpu: GPU, stream: list[tuple[Kind, int]]) -> dict[str, int]:
+def counted(gpu: GPU, stream: list[tuple[OpKind, int]]) -> dict[str, int]:
     """Hits and misses of loads at both levels and of stores in L2, for one warp that does one access at a time."""
     numbers = {line: number for number, line in enumerate(dict.fromkeys(line for _, line in stream))}
     flow = [instruction([(numbers[line], 15)], kind) for kind, line in stream]
     system = System(machines.one_warp(*flow, addresses=list(numbers)), gpu, 1, np.random.SeedSequence(0))
-    by_level = system.run().counters[..., Unit.transactions].sum(axis=0)
+    by_level = system.run().counters[..., CountUnit.transactions].sum(axis=0)
     names = ["l1 read", "l2 read", "l2 write"] if gpu.l1.enabled else ["l2 read", "l2 write"]
     return {
         f"{name} {outcome}": int(by_level[Level[name[:2]], Event[f"{name[3:]}_{outcome}"]])
@@ -40,12 +40,12 @@ def counted(gpu: GPU, stream: list[tuple[Kind, int]]) -> dict[str, int]:
     }
 
 
-def pycachesim(gpu: GPU, stream: list[tuple[Kind, int]]) -> dict[str, int]:
+def pycachesim(gpu: GPU, stream: list[tuple[OpKind, int]]) -> dict[str, int]:
     """The same by pycachesim. Stores pass its L1, which is right where a store in L1 is no use (FIFO) or L1 is off.
 
     By `iterload`: `load` of pycachesim 0.3.1 parses 32 bits into a 64-bit address and leaves the upper half to chance.
     """
-    loads_only = all(kind == Kind.load for kind, _ in stream)
+    loads_only = all(kind == OpKind.load for kind, _ in stream)
     assert loads_only or not gpu.l1.enabled or gpu.l1.replacement == Replacement.fifo
     policy = {Replacement.lru: "LRU", Replacement.fifo: "FIFO"}
     memory = cachesim.MainMemory()
@@ -66,7 +66,7 @@ def pycachesim(gpu: GPU, stream: list[tuple[Kind, int]]) -> dict[str, int]:
 
     for kind, line in stream:
         before = l1.stats(), l2.stats()
-        if kind == Kind.load:
+        if kind == OpKind.load:
             (l1 if gpu.l1.enabled else l2).iterload([line * LINE], LINE)
             if gpu.l1.enabled:
                 note("l1 read", l1, before[0])
@@ -95,8 +95,8 @@ def plain(replacement: Replacement, l1_ways: int = 4, l2_ways: int = 8, l1: bool
 def test_random_streams_hit_and_miss_as_in_pycachesim(replacement, l1, stores, l1_ways, l2_ways, seed):
     rng = np.random.default_rng(seed)
     lines = np.concatenate([rng.integers(0, 100, 600), np.arange(0, 40).repeat(3), rng.zipf(1.3, 600) % 500])
-    kinds = rng.choice([Kind.load, Kind.load, Kind.store if stores else Kind.load], len(lines))
-    stream = [(Kind(int(kind)), int(line)) for kind, line in zip(kinds, lines, strict=True)]
+    kinds = rng.choice([OpKind.load, OpKind.load, OpKind.store if stores else OpKind.load], len(lines))
+    stream = [(OpKind(int(kind)), int(line)) for kind, line in zip(kinds, lines, strict=True)]
     gpu = plain(replacement, l1_ways, l2_ways, l1)
     found = counted(gpu, stream)
     expected = pycachesim(gpu, stream)
@@ -110,10 +110,10 @@ def test_recorded_streams_hit_and_miss_as_in_pycachesim(workload, l1):
     """Transactions of a workload, one after the other in the order of its warps; with L1 off also its stores."""
     gpu = plain(Replacement.lru)
     tx = coalesce(memsim.trace(workload, **RECORDED[workload]), gpu)
-    loads = np.repeat(tx.instructions["kind"], tx.instructions["count"]) == Kind.load
+    loads = np.repeat(tx.instructions["kind"], tx.instructions["count"]) == OpKind.load
     lines = tx.line_address[tx.lines]
-    stream = [(Kind.load if load else Kind.store, int(line)) for load, line in zip(loads, lines, strict=True)]
-    stream = [(kind, line) for kind, line in stream if kind == Kind.load or not l1][:3000]
+    stream = [(OpKind.load if load else OpKind.store, int(line)) for load, line in zip(loads, lines, strict=True)]
+    stream = [(kind, line) for kind, line in stream if kind == OpKind.load or not l1][:3000]
     assert len(stream) > 100
     chosen = plain(Replacement.lru, l1=l1)
     found, expected = counted(chosen, stream), pycachesim(chosen, stream)
@@ -162,7 +162,7 @@ def test_bimodal_insertion_keeps_a_part_of_a_loop_that_is_larger_than_the_cache(
     for policy in ("lru", "srrip", "brrip"):
         gpu = machines.gpu(l1__ways=16, l1__size_bytes=2048, l1__replacement=policy, l2__size_bytes=1 << 20)
         trial = System(machines.one_warp(*flow), gpu, 1, np.random.SeedSequence(0)).run()
-        hits[policy] = int(trial.counters[0, Level.l1, Event.read_hit, Unit.transactions])
+        hits[policy] = int(trial.counters[0, Level.l1, Event.read_hit, CountUnit.transactions])
     # At best 15 ways of 24 lines stay.
     assert hits["lru"] == hits["srrip"] == 0 and 0.4 * len(flow) < hits["brrip"] < 15 / 24 * len(flow)
 

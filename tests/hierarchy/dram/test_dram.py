@@ -16,7 +16,7 @@ from machines import instruction
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.codes import FETCH, WRITE_BACK
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.dram.state import ACTIVATE, READ
 from memsim.hierarchy.draws import draws
 from memsim.hierarchy.machine import build
@@ -24,7 +24,7 @@ from memsim.hierarchy.main_memory.alone import REQUEST_ALONE, Alone
 from memsim.hierarchy.system import System
 from memsim.montecarlo.load_loops import one_load
 from memsim.reference.dram_timing import distances
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 NAMES = dict(enumerate(("precharge", "activate", "read", "write", "refresh")))
 # Far apart, so that whichever constraint a test makes long is the one that binds.
@@ -32,7 +32,7 @@ LOOSE = dict(cl=1, cwl=1, burst=1, ccd=1, rcd=1, rp=1, ras=1, rrd=1, faw=1, rtp=
 ROW = 1024  # bytes; one channel, four banks: line 8 r + i of 128 bytes lies in bank r % 4, row r // 4
 
 
-def commands(gpu: GPU, accesses: Sequence[tuple[Kind, int, int]], mask: int = 1) -> list[tuple[int, str, int, int]]:
+def commands(gpu: GPU, accesses: Sequence[tuple[OpKind, int, int]], mask: int = 1) -> list[tuple[int, str, int, int]]:
     """(clock, name, bank, row) of what (kind, bank, row) accesses of one instruction each make DRAM do.
 
     `mask`: the sectors of a line that each of them wants.
@@ -59,7 +59,7 @@ def one_channel(groups: int | None = None, **timing: int) -> GPU:
     )  # fmt: skip
 
 
-LOAD, STORE = Kind.load, Kind.store
+LOAD, STORE = OpKind.load, OpKind.store
 # constraint, accesses, (which command, of which it is the bound), least distance given the constraint's value of 50
 EDGES = [
     ("rcd", [(LOAD, 0, 0)], ("activate", 0), ("read", 0), 50),
@@ -421,7 +421,7 @@ def test_row_conflicts_cost_what_the_table_gives(name, banks):
         return cycles, system
 
     (less, _), (more, system) = cycles(200 * banks), cycles(400 * banks)
-    misses = system.machine.counters[Level.dram, :, Event.read_miss, Unit.transactions].sum()
+    misses = system.machine.counters[Level.dram, :, Event.read_miss, CountUnit.transactions].sum()
     assert misses == 400 * banks
     t, sectors = gpu.dram.timing, gpu.l1.line_bytes // 32
     row_cycle = max(t.ras, t.rcd + (sectors - 1) * max(t.burst, t.ccd) + t.rtp) + t.rp

@@ -9,14 +9,14 @@ from machines import instruction
 
 from memsim.analysis.l2_rates import l2_clocks
 from memsim.hierarchy.system import System
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 N = 200
 
 
 def behind(mhz: float | None) -> int:
     """Cycles of a load behind N stores of three sectors each, on one slice that nothing but its own pace holds up."""
-    tx = machines.one_warp(*(instruction([(line, 7)], Kind.store) for line in range(N)), instruction([(N, 1)]))
+    tx = machines.one_warp(*(instruction([(line, 7)], OpKind.store) for line in range(N)), instruction([(N, 1)]))
     gpu = machines.gpu(sm__max_stores=N, l2__size_bytes=1 << 20, l2__clock_mhz=mhz)
     return int(System(tx, gpu, 1, np.random.SeedSequence(0)).run().latency_sum.sum())
 

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from machines import instruction
 
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.system import System
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 SETS, WAYS = 32, 4  # of the machine below
 
@@ -22,7 +22,7 @@ def replay(tx, **changes):
 
 
 def written(n_lines, mask=15):
-    return [instruction([(line, mask)], Kind.store) for line in range(n_lines)]
+    return [instruction([(line, mask)], OpKind.store) for line in range(n_lines)]
 
 
 @pytest.mark.parametrize("mask", [1, 8, 15])
@@ -31,7 +31,7 @@ def test_a_stream_of_stores_leaves_as_much_dirty_as_may_be(limit, mask):
     n_lines = 5 * SETS * WAYS
     trial, dirty = replay(machines.one_warp(*written(n_lines, mask)), l2__max_dirty_ways=limit)
     assert dirty == mask.bit_count() * SETS * (limit or WAYS)
-    writes = trial.counters[:, Level.dram, [Event.write_hit, Event.write_miss], Unit.sectors].sum()
+    writes = trial.counters[:, Level.dram, [Event.write_hit, Event.write_miss], CountUnit.sectors].sum()
     assert writes == mask.bit_count() * n_lines - dirty
 
 
@@ -39,8 +39,8 @@ def test_what_was_cleaned_is_still_there_and_is_not_written_again():
     reads = [instruction([(line, 15)], bypass=True) for line in range(SETS * WAYS)]
     tx = machines.one_warp(*written(SETS * WAYS), *reads, *written(SETS))
     trial, dirty = replay(tx, l2__max_dirty_ways=2)
-    l2 = trial.counters[:, Level.l2, :, Unit.sectors].sum(axis=0)
+    l2 = trial.counters[:, Level.l2, :, CountUnit.sectors].sum(axis=0)
     assert l2[Event.read_hit] == 4 * SETS * WAYS
     assert dirty == 4 * SETS * 2
-    writes = trial.counters[:, Level.dram, [Event.write_hit, Event.write_miss], Unit.sectors].sum()
+    writes = trial.counters[:, Level.dram, [Event.write_hit, Event.write_miss], CountUnit.sectors].sum()
     assert writes == 4 * SETS * WAYS + 4 * SETS - dirty

@@ -9,11 +9,11 @@ from machines import instruction
 
 import memsim
 from memsim.gpu.presets import load_gpu
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.system import System
 from memsim.models.machine import idle_miss_cycles
 from memsim.support.errors import InputError
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 PRESETS = ("geforce-8800gtx", "quadro-fx5600", "geforce-8800gt", "geforce-gtx280", "tesla-c1060")
 TABLE_6 = {"geforce-gtx280": 450, "tesla-c1060": 450}  # Hong and Kim, ISCA 2009: Mem_LD; of the others 420
@@ -27,12 +27,12 @@ def counters(*instructions, **changes) -> np.ndarray:
 def test_what_is_asked_for_twice_is_fetched_twice():
     again = [instruction([(0, 15)]) for _ in range(5)]
     dram = counters(*again)[Level.dram]
-    assert dram[Event.read_miss, Unit.sectors] + dram[Event.read_hit, Unit.sectors] == 20
+    assert dram[Event.read_miss, CountUnit.sectors] + dram[Event.read_hit, CountUnit.sectors] == 20
 
 
 def test_an_atomic_reads_and_writes_memory():
-    for kind in (Kind.atomic, Kind.reduction):
-        dram = counters(instruction([(0, 3)], kind))[Level.dram, :, Unit.sectors]
+    for kind in (OpKind.atomic, OpKind.reduction):
+        dram = counters(instruction([(0, 3)], kind))[Level.dram, :, CountUnit.sectors]
         assert dram[:4].sum() == 2 and dram[4:8].sum() == 2
 
 

@@ -15,16 +15,16 @@ from machines import instruction
 import memsim
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.system import System
-from memsim.models.throughput import Part, busy_cycles, work_of
+from memsim.models.throughput import BusyPart, busy_cycles, work_of
 from memsim.trace.coalesce import coalesce
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 N = 200
 
 
 def behind(partial: int, **changes) -> int:
     """Cycles of a load behind N stores of two sectors each, on one slice that nothing but its own pace holds up."""
-    stores = [instruction([(line, 3, partial)], Kind.store) for line in range(N)]
+    stores = [instruction([(line, 3, partial)], OpKind.store) for line in range(N)]
     tx = machines.one_warp(*stores, instruction([(N, 1)]))
     gpu = machines.gpu(sm__max_stores=N, l2__size_bytes=1 << 20, **changes)
     return int(System(tx, gpu, 1, np.random.SeedSequence(0)).run().latency_sum.sum())
@@ -55,7 +55,7 @@ def test_less_than_a_whole_sector_takes_is_as_a_whole_sector(each):
 
 def test_what_l1_writes_back_counts_as_whole():
     """L1 keeps sectors, not bytes."""
-    stores = [instruction([(line, 1, 1)], Kind.store) for line in range(N)]
+    stores = [instruction([(line, 1, 1)], OpKind.store) for line in range(N)]
     gpu = {each: machines.gpu(l1__write_policy="write_back", l2__partial_store_cycles=each) for each in (None, 9)}
     tx = machines.one_warp(*stores)
     trials = [System(tx, each, 1, np.random.SeedSequence(0)).run() for each in gpu.values()]
@@ -69,5 +69,5 @@ def test_the_model_of_throughput_knows_them():
     work = work_of(coalesce(trace, gpu), gpu)
     assert work.l2_sectors == 256 * 256 // 8 + 256 * 256
     assert work.slice_cycles == 256 * 256 // 8 + gpu.l2.partial_store_cycles * 256 * 256
-    busy = busy_cycles(work, trace, gpu)[Part.slices]
+    busy = busy_cycles(work, trace, gpu)[BusyPart.slices]
     assert busy == pytest.approx(work.slice_cycles * work.slice_skew / gpu.l2.slices / gpu.l2_clocks)

@@ -6,7 +6,7 @@ import pytest
 from machines import instruction
 from test_scoreboard import LONG, NONE, board, cycles, load, mix, work
 
-from memsim.trace.schema import NO_SCOREBOARD, RESULT_CLASSES, Kind
+from memsim.trace.schema import NO_SCOREBOARD, RESULT_CLASSES, OpKind
 
 SB0, SB1, BOTH = 1, 2, 3  # wait masks
 
@@ -76,7 +76,7 @@ def test_stall_counts_are_the_time_of_a_gap():
 
 def test_a_stall_count_holds_back_what_follows_an_access():
     gpu = board(sm__schedulers=1, sm__memory_issue=True)
-    store = instruction([(0, 1)], Kind.store, sequence=False, waits=NONE)
+    store = instruction([(0, 1)], OpKind.store, sequence=False, waits=NONE)
     times = {
         stall: cycles(gpu, [store | dict(control=(NO_SCOREBOARD, 0, stall, 0)), work(100)]) for stall in (1, 4, 13)
     }

@@ -10,7 +10,7 @@ from machines import instruction
 
 from memsim.gpu.presets import override
 from memsim.hierarchy.system import System
-from memsim.trace.schema import MIX, NO_WAIT, Kind
+from memsim.trace.schema import MIX, NO_WAIT, OpKind
 
 NONE = NO_WAIT, NO_WAIT, NO_WAIT
 SEEN = "counters", "latency_histogram", "latency_sum", "instruction_latency_sum", "cycles", "transactions"
@@ -134,4 +134,4 @@ def test_schedulers_have_warps_and_ports_of_their_own():
     assert cycles(four, *[[some]] * 5) == cycles(four, *[[some]] * 8) == 200
     assert cycles(board(sm__issue_per_cycle=4), *[[some]] * 5) == 125  # where all warps share four ports
     slow = board(sm__schedulers=2, sm__issue_per_cycle=2, sm__memory_issue=True)
-    assert cycles(slow, [instruction([(0, 1)], Kind.store, sequence=False, gap=9, beside=9, waits=NONE)]) == 10
+    assert cycles(slow, [instruction([(0, 1)], OpKind.store, sequence=False, gap=9, beside=9, waits=NONE)]) == 10

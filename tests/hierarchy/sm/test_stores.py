@@ -6,9 +6,9 @@ import pytest
 from machines import instruction
 
 import memsim
-from memsim.hierarchy.counters import Event, Level, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level
 from memsim.hierarchy.system import System
-from memsim.trace.schema import Kind
+from memsim.trace.schema import OpKind
 
 
 def test_saxpy_stores_to_sectors_that_its_loads_brought():
@@ -28,12 +28,12 @@ def test_saxpy_stores_to_sectors_that_its_loads_brought():
     ],
 )
 def test_what_a_store_leaves_in_l1(policy, reads, writes):
-    store = instruction([(0, 15)], Kind.store)
+    store = instruction([(0, 15)], OpKind.store)
     system = System(
         machines.one_warp(store, store, instruction([(0, 15)])),
         machines.gpu(l1__write_policy=policy), 1, np.random.SeedSequence(0),
     )  # fmt: skip
-    l1 = system.run().counters[:, Level.l1, :, Unit.sectors].sum(axis=0)
+    l1 = system.run().counters[:, Level.l1, :, CountUnit.sectors].sum(axis=0)
     assert l1[reads] == 4 and l1[writes] == (8 if writes == Event.write_miss else 4)
-    below = system.machine.counters[Level.l2, :, Event.write_miss, Unit.sectors].sum()
+    below = system.machine.counters[Level.l2, :, Event.write_miss, CountUnit.sectors].sum()
     assert below == (0 if policy == "write_back" else 4)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from machines import instruction
 
 from memsim.gpu.presets import override
-from memsim.hierarchy.counters import Event, Level, TranslationEvent, Unit
+from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
 from memsim.hierarchy.mapping import layout
 from memsim.hierarchy.system import System, Trial
 from memsim.support.errors import InputError
@@ -78,9 +78,11 @@ def test_everything_that_l2_gets_was_translated_and_walks_load_an_entry_a_level(
     tx = data.draw(machines.traces(gpu))
     trial = replayed(tx, gpu)
     found, event = trial.translation, TranslationEvent
-    assert (found[:, :3].sum(axis=1) == trial.counters[: tx.n_ops, Level.l2, :, Unit.transactions].sum(axis=1)).all()
+    assert (
+        found[:, :3].sum(axis=1) == trial.counters[: tx.n_ops, Level.l2, :, CountUnit.transactions].sum(axis=1)
+    ).all()
     assert (found[:, 3:].sum(axis=1) == found[:, event.sm_miss]).all()
-    loads = trial.counters[tx.n_ops, Level.l2, :, Unit.transactions]
+    loads = trial.counters[tx.n_ops, Level.l2, :, CountUnit.transactions]
     assert loads[: Event.write_hit].sum() == found[:, event.shared_miss].sum() * gpu.translation.walk_levels
     assert loads[Event.write_hit :].sum() == 0
 

@@ -11,7 +11,7 @@ import memsim
 from memsim.sources import Launch, workload
 from memsim.sources.describe import Constant, Texture
 from memsim.support.errors import InputError
-from memsim.trace.schema import NO_OP, Kind, Space
+from memsim.trace.schema import NO_OP, OpKind, Space
 from tests.describing import describe, program
 
 WORDS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=32, max_size=32)
@@ -156,9 +156,9 @@ def test_atomics_act_lane_after_lane_and_return_old_values():
     assert old.tolist() == np.concatenate([[0], np.cumsum(np.arange(63))]).tolist()
     assert [arrays[name][0] for name in ("add", "high", "last", "lock")] == [sum(range(64)), 63, 63, 1]
     assert low[0] == 0 and arrays["lock"][1] == 0
-    kinds = {recorder.arrays[op.array].name: op.kind for op in recorder.ops if op.kind is not Kind.store}
-    unused = Kind.reduction
-    assert kinds == dict(add=Kind.atomic, low=unused, high=unused, last=unused, lock=Kind.atomic)
+    kinds = {recorder.arrays[op.array].name: op.kind for op in recorder.ops if op.kind is not OpKind.store}
+    unused = OpKind.reduction
+    assert kinds == dict(add=OpKind.atomic, low=unused, high=unused, last=unused, lock=OpKind.atomic)
 
 
 def test_vector_accesses_are_one_instruction_of_their_width():
@@ -428,9 +428,9 @@ def test_an_asynchronous_copy_is_one_load_and_wide_ones_pass_by_l1():
     a, b, out = np.arange(32, dtype=np.float32), np.arange(128, dtype=np.float32), np.zeros(32, np.float32)
     recorder, *_ = describe(kernel, a=a, b=b, out=out)
     assert out.tolist() == [k + 4 * k + 3 for k in range(32)]
-    loads = [op for op in recorder.ops if op.space is Space.global_ and op.kind is Kind.load]
+    loads = [op for op in recorder.ops if op.space is Space.global_ and op.kind is OpKind.load]
     assert [(op.width, op.bypass_l1) for op in loads] == [(4, False), (16, True)]
-    assert not [op for op in recorder.ops if op.space is Space.shared and op.kind is Kind.store]
+    assert not [op for op in recorder.ops if op.space is Space.shared and op.kind is OpKind.store]
 
 
 def test_copies_go_from_global_to_shared_memory_four_to_sixteen_bytes_at_a_time():

@@ -5,7 +5,7 @@ from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memsim.trace.schema import INSTRUCTION_CLASSES, NO_OP, NO_WAIT, Flag, Kind, LoadClass
+from memsim.trace.schema import INSTRUCTION_CLASSES, NO_OP, NO_WAIT, Flag, LoadClass, OpKind
 from tests.describing import describe
 from tests.sources.ptx.test_ptx_rows import ADDRESS, rows_of
 
@@ -115,7 +115,7 @@ def test_what_may_be_a_reduction_is_not_counted_on():
         c[old]
 
     recorder, chunk = describe(kernel, a=integers(), b=integers(), c=integers())
-    assert [op.kind for op in recorder.ops].count(Kind.reduction) == 1
+    assert [op.kind for op in recorder.ops].count(OpKind.reduction) == 1
     assert [row[1] for row in waits(recorder, chunk)] == [None, None, 0, None, None, 1]
 
 
@@ -219,7 +219,7 @@ def test_waits_are_those_of_the_values(turns):
         if kind is not None:
             count[kind] += 1
             number[i] = kind, count[kind]
-        elif chunk.op[i] != NO_OP and recorder.ops[chunk.op[i]].kind is Kind.reduction:
+        elif chunk.op[i] != NO_OP and recorder.ops[chunk.op[i]].kind is OpKind.reduction:
             number[i] = LoadClass.long, 0
 
 

@@ -13,7 +13,7 @@ from memsim.sources.imported.accelsim import convert, import_accelsim
 from memsim.sources.imported.accelsim.export import export_accelsim
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
-from memsim.trace.schema import NO_OP, Flag, Kind, Space
+from memsim.trace.schema import NO_OP, Flag, OpKind, Space
 from tests.accelsim_text import LOCAL_BASE, SHARED_BASE, block, header, imported, lanes, whole
 
 A = 0x7F00_0000_0000
@@ -66,22 +66,22 @@ def test_source_lines(tmp_path):
 
 
 OPCODES = {
-    "LDG.E.SYS": (Kind.load, Space.global_, 4, False),
-    "LDG.E.U8.SYS": (Kind.load, Space.global_, 1, False),
-    "LDG.E.S16": (Kind.load, Space.global_, 2, False),
-    "LDG.E.64.CONSTANT.SYS": (Kind.load, Space.global_, 8, False),
-    "LDG.E.128.STRONG.GPU": (Kind.load, Space.global_, 16, True),
-    "LDG.E.STRONG.SYS": (Kind.load, Space.global_, 4, False),
-    "STG.E.STRONG.GPU": (Kind.store, Space.global_, 4, False),
-    "LDS.U.64": (Kind.load, Space.shared, 8, False),
-    "STS.128": (Kind.store, Space.shared, 16, False),
-    "LDSM.16.M88.4": (Kind.load, Space.shared, 16, False),
-    "LDL": (Kind.load, Space.local, 4, False),
-    "STL.64": (Kind.store, Space.local, 8, False),
-    "LDC.64": (Kind.load, Space.constant, 8, False),
-    "ATOMG.E.ADD.64.STRONG.GPU": (Kind.atomic, Space.global_, 8, False),
-    "ATOMS.ADD": (Kind.atomic, Space.shared, 4, False),
-    "RED.E.ADD.F64.RN.STRONG.GPU": (Kind.reduction, Space.global_, 8, False),
+    "LDG.E.SYS": (OpKind.load, Space.global_, 4, False),
+    "LDG.E.U8.SYS": (OpKind.load, Space.global_, 1, False),
+    "LDG.E.S16": (OpKind.load, Space.global_, 2, False),
+    "LDG.E.64.CONSTANT.SYS": (OpKind.load, Space.global_, 8, False),
+    "LDG.E.128.STRONG.GPU": (OpKind.load, Space.global_, 16, True),
+    "LDG.E.STRONG.SYS": (OpKind.load, Space.global_, 4, False),
+    "STG.E.STRONG.GPU": (OpKind.store, Space.global_, 4, False),
+    "LDS.U.64": (OpKind.load, Space.shared, 8, False),
+    "STS.128": (OpKind.store, Space.shared, 16, False),
+    "LDSM.16.M88.4": (OpKind.load, Space.shared, 16, False),
+    "LDL": (OpKind.load, Space.local, 4, False),
+    "STL.64": (OpKind.store, Space.local, 8, False),
+    "LDC.64": (OpKind.load, Space.constant, 8, False),
+    "ATOMG.E.ADD.64.STRONG.GPU": (OpKind.atomic, Space.global_, 8, False),
+    "ATOMS.ADD": (OpKind.atomic, Space.shared, 4, False),
+    "RED.E.ADD.F64.RN.STRONG.GPU": (OpKind.reduction, Space.global_, 8, False),
 }
 
 
@@ -89,7 +89,7 @@ OPCODES = {
 def test_opcodes(tmp_path, opcode):
     kind, *rest = OPCODES[opcode]
     address = "0x40" if rest[0] is not Space.global_ else "0x7f0000000040"
-    written = "1 R4" if kind in (Kind.load, Kind.atomic) else "0"
+    written = "1 R4" if kind in (OpKind.load, OpKind.atomic) else "0"
     (op,) = imported(tmp_path, header() + block([f"0010 00000001 {written} {opcode} 2 R2 R3 4 2 {address}"])).ops
     assert [op.kind, op.space, op.width, op.bypass_l1] == [kind, *rest]
 
@@ -97,10 +97,10 @@ def test_opcodes(tmp_path, opcode):
 @pytest.mark.parametrize(
     ("registers", "kind"),
     [
-        ("1 R4 {} 2 R2 R3", Kind.atomic),
-        ("1 R255 {} 2 R2 R3", Kind.reduction),
-        ("0 {} 3 R4 R2 R3", Kind.atomic),  # after a predicate the tracer counts the destination among the sources
-        ("0 {} 3 R255 R2 R3", Kind.reduction),
+        ("1 R4 {} 2 R2 R3", OpKind.atomic),
+        ("1 R255 {} 2 R2 R3", OpKind.reduction),
+        ("0 {} 3 R4 R2 R3", OpKind.atomic),  # after a predicate the tracer counts the destination among the sources
+        ("0 {} 3 R255 R2 R3", OpKind.reduction),
     ],
 )
 def test_an_atomic_whose_old_value_goes_nowhere_is_a_reduction(tmp_path, registers, kind):
@@ -141,8 +141,8 @@ def test_both_halves_of_ldgsts(tmp_path):
     ]
     ops = imported(tmp_path, header() + block(lines)).ops
     assert [(op.kind, op.space, op.bypass_l1) for op in ops] == [
-        (Kind.store, Space.shared, False),
-        (Kind.load, Space.global_, True),
+        (OpKind.store, Space.shared, False),
+        (OpKind.load, Space.global_, True),
     ]
 
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from memsim.cli import app
 from memsim.sources.imported.cutracer import import_cutracer
 from memsim.support.errors import InputError
-from memsim.trace.schema import NO_WAIT, Instructions, Kind, Space
+from memsim.trace.schema import NO_WAIT, Instructions, OpKind, Space
 from tests.accelsim_text import lanes, whole
 
 A = 0x7F00_0000_0000
@@ -67,7 +67,7 @@ def test_with_every_instruction_waits_and_gaps_are_the_codes(tmp_path):
     assert trace.launch.shared_bytes == 192 and trace.path.name == "kernel_7fa21c3_iter0_add.h5"
     assert trace.issue.instructions is Instructions.compiled
     assert [(op.kind, op.space, op.width) for op in trace.ops] == [
-        (Kind.load, Space.global_, 4), (Kind.store, Space.global_, 8), (Kind.store, Space.global_, 4)
+        (OpKind.load, Space.global_, 4), (OpKind.store, Space.global_, 8), (OpKind.store, Space.global_, 4)
     ]  # fmt: skip
     chunk = whole(trace)
     rows = slice(chunk.first_instruction[0], chunk.first_instruction[1])

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from memsim.cli import app
 from memsim.sources.imported.neutrino import Probe, import_neutrino
 from memsim.support.errors import InputError
-from memsim.trace.schema import NO_WAIT, Instructions, Kind
+from memsim.trace.schema import NO_WAIT, Instructions, OpKind
 from tests.accelsim_text import lanes, whole
 
 A = 0x7F00_0000_0000
@@ -52,7 +52,7 @@ def write(folder, content=GOOD):
 def test_lanes_of_one_clock_are_one_access(tmp_path):
     (trace,) = import_neutrino(write(tmp_path), [LOAD, STORE], tmp_path)
     assert (trace.launch.grid, trace.launch.block, trace.launch.shared_bytes) == ((2, 1, 1), (48, 1, 1), 64)
-    assert [(op.kind, op.width) for op in trace.ops] == [(Kind.load, 4), (Kind.store, 8)]
+    assert [(op.kind, op.width) for op in trace.ops] == [(OpKind.load, 4), (OpKind.store, 8)]
     (_, all_), (_, stored), (_, alone), (_, two), (_, last) = lanes(trace)
     assert all_ == {lane: A + 4 * lane for lane in range(32)}
     assert stored == {lane: A + 0x1000 + 8 * lane for lane in range(32)}

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from memsim.cli import app
 from memsim.sources.imported.nvbit import import_nvbit, importing
 from memsim.support.errors import InputError
-from memsim.trace.schema import Flag, Kind, Space
+from memsim.trace.schema import Flag, OpKind, Space
 from tests.accelsim_text import lanes, whole
 from tests.nvbit_text import LOG, A, launch, line
 
@@ -30,9 +30,9 @@ def test_a_log(tmp_path):
     assert first.block_ids.tolist() == [0, 1, 3] and second.block_ids.tolist() == [0]
     assert first.first_instruction.tolist() == [0, 1, 1, 2, 2, 2, 3]  # two warps a block
     assert [(op.text, op.kind, op.width) for op in first.ops] == [
-        ("LDG.E.64", Kind.load, 8),
-        ("STG.E", Kind.store, 4),
-        ("RED.E.ADD.STRONG.GPU", Kind.reduction, 4),
+        ("LDG.E.64", OpKind.load, 8),
+        ("STG.E", OpKind.store, 4),
+        ("RED.E.ADD.STRONG.GPU", OpKind.reduction, 4),
     ]
     assert lanes(first) == [
         ("LDG.E.64", {lane: A + 8 * lane for lane in range(32)}),

@@ -13,7 +13,7 @@ from memsim.sources.imported.accelsim.export import FIRST_PC, PC_STEP
 from memsim.support.errors import InputError
 from memsim.trace.coalesce import coalesce
 from memsim.trace.reader import Trace
-from memsim.trace.schema import EXPLICIT, NO_OP, ArrayInfo, Flag, Kind, LaunchShape, Space, StaticOp
+from memsim.trace.schema import EXPLICIT, NO_OP, ArrayInfo, Flag, LaunchShape, OpKind, Space, StaticOp
 from memsim.trace.writer import TraceWriter
 from tests.trace_programs import chunk
 
@@ -68,16 +68,16 @@ def test_counters(tmp_path, name):
 
 
 OPS = [
-    StaticOp(Kind.load, Space.global_, 4, 0, 1, 1, "k.py", "a"),
-    StaticOp(Kind.load, Space.global_, 16, 0, 2, 1, "k.py", "b", bypass_l1=True),
-    StaticOp(Kind.store, Space.global_, 1, 0, 3, 1, "k.py", "c"),
-    StaticOp(Kind.atomic, Space.global_, 8, 0, 4, 1, "k.py", "d"),
-    StaticOp(Kind.reduction, Space.global_, 2, 0, 5, 1, "k.py", "e"),
-    StaticOp(Kind.load, Space.shared, 4, 1, 6, 1, "k.py", "f"),
-    StaticOp(Kind.store, Space.shared, 8, 1, 7, 1, "k.py", "g"),
-    StaticOp(Kind.atomic, Space.shared, 4, 1, 8, 1, "k.py", "h"),
-    StaticOp(Kind.reduction, Space.shared, 4, 1, 9, 1, "k.py", "i"),
-    StaticOp(Kind.load, Space.constant, 4, 2, 10, 1, "k.py", "j"),
+    StaticOp(OpKind.load, Space.global_, 4, 0, 1, 1, "k.py", "a"),
+    StaticOp(OpKind.load, Space.global_, 16, 0, 2, 1, "k.py", "b", bypass_l1=True),
+    StaticOp(OpKind.store, Space.global_, 1, 0, 3, 1, "k.py", "c"),
+    StaticOp(OpKind.atomic, Space.global_, 8, 0, 4, 1, "k.py", "d"),
+    StaticOp(OpKind.reduction, Space.global_, 2, 0, 5, 1, "k.py", "e"),
+    StaticOp(OpKind.load, Space.shared, 4, 1, 6, 1, "k.py", "f"),
+    StaticOp(OpKind.store, Space.shared, 8, 1, 7, 1, "k.py", "g"),
+    StaticOp(OpKind.atomic, Space.shared, 4, 1, 8, 1, "k.py", "h"),
+    StaticOp(OpKind.reduction, Space.shared, 4, 1, 9, 1, "k.py", "i"),
+    StaticOp(OpKind.load, Space.constant, 4, 2, 10, 1, "k.py", "j"),
 ]
 ARRAYS = [
     ArrayInfo("a", Space.global_, 1 << 30, 1 << 20, 4),
@@ -105,9 +105,9 @@ def rows(draw):
         lanes = mask.bit_count() if listed else 0
         addresses = draw(st.lists(offsets, min_size=lanes, max_size=lanes))
         starts = fresh or draw(st.booleans())
-        waits = loads and not starts and OPS[op].kind is not Kind.load and draw(st.booleans())
+        waits = loads and not starts and OPS[op].kind is not OpKind.load and draw(st.booleans())
         flags = int(Flag.sequence) if starts else int(Flag.data) if waits else 0
-        loads = OPS[op].kind in (Kind.load, Kind.atomic) or (loads and not starts)
+        loads = OPS[op].kind in (OpKind.load, OpKind.atomic) or (loads and not starts)
         fresh = False
         found.append((op, flags, gap, mask, 1 << 30, stride, 0, [a - min(addresses) for a in addresses]))
     return [*found, (0, int(Flag.sequence), 0, 1, 1 << 30, 0, 0, [])]

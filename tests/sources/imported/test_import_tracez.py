@@ -10,7 +10,7 @@ from tracez_bytes import tracez, u4
 
 from memsim.sources.imported.accelsim import import_accelsim
 from memsim.support.errors import InputError
-from memsim.trace.schema import NO_OP, NO_WAIT, Kind, Space
+from memsim.trace.schema import NO_OP, NO_WAIT, OpKind, Space
 from tests.accelsim_text import block, header, imported, lanes, whole
 
 HEAD = header(accelsim_tracer_version=6)
@@ -72,7 +72,7 @@ def test_a_tensor_copy_becomes_rows_of_16_bytes(tmp_path):
     """Four transfers of 64 bytes, by hand: 16 pieces; nothing goes through L1, and the warp does not wait."""
     trace = imported(tmp_path, HEAD + block([TILE.format(barrier="0x8000"), MOVE, LINES[4]]))
     (op,) = trace.ops
-    assert (op.kind, op.space, op.width, op.bypass_l1, op.async_copy) == (Kind.load, Space.global_, 16, True, True)
+    assert (op.kind, op.space, op.width, op.bypass_l1, op.async_copy) == (OpKind.load, Space.global_, 16, True, True)
     ((_, found),) = lanes(trace)
     starts = np.array([0, 256, 512, 1536])
     assert [found[k] - 0x7F0000000000 for k in range(16)] == (starts[:, None] + 16 * np.arange(4)).ravel().tolist()
@@ -88,15 +88,15 @@ def test_a_large_box_is_several_rows_of_one_copy(tmp_path):
 @pytest.mark.parametrize(
     ("opcode", "kind"),
     [
-        ("UTMASTG.2D", Kind.store),
-        ("UBLKCP.S.G", Kind.load),
-        ("UBLKCP.G.S", Kind.store),
-        ("UTMAREDG.ADD", Kind.reduction),
+        ("UTMASTG.2D", OpKind.store),
+        ("UBLKCP.S.G", OpKind.load),
+        ("UBLKCP.G.S", OpKind.store),
+        ("UTMAREDG.ADD", OpKind.reduction),
     ],
 )
 def test_kinds_of_bulk_copies(tmp_path, opcode, kind):
     (op,) = imported(tmp_path, HEAD + block([f"0010 1 0 {opcode} 1 UR8 128 0x0 0 128 0 3 1 0x7f0000000000 0"])).ops
-    assert (op.kind, op.async_copy) == (kind, kind is Kind.load)
+    assert (op.kind, op.async_copy) == (kind, kind is OpKind.load)
 
 
 def test_whoever_tries_a_barrier_waits_for_the_copies_that_tell_it(tmp_path):

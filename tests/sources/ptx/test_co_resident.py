@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, execute
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
 from memsim.sources.ptx.trace import trace_launch
 from memsim.support.errors import InputError
 
@@ -51,11 +51,11 @@ ret;
 """
 
 
-def _launch(wait: str, last: int = BLOCKS - 1) -> tuple[Launch, Memory, np.ndarray]:
-    flags, out, memory = np.zeros(BLOCKS + 1, np.uint32), np.zeros(BLOCKS * THREADS, np.uint32), Memory()
+def _launch(wait: str, last: int = BLOCKS - 1) -> tuple[PtxLaunch, DeviceMemory, np.ndarray]:
+    flags, out, memory = np.zeros(BLOCKS + 1, np.uint32), np.zeros(BLOCKS * THREADS, np.uint32), DeviceMemory()
     arguments = [memory.add(flags, "flags"), memory.add(out, "out")]
     text = KERNEL.format(wait=WAITS[wait], last=last)
-    return Launch(text, "k", (BLOCKS, 1, 1), (THREADS, 1, 1), arguments), memory, out
+    return PtxLaunch(text, "k", (BLOCKS, 1, 1), (THREADS, 1, 1), arguments), memory, out
 
 
 @pytest.mark.parametrize("wait", WAITS)

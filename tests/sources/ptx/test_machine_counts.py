@@ -7,7 +7,7 @@ import pytest
 from places import DATA
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.sources.ptx.compiled.counts import charges
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.inline import flattened
@@ -132,9 +132,9 @@ def test_a_warp_issues_what_the_disassembly_has(tmp_path):
     """A kernel without loops: the gaps of every warp's rows are all of its machine code but accesses."""
     ptx, gpu = (DATA / "ptx" / "add.sm_80.ptx").read_text(), load_gpu("a100")
     code = tuple(disassemble(assemble(ptx, 80).cubin)["add"])
-    memory = Memory()
+    memory = DeviceMemory()
     arguments = [*(memory.add(np.zeros(2048, np.float32), name) for name in "xyz"), 2048, 0, 0]
-    launch = Launch(ptx, "add", (4, 1, 1), (128, 1, 1), arguments, machine_code=code)
+    launch = PtxLaunch(ptx, "add", (4, 1, 1), (128, 1, 1), arguments, machine_code=code)
     trace = trace_launch(launch, memory, tmp_path / "t.h5", gpu, blocks="all")
     assert trace.issue.instructions is Instructions.compiled
     (chunk,) = trace.chunks()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.sources.ptx.compiled.predicated import predicated_branches
 from memsim.sources.ptx.convert import converted
 from memsim.sources.ptx.flow import basic_blocks
@@ -74,8 +74,10 @@ def body(ptx: str = PTX):
 
 def rows(tmp_path, limit: int, machine_code: tuple[SassInstruction, ...], ptx: str = PTX):
     """The trace's only chunk, and what the kernel stored."""
-    memory, numbers = Memory(), np.arange(THREADS, dtype=np.uint32)
-    launch = Launch(ptx, "k", (1, 1, 1), (THREADS, 1, 1), [memory.add(numbers, "p"), limit], machine_code=machine_code)
+    memory, numbers = DeviceMemory(), np.arange(THREADS, dtype=np.uint32)
+    launch = PtxLaunch(
+        ptx, "k", (1, 1, 1), (THREADS, 1, 1), [memory.add(numbers, "p"), limit], machine_code=machine_code
+    )
     trace = trace_launch(
         launch, memory, tmp_path / f"{len(machine_code)}.h5", load_gpu("a100"), blocks="all", check=True
     )

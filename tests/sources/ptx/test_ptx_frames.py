@@ -10,11 +10,11 @@ from compilers import needs_nvcc
 from ptx_kernels import softmax
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
-from memsim.sources.ptx.module import Position
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
+from memsim.sources.ptx.module import SourcePosition
 from memsim.sources.ptx.ops import Frames
 from memsim.sources.ptx.origin import beside
-from memsim.trace.schema import Kind, StaticOp
+from memsim.trace.schema import OpKind, StaticOp
 
 HISTOGRAM = """__device__ int twice(const int* v) { return 2 * v[0]; }
 __global__ void histogram(const int* v, int* bins) {
@@ -24,12 +24,12 @@ __global__ void histogram(const int* v, int* bins) {
 
 
 def frames(folder: Path) -> Frames:
-    launch = Launch(".entry k() { ret; }", "k", (1, 1, 1), (32, 1, 1), origin=beside(folder / "k.cu"))
+    launch = PtxLaunch(".entry k() { ret; }", "k", (1, 1, 1), (32, 1, 1), origin=beside(folder / "k.cu"))
     return Frames(launch)
 
 
-def at(file: Path | str, line: int, caller: Position | None = None) -> Position:
-    return Position(str(file), line, 1, caller)
+def at(file: Path | str, line: int, caller: SourcePosition | None = None) -> SourcePosition:
+    return SourcePosition(str(file), line, 1, caller)
 
 
 def test_innermost_frame_in_the_programs_files(tmp_path):
@@ -53,7 +53,7 @@ def test_a_librarys_kernel_keeps_its_own_file(tmp_path):
     assert frames(tmp_path).own(at("header.hpp", 10, inner)) == (inner, " (header.hpp:10)")
 
 
-def traced(launch: Launch, memory: Memory, folder: Path) -> tuple[StaticOp, ...]:
+def traced(launch: PtxLaunch, memory: DeviceMemory, folder: Path) -> tuple[StaticOp, ...]:
     return trace_launch(launch, memory, folder / "t.h5", load_gpu("a100"), blocks="0:1").ops
 
 
@@ -67,13 +67,15 @@ def test_tritons_sum_is_reported_at_the_users_line(tmp_path):
 
 @needs_nvcc
 def test_an_atomic_of_nvidias_header_is_reported_at_the_users_line(tmp_path):
-    source, made, memory = tmp_path / "k.cu", tmp_path / "k.ptx", Memory()
+    source, made, memory = tmp_path / "k.cu", tmp_path / "k.ptx", DeviceMemory()
     source.write_text(HISTOGRAM)
     subprocess.run(["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", str(source), "-o", str(made)], check=True)
     arrays = [memory.add(np.arange(32, dtype=np.int32), "v"), memory.add(np.zeros(64, np.int32), "bins")]
-    launch = Launch(made.read_text(), "histogram", (1, 1, 1), (32, 1, 1), arrays, origin=beside(source), source="k.ptx")
+    launch = PtxLaunch(
+        made.read_text(), "histogram", (1, 1, 1), (32, 1, 1), arrays, origin=beside(source), source="k.ptx"
+    )
     found = {op.kind: op for op in traced(launch, memory, tmp_path)}
-    assert found[Kind.load].line == 1 and Path(found[Kind.load].file) == source
-    atomic = found[Kind.reduction]
+    assert found[OpKind.load].line == 1 and Path(found[OpKind.load].file) == source
+    atomic = found[OpKind.reduction]
     assert (atomic.line, Path(atomic.file)) == (3, source)
     assert "(device_atomic_functions.hpp:" in atomic.text

@@ -7,7 +7,7 @@ import struct
 import numpy as np
 import pytest
 
-from memsim.sources.ptx import Launch, Memory, execute
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
 from memsim.sources.ptx.machine import rare
 
 LANE = np.arange(32)
@@ -21,7 +21,7 @@ WARP = "-1"
 def run(body: str, values: np.ndarray | None = None, before: str = "") -> np.ndarray:
     """Run a warp: %r1 is the lane, %r2 the word of `values` of the lane; what the body leaves in %rd9 is returned."""
     source = np.zeros(32, np.uint64) if values is None else values.astype(np.uint64)
-    out, memory = np.zeros(32, np.uint64), Memory()
+    out, memory = np.zeros(32, np.uint64), DeviceMemory()
     arguments = [memory.add(out, "out"), memory.add(source, "in")]
     text = f"""
 .version 8.0
@@ -38,7 +38,7 @@ ld.param.u64 %rd5, [out]; add.s64 %rd6, %rd5, %rd1; st.global.b64 [%rd6], %rd9;
 ret;
 }}
 """
-    execute(Launch(text, "k", (1, 1, 1), (32, 1, 1), arguments), memory)
+    execute(PtxLaunch(text, "k", (1, 1, 1), (32, 1, 1), arguments), memory)
     return out
 
 

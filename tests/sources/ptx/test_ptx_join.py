@@ -10,7 +10,7 @@ import pytest
 from compilers import assembled
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.alignment import multiples
 from memsim.sources.ptx.flow import basic_blocks
@@ -126,9 +126,9 @@ def test_alignment_through_a_loop():
 
 
 def test_a_trace_has_the_wide_access(tmp_path):
-    memory = Memory()
+    memory = DeviceMemory()
     text = text_of(ROWS.format(4), [0, 4, 8, 12])
-    launch = Launch(text, "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(64, np.float32), "x")])
+    launch = PtxLaunch(text, "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(64, np.float32), "x")])
     trace = trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("a100"), "all")
     [chunk] = trace.chunks()
     assert [(op.text, op.width) for op in trace.ops][0] == (WIDE, 16)

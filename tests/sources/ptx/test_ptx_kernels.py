@@ -11,7 +11,7 @@ from ptx_traces import accesses
 
 from memsim.gpu.presets import load_gpu
 from memsim.sources.ptx import execute, trace_launch
-from memsim.trace.schema import Flag, Kind, Space
+from memsim.trace.schema import Flag, OpKind, Space
 
 GPU = load_gpu("a100")
 WHERE = [(name, capability) for name in CASES for capability in (80, 90)]
@@ -71,9 +71,9 @@ def test_tensor_copies_are_copies(tmp_path):
     launch, memory = persistent_tma().launch(90)
     trace = trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("h100"), "all")
     boxes = [op for op in trace.ops if op.text.startswith("cp.async.bulk.tensor")]
-    loads = [op for op in boxes if op.kind is Kind.load]
+    loads = [op for op in boxes if op.kind is OpKind.load]
     assert all(op.async_copy and op.bypass_l1 and op.width == 16 for op in loads)
-    assert {op.kind for op in boxes} == {Kind.load, Kind.store}
+    assert {op.kind for op in boxes} == {OpKind.load, OpKind.store}
     by_op = accesses(trace)
     moved = sum(len(places) for op, places in by_op.items() if trace.ops[op] in loads) * 16
     assert moved == 2 * 2 * 2 * (64 * 32 + 32 * 64) * 2  # 2 x 2 tiles, 2 steps, both operands of 2 bytes

@@ -8,7 +8,7 @@ from tensor_map import tensor_map
 
 from memsim.gpu.presets import load_gpu, override
 from memsim.hierarchy.system import System
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import NO_OP, NO_WAIT, Flag
 
@@ -35,11 +35,11 @@ def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1), shared: str
     @%p0 bra PRODUCER;
     {body}
     ret;\n}}\n"""
-    memory = Memory()
+    memory = DeviceMemory()
     grid = (cluster[0], 1, 1)
     address = memory.add(np.zeros(65536, "f4"), "x")
     given = [address, tensor_map(address, 4, (64, 1024), (256,), (32, 4))]
-    launch = Launch(text, "k", grid, (32 * warps, 1, 1), given, cluster=cluster)
+    launch = PtxLaunch(text, "k", grid, (32 * warps, 1, 1), given, cluster=cluster)
     return trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("h100"), "all")
 
 

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, trace_launch
 from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.schedule import scheduled
 from memsim.sources.ptx.text import parse
-from memsim.trace.schema import NO_OP, NO_WAIT, Flag, Kind, Space
+from memsim.trace.schema import NO_OP, NO_WAIT, Flag, OpKind, Space
 
 REGISTERS = ".reg .pred %p<8>; .reg .b32 %r<32>; .reg .b64 %rd<16>; .reg .f32 %f<64>;"
 ADDRESS = "ld.param.u64 %rd1, [x]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4; add.s64 %rd3, %rd1, %rd2;"
@@ -25,8 +25,8 @@ def text_of(body: str) -> str:
 
 
 def rows_of(body: str, tmp_path):
-    memory = Memory()
-    launch = Launch(text_of(body), "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(4096, np.float32), "x")])
+    memory = DeviceMemory()
+    launch = PtxLaunch(text_of(body), "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(4096, np.float32), "x")])
     trace = trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("a100"), "all")
     [chunk] = trace.chunks()
     return trace, chunk
@@ -122,7 +122,7 @@ def test_tensor_work_is_counted_and_not_computed(tmp_path):
 def test_an_atomic_whose_result_nobody_reads_is_a_reduction(tmp_path):
     body = f"{ADDRESS} atom.global.add.u32 %r2, [%rd3], 1; atom.global.add.u32 %r3, [%rd3], 1; st.shared.b32 [s], %r3;"
     trace, chunk = rows_of(body, tmp_path)
-    assert [op.kind for op in trace.ops] == [Kind.reduction, Kind.atomic, Kind.store]
+    assert [op.kind for op in trace.ops] == [OpKind.reduction, OpKind.atomic, OpKind.store]
     assert chunk.wait_long.tolist() == [NO_WAIT, NO_WAIT, 0]
 
 

@@ -7,7 +7,7 @@ import pytest
 from places import ROOT
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 from memsim.sources.ptx.text import parse
 from memsim.support.errors import InputError
 
@@ -21,8 +21,8 @@ def kernel(body: str, parameters: str = ".param .u64 out") -> str:
 
 
 def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
-    out, memory = np.zeros(1024, np.uint32), Memory()
-    launch = Launch(kernel(body), "k", (grid, 1, 1), (block, 1, 1), [memory.add(out, "out")], **more)
+    out, memory = np.zeros(1024, np.uint32), DeviceMemory()
+    launch = PtxLaunch(kernel(body), "k", (grid, 1, 1), (block, 1, 1), [memory.add(out, "out")], **more)
     execute(launch, memory)
     return out
 
@@ -92,19 +92,19 @@ def test_a_lock_inside_a_block_is_passed_on():
 
 @pytest.mark.parametrize("extents", [{"grid": (0, 1, 1)}, {"block": (2000, 1, 1)}, {"cluster": (3, 1, 1)}])
 def test_extents_are_checked(extents):
-    memory = Memory()
+    memory = DeviceMemory()
     given = {"grid": (2, 1, 1), "block": (32, 1, 1)} | extents
-    launch = Launch(kernel("ret;"), "k", arguments=[memory.add(np.zeros(4))], **given)
+    launch = PtxLaunch(kernel("ret;"), "k", arguments=[memory.add(np.zeros(4))], **given)
     with pytest.raises(InputError, match=next(iter(extents))):
         execute(launch, memory)
 
 
 def test_arguments_are_checked():
-    launch = Launch(kernel("ret;"), "k", (1, 1, 1), (32, 1, 1), [1, 2])
+    launch = PtxLaunch(kernel("ret;"), "k", (1, 1, 1), (32, 1, 1), [1, 2])
     with pytest.raises(InputError, match="arguments are 2; k takes 1"):
-        execute(launch, Memory())
+        execute(launch, DeviceMemory())
     with pytest.raises(InputError, match="other is no kernel there"):
-        execute(Launch(kernel("ret;"), "other", (1, 1, 1), (1, 1, 1), [1]), Memory())
+        execute(PtxLaunch(kernel("ret;"), "other", (1, 1, 1), (1, 1, 1), [1]), DeviceMemory())
 
 
 @pytest.mark.parametrize("name", ["add.sm_80.ptx", "cuda_kernels.sm_90.ptx", "persistent_tma.sm_90.ptx"])
@@ -118,8 +118,8 @@ def test_a_text_cut_anywhere_gives_one_line_or_is_whole(name):
 
 
 def test_nothing_is_left_of_a_trace_that_fails(tmp_path):
-    out, memory = tmp_path / "t.h5", Memory()
-    launch = Launch(kernel("ld.global.b32 %r1, [%rd1];"), "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(4))])
+    out, memory = tmp_path / "t.h5", DeviceMemory()
+    launch = PtxLaunch(kernel("ld.global.b32 %r1, [%rd1];"), "k", (1, 1, 1), (32, 1, 1), [memory.add(np.zeros(4))])
     with pytest.raises(InputError, match="outside all arrays"):
         trace_launch(launch, memory, out, load_gpu("a100"))
     assert not list(tmp_path.iterdir())

@@ -12,16 +12,16 @@ from ptx_programs import WORDS, Program, for_oracle
 from ptx_traces import lane_accesses
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 
 THREADS, BLOCKS = 48, 2
 GPU = load_gpu("a100")
 
 
-def _launch(text: str, words: np.ndarray) -> tuple[Launch, Memory, int]:
-    memory = Memory()
+def _launch(text: str, words: np.ndarray) -> tuple[PtxLaunch, DeviceMemory, int]:
+    memory = DeviceMemory()
     address = memory.add(words, "words")
-    return Launch(text, "program", (BLOCKS, 1, 1), (THREADS, 1, 1), [address]), memory, address
+    return PtxLaunch(text, "program", (BLOCKS, 1, 1), (THREADS, 1, 1), [address]), memory, address
 
 
 @pytest.mark.parametrize("seed", seeds(40))

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 from memsim.sources.ptx.alias import Places
 from memsim.sources.ptx.flow import basic_blocks
 from memsim.sources.ptx.module import Instruction
@@ -176,9 +176,9 @@ def test_a_text_of_many_loops_is_scheduled_in_short():
 
 def test_a_register_that_is_not_declared_is_told_of():
     text = text_of(4, 1, "mov.u32 %zz, 1; add.s32 %r9, %r9, 1;")
-    launch = Launch(text, "k", (1, 1, 1), (32, 1, 1), [0])
+    launch = PtxLaunch(text, "k", (1, 1, 1), (32, 1, 1), [0])
     with pytest.raises(InputError, match="zz"):
-        trace_launch(launch, Memory(), Path("t.h5"), load_gpu("quadro-gv100"), "all", check=True)
+        trace_launch(launch, DeviceMemory(), Path("t.h5"), load_gpu("quadro-gv100"), "all", check=True)
 
 
 @pytest.mark.parametrize(
@@ -211,9 +211,9 @@ def test_what_is_computed_and_accessed_stays(tmp_path):
     values = np.arange(32 * 8 + 300, dtype=np.float32)
 
     def ready():
-        memory = Memory()
+        memory = DeviceMemory()
         array = values.copy()
-        return Launch(text_of(4, 4), "k", (1, 1, 1), (32, 1, 1), [memory.add(array, "x")]), memory, array
+        return PtxLaunch(text_of(4, 4), "k", (1, 1, 1), (32, 1, 1), [memory.add(array, "x")]), memory, array
 
     launch, memory, rolled = ready()
     execute(launch, memory)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from memsim.sources.ptx.launch import Launch, parameter_bytes
-from memsim.sources.ptx.memory import Memory
-from memsim.sources.ptx.trace import Run
+from memsim.sources.ptx.launch import PtxLaunch, parameter_bytes
+from memsim.sources.ptx.memory import DeviceMemory
+from memsim.sources.ptx.trace import KernelRun
 
 COPY = """
 .version 8.0
@@ -24,14 +24,14 @@ ret;
 """
 
 
-def launch(arguments: list[int]) -> Launch:
-    return Launch(COPY, "copy", (1, 1, 1), (32, 1, 1), arguments)
+def launch(arguments: list[int]) -> PtxLaunch:
+    return PtxLaunch(COPY, "copy", (1, 1, 1), (32, 1, 1), arguments)
 
 
 def test_a_relaunch_finds_regions_that_moved():
-    memory, source, target = Memory(), np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+    memory, source, target = DeviceMemory(), np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
     arguments = [memory.add(source, "from"), memory.add(target, "to")]
-    run = Run(launch(arguments), memory, check=True, tracing=False)
+    run = KernelRun(launch(arguments), memory, check=True, tracing=False)
     run.all_blocks(range(1))
     for _ in range(3):  # each allocation shifts the rows of the parameters, of shared and of local memory
         memory.add(np.zeros(4, np.int32), "another")
@@ -43,9 +43,9 @@ def test_a_relaunch_finds_regions_that_moved():
 
 
 def test_a_retraced_kernel_logs_the_same_accesses():
-    memory, source, target = Memory(), np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
+    memory, source, target = DeviceMemory(), np.arange(32, dtype=np.int32), np.zeros(32, np.int32)
     arguments = [memory.add(source, "from"), memory.add(target, "to")]
-    run = Run(launch(arguments), memory, check=False, tracing=True)
+    run = KernelRun(launch(arguments), memory, check=False, tracing=True)
     logged = []
     for _ in range(2):
         run.blocks(np.arange(1))

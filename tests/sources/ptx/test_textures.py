@@ -8,11 +8,22 @@ import numpy as np
 import pytest
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, execute
-from memsim.sources.ptx.textures import BORDERED, CLAMP, FLOAT, LINEAR, MIRROR, POINT, SIGNED, UNSIGNED, WRAP, Texture
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute
+from memsim.sources.ptx.textures import (
+    BORDERED,
+    CLAMP,
+    FLOAT,
+    LINEAR,
+    MIRROR,
+    POINT,
+    SIGNED,
+    UNSIGNED,
+    WRAP,
+    BoundTexture,
+)
 from memsim.sources.ptx.trace import trace_launch
 from memsim.support.errors import InputError
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import OpKind, Space
 
 KINDS = {"f": FLOAT, "i": SIGNED, "u": UNSIGNED}
 KERNEL = """
@@ -36,9 +47,11 @@ ret;
 RESULT = "{%r6, %r7, %r8, %r9}"
 
 
-def launch_of(body: str, texels: np.ndarray, coordinates: np.ndarray, **settings) -> tuple[Launch, Memory, np.ndarray]:
+def launch_of(
+    body: str, texels: np.ndarray, coordinates: np.ndarray, **settings
+) -> tuple[PtxLaunch, DeviceMemory, np.ndarray]:
     """A warp that runs the body; ``texels`` is [z, y, x, component], with the axes that the texture has."""
-    out, memory = np.zeros((32, 4), np.uint32), Memory()
+    out, memory = np.zeros((32, 4), np.uint32), DeviceMemory()
     given = np.zeros((32, 4), coordinates.dtype)
     given[:, : coordinates.shape[1]] = coordinates
     address = memory.add(texels, "texels")
@@ -46,9 +59,9 @@ def launch_of(body: str, texels: np.ndarray, coordinates: np.ndarray, **settings
     row = extents[0] * texels.shape[-1] * texels.itemsize
     bits = (8 * texels.itemsize,) * texels.shape[-1] + (0,) * (4 - texels.shape[-1])
     kind = KINDS[texels.dtype.kind]
-    memory.textures[7] = Texture(address, extents, row, row * max(extents[1], 1), bits, kind, **settings)
+    memory.textures[7] = BoundTexture(address, extents, row, row * max(extents[1], 1), bits, kind, **settings)
     arguments = [7, memory.add(given, "in"), memory.add(out, "out")]
-    return Launch(KERNEL.format(body=body), "k", (1, 1, 1), (32, 1, 1), arguments), memory, out
+    return PtxLaunch(KERNEL.format(body=body), "k", (1, 1, 1), (32, 1, 1), arguments), memory, out
 
 
 def fetched(body: str, texels: np.ndarray, coordinates: np.ndarray, **settings) -> np.ndarray:
@@ -183,6 +196,6 @@ def test_trace_has_the_texels_of_a_fetch(tmp_path):
     launch, memory, _ = launch_of(f"tex.2d.v4.f32.f32 {RESULT}, [%rd1, {{%f2, %f3}}];", texels, at, filter=LINEAR)
     trace = trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("tesla-v100"), check=True)
     fetches = [k for k, op in enumerate(trace.ops) if op.space is Space.texture]
-    assert [trace.ops[k].kind for k in fetches] == [Kind.load] and trace.ops[fetches[0]].width == 4
+    assert [trace.ops[k].kind for k in fetches] == [OpKind.load] and trace.ops[fetches[0]].width == 4
     masks = [mask for chunk in trace.chunks() for mask in chunk.mask[np.isin(chunk.op, fetches)].tolist()]
     assert [mask.bit_count() for mask in masks] == [32, 4, 32, 4]

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from memsim.gpu.presets import load_gpu
-from memsim.sources.ptx import Launch, Memory, execute, trace_launch
+from memsim.sources.ptx import DeviceMemory, PtxLaunch, execute, trace_launch
 from memsim.support.errors import InputError
 from memsim.trace.lanes import lane_addresses
-from memsim.trace.schema import Kind, Space
+from memsim.trace.schema import OpKind, Space
 
 # Registers of a, b and sums in a fragment, by shape and type (PTX ISA 9.0, section 9.7.14.4, table of fragments).
 REGISTERS = {
@@ -79,10 +79,10 @@ def stored(matrix: np.ndarray, layout: str) -> np.ndarray:
 
 
 def launched(shape: str, kind: str, layouts: tuple[str, str, str], space: str):
-    memory, given = Memory(), matrices(shape, kind)
+    memory, given = DeviceMemory(), matrices(shape, kind)
     arrays = [stored(one, layout) for one, layout in zip(given, layouts, strict=True)]
     arguments = [memory.add(array, name) for array, name in zip(arrays, "abc", strict=True)]
-    return Launch(text(shape, kind, layouts, space), "k", (1, 1, 1), (32, 1, 1), arguments), memory, given, arrays[2]
+    return PtxLaunch(text(shape, kind, layouts, space), "k", (1, 1, 1), (32, 1, 1), arguments), memory, given, arrays[2]
 
 
 CASES = [
@@ -114,7 +114,7 @@ def test_lanes_load_what_machine_code_loads(tmp_path, layout, space):
     launch, memory, *_ = launched("m16n16k16", "f16", (layout, "col", "row"), space)
     trace = trace_launch(launch, memory, tmp_path / "t.h5", load_gpu("a100"))
     (chunk,) = trace.chunks()
-    ops = [number for number, op in enumerate(trace.ops) if op.kind is Kind.load and _is_of_a(trace, op, space)]
+    ops = [number for number, op in enumerate(trace.ops) if op.kind is OpKind.load and _is_of_a(trace, op, space)]
     width, lanes = SHOWN[layout, space]
     assert {trace.ops[op].width for op in ops} == {width}
     first = next(row for row, op in enumerate(chunk.op.tolist()) if op in ops)

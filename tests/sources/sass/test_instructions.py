@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sass_launches import both_ways, needs_machine_code
 
-from memsim.sources.ptx import Launch, Memory
+from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
 THREADS = 256
 LETTERS = {"b16": "h", "b32": "r", "b64": "rd"}
@@ -115,9 +115,9 @@ def test_an_instruction_gives_the_bits_of_ptx(name, architecture):
     group = GROUPS[name]
 
     def make():
-        memory, out = Memory(), np.zeros((len(group), THREADS), np.uint64)
+        memory, out = DeviceMemory(), np.zeros((len(group), THREADS), np.uint64)
         addresses = [memory.add(np.ascontiguousarray(_operands(name)), "in"), memory.add(out, "out")]
-        return Launch(_text(group), "k", (1, 1, 1), (THREADS, 1, 1), addresses), memory, [out]
+        return PtxLaunch(_text(group), "k", (1, 1, 1), (THREADS, 1, 1), addresses), memory, [out]
 
     (expected,), (found,) = both_ways(make, architecture)
     wrong = [group[k][0] for k in range(len(group)) if not _same(expected[k], found[k], group[k][1])]

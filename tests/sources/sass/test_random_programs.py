@@ -8,7 +8,7 @@ from budget import seeds
 from ptx_programs import WORDS, Program
 from sass_launches import both_ways, needs_machine_code
 
-from memsim.sources.ptx import Launch, Memory
+from memsim.sources.ptx import DeviceMemory, PtxLaunch
 
 THREADS, BLOCKS = 48, 2
 ARCHITECTURES = (75, 80, 86, 89, 90, 100, 120)
@@ -20,9 +20,9 @@ def test_machine_code_leaves_the_memory_of_ptx(seed):
     text = Program(seed, THREADS).text.replace(".version 8.0\n.target sm_80", ".version 8.7\n.target sm_75")
 
     def make():
-        memory, words = Memory(), np.random.default_rng(seed).integers(0, 1 << 32, WORDS, np.uint32)
+        memory, words = DeviceMemory(), np.random.default_rng(seed).integers(0, 1 << 32, WORDS, np.uint32)
         address = memory.add(words, "words")
-        return Launch(text, "program", (BLOCKS, 1, 1), (THREADS, 1, 1), [address]), memory, [words]
+        return PtxLaunch(text, "program", (BLOCKS, 1, 1), (THREADS, 1, 1), [address]), memory, [words]
 
     (expected,), (found,) = both_ways(make, ARCHITECTURES[seed % len(ARCHITECTURES)])
     assert found.tolist() == expected.tolist()

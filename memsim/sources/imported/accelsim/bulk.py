@@ -21,12 +21,12 @@ from memsim.sources.imported.accelsim.state import BARRIERS
 from memsim.sources.imported.lane_rows import WARP_SIZE, write_lanes, write_plain
 from memsim.sources.imported.tokens import LARGEST, read_decimal, read_hex, read_signed
 from memsim.sources.waits import ANSWERED, COPIES, LOADS, NEEDED, need
-from memsim.trace.schema import Flag, Kind, Space
+from memsim.trace.schema import Flag, OpKind, Space
 
 PIECE = 16  # bytes
 MOST_BYTES = 1 << 20  # of one copy: a block's shared memory is a quarter of it
 _LIST, _DELTAS = 3, 4  # address modes
-_LOAD, _GLOBAL, _SEQUENCE_FLAG = int(Kind.load), int(Space.global_), int(Flag.sequence)
+_LOAD, _GLOBAL, _SEQUENCE_FLAG = int(OpKind.load), int(Space.global_), int(Flag.sequence)
 
 
 @inlined

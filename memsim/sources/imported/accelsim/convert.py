@@ -13,7 +13,7 @@ from memsim.sources.imported.accelsim.header import Header, read_header
 from memsim.sources.imported.accelsim.state import STATE, UNREAD, new_tables
 from memsim.sources.imported.accelsim.tracez import trace_blocks
 from memsim.sources.imported.opcodes import Opcodes
-from memsim.sources.imported.ops import Copy, ImportedOps
+from memsim.sources.imported.ops import CopiedRange, ImportedOps
 from memsim.sources.imported.text import Progress, as_array
 from memsim.sources.imported.warp_parts import index, order
 from memsim.sources.local_memory import WINDOW
@@ -29,7 +29,7 @@ _MOST_SHARED = 1 << 32  # bytes from the shared window's start to the local one'
 def convert(
     path: Path,
     out: str | Path,
-    copies: Sequence[Copy] = (),
+    copies: Sequence[CopiedRange] = (),
     progress: Progress | None = None,
     order: int | None = None,
 ) -> Trace:
@@ -53,7 +53,7 @@ def convert_text(
     path: Path,
     blocks: Iterator[bytearray],
     out: str | Path,
-    copies: Sequence[Copy] = (),
+    copies: Sequence[CopiedRange] = (),
     instructions: Instructions = Instructions.compiled,
     order: int | None = None,
 ) -> Trace:

@@ -28,7 +28,7 @@ from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
 from memsim.trace.info import count
 from memsim.trace.reader import Trace
-from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag, Instructions, Kind, Space, StaticOp
+from memsim.trace.schema import EXPLICIT, NO_OP, Chunk, Flag, Instructions, OpKind, Space, StaticOp
 
 Progress = Callable[[int, int], None]  # warps written, warps in all
 
@@ -100,7 +100,7 @@ def _check(trace: Trace) -> None:
     if trace.launch.warp_size != _WARP:
         raise InputError(trace.path, "warp_size", f"is {trace.launch.warp_size}; Accel-Sim's traces have warps of 32")
     for op in trace.ops:
-        if op.space is Space.constant and op.kind is not Kind.load:
+        if op.space is Space.constant and op.kind is not OpKind.load:
             raise InputError(trace.path, "ops/kind", f"is {op.kind.name} of constant memory; it can only be loaded")
     gaps = count(trace.chunks(), len(trace.ops)).gap_instructions
     if gaps > _MOST_GAP:
@@ -204,7 +204,7 @@ class _Registers:
     def use(self, op: StaticOp, flags: int) -> tuple[str, str, bool]:
         """Of an access: text of what it writes and reads, and whether a wait must come before it."""
         address, value, wait = _ADDRESS, _VALUE, False
-        waits = flags & Flag.sequence or (flags & Flag.data and op.kind is Kind.load)
+        waits = flags & Flag.sequence or (flags & Flag.data and op.kind is OpKind.load)
         if waits and self._begun:
             wait = not self._loaded
             address = self._loaded or address
@@ -215,13 +215,13 @@ class _Registers:
             self._next, self._loaded = _FIRST, 0
         self._begun = True
         written = "0 "
-        if op.kind in (Kind.load, Kind.atomic):
+        if op.kind in (OpKind.load, OpKind.atomic):
             size = max(1, op.width // 4)
             register = self._next
             if register + size > _ZERO:  # none is left: a load goes nowhere, an atomic's register must be real
-                wait |= op.kind is Kind.atomic
+                wait |= op.kind is OpKind.atomic
                 register = _FIRST if wait else _ZERO
             if register != _ZERO:
                 self._next, self._loaded = register + size, register
             written = f"1 R{register} "
-        return written, f"1 R{address}" if op.kind is Kind.load else f"2 R{address} R{value}", wait
+        return written, f"1 R{address}" if op.kind is OpKind.load else f"2 R{address} R{value}", wait

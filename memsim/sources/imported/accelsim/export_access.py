@@ -7,20 +7,20 @@ from itertools import pairwise
 
 import numpy as np
 
-from memsim.trace.schema import ADDRESS_DTYPE, Kind, Space, StaticOp
+from memsim.trace.schema import ADDRESS_DTYPE, OpKind, Space, StaticOp
 
 _WARP = 32
 _LONGEST_STRIDE = 2**31 - 1
 _MNEMONICS = {
-    (Kind.load, Space.global_): "LDG.E",
-    (Kind.store, Space.global_): "STG.E",
-    (Kind.atomic, Space.global_): "ATOMG.E.ADD",
-    (Kind.reduction, Space.global_): "RED.E.ADD",
-    (Kind.load, Space.shared): "LDS",
-    (Kind.store, Space.shared): "STS",
-    (Kind.atomic, Space.shared): "ATOMS.ADD",
-    (Kind.reduction, Space.shared): "ATOMS.ADD",
-    (Kind.load, Space.constant): "LDC",
+    (OpKind.load, Space.global_): "LDG.E",
+    (OpKind.store, Space.global_): "STG.E",
+    (OpKind.atomic, Space.global_): "ATOMG.E.ADD",
+    (OpKind.reduction, Space.global_): "RED.E.ADD",
+    (OpKind.load, Space.shared): "LDS",
+    (OpKind.store, Space.shared): "STS",
+    (OpKind.atomic, Space.shared): "ATOMS.ADD",
+    (OpKind.reduction, Space.shared): "ATOMS.ADD",
+    (OpKind.load, Space.constant): "LDC",
 }
 _SUFFIXES = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
 
@@ -28,7 +28,7 @@ _SUFFIXES = {1: ".U8", 2: ".U16", 4: "", 8: ".64", 16: ".128"}
 def opcode_of(op: StaticOp) -> str:
     """An opcode of Volta that does the same; local accesses leave as global ones."""
     space = Space.global_ if op.space in (Space.local, Space.texture) else op.space
-    atomic = op.kind in (Kind.atomic, Kind.reduction) and space is Space.global_
+    atomic = op.kind in (OpKind.atomic, OpKind.reduction) and space is Space.global_
     bypass = ".STRONG.GPU" if atomic or op.bypass_l1 else ""
     return _MNEMONICS[op.kind, space] + _SUFFIXES[op.width] + bypass
 

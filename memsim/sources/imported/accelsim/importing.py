@@ -7,7 +7,7 @@ from pathlib import Path
 
 from memsim.sources.imported.accelsim.convert import convert
 from memsim.sources.imported.accelsim.header import Header, read_header
-from memsim.sources.imported.accelsim.kernelslist import Launch, is_list, read_list
+from memsim.sources.imported.accelsim.kernelslist import AccelsimLaunch, is_list, read_list
 from memsim.sources.imported.accelsim.tracez import trace_blocks
 from memsim.sources.imported.text import Progress
 from memsim.sources.outputs import trace_paths
@@ -74,7 +74,7 @@ def import_only_kernel(
     return convert(chosen[0].path, out, chosen[0].copies, progress, chosen[0].order)
 
 
-def _name(launch: Launch, source: Path) -> tuple[str, ...]:
+def _name(launch: AccelsimLaunch, source: Path) -> tuple[str, ...]:
     """What a trace is called: the path of its file within the list's folder, without suffixes."""
     *folders, file = launch.path.relative_to(source.parent).parts
     for suffix in (".xz", ".zst", ".gz", ".traceg", ".tracez"):
@@ -82,9 +82,9 @@ def _name(launch: Launch, source: Path) -> tuple[str, ...]:
     return (*folders, file)
 
 
-def _chosen(source: Path, kernels: Sequence[str] | None) -> list[Launch]:
+def _chosen(source: Path, kernels: Sequence[str] | None) -> list[AccelsimLaunch]:
     """The launches asked for, after a look at the header of every trace: a bad one is found before hours of work."""
-    launches = read_list(source) if is_list(source) else [Launch(source, (), None)]
+    launches = read_list(source) if is_list(source) else [AccelsimLaunch(source, (), None)]
     headers = [_header(launch.path) for launch in launches]
     if not kernels:
         return launches

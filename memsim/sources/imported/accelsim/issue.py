@@ -8,7 +8,7 @@ import numpy as np
 
 from memsim.jit.compiled import inlined
 from memsim.sources.imported.units import UNITS
-from memsim.sources.mixes import COUNT, MIX_FIELDS, Mixes, mix_number, new_mixes
+from memsim.sources.mixes import COUNT, MIX_FIELDS, MixTable, mix_number, new_mixes
 from memsim.sources.rows import STATE
 from memsim.sources.waits import ANSWERED, COPIES, LOADS, NEEDED, issue_load, need, take_waits
 from memsim.trace.schema import INSTRUCTION_CLASSES, TENSOR_TYPES
@@ -23,7 +23,7 @@ _MACS = np.array([COUNT[f"count_{each}"] for each in TENSOR_TYPES])
 _GAP, _LENGTH = _CLASSES, _CLASSES + 1  # of a chain, after its instructions by class
 
 
-class Issue(NamedTuple):
+class WarpState(NamedTuple):
     """The warp at hand.
 
     Attributes:
@@ -41,12 +41,12 @@ class Issue(NamedTuple):
     counts: np.ndarray
     chains: np.ndarray
     gap: np.ndarray
-    mixes: Mixes
+    mixes: MixTable
 
 
-def new_issue() -> Issue:
+def new_issue() -> WarpState:
     """No warp yet."""
-    return Issue(
+    return WarpState(
         loader=np.zeros((ALL_REGISTERS, 2), np.int64),
         waits=np.zeros((1, STATE), np.int64),
         counts=np.zeros(MIX_FIELDS, np.int64),

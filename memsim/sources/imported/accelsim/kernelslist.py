@@ -12,7 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from memsim.sources.imported.accelsim.tracez import trace_blocks
-from memsim.sources.imported.ops import Copy
+from memsim.sources.imported.ops import CopiedRange
 from memsim.sources.imported.text import line_blocks
 from memsim.support.errors import InputError
 
@@ -22,11 +22,11 @@ _LARGEST = 1 << 57
 
 
 @dataclass(frozen=True)
-class Launch:
+class AccelsimLaunch:
     """One kernel's trace file, the copies before it, and which of the list's launches it is, if there is a list."""
 
     path: Path
-    copies: tuple[Copy, ...]
+    copies: tuple[CopiedRange, ...]
     order: int | None
 
 
@@ -38,15 +38,15 @@ def is_list(path: Path) -> bool:
     return True
 
 
-def read_list(path: Path) -> list[Launch]:
+def read_list(path: Path) -> list[AccelsimLaunch]:
     """The kernels of a list, each with the copies made before it.
 
     Raises:
         InputError: a line that is no such command, a file that is missing or not in the list's folder, or no kernel.
         OSError: the system does not let it be read.
     """
-    launches: dict[Path, Launch] = {}
-    copies: dict[int, Copy] = {}
+    launches: dict[Path, AccelsimLaunch] = {}
+    copies: dict[int, CopiedRange] = {}
     lines = chain.from_iterable(bytes(block).split(b"\n")[:-1] for block in line_blocks(path))
     for number, line in enumerate(lines, 1):
         if line.startswith(b"MemcpyHtoD"):
@@ -56,17 +56,17 @@ def read_list(path: Path) -> list[Launch]:
                 copies[copy.base] = copy
         elif line.startswith(b"kernel"):
             trace = _trace(path, number, line.decode("utf-8", "replace").strip())
-            launches.setdefault(trace, Launch(trace, tuple(copies.values()), len(launches)))
+            launches.setdefault(trace, AccelsimLaunch(trace, tuple(copies.values()), len(launches)))
     if not launches:
         raise InputError(path, "file", "names no kernel; give a kernelslist.g, or a .traceg or .tracez file itself")
     return list(launches.values())
 
 
-def _copy(path: Path, number: int, line: bytes) -> Copy:
+def _copy(path: Path, number: int, line: bytes) -> CopiedRange:
     found = _COPY.fullmatch(line)
     if not found or int(found[1], 16) + int(found[2]) >= _LARGEST:
         raise InputError(path, f"line {number}", f"is {line[:50]!r}; give 'MemcpyHtoD,0xADDRESS,bytes'")
-    return Copy(int(found[1], 16), int(found[2]))
+    return CopiedRange(int(found[1], 16), int(found[2]))
 
 
 def _trace(path: Path, number: int, name: str) -> Path:

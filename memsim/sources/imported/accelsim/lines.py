@@ -64,7 +64,7 @@ from memsim.sources.imported.tokens import (
 )
 from memsim.sources.local_memory import WINDOW, local_address
 from memsim.sources.waits import COPIES, LONG, SHORT
-from memsim.trace.schema import Flag, Kind, Space
+from memsim.trace.schema import Flag, OpKind, Space
 
 LIST, STRIDE, DELTAS = range(3)  # address modes
 _WAIT, _END, _BARRIER, _ACCESS = int(Does.wait), int(Does.end), int(Does.barrier), int(Does.access)
@@ -72,7 +72,7 @@ _BULK, _TRY = int(Does.bulk), int(Does.try_barrier)
 _GENERIC, _BOTH = int(Where.generic), int(Where.both)
 _GLOBAL, _SHARED, _LOCAL = int(Space.global_), int(Space.shared), int(Space.local)
 _CONSTANT = int(Space.constant)
-_LOAD, _ATOMIC = int(Kind.load), int(Kind.atomic)
+_LOAD, _ATOMIC = int(OpKind.load), int(OpKind.atomic)
 _SEQUENCE_FLAG, _BARRIER_FLAG, _DATA_FLAG = int(Flag.sequence), int(Flag.barrier), int(Flag.data)
 _LONGEST_STRIDE = 2**31 - 1
 _R, _ZERO, _NINE = (ord(c) for c in "R09")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from memsim.sources.imported.accelsim.issue import ALL_REGISTERS, Issue, new_issue
+from memsim.sources.imported.accelsim.issue import ALL_REGISTERS, WarpState, new_issue
 from memsim.sources.imported.lane_rows import ROW, WARP_SIZE
 from memsim.sources.imported.opcodes import Opcodes
 
@@ -87,7 +87,7 @@ class Tables(NamedTuple):
     pool: np.ndarray
     ops: np.ndarray
     registers: np.ndarray
-    issue: Issue
+    issue: WarpState
     named: np.ndarray
     lanes: np.ndarray
     some: np.ndarray

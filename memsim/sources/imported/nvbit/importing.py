@@ -9,7 +9,7 @@ import numpy as np
 
 from memsim.sources.imported.lane_rows import WARP_SIZE
 from memsim.sources.imported.nvbit import scan
-from memsim.sources.imported.nvbit.launches import Launch, read_launch
+from memsim.sources.imported.nvbit.launches import NvbitLaunch, read_launch
 from memsim.sources.imported.nvbit.runs import Runs
 from memsim.sources.imported.nvbit.scan import KEY_BITS, LAUNCH_ROW, OPS_PER_OPCODE, RECORD, STATE
 from memsim.sources.imported.opcodes import MOST, Opcodes
@@ -74,7 +74,7 @@ class _Log:
 
     def __init__(self, path: Path, folder: Path) -> None:
         self._path = path
-        self.launches: list[Launch] = []
+        self.launches: list[NvbitLaunch] = []
         self.opcodes = Opcodes()
         self.used: set[int] = set()
         self.runs = Runs(folder, BATCH_RECORDS)

@@ -18,7 +18,7 @@ _LINE = re.compile(
 
 
 @dataclass(frozen=True)
-class Launch:
+class NvbitLaunch:
     """One launch: the kernel's name, its number in the program, and how it was launched."""
 
     kernel: str
@@ -26,7 +26,7 @@ class Launch:
     shape: LaunchShape
 
 
-def read_launch(line: bytes) -> Launch:
+def read_launch(line: bytes) -> NvbitLaunch:
     """The launch that a line tells.
 
     Raises:
@@ -46,7 +46,7 @@ def read_launch(line: bytes) -> Launch:
         raise ValueError(f"has a block size of {shape.threads_per_block} threads; it must be 1 to {_MOST_THREADS}")
     if not 1 <= shape.n_blocks * shape.warps_per_block < _MOST_WARPS or max(grid) >= 2**31:
         raise ValueError("has a grid size that no GPU can launch")
-    return Launch(shown(found["name"]), int(found["id"]), shape)
+    return NvbitLaunch(shown(found["name"]), int(found["id"]), shape)
 
 
 def _extents(text: bytes) -> tuple[int, int, int]:

@@ -20,8 +20,8 @@ from memsim.sources.ptx.machine.codes import (
     A,
     C,
     Micro,
-    Status,
     Stop,
+    WarpStatus,
     X,
     Y,
 )
@@ -51,7 +51,7 @@ from memsim.sources.rows import REACH
 OUTSIDE, TOO_MANY_OPS, MISALIGNED, DONE, SPINNING = (
     int(Stop.outside), int(Stop.too_many_ops), int(Stop.misaligned), int(Stop.done), int(Stop.spinning)
 )  # fmt: skip
-YIELDED, STORE = int(Status.yielded), int(Micro.store)
+YIELDED, STORE = int(WarpStatus.yielded), int(Micro.store)
 POLLS = 1024  # a load that looks for what other warps do: when it is repeated, they get their turn
 CARRIED = SHARED_WINDOW + (1 << 32)
 ORIGIN = 1 << 12  # the host's address where the arrays of all its memory begin

@@ -14,14 +14,14 @@ from memsim.sources.ptx.machine.codes import (
     CLUSTER_PHASE,
     LANES,
     STATUS,
-    Status,
+    WarpStatus,
     X,
 )
 from memsim.sources.ptx.machine.tables import CLUSTER_ARRIVED, CLUSTER_PHASE_NOW, TEAM, WARPS
 from memsim.trace.bits import popcount
 
 READY, AT_BARRIER, WARP_DONE, AT_CLUSTER = (
-    int(Status.ready), int(Status.at_barrier), int(Status.done), int(Status.at_cluster_barrier)
+    int(WarpStatus.ready), int(WarpStatus.at_barrier), int(WarpStatus.done), int(WarpStatus.at_cluster_barrier)
 )  # fmt: skip
 # Kinds of a barrier's micro-op.
 SYNC, ARRIVE, RED_AND, RED_OR, RED_POPC = range(5)

@@ -194,7 +194,7 @@ class Type(IntEnum):
     f32x2 = 11
 
 
-class Status(IntEnum):
+class WarpStatus(IntEnum):
     """Of a warp."""
 
     ready = 0

@@ -37,7 +37,7 @@ from memsim.sources.ptx.machine.tables import (
     STOP_LANE,
     TRACING,
     WARPS,
-    Machine,
+    MachineArrays,
 )
 
 HOST_CALL = int(Stop.host_call)
@@ -288,7 +288,7 @@ LOOPS = {
 N_LOOPS = max(LOOPS) + 1
 
 
-def load(m: Machine) -> None:
+def load(m: MachineArrays) -> None:
     """Have the machine know where the loops lie that its micro-ops need."""
     for op in np.unique(m.code[:, OP]).tolist():
         if op in LOOPS:

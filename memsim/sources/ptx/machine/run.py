@@ -45,8 +45,8 @@ from memsim.sources.ptx.machine.codes import (
     B,
     C,
     Micro,
-    Status,
     Stop,
+    WarpStatus,
     X,
     Y,
 )
@@ -72,7 +72,7 @@ from memsim.sources.ptx.machine.tables import (
 )
 from memsim.sources.rows import START
 
-READY, WARP_DONE, YIELDED = int(Status.ready), int(Status.done), int(Status.yielded)
+READY, WARP_DONE, YIELDED = int(WarpStatus.ready), int(WarpStatus.done), int(WarpStatus.yielded)
 LOG_FULL, NEW_MIX, ENDLESS, DEADLOCK, PARTED, TRAPPED = (
     int(Stop.log_full), int(Stop.new_mix), int(Stop.endless), int(Stop.deadlock), int(Stop.parted), int(Stop.trapped)
 )  # fmt: skip

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 
-class Machine(NamedTuple):
+class MachineArrays(NamedTuple):
     """All state of the blocks that run together (a team: one block, or the blocks of a cluster), and what they run.
 
     W warps of the team, R rows of registers, P predicates, N micro-ops, B blocks of the team.
