@@ -3,7 +3,7 @@
 from memsim.measured.beside import Beside, MetricLine, beside
 from memsim.measured.launch import MeasuredLaunch
 from memsim.measured.report import read_report
-from memsim.support.renamed import old_names
+from memsim.support.deprecated import old_names
 
 __all__ = ["Beside", "MetricLine", "MeasuredLaunch", "beside", "read_report"]
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from memsim.studies.result import StudyCase, StudyTrials
     from memsim.studies.study import DesignStudy
-from memsim.support.renamed import old_names
+from memsim.support.deprecated import old_names
 
 __all__ = ["StudyCase", "DesignStudy", "StudyTrials"]
 

@@ -1,12 +1,26 @@
-"""Names that still work for one release, and what takes their place."""
+"""Names that still work for one release, and what takes their place. All of them go in version 0.2."""
 
 from __future__ import annotations
+
+import sys
+import warnings
+from collections.abc import Callable
+from typing import Any
 
 DEPRECATED = {
     "capture --stop": "has no effect: the program ends as soon as the trace is complete; --to-end runs it to its end",
     "capture(stop=)": "has no effect: the program ends as soon as the trace is complete; to_end=True runs it on",
 }
-"""By name, what to say to someone who uses it. They go in version 0.2."""
+"""By name of an option, what to say to someone who uses it."""
+
+RENAMED: dict[str, dict[str, str]] = {
+    "memsim.host": {"Program": "HostProgram", "Work": "KernelWork"},
+    "memsim.measured": {"Line": "MetricLine"},
+    "memsim.models.cumapz": {"Fetch": "BufferFetch", "Program": "CumapzProgram", "Scratch": "ScratchReference"},
+    "memsim.sources.ptx": {"Launch": "PtxLaunch", "Memory": "DeviceMemory"},
+    "memsim.studies": {"Case": "StudyCase", "Study": "DesignStudy", "StudyResult": "StudyTrials"},
+}
+"""Package -> old name of a class -> new name. A class name is unique in memsim."""
 
 
 def deprecation(name: str) -> str:
@@ -16,3 +30,21 @@ def deprecation(name: str) -> str:
     'capture --stop is deprecated and has no effect'
     """
     return f"{name} is deprecated and {DEPRECATED[name]}"
+
+
+def old_names(package: str) -> Callable[[str], Any]:
+    """The ``__getattr__`` of a package, which finds what had other names before.
+
+    >>> old_names("memsim.host")("Nothing")
+    Traceback (most recent call last):
+    AttributeError: module 'memsim.host' has no attribute 'Nothing'
+    """
+
+    def find(name: str) -> Any:
+        new = RENAMED[package].get(name)
+        if new is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        warnings.warn(f"{package}.{name} is now {new}", DeprecationWarning, stacklevel=2)
+        return getattr(sys.modules[package], new)
+
+    return find

@@ -9,7 +9,7 @@ from collections import defaultdict
 import pytest
 from places import ROOT
 
-from memsim.support.renamed import RENAMED
+from memsim.support.deprecated import RENAMED
 
 
 def test_class_names_are_unique():

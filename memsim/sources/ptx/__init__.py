@@ -3,7 +3,7 @@
 from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.memory import DeviceMemory
 from memsim.sources.ptx.trace import execute, load_loops, trace_launch
-from memsim.support.renamed import old_names
+from memsim.support.deprecated import old_names
 
 __all__ = ["PtxLaunch", "DeviceMemory", "execute", "load_loops", "trace_launch"]
 
