@@ -1,0 +1,51 @@
+"""Places of constant bank 0, read in the machine code of kernels that ask for what lies there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from sass_launches import needs_machine_code
+
+from memsim.sources.sass.assemble import assemble
+from memsim.sources.sass.constants import bank_places
+from memsim.sources.sass.disassembly import disassemble
+
+pytestmark = needs_machine_code
+
+KERNEL = """.version 9.0
+.target sm_{architecture}
+.address_size 64
+.visible .entry read(.param .u64 out)
+{{
+    .reg .b64 %a;
+    .reg .b32 %v;
+    ld.param.u64 %a, [out];
+    mov.u32 %v, {register};
+    st.global.u32 [%a], %v;
+    ret;
+}}
+"""
+
+
+def _constants(architecture: int, register: str) -> set[int]:
+    """Offsets in bank 0 that a kernel reads."""
+    text = KERNEL.format(architecture=architecture, register=register)
+    (code,) = disassemble(assemble(text, architecture).cubin).values()
+    operands = " ".join(one.operands for one in code).replace("[RZ]", "[0x0]")
+    return {int(found, 16) for found in re.findall(r"c\[0x0\]\[(0x[0-9a-f]+)\]", operands)}
+
+
+@pytest.mark.parametrize("architecture", [75, 80, 86, 89, 90, 100, 120])
+@pytest.mark.parametrize(
+    ("register", "place", "word"),
+    [("%ntid.x", "block", 0), ("%ntid.y", "block", 1), ("%ntid.z", "block", 2),
+     ("%nctaid.x", "grid", 0), ("%nctaid.y", "grid", 1), ("%nctaid.z", "grid", 2)],
+)  # fmt: skip
+def test_extents_lie_where_kernels_read_them(architecture, register, place, word):
+    assert getattr(bank_places(architecture), place) + 4 * word in _constants(architecture, register)
+
+
+@pytest.mark.parametrize("architecture", [75, 80, 86, 89, 90])
+def test_dynamic_shared_memory_lies_where_kernels_read_it(architecture):
+    assert bank_places(architecture).dynamic in _constants(architecture, "%dynamic_smem_size")
