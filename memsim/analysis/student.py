@@ -34,7 +34,7 @@ def t_quantile(degrees: int, level: float) -> float:
 def _between(degrees: int, angle: float) -> float:
     """P(-t < T < t) for t = tan(angle) x sqrt(degrees): Abramowitz and Stegun, equations 26.7.3 and 26.7.4.
 
-    >>> round(_between(1, atan(1)), 12)
+    >>> round(_between(1, pi / 4), 12)
     0.5
     """
     square, odd = cos(angle) ** 2, degrees % 2

@@ -35,6 +35,7 @@ from memsim.sources.ptx.ptxas import kernel_name, registers_of
 from memsim.sources.ptx.trace import HostWaits, KernelRun, Progress
 from memsim.sources.ptx.whole import ExecutedCounts, run_and_trace
 from memsim.sources.sass.assemble import target
+from memsim.sources.sass.constants import reads_workspace
 from memsim.sources.wanted import ALL, Wanted
 from memsim.support.errors import InputError
 
@@ -477,6 +478,8 @@ class Launches:
         """The launch with what the assembler makes of its kernel."""
         code = self.modules.machine_code(module, launch.kernel)
         sass = self.modules.sass_kernel(module, launch.kernel)
+        if not launch.workspace and not isinstance(sass, str) and reads_workspace(sass):
+            sass = "it has a barrier of the whole grid, and was not launched for that"
         return with_code(replace(launch, registers=self._registers(module, launch), machine_code=code), sass)
 
     def _registers(self, module: LoadedModule, launch: PtxLaunch) -> int:

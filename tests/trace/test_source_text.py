@@ -13,6 +13,7 @@ import memsim
 from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report.page.source import sources
+from memsim.sources.sass import choice
 from memsim.support.errors import InputError
 from memsim.trace import source_text
 from memsim.trace.reader import Trace
@@ -132,7 +133,7 @@ def test_a_result_of_before_sources_is_shown_with_the_file_that_is_here(result_p
     assert file.missing == ""
     kernel.unlink()
     (file,) = sources(RunResult.load(result_path), [])
-    assert file.missing == "is not at hand"
+    assert file.missing == "is not available"
 
 
 PTX = """\
@@ -199,7 +200,8 @@ def test_no_file_outside_the_programs_folders_gets_into_a_trace(tmp_path, cuda_f
         assert _compiled(tmp_path / "ptx", name).sources == {}, name
 
 
-def test_what_stands_in_no_line_is_shown_before_the_first(tmp_path, cuda_file):
+def test_what_stands_in_no_line_is_shown_before_the_first(tmp_path, cuda_file, monkeypatch):
+    monkeypatch.setattr(choice, "places_of", lambda tool: ())  # run as PTX: machine code has no line 0
     trace = _compiled(tmp_path, cuda_file, ptx=PTX.replace(".loc 1 2 5", ".loc 1 0 0"))
     (file,) = sources(memsim.simulate(trace, gpu="tesla-c2050", trials=1), [])
     assert [line.text for line in file.lines] == ["st.global.u32", *LINES]

@@ -214,7 +214,7 @@ def test_accesses_of_no_known_array_are_of_memory_and_keep_their_layout():
     trace, gpu = _trace(), memsim.load_gpu("tesla-v100")
     trace = dataclasses.replace(trace, ops=tuple(dataclasses.replace(op, array=-1) for op in trace.ops))
     (dealt,) = repairs(Cause.scattered, trace, (0, 1), gpu)
-    assert dealt.text == "a block's accesses to memory dealt out in order of address"
+    assert dealt.text == "a block's accesses to memory assigned to its lanes in address order"
     assert repairs(Cause.misaligned, trace, (0, 1), gpu) == []
     assert (_repaired(trace, Cause.exchange, (0,)).n_blocks, coalesce(dealt.of(trace, gpu)[0], gpu).n_ops) == (4, 2)
 

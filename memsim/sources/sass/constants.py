@@ -6,6 +6,7 @@ them (``tests/sources/sass/test_constants.py`` does it again). Parameters begin 
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ from memsim.sources.ptx.launch import PtxLaunch
 from memsim.sources.ptx.machine.codes import CONSTANT_WINDOW, LOCAL_WINDOW, SHARED_WINDOW
 from memsim.sources.sass.kernel import SassKernel, UnknownMachineCode
 
+_IN_BANK_0 = re.compile(r"c\[0x0\]\[(0x[0-9a-f]+)\]")
 CODE_BANK, VARIABLES_BANK, ADDRESSES_BANK = 2, 3, 4
 
 
@@ -85,6 +87,13 @@ def put_extents(bank: np.ndarray, kernel: SassKernel, launch: PtxLaunch) -> None
 def _put(bank: np.ndarray, at: int, values: object, kind: str) -> None:
     data = np.array(values, kind).view(np.uint8)
     bank[at : at + len(data)] = data
+
+
+def reads_workspace(kernel: SassKernel) -> bool:
+    """Whether a kernel reads where the workspace of a cooperative grid lies, which other launches do not have."""
+    at = bank_places(kernel.cubin.architecture).workspace
+    read = {int(found, 16) for one in kernel.code for found in _IN_BANK_0.findall(one.operands)}
+    return at >= 0 and bool({at, at + 4} & read)
 
 
 def check_bank_0(kernel: SassKernel, offset: int, nbytes: int) -> None:

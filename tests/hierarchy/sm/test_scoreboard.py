@@ -37,7 +37,7 @@ def test_sequences_are_waits_for_everything(data):
     gpu = data.draw(machines.machines())
     tx = machines.in_turn(machines.without_mbarriers(data.draw(machines.traces(gpu))))  # by sequence, both are unknown
     tx = machines.without_control_codes(tx)
-    at_starts = np.where(tx.instructions["flags"] & 3, 0, NO_WAIT)
+    at_starts = np.where(tx.instructions["flags"] & 7, 0, NO_WAIT)
     for name in ("wait_long", "wait_short", "wait_copies"):
         tx.instructions[name] = at_starts
     found = []

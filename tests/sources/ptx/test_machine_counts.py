@@ -87,13 +87,19 @@ def test_instructions_of_a_line_are_laid_onto_it_in_order():
 @pytest.mark.parametrize(
     ("code", "why"),
     [
-        ([one for one in CODE if one.opcode != "BRA"], "made 0 loops of 1"),
-        ([*CODE[:3], machine("LDG.E", 11, "memory"), *CODE[3:]], "made 2 LDG of 1 in loop 1"),  # unrolled
-        ([one for one in CODE if one.opcode != "STG.E"], "made 0 STG of 1 in the code outside of loops"),
+        ([one for one in CODE if one.opcode != "BRA"], "0 loops"),
+        (
+            [*CODE[:3], machine("LDG.E", 11, "memory"), *CODE[3:]],
+            "2 memory instructions of kind LDG in loop 1",
+        ),  # unrolled
+        (
+            [one for one in CODE if one.opcode != "STG.E"],
+            "0 memory instructions of kind STG outside of loops",
+        ),
     ],
 )
 def test_what_the_assembler_changed_is_not_guessed(code, why):
-    assert charges(code, of(LOOP)) == f"the assembler {why}"
+    assert charges(code, of(LOOP)) == f"its machine code has {why}, its PTX 1"
 
 
 def test_a_function_for_rare_numbers_is_not_counted():
