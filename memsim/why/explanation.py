@@ -52,7 +52,7 @@ class Explanation:
 
     def replayed(self, gain: Gain) -> Explanation:
         """The same cause with a replay's gain and its bound, within which the findings share their costs."""
-        scale = min(1.0, gain.bound / max(self.excess, 1e-9))
+        scale = min(1.0, gain.bound / max(sum(one.excess for one in self.findings), 1e-9))
         findings = tuple(replace(one, cost=one.excess * max(scale, 0.0)) for one in self.findings)
         return replace(self, findings=findings, gain=gain, bound=gain.bound)
 

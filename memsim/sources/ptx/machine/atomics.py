@@ -32,6 +32,7 @@ from memsim.sources.ptx.machine.codes import (
     REPEATED,
     REPEATS,
     SHIFT,
+    SPINS,
     STATUS,
     B,
     C,
@@ -65,7 +66,7 @@ def atomic(m, record, w, warp, pc, r, row, active):
     if record[POLLED] != m.address[0]:
         record[POLLED], record[REPEATS] = m.address[0], 0
     if m.grid[TRACING] and record[REPEATED] == pc and record[REPEATS] >= PATIENCE:
-        record[MIX] = 0
+        record[MIX], record[SPINS] = 0, 1
     elif m.grid[TRACING] and flags & LOGGED and not log_located(m, record, warp, pc, count, width, region):
         return TOO_MANY_OPS
     if flags & VALUES:

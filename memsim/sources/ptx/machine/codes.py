@@ -228,8 +228,8 @@ class Stop(IntEnum):
 (N_GROUPS, STATUS, STEPS, NUMBER, BLOCK, MIX, NEXT, REPEATS, REPEATED, SPARE_MASK, BARRIER_DST, BARRIER_KIND,
 BARRIER_ID,
  COMMITTED, CLUSTER_PHASE, CLOCK, BROUGHT, FIRST_COPY, AWAITED, RAN, TURNED,
- PARKED, POLLED, OUTSTANDING, WAITING) = range(25)  # fmt: skip
-WARP_FIELDS = 25
+ PARKED, POLLED, OUTSTANDING, WAITING, SPINS) = range(26)  # fmt: skip
+WARP_FIELDS = 26
 MOST_GROUPS = 64  # of asynchronous copies, committed and not yet waited for
 
 # Windows of generic addresses (PTX ISA, "Generic Addressing"): where they lie is ours to choose.

@@ -16,6 +16,7 @@ from memsim.sources.ptx.machine.codes import (
     OP,
     OUTSTANDING,
     RAN,
+    SPINS,
     TURNED,
     USES,
     WAITING,
@@ -135,7 +136,7 @@ def follow_control_code(m, record, warp, code, active):
         record[WAITING] |= waits
         record[OUTSTANDING] &= ~waits
         m.state[warp, START] = 1
-    if code[N_USES] != BY_CODE:
+    if code[N_USES] != BY_CODE and record[SPINS] == 0:  # while polls are left out, so is what stands between them
         log_no_access(m.rows, m.cursor, record, m.state, m.gaps, warp, np.int64(active), 0)
         row = m.rows[m.cursor[0] - 1]
         row["result"] = result
@@ -198,6 +199,7 @@ def log_access(m, record, warp, pc, lanes, place, count, array, space):
     place_lanes(row, m.listed, m.cursor, lanes, place, count, low, np.int64(0), 1)
     fill(row, record, m.state, m.gaps, warp, mask)
     row["op"] = op
+    record[SPINS] = 0
     m.cursor[0] += 1
     if m.code[pc, N_USES] == BY_CODE:
         _, sets, stall, _ = unpacked(m.code[pc, USES])
