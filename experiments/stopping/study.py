@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
 from memsim.analysis.stopping import Plan
 from memsim.montecarlo.trials import Trials
+from memsim.report.style import SERIES, panels, styled, write
 
 TRIALS = 200  # of each case, whose mean is taken for the truth
 STEP = 7  # trials between the starts of two runs taken from them
@@ -65,6 +67,7 @@ def run(setting: Setting) -> Outcome:
     cases, trials = (_QUICK, 60) if setting.quick else (CASES, TRIALS)
     asked = [(name, part, trials) for name, part in cases]
     found = mapped(_runs, asked, setting.jobs, "cases")
+    _draw(found, setting.figures / "coverage.png")
     return Outcome(list(_claims(found)), {"coverage": _table(found)})
 
 
@@ -157,6 +160,21 @@ def _claims(found: Sequence[Runs]) -> Iterator[Claim]:
     near = [max(value for name, value in one.off.items() if name in ratios) for one in found]
     yield Claim("largest error of a hit ratio with merges, median case", math.nan, float(np.median(near)), unit="%",
                 aim=AtMost(0.5))  # fmt: skip
+
+
+def _draw(found: Sequence[Runs], path: Path) -> None:
+    """How often the intervals of each case held the mean, against the number of trials that its runs made."""
+    with styled():
+        figure, axes = panels(1, 1, 5.5, 3.5)
+        axis = axes[0]
+        for number, part in enumerate((SNAPSHOT, WHOLE)):
+            of = [one for one in found if one.part == part]
+            held = [share_held([one], vary=False) for one in of]
+            axis.plot([np.mean(one.trials) for one in of], held, "o", color=SERIES[number], label=part)
+        axis.axhline(95, linewidth=0.8, linestyle="--", color="grey")
+        axis.set(xlabel="trials of a run, mean", ylabel="intervals that hold the mean, %", ylim=(0, 103))
+        axis.legend(loc="lower right")
+        write(figure, path)
 
 
 def _table(found: Sequence[Runs]) -> str:

@@ -89,7 +89,8 @@ def test_a_program_is_captured_by_one_command(app):
     done = captured(app, "-o", "t.h5", "--blocks", "1:3", "--keep", "kept", "--to-end", "--", "4")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("y[5] = 15\nfirst from app.cu\n")
-    assert done.stderr.splitlines() == [
+    # A busy machine may take long, and then says how far it is.
+    assert [line for line in done.stderr.splitlines() if " after " not in line] == [
         "memsim: first: grid 4, block 64, 512 accesses in launch 0 of 2 launches (captured)",
         "memsim: second: grid 1, block 64, 64 accesses in launch 0 of 1 launches",
     ]

@@ -12,7 +12,7 @@ FIRST_USE = """
 import memsim
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import Worker
-from memsim.support import parts
+from memsim.jit import jit_units as parts
 
 compile, here = parts.Loop.compile, []
 
