@@ -32,6 +32,9 @@ TOLD = [
 # Fewer than 3 % are won, and nothing is said.
 NOTHING_LEFT = [("reduction", 4, 6), ("reduction", 6, 7)]
 
+# Of the time: the second reduction's barriers of one warp and its bank conflicts save about 6.5 % each.
+ALIKE = 0.005
+
 pytestmark = pytest.mark.slow
 
 
@@ -61,9 +64,10 @@ def told(simulated, ladder, step):
 
 @pytest.mark.parametrize(("ladder", "slow", "fast", "cause"), TOLD)
 def test_the_gain_that_is_told_is_the_later_steps(simulated, ladder, slow, fast, cause):
-    first = told(simulated, ladder, slow)[0]
-    assert first.cause is cause
-    assert first.gain.share.mean == pytest.approx(won(simulated, ladder, slow, fast), rel=1 / 3)
+    causes = told(simulated, ladder, slow)
+    named = next(one for one in causes if one.cause is cause)
+    assert causes[0].gain.share.mean - named.gain.share.mean < ALIKE
+    assert named.gain.share.mean == pytest.approx(won(simulated, ladder, slow, fast), rel=1 / 3)
 
 
 def test_rows_of_a_thread_are_told_what_three_kernels_of_rows_of_a_block_win(simulated):
