@@ -19,6 +19,7 @@ from memsim.sources.ptx.origin import Origin, beside
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
+from memsim.support.progress import phase
 from memsim.support.scratch import Scratch
 
 
@@ -50,7 +51,8 @@ def capture_sources(
     check_several(out, wanted)
     preparing = [preparation.loops(), preparation.libraries()]
     try:
-        program = build(sources, gpu, keep)
+        with phase("compiling"):
+            program = build(sources, gpu, keep)
     except InputError:
         for one in preparing:  # a thread that compiles must not be running when Python ends
             one.join()

@@ -156,7 +156,11 @@ def capture(
     if ptx is not None and fast_math:
         raise InputError(ptx, "--use-fast-math", "is for CUDA C++ files; compile the PTX with it")
     chosen = all_blocks(blocks, whole)
-    with keeping_existing(force), bar("blocks", hidden=quiet) as advance, hint_after(HINT_SECONDS, hint):
+    with (
+        keeping_existing(force),
+        bar("blocks", hidden=quiet, name="tracing") as advance,
+        hint_after(HINT_SECONDS, hint),
+    ):
         if ptx is not None and arguments is not None:
             captured = capture_ptx(
                 ptx, arguments, out=out, kernel=kernel, blocks=chosen, gpu=gpu, registers=registers,

@@ -69,9 +69,9 @@ class _Line(_Shown):
     def _print(self) -> None:
         self._printed = True
         spent, done, total = monotonic() - self._start, self._done, self._total
-        of = f" {done:,} of {total:,} {self._unit}" if total else ""
+        far = f"{done:,} of {total:,} {self._unit} after {spent:.0f} s" if total else f"{spent:.0f} s so far"
         left = f", about {spent * (total - done) / done:,.0f} s left" if 0 < done < total else ""
-        print(f"{self._name}:{of} after {spent:.0f} s{left}", file=sys.stderr, flush=True)
+        print(f"{self._name}: {far}{left}", file=sys.stderr, flush=True)
 
 
 class _Bar(_Shown):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_a_program_is_captured_by_one_command(app):
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("y[5] = 15\nfirst from app.cu\n")
     # A busy machine may take long, and then says how far it is.
-    assert [line for line in done.stderr.splitlines() if " after " not in line] == [
+    assert [line for line in done.stderr.splitlines() if not re.match(r"(compiling|tracing): ", line)] == [
         "memsim: first: grid 4, block 64, 512 accesses in launch 0 of 2 launches (captured)",
         "memsim: second: grid 1, block 64, 64 accesses in launch 0 of 1 launches",
     ]
@@ -356,3 +357,16 @@ def test_bad_input_is_one_line(app, arguments, told):
     assert done.returncode == 2
     assert done.stderr.count("\n") == 1 and told in done.stderr
     assert not (app / "x.h5").exists()
+
+
+@pytest.mark.slow
+def test_a_compilation_that_takes_long_is_a_line(tmp_path):
+    """In a pipe each phase that lasts over three seconds says so."""
+    (tmp_path / "slow.cu").write_text(
+        "#include <thrust/device_vector.h>\n#include <thrust/sort.h>\n"
+        "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n"
+        "int main() { float *x; cudaMalloc(&x, 4096); k<<<1, 64>>>(x); thrust::device_vector<int> v(9);"
+        " thrust::sort(v.begin(), v.end()); return cudaDeviceSynchronize(); }\n"
+    )
+    done = memsim(tmp_path, "slow.cu", "-o", "t.h5")
+    assert done.returncode == 0 and done.stderr.startswith("compiling: 3 s so far\n")
