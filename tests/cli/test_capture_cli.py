@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from compilers import needs_capture
@@ -363,6 +364,7 @@ def test_bad_input_is_one_line(app, arguments, told):
 def test_a_compilation_that_takes_long_is_a_line(tmp_path):
     """In a pipe each phase that lasts over three seconds says so."""
     (tmp_path / "slow.cu").write_text(
+        f"// {uuid4()}: no executable is in the cache\n"
         "#include <thrust/device_vector.h>\n#include <thrust/sort.h>\n"
         "__global__ void k(float *x) { x[threadIdx.x] = 1; }\n"
         "int main() { float *x; cudaMalloc(&x, 4096); k<<<1, 64>>>(x); thrust::device_vector<int> v(9);"
