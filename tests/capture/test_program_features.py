@@ -133,8 +133,10 @@ def test_inline_ptx_runs_and_is_traced(captured):
 
 def test_headers_in_the_programs_folder_are_quoted(captured):
     (trace,) = captured["both"]
-    assert {Path(op.file).name for op in trace.ops} == {"inside.h", "outside.h"}
-    assert [Path(name).name for name in trace.sources] == ["inside.h"]
+    """An access in a header elsewhere is reported where the program's own file includes its function."""
+    assert {Path(op.file).name for op in trace.ops} == {"inside.h", "app.cu"}
+    assert [Path(op.file).name for op in trace.ops if "(outside.h:" in op.text] == ["app.cu"]
+    assert sorted(Path(name).name for name in trace.sources) == ["app.cu", "inside.h"]
 
 
 def test_every_launch_has_its_own_trace(captured):
