@@ -224,6 +224,7 @@ def test_with_a_folder_a_program_stops_when_each_named_kernel_has_its_trace(long
     assert files(tmp_path) == {"work.h5", "after.h5"}
 
 
+@pytest.mark.slow
 def test_the_deprecated_option_changes_nothing(app, tmp_path):
     done = captured(app, "-o", str(tmp_path / "t.h5"), "-q", "--kernel", "second", "--stop")
     assert (done.returncode, files(tmp_path)) == (0, {"t.h5"})

@@ -104,6 +104,7 @@ def test_settings_reach_the_gpu(files):
     assert l1("--set", "l1.size_bytes=1024", "--set", "l1.ways=8") < l1()
 
 
+@pytest.mark.slow
 def test_accelsims_traces_run_as_they_are(files, tmp_path):
     """As imported before, load by load (a list also names arrays); a choice where there are several, and only there."""
     call("export", "accelsim", files / "spmv.h5", files / "spmv.h5", "-o", tmp_path, "-q")

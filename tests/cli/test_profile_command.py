@@ -81,6 +81,7 @@ def test_show_prints_the_table_and_one_kernel(file):
         assert refused.exit_code == 2 and "added" in refused.output and "halved" in refused.output
 
 
+@pytest.mark.slow
 def test_report_writes_a_page_of_the_kernels(file, tmp_path):
     page = tmp_path / "page.html"
     assert call("report", file, "--quick", "-o", page).exit_code == 0

@@ -181,6 +181,7 @@ def test_compiled_code_brings_the_text_of_the_lines_it_names(tmp_path, cuda_file
     assert _compiled(tmp_path, cuda_file).sources == {}  # the file is another one by now
 
 
+@pytest.mark.slow
 def test_a_file_that_changed_after_it_was_compiled_is_no_source(tmp_path, cuda_file):
     made = cuda_file.stat()
     stamp = f", {int(made.st_mtime)}, {made.st_size}"

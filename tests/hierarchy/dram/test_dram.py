@@ -210,6 +210,7 @@ def illegal(dram, log: list[tuple[int, str, int, int]]) -> list[str]:
     return found + [f"data at {a} and {b}" for a, b in zip(bursts, bursts[1:], strict=False) if b - a < timing.burst]
 
 
+@pytest.mark.slow
 @drawn(60)
 @given(st.data())
 def test_no_schedule_breaks_the_table(data):

@@ -22,6 +22,7 @@ REGISTER = re.compile(r"\bR\d+\b|\bP\d\b")
 ACCESSES = ("LDG", "LDS", "LDL", "STG", "STS", "STL")
 
 
+@pytest.mark.slow
 @needs_tools
 @pytest.mark.parametrize(
     ("architecture", "gpu"),
