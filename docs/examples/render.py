@@ -26,7 +26,10 @@ def output(name: str) -> str:
         subprocess.CalledProcessError: it failed.
     """
     with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {"PYTHONPATH": str(FOLDER.parents[1]), "COLUMNS": "110", "NO_COLOR": "1"}
+        # The scripts call `memsim`, which lies next to this Python even where its environment is not activated.
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)])
+        settings = {"PYTHONPATH": str(FOLDER.parents[1]), "PATH": path, "COLUMNS": "110", "NO_COLOR": "1"}
+        environment = os.environ | settings
         script = [sys.executable, str(FOLDER / f"{name}.py")]
         done = subprocess.run(script, cwd=folder, env=environment, capture_output=True, text=True)
     if done.returncode:
