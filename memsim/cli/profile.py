@@ -153,8 +153,8 @@ def _captured(
         )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    kernels = len(captured.launches)
-    _tell(f"{len(captured.traces):,} launches of {kernels} kernel{'s' * (kernels != 1)}", quiet)
+    kernels, launches = len(captured.launches), len(captured.traces)
+    _tell(f"{launches:,} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
     return captured.traces
 
 

@@ -23,8 +23,9 @@ def profile_text(result: ProgramResult) -> str:
     interval = total.interval()
     within = "" if interval is None else f" ± {number(interval.width / 2, 4)}"
     launches, trials = sum(group.launches for group in result.groups), len(total.values)
+    take = "launch takes" if launches == 1 else "launches take"
     lines = [
-        f"{result.about['program']} on {result.gpu}: {launches:,} launches take {number(total.mean, 4)}{within} ms",
+        f"{result.about['program']} on {result.gpu}: {launches:,} {take} {number(total.mean, 4)}{within} ms",
         aligned(_HEADERS, rows, _RIGHT),
         f"{trials} trials; each replays the first launch of each kernel and shape, and one drawn from the others.\n"
         "best ms: the same work with no wasted sector, no conflict and no waiting (speed of light).",
