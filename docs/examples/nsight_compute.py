@@ -8,7 +8,7 @@ simulated, so counts differ and ratios do not.
 from pathlib import Path
 
 import memsim
-from memsim.measured import beside
+from memsim.measured import compare_with_report
 
 Path("ncu.csv").write_text(
     '"ID","Kernel Name","Block Size","Grid Size","Metric Name","Metric Unit","Metric Value"\n'

@@ -39,7 +39,7 @@ class Kills:
     Attributes:
         runs: that were killed before they ended.
         damaged: runs that left an output which does not read whole.
-        outlived: runs of which a process went on for longer than the patience.
+        outlived: runs of which a process continued for longer than the patience.
         left: names of what lies in the temporary folder, or beside the output, after one more run that was not killed.
     """
 

@@ -72,7 +72,7 @@ class RunResult:
     def until(self) -> dict[str, Any] | None:
         """The rule that was to end the run; None without one.
 
-        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for (missing in files of before
+        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for (missing in files from before
         there was one by default: it was).
         """
         return self.trials.about.get("until")
@@ -232,7 +232,7 @@ class RunResult:
 
     @cached_property
     def performance(self) -> dict[str, float]:
-        """How fast the trials ran: transactions a trial, a second (and worker), and SimPy's share of the time."""
+        """How fast the trials ran: transactions per trial, a second (and worker), and SimPy's share of the time."""
         trials, wall = self.trials, float(self.trials.wall_seconds.sum())
         return {
             "transactions_per_trial": float(trials.transactions.mean()),

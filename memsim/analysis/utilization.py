@@ -73,7 +73,7 @@ def warp_instructions(result: RunResult) -> float:
 def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not told.
 
-    Passes of constants are none of theirs where these have a unit of their own; transactions of results of before
+    Passes of constants are none of theirs where these have a unit of their own; transactions of results from before
     wavefronts were counted take one each.
 
     Args:

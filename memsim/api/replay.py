@@ -57,7 +57,7 @@ def simulate(
             of its blocks.
         settings: fields of the GPU to change, ``{"l1.ways": 4}``.
         convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
-        progress: told each trial as it finishes, those that `resume` finds first.
+        progress: called with each trial as it finishes, those that `resume` finds first.
         out: the results file to write. Until it is whole, finished trials are kept beside it, and outlive this process
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.

@@ -164,7 +164,7 @@ class Conversation:
         return Reply()
 
     def _launch(self, connection: socket.socket, device: CapturedDevice, request: LaunchRequest) -> Reply | None:
-        """Run a launch; None if the program went on while it ran, so that ``finish`` has the reply."""
+        """Run a launch; None if the program continued while it ran, so that ``finish`` has the reply."""
         waiting = WaitForHost(connection)
         reply = self._run(device, request, waiting)
         if not waiting.has_begun:

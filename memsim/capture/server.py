@@ -88,7 +88,7 @@ def serve(
         shown: what traces and messages call the program; empty: the command's first word.
         origin: where the sources lie whose lines traces may quote.
         about: what else traces say that they were made from, JSON values.
-        progress: told the blocks done and all of a traced launch.
+        progress: called with the blocks done and all of a traced launch.
         timer: times launches for programs that tune themselves.
         needs_trace: whether it is an error that no launch was traced.
         stdin: of the program, as for :class:`subprocess.Popen`.

@@ -80,7 +80,7 @@ _UNITS = (  # from this compute capability on
     ((6, 1), _Units(registers=256, warps=4, shared=256)),
     ((8, 0), _Units(registers=256, warps=4, shared=128, reserved=1024)),
 )
-_FERMI_PAIRS = (21, 22, 29, 30, 37, 38, 45, 46)  # registers a thread that 2.x hands out in units of 128, not 64
+_FERMI_PAIRS = (21, 22, 29, 30, 37, 38, 45, 46)  # registers per thread that 2.x hands out in units of 128, not 64
 
 
 def resident_blocks(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes: int = 0) -> int:

@@ -27,7 +27,7 @@ class KeptTrials:
     """Where a run without an output keeps its trials: nowhere.
 
     Attributes:
-        saved: trials of the result file that is gone on with, by number.
+        saved: trials of the result file that is continued, by number.
         before: those and the ones that a killed run left.
     """
 

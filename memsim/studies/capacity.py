@@ -113,7 +113,7 @@ def capacity(
         gpu: the machine; its L1 is what shared memory leaves of it.
         trials: of each replay; 0 for the curves alone.
         seed, jobs: of the replays.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: neither cache is on, or nothing is read through them.

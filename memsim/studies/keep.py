@@ -25,7 +25,7 @@ class KeptPoints:
     Attributes:
         journal: None where the study has no file.
         out: the study file.
-        saved: by job, the trials of a study file that is gone on with.
+        saved: by job, the trials of a study file that is continued.
         whole: whether the study file is written, so that what was kept for it may go.
     """
 

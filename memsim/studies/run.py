@@ -82,7 +82,7 @@ def run(
         executor: ``local``, ``dask``, ``dask:ADDRESS`` or ``mpi``.
         resume: go on with the trials that an earlier run left in the journal.
         force: begin anew where `out` or finished trials are.
-        progress: told how far it is, whenever something is finished.
+        progress: called with how far it is, whenever something is finished.
 
     Raises:
         InputError: anything wrong with the study, `out` or the executor; a worker that is killed again and again.
@@ -120,12 +120,12 @@ def _inputs(study: DesignStudy) -> list[str | Path]:
 
 
 def _describing(state: State, tell: Tell, made: Advance) -> Callable[[int, int], None]:
-    def told(done: int, total: int) -> None:
+    def tell_state(done: int, total: int) -> None:
         made(done, total)
         state.traces, state.all_traces = done, total
         tell(state)
 
-    return told
+    return tell_state
 
 
 def take_up(todo: list[StudyJob], kept: KeptPoints, state: State) -> None:

@@ -149,7 +149,7 @@ def uncertain(
         effects: whether each is also varied alone.
         trials, seed, jobs: of each replay.
         convention: of the hit ratios.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: a number out of range, or a GPU of whose numbers none is fitted or assumed.

@@ -22,6 +22,9 @@ RENAMED: dict[str, dict[str, str]] = {
 }
 """Package -> old name of a class -> new name. A class name is unique in memsim."""
 
+OLD_COLUMNS = {"instructions/off_path": "instructions/beside"}
+"""Dataset of a trace -> its name before trace schema 1.11. Such traces stay readable."""
+
 
 def deprecation(name: str) -> str:
     """The line about a name that is going to be removed.

@@ -112,7 +112,15 @@ class _Coalescer:
         self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
         flags = chunk.flags & ~np.uint8(Flag.turn)
-        columns = (chunk.op, flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride, chunk.beside)
+        columns = (
+            chunk.op,
+            flags,
+            chunk.gap,
+            chunk.mask,
+            chunk.base.view(np.int64),
+            chunk.stride,
+            chunk.off_path,
+        )
         ended = loop.FULL
         while ended == loop.FULL:
             position["buffered"] = 0

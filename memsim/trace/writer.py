@@ -69,7 +69,7 @@ class TraceWriter:
             self._sink = stack.enter_context(hdf5.Sink(temporary))
             cache = {"rdcc_nbytes": 2 * CHUNK_BYTES}  # of each stream
             self._file = stack.enter_context(hdf5.created(self._sink, SCHEMA, VERSION, **cache))
-            # They stay open: closing one compresses its last chunk, which the next batch goes on filling.
+            # They stay open: closing one compresses its last chunk, which the next batch continues filling.
             self._streams = {name: _create_stream(self._file, name, np.dtype(dtype)) for name, dtype in STREAMS.items()}
             self._opened = stack.pop_all()
         return self

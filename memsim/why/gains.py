@@ -87,7 +87,7 @@ def with_gains(
         found: as from :func:`memsim.why.findings.explanations`.
         trials: of each replay, of those that the result has.
         jobs: processes.
-        progress: told the replays done, and all.
+        progress: called with the replays done, and all.
 
     Raises:
         InputError: the trace ran there as one of a program's launches.

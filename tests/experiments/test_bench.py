@@ -34,7 +34,7 @@ def test_the_quick_form_does_the_work_it_times():
     rows = bench.measure(QUICK, [part for part in bench.PARTS if part != "first_use"])
     work = {row.what: row.work for row in rows}
     assert work["transactions replayed a second and core"] == (1 + QUICK.trials) * transactions
-    assert work["accesses a second of pycachesim's C backend"] == transactions
+    assert work["accesses per second of pycachesim's C backend"] == transactions
     assert work["lane accesses described a second, in memory"] == lanes
     assert work["lane accesses described a second, with the file"] == lanes
     assert work["two workers over one"] == 4 * QUICK.trials

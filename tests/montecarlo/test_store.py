@@ -240,13 +240,15 @@ def test_older_files_tell_of_no_access_without_lanes(saved):
 
 
 def test_profiles_of_older_files_lack_what_was_not_counted_then(saved):
-    """As those of before atomics' addresses were."""
-    told = {one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)}
+    """As those from before atomics' addresses were."""
+    without_addresses = {
+        one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)
+    }
     for name in ("addresses", "most_on_one", "partial_sectors"):
-        del told[name]
+        del without_addresses[name]
     with changed(saved) as file:
         _json("about", lambda about: about.update(executed=dict.fromkeys(store._EXECUTED_FIELDS, 1)))(file)
-        _json("ops", lambda ops: ops[0].update(profile=told))(file)
+        _json("ops", lambda ops: ops[0].update(profile=without_addresses))(file)
     assert OpProfile(**store.load(saved).ops[0]["profile"]).addresses == 0
     with changed(saved) as file:
         _json("ops", lambda ops: ops[0]["profile"].pop("sectors"))(file)

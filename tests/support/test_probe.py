@@ -1,4 +1,4 @@
-"""Files of before there were seals are read by another process first, where they may hang and crash."""
+"""Files from before there were seals are read by another process first, where they may hang and crash."""
 
 import numpy as np
 import pytest

@@ -295,7 +295,7 @@ def test_a_mix_keeps_the_length_of_the_chain_and_is_not_known_of_charged_instruc
     recorder, chunk = describe(kernel, a=np.ones(PLACES, np.float32))
     mixes = recorder.issue.mixes[chunk.mix]
     chains = sum(mixes[f"chain_{each}"] for each in INSTRUCTION_CLASSES)
-    assert chains[:2].tolist() == [2, 1] == (chunk.gap - chunk.beside)[:2].tolist()
+    assert chains[:2].tolist() == [2, 1] == (chunk.gap - chunk.off_path)[:2].tolist()
     assert mixes["count_integer"].tolist() == [8, 0, 0] and chunk.gap.tolist() == [8, 1, 5] and chunk.mix[2] == 0
 
 

@@ -80,7 +80,7 @@ WRONG = {
     "register 256": (one("0000 1 1 R256 MOV 0 0"), ": registers must be"),
     "opcode": (one("0000 1 0 0x12 0 0"), ": opcode must begin with a capital letter"),
     "unknown access": (one("0000 1 0 WARPSPEED.X 1 R2 4 2 0x100"), ": opcode comes with addresses"),
-    "wide access": (one("0000 1 1 R4 LDG.E.256 1 R2 32 2 0x100"), ": opcode accesses 32 bytes a lane"),
+    "wide access": (one("0000 1 1 R4 LDG.E.256 1 R2 32 2 0x100"), ": opcode accesses 32 bytes per lane"),
     "mem_width": (one("0000 1 1 R4 LDG.E 1 R2 -4 2 0x100"), ": mem_width must be"),
     "mode 3": (one("0000 1 1 R4 LDG.E 1 R2 4 3 0x100"), ": address mode must be"),
     "no addresses": (one("0000 3 1 R4 LDG.E 1 R2 4 0"), ": addresses must"),

@@ -28,7 +28,7 @@ def test_a_log(tmp_path):
     assert (first.launch.grid, first.launch.block) == ((2, 2, 1), (40, 1, 1))
     assert (first.launch.registers, first.launch.shared_bytes) == (18, 512)
     assert first.block_ids.tolist() == [0, 1, 3] and second.block_ids.tolist() == [0]
-    assert first.first_instruction.tolist() == [0, 1, 1, 2, 2, 2, 3]  # two warps a block
+    assert first.first_instruction.tolist() == [0, 1, 1, 2, 2, 2, 3]  # two warps per block
     assert [(op.text, op.kind, op.width) for op in first.ops] == [
         ("LDG.E.64", OpKind.load, 8),
         ("STG.E", OpKind.store, 4),

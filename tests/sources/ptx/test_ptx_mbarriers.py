@@ -128,7 +128,7 @@ OWN_16_BYTES = """mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; shl.b32 
     ],
 )
 def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
-    """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread goes on."""
+    """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread continues."""
     body = f"""{WAIT.format(name="W", object="empty", parity=0)} {LONG_WORK} ret;
     PRODUCER: {OWN_16_BYTES}
     cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.cg.shared.global [%r3+512], [%rd3+512], 16;

@@ -88,7 +88,7 @@ def test_mixes_count_by_class(tmp_path):
     st.global.f32 [%rd3], %f4;"""
     trace, chunk = rows_of(body, tmp_path)
     mix = trace.issue.mixes[chunk.mix[1]]
-    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.beside[1]) == (2, 1, 3, 1)
+    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.off_path[1]) == (2, 1, 3, 1)
 
 
 @pytest.mark.parametrize(

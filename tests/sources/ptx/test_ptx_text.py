@@ -28,7 +28,7 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "message"),
     [
         ("frobnicate.b32 %r1, %r2;", r"ptx:\d+: frobnicate.b32 is an instruction that memsim does not know"),
         ("add.s32 %r1, %r99, 1;", "%r99, which memsim does not know"),
@@ -54,11 +54,11 @@ def run(body: str, *, grid: int = 1, block: int = 32, **more) -> np.ndarray:
         (".local .b8 s[9999999];", "bytes of local memory; at most"),
     ],
 )
-def test_one_line_says_what_is_wrong(body, told):
-    if told is None:
+def test_one_line_says_what_is_wrong(body, message):
+    if message is None:
         run(body)
         return
-    with pytest.raises(InputError, match=told) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         run(body)
     assert "\n" not in str(caught.value)
 

@@ -79,8 +79,8 @@ def made(text: str, folder: Path, opcode: str) -> int:
     if not places_of("nvdisasm"):
         pytest.skip("no nvdisasm")
     code = assembled(text, "sm_75", folder)
-    told = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
-    return len(re.findall(rf"\b{opcode}\b", told.stdout.decode()))
+    listing = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
+    return len(re.findall(rf"\b{opcode}\b", listing.stdout.decode()))
 
 
 @pytest.mark.parametrize(("rounds", "products"), SIZES)

@@ -28,7 +28,7 @@ def import_accelsim(
         out: a folder, or a file that ends with ``.h5`` for one kernel; None: the current folder. In a folder, traces
             are called like the files they come from.
         kernels: which ones: by their id, by the name of their file, or by a part of the kernel's name; None: all.
-        progress: told the bytes of all files that are read, and all.
+        progress: called with the bytes of all files that are read, and all.
 
     Raises:
         InputError: anything in the files that is not as it must be, with file and line; traces of the kernels before

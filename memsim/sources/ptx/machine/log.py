@@ -23,7 +23,7 @@ from memsim.sources.ptx.machine.codes import (
     Micro,
     Y,
 )
-from memsim.sources.rows import BESIDE, GAP, REACH, START, begin_row, place_lanes
+from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, REACH, START, begin_row, place_lanes
 from memsim.sources.waits import ANSWERED, COPIES, LONG, NEEDED, SHORT, issue_load, need
 from memsim.trace.schema import NO_OP, NO_SCOREBOARD, Flag, Space
 
@@ -64,7 +64,7 @@ def fill(row, record, state, gaps, warp, active):
     """What every row has: gap, mix, waits, sequence; the warp's gap and needs begin anew."""
     mix = record[MIX]
     state[warp, GAP] = gaps[mix, 0]
-    state[warp, BESIDE] = gaps[mix, 0] - gaps[mix, 1]
+    state[warp, OFF_CRITICAL_PATH] = gaps[mix, 0] - gaps[mix, 1]
     begin_row(row, state, warp, -1, -1, 0, 1, active)
     row["mix"] = mix
     row["scoreboard_wait"] = record[WAITING]

@@ -40,7 +40,7 @@ class MetricLine:
 
 
 @dataclass(frozen=True)
-class Beside:
+class ReportComparison:
     """A result beside a launch.
 
     Attributes:
@@ -54,7 +54,7 @@ class Beside:
     cautions: tuple[str, ...]
 
 
-def beside(result: RunResult, path: str | Path, kernel: str | None = None, launch: int | None = None) -> Beside:
+def compare_with_report(result: RunResult, path: str | Path, kernel: str | None = None, launch: int | None = None) -> ReportComparison:
     """Set a result beside a launch of a profiler's report.
 
     Args:
@@ -73,7 +73,7 @@ def beside(result: RunResult, path: str | Path, kernel: str | None = None, launc
     )
     if not lines:
         raise InputError(path, "metrics", "have none of ours; see memsim show --ncu, and give them to ncu --metrics")
-    return Beside(found, lines, _cautions(result, found))
+    return ReportComparison(found, lines, _cautions(result, found))
 
 
 def _measured(launch: MeasuredLaunch, name: str) -> float | None:
