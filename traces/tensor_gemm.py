@@ -1,6 +1,6 @@
 """D = alpha A B + beta C of half-precision A and B on tensor cores, tiles of A and B staged in shared memory.
 
-``persistent`` is the CUDA sample cudaTensorCoreGemm: a block an SM, each going on to the next tile; A by rows, B by
+``persistent`` is the CUDA sample cudaTensorCoreGemm: one block per SM, each taking tile after tile; A by rows, B by
 columns, C and D by rows. ``tiled`` is the WMMA kernel of CUTLASS 1.x: a tile a block, A, B and D by columns, beta 0;
 the next part of A and B is on its way to registers while the last is multiplied.
 What tensor cores do inside a tile is described as scalar products from shared memory, or, as no address depends on it,

@@ -1,4 +1,4 @@
-"""Cycles of a warp's load that hits L1, by pattern, and a board's bandwidth by what it reads, beside gpu-benches."""
+"""Cycles of a warp load that hits L1, by pattern, and bandwidth by footprint, compared with gpu-benches."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Importing Accel-Sim's traces: how fast, and beside Accel-Sim itself with one trial of the replay.
+"""Importing Accel-Sim's traces: how fast, and how fast Accel-Sim itself is compared with one trial of the replay.
 
-Accel-Sim's speed was measured on a machine like ours: 5 to 24 thousand L1 sector accesses per second; 2 million took two
-minutes. The ratios here are over the highest, and their notes tell the others. Sectors of shared memory do not count,
-there as here, but both take their time.
+Accel-Sim's speed was measured on a machine like ours: 5 to 24 thousand L1 sector accesses per second; 2 million took
+two minutes. The ratios here are over the highest, and their notes give the others. Sectors of shared memory do not
+count, there as here, but both take their time.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""pycachesim's C backend on the same transactions, beside our replay.
+"""pycachesim's C backend on the same transactions, compared with our replay.
 
 pycachesim (RRZE-HPC) gets them as one stream, an instruction of every warp in turn, by its quickest call: a list of
 Python's own ints, made before the clock starts, goes to C at once (measured: five times as fast as ``loadstore``).

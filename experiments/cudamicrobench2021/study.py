@@ -1,4 +1,4 @@
-"""Fourteen pairs of a slow and a fast version: predicted speedups and times beside the published ones."""
+"""Fourteen pairs of a slow and a fast version: predicted speedups and times, compared with the published ones."""
 
 from __future__ import annotations
 

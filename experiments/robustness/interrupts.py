@@ -198,9 +198,9 @@ class Killed:
     """What became of a run after kill -9.
 
     Attributes:
-        finished: trials that it had reported of.
+        finished: trials that it had reported.
         stored: trials that were on the disk.
-        damaged: the output, or what was kept beside it, cannot be read.
+        damaged: the output, or what was kept next to it, cannot be read.
         repeated: stored trials that were made again to go on.
         wrong: in what the result, once continued, differs from that of an undisturbed run.
     """
@@ -254,7 +254,7 @@ def _count(pipe: int) -> int:
 
 
 def _stored(out: Path) -> dict[int, float]:
-    """Trials on the disk, in the result or beside it, and the seconds that each took, by which one tells it again."""
+    """Trials on the disk, in the result or next to it, and the seconds that each took, which identify it."""
     times: dict[int, float] = {}
     if out.exists():
         trials = RunResult.load(out).trials

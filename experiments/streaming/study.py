@@ -1,4 +1,4 @@
-"""Bandwidth of four streaming kernels against occupancy, beside a benchmark of five boards."""
+"""Bandwidth of four streaming kernels against occupancy, compared with a benchmark of five GPUs."""
 
 from __future__ import annotations
 

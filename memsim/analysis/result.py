@@ -72,8 +72,8 @@ class RunResult:
     def until(self) -> dict[str, Any] | None:
         """The rule that was to end the run; None without one.
 
-        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for (missing in files from before
-        there was one by default: it was).
+        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for. Older files, written before
+        there was a rule by default, lack the last: it was.
         """
         return self.trials.about.get("until")
 
@@ -133,7 +133,7 @@ class RunResult:
 
     @property
     def launch_cycles(self) -> int:
-        """What the GPU takes for a launch beside its blocks, SM cycles; 0 where its preset does not say."""
+        """SM cycles that the GPU takes for a launch in addition to its blocks; 0 where its preset does not say."""
         return sum(
             self.trials.about["gpu"].get("launch", {}).get(name) or 0 for name in ("idle_cycles", "active_cycles")
         )

@@ -121,7 +121,7 @@ def capacity(
         trace: a trace, or the path of its file, or of Accel-Sim's (see :func:`open_trace`).
         gpu: a GPU, the name of a preset, or the path of a TOML file; None: that which the trace was made for, or the
             default, ``"rtx4090"``.
-        trials: of each replay, beside the curves; 0 for the curves alone.
+        trials: of each replay, in addition to the curves; 0 for the curves alone.
         seed, jobs: of the replays, as for :func:`simulate`.
         settings: fields of the GPU to change.
         progress: called with the trials done, and all.

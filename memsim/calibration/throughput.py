@@ -11,7 +11,7 @@ from memsim.trace.schema import OpKind
 
 
 def take_rates(known: Calibration, device: WalkedGPU) -> None:
-    """Take over the rates of L2's slices and of an SM, each if it can be clock_found from the other, and keep the curves.
+    """Take over the rates of L2's slices and of an SM, each if it can be separated from the other, and keep the curves.
 
     Args:
         device: with its L1 off.

@@ -52,7 +52,7 @@ class Conversation:
     """All that processes say and are answered.
 
     Attributes:
-        gpu: that they are told of.
+        gpu: the one that they see.
         modules, launches: what they load and launch.
         timer: times the launches of benchmarks; None: estimates are all there is.
         wait: returns once the machine's loops are loaded.

@@ -114,7 +114,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Ran:
-    """What the program is told of a launch."""
+    """The reply to the program about a launch."""
 
     nanoseconds: int
     text: bytes

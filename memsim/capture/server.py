@@ -82,7 +82,7 @@ def serve(
     Args:
         command: the program and its arguments; it runs in the current folder, and its output goes where memsim's goes.
         environment: of the program: it must find memsim's libraries.
-        gpu: that programs are told of, and whose occupancy and L2 size choose the blocks to trace.
+        gpu: the one that programs see, and whose occupancy and L2 size choose the blocks to trace.
         wanted: which launches and blocks.
         out: the trace file, which ends with ``.h5``; or a folder, for one trace of each kernel.
         shown: what traces and messages call the program; empty: the command's first word.

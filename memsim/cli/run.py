@@ -99,7 +99,7 @@ def run(
     width, --trials for exactly so many. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
-    alone: --resume continues, also to add trials (--trials counts all), or to go on with --until. Of a folder with --warm
+    alone: --resume continues the run, with more trials (--trials counts all) or with --until. Of a folder with --warm
     nothing is kept.
 
     Exit status: 0, also after Ctrl-C with finished trials; 2, bad input; 3, --until was not reached; 130, Ctrl-C before

@@ -1,6 +1,6 @@
 """Counters of real GPUs, as Nsight Compute leaves them: ``ncu --csv`` and ``.ncu-rep`` (docs/how_to/profiler.md)."""
 
-from memsim.measured.comparison import ReportComparison, MetricLine, compare_with_report
+from memsim.measured.comparison import MetricLine, ReportComparison, compare_with_report
 from memsim.measured.launch import MeasuredLaunch
 from memsim.measured.report import read_report
 from memsim.support.deprecated import old_names

@@ -1,4 +1,4 @@
-"""A result beside a profiled launch: every figure that both have."""
+"""A result compared with a profiled launch: every figure that both have."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class MetricLine:
 
 @dataclass(frozen=True)
 class ReportComparison:
-    """A result beside a launch.
+    """A result compared with a launch.
 
     Attributes:
         launch: the profiled one.
@@ -54,8 +54,10 @@ class ReportComparison:
     cautions: tuple[str, ...]
 
 
-def compare_with_report(result: RunResult, path: str | Path, kernel: str | None = None, launch: int | None = None) -> ReportComparison:
-    """Set a result beside a launch of a profiler's report.
+def compare_with_report(
+    result: RunResult, path: str | Path, kernel: str | None = None, launch: int | None = None
+) -> ReportComparison:
+    """Compare a result with a launch of a profiler's report.
 
     Args:
         path: of the report, see :func:`memsim.measured.read_report`.

@@ -222,7 +222,7 @@ def repetitions(blocks: int, active_blocks_per_sm: int, active_sms: int) -> floa
 def which_case(mwp: float, cwp: float, n: int, mem_cycles: float, comp_cycles: float) -> LimitingCase:
     """Which execution equation applies.
 
-    Kernels with Comp_cycles > Mem_cycles are printed beside the condition of (23), but section 3.2.2 and figure 7
+    Kernels with Comp_cycles > Mem_cycles are printed next to the condition of (23), but section 3.2.2 and figure 7
     (case 5) give them the cost of (3), which is (24); they go there, unless bandwidth leaves an SM less than one warp.
     """
     if mwp == n and cwp == n:

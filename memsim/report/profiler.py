@@ -1,4 +1,4 @@
-"""The profiler's figures of a result, as text and as JSON values: alone, and beside a measured launch."""
+"""The profiler's figures of a result, as text and as JSON values: alone, and compared with a measured launch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import RunResult
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
-from memsim.measured import ReportComparison, MetricLine
+from memsim.measured import MetricLine, ReportComparison
 from memsim.report.document import mean_and_interval, without_nan
 
 _L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"

@@ -13,7 +13,7 @@ from memsim.trace.bits import popcount
 from memsim.trace.schema import EXPLICIT, INSTRUCTION_COLUMNS, NO_OP, Flag
 
 # Sequences started; non-memory instructions since the last row; whether a new sequence is due; how many of those
-# instructions are off the critical path (the longest chain of dependent ones); instructions that do not lengthen it yet.
+# instructions are off the critical path (the longest chain of dependent ones); those that do not lengthen it yet.
 SEQUENCE, GAP, START, OFF_CRITICAL_PATH, SPARE = range(FIRST)
 STATE = FIRST + WAIT_STATE
 

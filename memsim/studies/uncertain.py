@@ -1,6 +1,6 @@
 """The model's own error bar: what a preset's uncertain numbers do to the answer, and which of them does most.
 
-Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` beside ``value`` in the
+Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` next to ``value`` in the
 TOML file, a share), or else by a default one: each alone, to both ends, for what it does; and all together, in a Latin
 hypercube, for the error bar. Measured and documented numbers stay, and so do choices of a mechanism. All replays share
 their random numbers.

@@ -13,7 +13,7 @@ from memsim.studies import executors
 from memsim.studies.jobs import Rule
 from memsim.studies.keep import KeptPoints
 from memsim.studies.prepare import job_of
-from memsim.studies.run import Conductor, State, take_up
+from memsim.studies.run import State, StudyDriver, take_up
 from memsim.support.scratch import Scratch
 from memsim.trace.reader import Trace
 
@@ -47,6 +47,6 @@ def on_each(
         todo = {gpu: job_of(trace, Execution.of(trace, gpu, team.folder), shared, rule, seed) for gpu in different}
         take_up(list(todo.values()), KeptPoints(), state)
         tell_state = (lambda state: progress(state.trials, state.all_trials)) if progress else (lambda state: None)
-        if not Conductor(list(todo.values()), team, KeptPoints(), state, tell_state).conduct():
+        if not StudyDriver(list(todo.values()), team, KeptPoints(), state, tell_state).run():
             raise KeyboardInterrupt
     return {gpu: found for gpu, job in todo.items() if (found := job.trials) is not None}

@@ -15,7 +15,7 @@ DEPRECATED = {
 
 RENAMED: dict[str, dict[str, str]] = {
     "memsim.host": {"Program": "HostProgram", "Work": "KernelWork"},
-    "memsim.measured": {"Line": "MetricLine"},
+    "memsim.measured": {"Beside": "ReportComparison", "Line": "MetricLine", "beside": "compare_with_report"},
     "memsim.models.cumapz": {"Fetch": "BufferFetch", "Program": "CumapzProgram", "Scratch": "ScratchReference"},
     "memsim.sources.ptx": {"Launch": "PtxLaunch", "Memory": "DeviceMemory"},
     "memsim.studies": {"Case": "StudyCase", "Study": "DesignStudy", "StudyResult": "StudyTrials"},

@@ -1,6 +1,6 @@
 """Coalescing: from the lanes' addresses of a trace to the transactions that a GPU's load-store unit makes of them.
 
-Which accesses share a transaction is told by :mod:`memsim.trace.coalescing_rules`; this module streams a trace
+:mod:`memsim.trace.coalescing_rules` decides which accesses share a transaction; this module streams a trace
 through the compiled loop once per (trace, GPU).
 """
 

@@ -87,7 +87,7 @@ class Trace:
         block_ids: i8 [n_blocks], linear number in the grid.
         first_warp: i8 [n_blocks + 1].
         first_instruction, first_address: i8 [n_warps + 1].
-        unproven: of a file without a seal, what its digest is made of off_path the streams; :meth:`chunks` compares.
+        unproven: of a file without a seal, the other inputs of its digest than the streams; :meth:`chunks` compares.
     """
 
     path: Path

@@ -22,8 +22,8 @@
 blocks and for which compiled code was compiled, empty where that is not known (trace.made_for). Lines and columns count
 from 1; 0 is not known.
 ``gap`` counts the non-memory instructions issued before an instruction; ``off_path`` (from 1.2 on) those of them
-that are not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by class, 0
-where only their number is known.
+that are not on their longest chain of dependent ones; ``mix`` (from 1.4 on) is the row of /mixes that counts them by
+class, 0 where only their number is known.
 
 What an instruction waits for (from 1.4 on): ``wait_long``, ``wait_short`` and ``wait_copies`` are how many of the
 warp's most recent loads of a class may still be unanswered when it issues; all older ones must have answered. 0 waits

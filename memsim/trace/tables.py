@@ -1,4 +1,4 @@
-"""Reads what a trace file holds in addition to its streams: attributes, the tables of ops and arrays; all of it untrusted."""
+"""Reads a trace file's attributes and its tables of ops and arrays; all of it untrusted."""
 
 from __future__ import annotations
 

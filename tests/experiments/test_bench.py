@@ -100,10 +100,10 @@ def test_the_table_says_what_is_reached():
     rows = [
         Row("speed", 12.3, "M/s", 4, 10, "how it was measured", 1),
         Row("share", 26.0, "%", 25, 10, "", 1, less_is_better=True),
-        Row("beside", 3.0, "x", None, None, "", 1),
+        Row("compared", 3.0, "x", None, None, "", 1),
     ]
     lines = table(rows).splitlines()
     assert lines[2].split() == ["speed", "12.3", "M/s", ">=", "4", ">=", "10", "aim"]
     assert lines[3].strip() == "how it was measured"
     assert lines[4].split() == ["share", "26.0", "%", "<=", "25", "<=", "10", "missed"]
-    assert lines[6].split() == ["beside", "3.00", "x"]
+    assert lines[6].split() == ["compared", "3.00", "x"]

@@ -1,4 +1,4 @@
-"""Trials are kept as they finish: what a run left, ended or killed, is continued and ends as an undisturbed run."""
+"""Trials are kept as they finish: a run that was killed and resumed has the result of an undisturbed run."""
 
 from __future__ import annotations
 

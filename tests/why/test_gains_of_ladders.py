@@ -1,4 +1,4 @@
-"""Ladders of kernels: what is reported of a step's kernel is what a later step wins, and no more than that is promised."""
+"""Ladders of kernels: the gain predicted for a step is what a later step gains, and no more."""
 
 from __future__ import annotations
 

@@ -291,7 +291,7 @@ def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
 
 
 def adds_up(t: Thread, x, sums, each, barriers, stored, step):
-    """A block's tree in shared memory: of `each` loads a thread, stored by so many threads, `step` words apart."""
+    """A block's tree in shared memory: of `each` loads per thread, stored by so many threads, `step` words apart."""
     part, mine = t.shared(128 * step, np.float32), t.var(0.0)
     for value in [x[t.global_id + k * len(sums) * 128] for k in range(each)]:
         mine += value

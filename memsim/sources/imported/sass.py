@@ -125,7 +125,7 @@ def decode(text: str, binary_version: int = 70) -> RecordedOpcode:
         return RecordedOpcode(text, Does.access, kind, where, width, bypass)
     if name == "BAR":
         control = UNITS.index("control")
-        return RecordedOpcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV continues
+        return RecordedOpcode(text, Does.compute if "ARV" in parts else Does.barrier, unit=control)  # BAR.ARV: no wait
     if name == "DEPBAR" or name in _NOT_ISSUED:
         return RecordedOpcode(text, Does.wait if name == "DEPBAR" else Does.end)
     if name in _BULK:

@@ -27,7 +27,7 @@ class Origin:
 
         Args:
             name: as it stands there.
-            stamp: that stands origin_of it.
+            stamp: the one that stands next to the name.
         """
         for place in (*(folder / name for folder in self.folders), Path(name)):
             if self._was_compiled(place, stamp):

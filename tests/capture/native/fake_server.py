@@ -43,7 +43,7 @@ class FakeServer:
     Attributes:
         launches: (kernel, grid, block, cluster, shared bytes, cooperative, where) of each launch.
         unsupported: names of functions that nobody implemented.
-        allocations: what the programs changes of their allocations, by address.
+        allocations: what the programs reported of their allocations, by address.
         textures: (id, op) of each texture message.
     """
 

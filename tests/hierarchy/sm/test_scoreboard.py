@@ -134,7 +134,4 @@ def test_schedulers_have_warps_and_ports_of_their_own():
     assert cycles(four, *[[some]] * 5) == cycles(four, *[[some]] * 8) == 200
     assert cycles(board(sm__issue_per_cycle=4), *[[some]] * 5) == 125  # where all warps share four ports
     slow = board(sm__schedulers=2, sm__issue_per_cycle=2, sm__memory_issue=True)
-    assert (
-        cycles(slow, [instruction([(0, 1)], OpKind.store, sequence=False, gap=9, off_path=9, waits=NONE)])
-        == 10
-    )
+    assert cycles(slow, [instruction([(0, 1)], OpKind.store, sequence=False, gap=9, off_path=9, waits=NONE)]) == 10

@@ -1,4 +1,4 @@
-"""What described kernels wait for, and what they compute by class: by hand, beside sets of loads, and beside PTX."""
+"""What described kernels wait for and compute, by hand, and compared with sets of loads and with PTX."""
 
 import numpy as np
 from budget import drawn

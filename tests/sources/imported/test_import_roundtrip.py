@@ -88,7 +88,7 @@ ARRAYS = [
 
 @st.composite
 def rows(draw):
-    """Instructions of a warp: (op, flags, gap, mask, base, stride, off_path, addresses); every warp ends in an access."""
+    """Instructions of a warp: (op, flags, gap, mask, base, stride, off_path, addresses); the last is an access."""
     found = []
     fresh, loads = True, False  # whether a sequence must start here, and whether the sequence has a load so far
     for _ in range(draw(st.integers(1, 12))):

@@ -82,7 +82,7 @@ def test_groups_of_copies(tmp_path):
 
 
 def test_mixes_count_by_class(tmp_path):
-    """Of three independent additions two are beside the chain; a multiplication's product joins them."""
+    """Of three independent additions two are off the critical path; a multiplication's product joins them."""
     body = f"""{ADDRESS}
     ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; ex2.approx.ftz.f32 %f3, %f1; fma.rn.f32 %f4, %f2, %f3, %f1;
     st.global.f32 [%rd3], %f4;"""

@@ -65,7 +65,7 @@ def test_one_line_says_what_is_wrong(body, message):
 
 def test_an_endless_loop_ends(monkeypatch):
     monkeypatch.setattr("memsim.sources.ptx.device.MOST_STEPS", 1 << 12)
-    with pytest.raises(InputError, match="goes on without end"):
+    with pytest.raises(InputError, match="does not end"):
         run("A: add.s32 %r1, %r1, 1; bra A;")
 
 

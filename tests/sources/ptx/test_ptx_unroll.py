@@ -139,7 +139,7 @@ NUMBERS = st.one_of(st.integers(-12, 12), st.sampled_from([0x7FFC, 0xFFFC, 0x7FF
     turned=st.booleans(),
 )
 def test_rounds_written_out_are_those_that_run(begin, step, limit, compared, kind, turned):
-    """Beside NumPy's integers of the type, which go round at its end."""
+    """Compared with NumPy's integers of the type, which go round at its end."""
     whole = np.dtype(f"{'int' if kind[0] == 's' else 'uint'}{kind[1:]}").type
 
     def of(number: int) -> np.integer:

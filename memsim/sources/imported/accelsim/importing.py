@@ -54,7 +54,7 @@ def import_accelsim(
 def import_only_kernel(
     source: str | Path, out: str | Path, kernel: str | None = None, progress: Progress | None = None
 ) -> Trace:
-    """Convert the only kernel of a file, or the one that is named: for who replays it at once.
+    """Convert the only kernel of a file, or the one that is named, to replay it at once.
 
     Args:
         source, progress: as in :func:`import_accelsim`.
