@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import synthetic
 from changing import changed, unsealed
-from places import TESTS
+from places import HELPERS
 
 from experiments.robustness.damage import flipped
 from memsim.analysis.result import RunResult
@@ -79,7 +79,7 @@ except InputError as error:
 @pytest.mark.parametrize("room", [0, 100, 5_000])
 def test_a_full_disk_is_one_error_and_python_ends_in_peace(tmp_path, room):
     """A limit on the size of files stands in for the disk. HDF5 by itself crashes when it cannot flush at exit."""
-    path = [str(Path(store.__file__).parents[2]), str(TESTS)]
+    path = [str(Path(store.__file__).parents[2]), str(HELPERS)]
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK, tmp_path / "x.h5", str(room)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},

@@ -12,6 +12,7 @@ from changing import changed, unsealed
 from hypothesis import given
 from hypothesis import strategies as st
 from places import ROOT
+from trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 
 from experiments.robustness.damage import damaged
 from memsim.support.deprecated import OLD_COLUMNS
@@ -38,7 +39,6 @@ from memsim.trace.schema import (
     StaticOp,
 )
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 
 PARAMETERS = {"n": 3, "kind": "a"}
 
@@ -492,7 +492,7 @@ import numpy as np
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
+from trace_programs import ARRAYS, OPS, chunk
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))

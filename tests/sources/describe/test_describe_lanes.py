@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from describing import describe, program
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from memsim.sources import Launch, workload
 from memsim.sources.describe import Constant, Texture
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, OpKind, Space
-from tests.describing import describe, program
 
 WORDS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=32, max_size=32)
 

@@ -2,11 +2,11 @@
 
 import numpy as np
 from budget import drawn
+from describing import describe
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.trace.schema import INSTRUCTION_CLASSES, NO_OP, NO_WAIT, Flag, LoadClass, OpKind
-from tests.describing import describe
 from tests.sources.ptx.test_ptx_rows import ADDRESS, rows_of
 
 PLACES = 64

@@ -9,17 +9,17 @@ import time
 
 import pytest
 import zstandard
+from accelsim_text import block, header, imported
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
+from nvbit_text import LOG
 from typer.testing import CliRunner
 
 from memsim.cli import app
 from memsim.sources.imported import text
 from memsim.sources.imported.nvbit import import_nvbit
 from memsim.support.errors import InputError
-from tests.accelsim_text import block, header, imported
-from tests.nvbit_text import LOG
 
 GOOD = [
     "0000 ffffffff 1 R1 IMAD.MOV.U32 2 R255 R255 0",

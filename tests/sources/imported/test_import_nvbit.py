@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
+from accelsim_text import lanes, whole
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
+from nvbit_text import LOG, A, launch, line
 from typer.testing import CliRunner
 
 from memsim.cli import app
 from memsim.sources.imported.nvbit import import_nvbit, importing
 from memsim.support.errors import InputError
 from memsim.trace.schema import Flag, OpKind, Space
-from tests.accelsim_text import lanes, whole
-from tests.nvbit_text import LOG, A, launch, line
 
 
 def imported(folder, text, **options):

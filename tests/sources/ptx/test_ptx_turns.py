@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from parted_lanes import LONG, STEPS, chase, traced
 
 import memsim
 from memsim.gpu.presets import load_gpu, names
 from memsim.trace.coalesce import coalesce
 from memsim.trace.schema import Flag
-from tests.parted_lanes import LONG, STEPS, chase, traced
 
 BOTH = "@%p1 bra $other; st.global.u32 [%rd3], 1; bra $end; $other: st.global.u32 [%rd3], 2; $end:"
 SKIPPED = "@%p1 bra $behind; st.global.u32 [%rd3], 1; $behind: "
