@@ -89,7 +89,7 @@ class Claim:
         interval: that holds ours, 95 % confidence; None where it has none.
         unit: of all of them: ``%`` gives an error in percentage points, any other a relative one.
         source: where the published figure stands.
-        aim: what is asked of ours; None where it only stands beside.
+        aim: the target for our figure; None where it is only compared.
     """
 
     claim: str

@@ -39,7 +39,7 @@ def trace(
         out: the trace file; None: a temporary file, removed when Python ends.
         gpu: whose occupancy and L2 size choose the blocks to trace; the trace fits any GPU.
         blocks: ``"FIRST:LAST"``, ``"4x"`` (times the resident threads) or ``"all"``; None: the workload's default.
-        progress: told the blocks done, and all, after every batch.
+        progress: called with the blocks done, and all, after every batch.
         parameters: of the workload.
 
     Raises:
@@ -98,7 +98,7 @@ def capture(
             kernel that `kernel` names has its trace.
         stop: has no effect; a deprecated name of what is now the default.
         keep: a folder for the executable that nvcc makes, and its log.
-        progress: told the blocks done, and all.
+        progress: called with the blocks done, and all.
 
     Raises:
         InputError: a file that does not compile, an executable without PTX, a program that fails, a kernel that is not

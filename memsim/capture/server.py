@@ -82,13 +82,13 @@ def serve(
     Args:
         command: the program and its arguments; it runs in the current folder, and its output goes where memsim's goes.
         environment: of the program: it must find memsim's libraries.
-        gpu: that programs are told of, and whose occupancy and L2 size choose the blocks to trace.
+        gpu: the one that programs see, and whose occupancy and L2 size choose the blocks to trace.
         wanted: which launches and blocks.
         out: the trace file, which ends with ``.h5``; or a folder, for one trace of each kernel.
         shown: what traces and messages call the program; empty: the command's first word.
         origin: where the sources lie whose lines traces may quote.
         about: what else traces say that they were made from, JSON values.
-        progress: told the blocks done and all of a traced launch.
+        progress: called with the blocks done and all of a traced launch.
         timer: times launches for programs that tune themselves.
         needs_trace: whether it is an error that no launch was traced.
         stdin: of the program, as for :class:`subprocess.Popen`.

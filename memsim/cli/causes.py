@@ -1,4 +1,4 @@
-"""What makes a result's kernel slow, as commands find it: with a bar while causes put right are replayed."""
+"""What makes a result's kernel slow, as commands find it: with a bar while their what-if transforms are replayed."""
 
 from __future__ import annotations
 

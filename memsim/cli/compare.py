@@ -77,14 +77,14 @@ def compare(
 
 def _with_profiler(paths: list[Path], report: Path, kernel: str | None, launch: int | None, json: bool) -> None:
     from memsim.analysis.result import RunResult
-    from memsim.measured import beside
+    from memsim.measured import compare_with_report
     from memsim.report import profiler
 
     if len(paths) > 1:
         raise InputError("memsim compare", "RESULT", "is more than one file; give one with --ncu")
     result = RunResult.load(paths[0], Convention.profiler)
-    found = beside(result, report, kernel, launch)
-    show = profiler.beside_document if json else profiler.beside_text
+    found = compare_with_report(result, report, kernel, launch)
+    show = profiler.comparison_document if json else profiler.comparison_text
     print_text(show(str(paths[0]), str(report), result, found))
 
 

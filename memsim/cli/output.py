@@ -40,9 +40,9 @@ def print_tables(
 
     print_text(tables(result, method=method, by=by))
     if error is not None:
-        from memsim.report.sensitivity import beside
+        from memsim.report.sensitivity import two_error_bars
 
-        print_text(f"\n{beside(result, error)}")
+        print_text(f"\n{two_error_bars(result, error)}")
 
 
 def check_file(out: Path, force: bool, *inputs: Path) -> None:

@@ -151,7 +151,7 @@ def _plot_study(paths: list[Path], out: Path, force: bool, convention: Conventio
     from memsim.support.files import keeping_existing
 
     if len(paths) > 1:
-        raise InputError("plot", "RESULT", "has a study beside other files; give the study alone")
+        raise InputError("plot", "RESULT", "has a study among other files; give the study alone")
     with keeping_existing(force):
         for written in study_figures.plot(StudyTrials.load(paths[0], convention), out, sheet):
             typer.echo(written)

@@ -99,7 +99,7 @@ def run(
     width, --trials for exactly so many. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
-    alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until. Of a folder with --warm
+    alone: --resume continues the run, with more trials (--trials counts all) or with --until. Of a folder with --warm
     nothing is kept.
 
     Exit status: 0, also after Ctrl-C with finished trials; 2, bad input; 3, --until was not reached; 130, Ctrl-C before
@@ -160,8 +160,8 @@ def run(
         _print_json(result, recorded, error, quick or result.interrupted, jobs)
     else:
         _print_result(result, error, out, quiet)
-    if told := _kept(result, most, out, monotonic() - begin):
-        typer.echo(f"memsim: {told}", err=True)
+    if message := _kept(result, most, out, monotonic() - begin):
+        typer.echo(f"memsim: {message}", err=True)
     if result.unreached:
         raise typer.Exit(UNREACHED)
 
@@ -193,7 +193,9 @@ def _kept(result: RunResult, most: int, out: Path | None, seconds: float) -> str
     trials = len(result.trials.trial)
     counted = f"{trials:,} trial{'s' * (trials != 1)}"
     if result.interrupted:
-        place = f"in {out}; --resume goes on" if out is not None else "in what is printed alone; give -o to store them"
+        place = (
+            f"in {out}; --resume continues" if out is not None else "in what is printed alone; give -o to store them"
+        )
         return f"interrupted: {counted} of {most:,} kept, {place}"
     if out is None and seconds > LONG_SECONDS:
         return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"

@@ -80,7 +80,7 @@ _UNITS = (  # from this compute capability on
     ((6, 1), _Units(registers=256, warps=4, shared=256)),
     ((8, 0), _Units(registers=256, warps=4, shared=128, reserved=1024)),
 )
-_FERMI_PAIRS = (21, 22, 29, 30, 37, 38, 45, 46)  # registers a thread that 2.x hands out in units of 128, not 64
+_FERMI_PAIRS = (21, 22, 29, 30, 37, 38, 45, 46)  # registers per thread that 2.x hands out in units of 128, not 64
 
 
 def resident_blocks(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes: int = 0) -> int:
@@ -99,7 +99,7 @@ def occupancy(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes
     Args:
         gpu: its limits and compute capability.
         threads_per_block: threads of a block, 1 or more.
-        registers: 32-bit registers a thread needs; 0 when unknown, which sets no limit.
+        registers: 32-bit registers that a thread needs; 0 when unknown, which sets no limit.
         shared_bytes: shared memory a block asks for.
 
     Raises:

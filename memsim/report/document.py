@@ -76,8 +76,8 @@ def _findings(result: RunResult, causes: Sequence[Explanation] | None) -> list[d
 
 
 def _place(one: Explanation, finding: Finding) -> dict[str, Any]:
-    told = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
-    return {name: getattr(finding, name) for name in told} | {
+    fields = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
+    return {name: getattr(finding, name) for name in fields} | {
         "see": one.cause.section,
         "bound": one.bound,
         "gain": None if one.gain is None else {"mean": one.gain.share.mean, "interval": one.gain.interval},

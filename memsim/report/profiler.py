@@ -1,4 +1,4 @@
-"""The profiler's figures of a result, as text and as JSON values: alone, and beside a measured launch."""
+"""The profiler's figures of a result, as text and as JSON values: alone, and compared with a measured launch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import RunResult
 from memsim.analysis.table import aligned
 from memsim.analysis.tables import ABSENT, number
-from memsim.measured import Beside, MetricLine
+from memsim.measured import MetricLine, ReportComparison
 from memsim.report.document import mean_and_interval, without_nan
 
 _L1, _L2 = "l1tex__t_sectors_pipe_lsu_mem_global_op", "lts__t_sectors_op"
@@ -66,7 +66,7 @@ def _mean(found: Mapping[str, Metric], name: str, decimals: int = 0) -> str:
     return number(found[name].values.mean, decimals) if name in found else ABSENT
 
 
-def beside_text(label: str, report: str, result: RunResult, found: Beside) -> str:
+def comparison_text(label: str, report: str, result: RunResult, found: ReportComparison) -> str:
     """``memsim compare --ncu``: both, with the differences."""
     rows = [
         [line.metric.name, *(_value(line.metric, value) for value in (line.metric.values.mean, line.measured)),
@@ -89,7 +89,7 @@ def _difference(line: MetricLine) -> str:
     return f"{line.difference:+.2f} points" if line.metric.unit == "%" else f"{100 * line.difference:+.1f} %"
 
 
-def beside_document(label: str, report: str, result: RunResult, found: Beside) -> str:
+def comparison_document(label: str, report: str, result: RunResult, found: ReportComparison) -> str:
     """The same as JSON; docs/how_to/profiler.md lists the fields."""
     lines = {
         line.metric.name: {

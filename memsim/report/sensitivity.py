@@ -86,7 +86,7 @@ def uncertain_text(found: ModelError) -> str:
 
 
 def error_text(found: ModelError, own: Mapping[str, Sample] | None = None) -> str:
-    """The model's error bar beside the sampling one.
+    """The model's error bar next to the sampling one.
 
     Args:
         found: what was varied.
@@ -113,13 +113,13 @@ def error_text(found: ModelError, own: Mapping[str, Sample] | None = None) -> st
     return aligned(headers, rows, [False, True, True, True])
 
 
-def beside(result: RunResult, found: ModelError) -> str:
-    """The error bars beside each other, that of sampling from a run's own trials (``memsim run --uncertain``)."""
+def two_error_bars(result: RunResult, found: ModelError) -> str:
+    """The error bars next to each other, that of sampling from a run's own trials (``memsim run --uncertain``)."""
     own = {"time_ms": result.kernel_time, "tm": result.memory_latency, **result.ratios}
     share, numbers = 100 * found.uncertainty, len(found.factors)
     note = (
         f"{numbers} fitted or assumed numbers of the preset, varied by {share:.0f} % where nothing else is stated;\n"
-        "memsim sensitivity --uncertain tells which of them matter"
+        "memsim sensitivity --uncertain reports which of them matter"
     )
     return f"{error_text(found, own)}\n{note}"
 

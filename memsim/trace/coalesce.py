@@ -1,6 +1,6 @@
 """Coalescing: from the lanes' addresses of a trace to the transactions that a GPU's load-store unit makes of them.
 
-Which accesses share a transaction is told by :mod:`memsim.trace.coalescing_rules`; this module streams a trace
+:mod:`memsim.trace.coalescing_rules` decides which accesses share a transaction; this module streams a trace
 through the compiled loop once per (trace, GPU).
 """
 
@@ -112,7 +112,15 @@ class _Coalescer:
         self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
         flags = chunk.flags & ~np.uint8(Flag.turn)
-        columns = (chunk.op, flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride, chunk.beside)
+        columns = (
+            chunk.op,
+            flags,
+            chunk.gap,
+            chunk.mask,
+            chunk.base.view(np.int64),
+            chunk.stride,
+            chunk.off_path,
+        )
         ended = loop.FULL
         while ended == loop.FULL:
             position["buffered"] = 0

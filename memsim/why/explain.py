@@ -48,7 +48,7 @@ def explain(
         trace: that was run, or its file; None: the file where it was then, if it is still there.
         quick: replay nothing.
         jobs: processes.
-        progress: told the replays done, and all.
+        progress: called with the replays done, and all.
 
     Raises:
         InputError: a result of a version before 1.2, a bad trace, or another one than was run.

@@ -63,8 +63,8 @@ def _bounded(cause: Cause, group: list[Finding], parts: dict[str, float]) -> Exp
     excess = min(1.0, sum(one.excess for one in group))
     scale = min(1.0, bound / max(sum(one.cost for one in group), 1e-9))
     ranked = sorted((replace(one, cost=one.cost * scale) for one in group), key=lambda one: -one.cost)
-    told = tuple(one for one in ranked if one.cost >= ranked[0].cost / _FEW)
-    return Explanation(cause, told, excess, bound)
+    reported = tuple(one for one in ranked if one.cost >= ranked[0].cost / _FEW)
+    return Explanation(cause, reported, excess, bound)
 
 
 def gpu_of(result: RunResult) -> GPU:

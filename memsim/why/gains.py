@@ -58,7 +58,7 @@ class _Repaired:
     """What replays of one repair say.
 
     Attributes:
-        text: what was put right.
+        text: what was changed.
         trials: i8 [t], their numbers; none of a machine that cannot be.
         times: f8 [t], predicted kernel time in milliseconds.
         busiest: share of that time for which the busiest part of the GPU works.
@@ -87,7 +87,7 @@ def with_gains(
         found: as from :func:`memsim.why.findings.explanations`.
         trials: of each replay, of those that the result has.
         jobs: processes.
-        progress: told the replays done, and all.
+        progress: called with the replays done, and all.
 
     Raises:
         InputError: the trace ran there as one of a program's launches.
@@ -164,7 +164,7 @@ def _key(common: _Again, item: _Item) -> str:
 
 
 def _replayed(common: _Again, item: _Item) -> _Repaired:
-    """What was put right, and the times with it; no trials of a machine that cannot be."""
+    """What was changed, and the times with it; no trials of a machine that cannot be."""
     cause, ops, number = item
     repair = repairs(cause, common.trace, ops, common.gpu)[number]
     try:

@@ -9,7 +9,7 @@ from memsim.analysis.result import RunResult
 
 
 def kernel_file(result: RunResult) -> str:
-    """The name of the file that holds most of a kernel's ops; if none is told, of its program's first file."""
+    """The name of the file that holds most of a kernel's ops; if none is known, of its program's first file."""
     files = Counter(op["file"] for op in result.trials.ops if op["file"])
     ((name, _),) = files.most_common(1) or [(result.trials.about["trace"]["source"], 0)]
     return PurePath(name).name

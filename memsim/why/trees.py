@@ -25,7 +25,7 @@ def of_few_elements(result: RunResult, trace: Trace) -> Explanation | None:
     part, or but one barrier, or if half as many blocks would not fill the GPU.
 
     In excess: half of that part's share of the instructions in the trace's first blocks, for one block may do it for
-    two. Where the busiest part leaves less, it works behind the sums, and None is told too.
+    two. Where the busiest part leaves less, it works behind the sums, and the answer is None, too.
     """
     about = result.trials.about["trace"]
     blocks = next(whole_blocks(trace), None)

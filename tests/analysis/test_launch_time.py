@@ -1,4 +1,4 @@
-"""The time of a launch from a part of it: by hand, and beside twenty launches of the library that also run whole."""
+"""The time of a launch from a part of it: by hand, and compared with twenty launches that also run whole."""
 
 from __future__ import annotations
 

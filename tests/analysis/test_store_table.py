@@ -1,4 +1,4 @@
-"""Stores and reductions beside counts by hand and the totals of all ops."""
+"""Stores and reductions, compared with counts by hand and the totals of all ops."""
 
 from __future__ import annotations
 

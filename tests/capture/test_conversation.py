@@ -154,11 +154,11 @@ def test_an_access_out_of_bounds_is_error_700_with_its_thread(tmp_path):
     x, y = process.allocate(np.zeros(40, np.int32), "x"), process.allocate(np.zeros(64, np.int32), "y")
     process.load(COPY)
     assert process.launch("copy", copying(64, x, y), grid=2).status == 700
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as stopped:
         check_outcome(process.launches, False, 1, True)
-    assert "kernel copy: read of 4 bytes" in str(told.value)
-    assert "thread (8,0,0) of block (1,0,0)" in str(told.value)
-    assert "0 bytes after the allocation x of 160 bytes" in str(told.value)
+    assert "kernel copy: read of 4 bytes" in str(stopped.value)
+    assert "thread (8,0,0) of block (1,0,0)" in str(stopped.value)
+    assert "0 bytes after the allocation x of 160 bytes" in str(stopped.value)
 
 
 def test_kernels_print_in_the_order_of_threads(tmp_path):
@@ -180,8 +180,8 @@ def test_a_failed_assertion_is_error_710_with_cudas_message(tmp_path):
     process = GpuProcess(tmp_path)
     process.load(PRINT)
     assert process.launch("check", b"", block=1).status == 710
-    told = str(process.launches.failures[0])
-    assert "x > 0:12: x > 0: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed" in told
+    stopped = str(process.launches.failures[0])
+    assert "x > 0:12: x > 0: block: [0,0,0], thread: [0,0,0] Assertion `x > 0` failed" in stopped
 
 
 def test_ptx_that_is_damaged_is_refused_with_a_reason(tmp_path):

@@ -308,13 +308,13 @@ def test_executable_is_captured_with_its_own_options(executable, app, tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["-arch=sm_80"], "links the static CUDA runtime"),
         (["-cudart", "shared", "-gencode", "arch=compute_80,code=sm_80"], "has machine code only, no PTX"),
     ],
 )
-def test_executable_that_cannot_be_captured_is_refused_before_it_runs(app, tmp_path, options, told):
+def test_executable_that_cannot_be_captured_is_refused_before_it_runs(app, tmp_path, options, message):
     """The message names the flags that help."""
     compiler = find_compiler()
     if "shared" in options:
@@ -323,7 +323,7 @@ def test_executable_that_cannot_be_captured_is_refused_before_it_runs(app, tmp_p
     subprocess.run(command, cwd=app, check=True)
     done = memsim(tmp_path, "-o", "t.h5", "./app")
     assert (done.returncode, done.stdout, files(tmp_path)) == (2, "", {"app"})
-    assert done.stderr.startswith(f"memsim: ./app: program {told}") and done.stderr.count("\n") == 1
+    assert done.stderr.startswith(f"memsim: ./app: program {message}") and done.stderr.count("\n") == 1
     assert "-cudart shared" in done.stderr and "CMAKE_CUDA_ARCHITECTURES=89-virtual" in done.stderr
 
 
@@ -341,7 +341,7 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["absent.cu", "-o", "x.h5"], "absent.cu: file does not exist; give CUDA C++ source"),
         (["app.cu", "-o", "absent/x.h5"], "absent/x.h5: folder absent does not exist; make it first"),
@@ -354,10 +354,10 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
         (["-o", "x.h5", "/bin/true"], "/bin/true: run launched no kernel"),
     ],
 )
-def test_bad_input_is_one_line(app, arguments, told):
+def test_bad_input_is_one_line(app, arguments, message):
     done = memsim(app, *arguments)
     assert done.returncode == 2
-    assert done.stderr.count("\n") == 1 and told in done.stderr
+    assert done.stderr.count("\n") == 1 and message in done.stderr
     assert not (app / "x.h5").exists()
 
 

@@ -27,8 +27,8 @@ def test_the_total_is_the_sum_of_the_launches(folder):
     done = CliRunner().invoke(app, ["run", str(folder), "--gpu", "tesla-c2050", "--trials", "2"])
     assert done.exit_code == 0, done.output
     times = [memsim.simulate(one, "tesla-c2050", trials=2).kernel_time.mean for one in folder.glob("*.h5")]
-    told = re.search(r"2 launches take ([\d.]+)±[\d.]+ ms on tesla-c2050", done.output)
-    assert told is not None and float(told[1]) == pytest.approx(sum(times), abs=1e-4)
+    printed = re.search(r"2 launches take ([\d.]+)±[\d.]+ ms on tesla-c2050", done.output)
+    assert printed is not None and float(printed[1]) == pytest.approx(sum(times), abs=1e-4)
     assert re.search(r"^\w+ +2 +[\d.]+ +100\.0 ", done.output, re.MULTILINE), "both are of one kernel"
     quiet = CliRunner().invoke(app, ["run", str(folder), "--gpu", "tesla-c2050", "--trials", "2", "--quiet"])
     assert quiet.exit_code == 0 and quiet.stdout == ""
@@ -88,8 +88,8 @@ def test_launches_are_printed_as_json_and_stored(tmp_path, warm):
     again = CliRunner().invoke(app, command)
     assert again.exit_code == 2 and "exists; give --force" in again.stderr
     assert CliRunner().invoke(app, [*command, "--force"]).exit_code == 0
-    beside = CliRunner().invoke(app, [*command[:-1], str(traces), "--force"])
-    assert beside.exit_code == 2 and "must be another folder" in beside.stderr
+    refused = CliRunner().invoke(app, [*command[:-1], str(traces), "--force"])
+    assert refused.exit_code == 2 and "must be another folder" in refused.stderr
 
 
 def test_launches_in_turn_must_tell_their_order(folder):

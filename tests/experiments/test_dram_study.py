@@ -1,4 +1,4 @@
-"""The channel beside two simulators, which know nothing of ours: what the study compares, at one load."""
+"""The channel compared with two independent simulators: what the study compares, at one load."""
 
 from __future__ import annotations
 

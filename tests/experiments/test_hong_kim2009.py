@@ -28,7 +28,7 @@ def test_table_2_from_a_trace():
 
 
 def test_the_command_says_so_too(tmp_path):
-    """Table 2 rounds MWP to 2.28 before it goes on; the command does not."""
+    """Table 2 rounds MWP to 2.28 before it continues; the command does not."""
     path = tmp_path / "example.h5"
     memsim.trace(kernels.table_2, out=path, blocks="all")
     settings = [word for field, value in SYSTEM.items() for word in ("--set", f"{field}={value}")]

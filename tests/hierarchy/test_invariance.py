@@ -15,7 +15,7 @@ from budget import drawn
 from hypothesis import Phase, given
 from hypothesis import strategies as st
 from machines import instruction
-from places import ROOT, TESTS
+from places import HELPERS, ROOT
 
 from memsim.gpu.config import GPU
 from memsim.gpu.presets import load_gpu
@@ -123,7 +123,7 @@ def test_the_loops_do_the_same_as_plain_python(tmp_path):
     collect()
     path = tmp_path / "cases"
     path.write_bytes(pickle.dumps(cases))
-    folders = [Path(__file__).parent, TESTS, ROOT]
+    folders = [Path(__file__).parent, HELPERS, ROOT]
     code = f"import test_invariance; test_invariance.plain_run({str(path)!r})"
     environment = os.environ | {"NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(map(str, folders))}
     subprocess.run(

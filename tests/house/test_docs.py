@@ -83,7 +83,7 @@ def test_examples_print_what_their_pages_show(name):
 def test_readme_is_short():
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 100 and len(text.split()) <= 700
-    assert "ERR_NVGPUCTRPERM" in text  # what people search for who may not read counters
+    assert "ERR_NVGPUCTRPERM" in text  # the message that users search for when they may not read counters
 
 
 def test_version_is_stated_once():

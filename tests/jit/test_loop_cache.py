@@ -66,21 +66,21 @@ def test_processes_share_one_compilation_of_a_loop(tmp_path):
 
 def test_a_bar_counts_what_is_compiled(monkeypatch, tmp_path):
     """A loop that is there already does not count."""
-    told = []
+    reported = []
 
     @contextmanager
     def shown(unit, delay):
         assert (unit, delay) == ("loops", compiled.PATIENCE)
-        yield lambda done, total: told.append((done, total >= done))
+        yield lambda done, total: reported.append((done, total >= done))
 
     monkeypatch.setattr(compiled, "bar", shown)
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     twice = loop(lambda x: 2 * x)
     with compiled.loading_loops():
         assert [twice(2), twice(3), twice(2.5)] == [4, 6, 5.0]
-    assert told == [(1, True), (2, True)]
+    assert reported == [(1, True), (2, True)]
     twice(1j)
-    assert len(told) == 2
+    assert len(reported) == 2
 
 
 def _imported_rooms(path: Path) -> set[str]:

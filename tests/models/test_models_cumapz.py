@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from oracles import coalesce as oracle
+from trace_programs import ARRAYS, OPS, chunk
 
 import memsim
 from experiments.cumapz2011 import motivating, study
@@ -21,7 +21,7 @@ from memsim.report.estimate import text as estimate_text
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, KnownWaits, LaunchShape, OpKind, Space, StaticOp
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
+from tests.oracles import coalesce as oracle
 
 GPU = load_gpu("tesla-c1060")
 MACHINE = oracle.Machine((1, 3), 128, 32, False)

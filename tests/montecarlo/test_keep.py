@@ -1,4 +1,4 @@
-"""Trials are kept as they finish: what a run left, ended or killed, is gone on with and ends as an undisturbed run."""
+"""Trials are kept as they finish: a run that was killed and resumed has the result of an undisturbed run."""
 
 from __future__ import annotations
 
@@ -78,9 +78,11 @@ def test_what_a_killed_run_left_is_gone_on_with(trace, whole, tmp_path, jobs):
     left_by_a_kill(trace, out, [0, 1, 2])
     with pytest.raises(InputError, match="has 3 trials of a run that was killed; give --resume to go on, or --force"):
         run(trace, out=out)
-    told = []
-    result = run(trace, out=out, resume=True, jobs=jobs, progress=lambda finished: told.append(int(finished.trial[0])))
-    assert told[:3] == [0, 1, 2] and sorted(told) == list(range(6))
+    reported = []
+    result = run(
+        trace, out=out, resume=True, jobs=jobs, progress=lambda finished: reported.append(int(finished.trial[0]))
+    )
+    assert reported[:3] == [0, 1, 2] and sorted(reported) == list(range(6))
     assert same(result, whole) and [path.name for path in tmp_path.iterdir()] == ["r.h5"]
 
 
@@ -118,7 +120,7 @@ def test_trials_of_something_else_are_refused(trace, tmp_path, changed, problem,
 
 
 def test_a_damaged_journal_is_one_line(trace, whole, tmp_path):
-    """Any byte of it: the run goes on from what is whole, or says how to start anew."""
+    """Any byte of it: the run continues from what is whole, or says how to start anew."""
     out = tmp_path / "r.h5"
     left_by_a_kill(trace, out, [0, 1])
     path = journal_path(out)

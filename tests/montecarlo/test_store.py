@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import synthetic
 from changing import changed, unsealed
-from places import TESTS
+from places import HELPERS
 
 from experiments.robustness.damage import flipped
 from memsim.analysis.result import RunResult
@@ -79,7 +79,7 @@ except InputError as error:
 @pytest.mark.parametrize("room", [0, 100, 5_000])
 def test_a_full_disk_is_one_error_and_python_ends_in_peace(tmp_path, room):
     """A limit on the size of files stands in for the disk. HDF5 by itself crashes when it cannot flush at exit."""
-    path = [str(Path(store.__file__).parents[2]), str(TESTS)]
+    path = [str(Path(store.__file__).parents[2]), str(HELPERS)]
     done = subprocess.run(
         [sys.executable, "-c", FULL_DISK, tmp_path / "x.h5", str(room)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(path)},
@@ -240,13 +240,15 @@ def test_older_files_tell_of_no_access_without_lanes(saved):
 
 
 def test_profiles_of_older_files_lack_what_was_not_counted_then(saved):
-    """As those of before atomics' addresses were."""
-    told = {one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)}
+    """As those from before atomics' addresses were."""
+    without_addresses = {
+        one.name: [0] * OCTAVES if one.name.endswith("_distances") else 0 for one in dataclasses.fields(OpProfile)
+    }
     for name in ("addresses", "most_on_one", "partial_sectors"):
-        del told[name]
+        del without_addresses[name]
     with changed(saved) as file:
         _json("about", lambda about: about.update(executed=dict.fromkeys(store._EXECUTED_FIELDS, 1)))(file)
-        _json("ops", lambda ops: ops[0].update(profile=told))(file)
+        _json("ops", lambda ops: ops[0].update(profile=without_addresses))(file)
     assert OpProfile(**store.load(saved).ops[0]["profile"]).addresses == 0
     with changed(saved) as file:
         _json("ops", lambda ops: ops[0]["profile"].pop("sectors"))(file)

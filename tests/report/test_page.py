@@ -109,7 +109,7 @@ def _cause(cause, lines, gain):
 
 
 def test_lines_tell_what_can_be_won_there(result):
-    """The most of a line's causes; what won nothing is named apart, beside no line."""
+    """The most of a line's causes; what won nothing is named separately, next to no line."""
     causes = [
         _cause(Cause.scattered, [44], 0.25),
         _cause(Cause.divergence, [43, 44], 0.5),
@@ -227,7 +227,7 @@ def test_the_same_result_makes_the_same_page(result, tmp_path):
 
 
 def _long(tmp_path, lines=2000):
-    """A result whose kernel has as many lines as the file beside it."""
+    """A result whose kernel has as many lines as the file next to it."""
     trials = _trials(3)
     source = tmp_path / "long.cu"
     texts: dict[int, str] = {}

@@ -178,13 +178,13 @@ def test_several_results_are_drawn_side_by_side(others, result, tmp_path):
     from matplotlib.image import imread
 
     written = comparison.plot({**others, "many": result}, tmp_path)
-    assert [path.name for path in written] == ["beside.png", "convergence.png", "loads.png"]
+    assert [path.name for path in written] == ["side_by_side.png", "convergence.png", "loads.png"]
     alone = comparison.plot({"many": result}, tmp_path / "alone")
     assert (imread(written[0]).shape[0] > imread(alone[0]).shape[0]) == bool(others)
 
 
 def test_several_results_share_one_axis_time_first(result):
-    figure = comparison.beside({"few": RunResult(synthetic.spmv(2)), "many": result})
+    figure = comparison.side_by_side({"few": RunResult(synthetic.spmv(2)), "many": result})
     time, *ratios = figure.axes
     assert time.get_title() == "Kernel time, ms" and len(ratios) == 3
     drawn = [line.get_xdata()[0] for line in time.get_lines() if len(line.get_xdata()) == 1]

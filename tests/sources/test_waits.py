@@ -23,7 +23,7 @@ def unanswered_allowed(wait, loads):
 
 @given(STEPS)
 def test_a_row_waits_for_what_was_needed_and_for_nothing_newer(steps):
-    """Beside a list of loads, each with whether the program may rely on its answer."""
+    """Compared with a list of loads, each with whether the program may rely on its answer."""
     state, row = np.zeros((2, STATE), np.int64), np.zeros(1, ROW)
     loads = {each: [] for each in LoadClass}  # whether the load has answered for sure
     needed = {each: 0 for each in LoadClass}

@@ -6,6 +6,7 @@ import threading
 import time
 
 import pytest
+from parted_lanes import LONG, traced
 from pydantic import BaseModel
 
 import memsim
@@ -15,7 +16,6 @@ from memsim.hierarchy.mapping import layout
 from memsim.studies import node
 from memsim.studies.node import NodeTask
 from memsim.trace.coalesce import coalesce
-from tests.parted_lanes import LONG, traced
 
 
 class Watched:

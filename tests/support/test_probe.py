@@ -1,15 +1,15 @@
-"""Files of before there were seals are read by another process first, where they may hang and crash."""
+"""Files from before there were seals are read by another process first, where they may hang and crash."""
 
 import numpy as np
 import pytest
 from changing import unsealed
+from trace_programs import ARRAYS, OPS, chunk
 
 from memsim.support import probe
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
 
 ROWS = [[(0, 1, 5, 0xFFFFFFFF, 512, 4, 0, [])]]
 

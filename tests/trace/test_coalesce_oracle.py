@@ -8,7 +8,6 @@ from budget import drawn
 from fake_trace import ALL, FakeTrace, machine, static_op
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import coalesce as oracle
 
 from memsim.gpu.choices import L1Serves
 from memsim.gpu.presets import override
@@ -20,6 +19,7 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.columns import FileColumn
 from memsim.trace.schema import NO_OP, ArrayInfo, LaunchShape, OpKind, Space
 from memsim.trace.transactions import Transactions
+from tests.oracles import coalesce as oracle
 
 CAPABILITIES = ["1.0", "1.1", "1.2", "1.3", "2.0", "2.1", "3.0", "3.5", "5.2", "6.0", "7.0", "8.6", "9.0"]
 LANE_SETS = st.integers(1, ALL)

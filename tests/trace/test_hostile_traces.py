@@ -7,13 +7,13 @@ import hdf5plugin
 import numpy as np
 import pytest
 from changing import changed
+from trace_programs import ARRAYS, OPS, chunk
 
 from experiments.robustness.trying import Outcome, command, tried
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.trace.schema import INDEX_COLUMNS, INSTRUCTION_COLUMNS, Flag, LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
 
 GIGA = 1 << 30
 PACK = dict(hdf5plugin.Blosc(cname="lz4", shuffle=hdf5plugin.Blosc.SHUFFLE))

@@ -12,8 +12,10 @@ from changing import changed, unsealed
 from hypothesis import given
 from hypothesis import strategies as st
 from places import ROOT
+from trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 
 from experiments.robustness.damage import damaged
+from memsim.support.deprecated import OLD_COLUMNS
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace, first_wrong_warp
 from memsim.trace.schema import (
@@ -37,7 +39,6 @@ from memsim.trace.schema import (
     StaticOp,
 )
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, PROGRAMS, chunk, shape
 
 PARAMETERS = {"n": 3, "kind": "a"}
 
@@ -101,15 +102,28 @@ def path(tmp_path):
     return tmp_path / "t.h5"
 
 
+def test_a_column_is_found_under_its_older_name(tmp_path):
+    digest = write(tmp_path / "t.h5", ROWS)
+    (expected,) = Trace.open(tmp_path / "t.h5").chunks()
+    with changed(tmp_path / "t.h5") as file:
+        (new, old), *_ = OLD_COLUMNS.items()
+        file.move(new, old)
+        file.attrs["version"] = [1, 10]
+    trace = Trace.open(tmp_path / "t.h5")
+    (found,) = trace.chunks()
+    assert found.off_path.any() and trace.digest == digest
+    assert found.off_path.tolist() == expected.off_path.tolist()
+
+
 def test_an_older_file_has_no_chains_side_by_side(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
-        del file["instructions/beside"]
+        del file["instructions/off_path"]
         file.attrs["version"] = [1, 1]
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
-    assert found.beside.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
+    assert found.off_path.tolist() == [0, 0, 0] and trace.digest == digest != write(tmp_path / "t.h5", ROWS)
 
 
 MIXES = np.zeros(2, MIX)
@@ -264,7 +278,12 @@ def test_where_addresses_come_from_is_read_as_written_and_names_no_other_trace(t
     assert [op.by_data for op in Trace.open(tmp_path / "u.h5").ops] == [True, *[False] * (len(OPS) - 1)]
 
 
-OLDER = {0: ("beside", "bypass_l1"), 1: ("beside",), 2: (), 3: ()}  # minor version -> what it lacks beside 1.4's
+OLDER = {
+    0: ("off_path", "bypass_l1"),
+    1: ("off_path",),
+    2: (),
+    3: (),
+}  # minor version -> what it lacks besides 1.4's
 
 
 @pytest.mark.parametrize("minor", OLDER)
@@ -279,7 +298,7 @@ def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor)
         for name in (*WAIT_COLUMNS, "mix", *CONTROL_DEFAULTS):
             del file[f"instructions/{name}"]
         for name in OLDER[minor]:
-            del file["instructions/beside" if name == "beside" else f"ops/{name}"]
+            del file["instructions/off_path" if name == "off_path" else f"ops/{name}"]
     unsealed(tmp_path / "t.h5")  # so that the digest is compared
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
@@ -350,7 +369,10 @@ DAMAGE = {
     "grid": (attribute("grid", [0, 1, 1]), "grid"),
     "grid of two": (attribute("grid", [1, 1]), "grid"),
     "missing column": (lambda file: file.__delitem__("instructions/mask"), "instructions/mask"),
-    "beside more than the gap": (element("instructions/beside", 0, 6), "instructions/beside"),
+    "more off the critical path than there are": (
+        element("instructions/off_path", 0, 6),
+        "instructions/off_path",
+    ),
     "missing table": (lambda file: file.__delitem__("ops"), "ops/kind"),
     "link to another file": (link, "addresses"),
     "wrong dtype": (replaced("instructions/gap", lambda v: v.astype("i8")), "instructions/gap"),
@@ -470,7 +492,7 @@ import numpy as np
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
 from memsim.trace.writer import TraceWriter
-from tests.trace_programs import ARRAYS, OPS, chunk
+from trace_programs import ARRAYS, OPS, chunk
 
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)  # writes beyond the limit fail as on a full disk
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), -1))

@@ -1,4 +1,4 @@
-"""What a replay of the slow version, put right, wins is what the fast version that somebody wrote wins."""
+"""The predicted gain of a transformed slow version is the gain of the fast version that somebody wrote."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import memsim
 from memsim.support.errors import InputError
 from memsim.why import Cause, explain
 
-# Workload, GPU, slow and fast parameters, what both have, the cause that the fast version puts right.
+# Workload, GPU, slow and fast parameters, what both have, the cause that the fast version removes.
 PAIRS = {
     "transpose by columns": ("transpose", "tesla-v100", "naive", "padded", dict(n=512), Cause.scattered),
     "transpose, conflicts": ("transpose", "tesla-v100", "tiled", "padded", dict(n=512), Cause.conflicts),

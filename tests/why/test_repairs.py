@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import slow_and_fast
 from budget import cases
+from parted_lanes import traced
 
 import memsim
 from memsim import Launch, Thread, workload
@@ -19,7 +20,6 @@ from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, KnownWaits, OpKind
 from memsim.why import Cause
 from memsim.why.repairs import repairs
 from memsim.why.repairs.repair import RepairedTrace, whole_blocks
-from tests.parted_lanes import traced
 
 
 def _trace(name="transpose", **parameters):

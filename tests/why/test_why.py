@@ -203,8 +203,8 @@ def test_text_and_json_say_the_same(tmp_path):
     text = why_text(result)
     assert f"through_tile on tesla-v100: {1 + len(others)} finding" in text and "\n1. bank conflicts: " in text
     assert only.evidence in text and only.advice in " ".join(text.split())
-    told = document(result)["findings"][0]
-    assert told.items() >= {"cause": one.cause, "place": only.place, "evidence": only.evidence, "gain": None}.items()
+    wanted = document(result)["findings"][0]
+    assert wanted.items() >= {"cause": one.cause, "place": only.place, "evidence": only.evidence, "gain": None}.items()
     result.save(tmp_path / "r.h5")
     command = [sys.executable, "-m", "memsim", "show", str(tmp_path / "r.h5"), "--why", "--quick"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == text + "\n"
@@ -268,10 +268,10 @@ def test_files_without_profiles_are_refused():
     assert document(RunResult(synthetic.spmv(2)))["findings"] is None
 
 
-@pytest.mark.parametrize(("file", "told"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
-def test_what_is_of_no_access_is_in_the_kernels_file(faultless, file, told):
+@pytest.mark.parametrize(("file", "wanted"), [("library/kernels.cuh", "kernels.cuh"), ("", "saxpy.py")])
+def test_what_is_of_no_access_is_in_the_kernels_file(faultless, file, wanted):
     trials = replace(faultless.trials, ops=[op | {"file": file} for op in faultless.trials.ops])
-    assert kernel_file(RunResult(trials)) == told
+    assert kernel_file(RunResult(trials)) == wanted
 
 
 def test_another_trace_is_refused_where_nothing_is_found_too(faultless):
@@ -291,7 +291,7 @@ def test_what_only_the_trace_tells_is_said_to_be_left_out(faultless):
 
 
 def adds_up(t: Thread, x, sums, each, barriers, stored, step):
-    """A block's tree in shared memory: of `each` loads a thread, stored by so many threads, `step` words apart."""
+    """A block's tree in shared memory: of `each` loads per thread, stored by so many threads, `step` words apart."""
     part, mine = t.shared(128 * step, np.float32), t.var(0.0)
     for value in [x[t.global_id + k * len(sums) * 128] for k in range(each)]:
         mine += value
@@ -321,7 +321,7 @@ def _added_up(**parameters):
 
 
 @pytest.mark.parametrize(
-    ("parameters", "told"),
+    ("parameters", "wanted"),
     [
         (dict(), True),
         (dict(n_blocks=255), False),  # half as many would leave SMs idle
@@ -331,9 +331,9 @@ def _added_up(**parameters):
         (dict(barriers=6, step=4), False),  # the load-store units have no room for what half the tree would win
     ],
 )
-def test_sums_of_few_elements_are_trees_that_half_as_many_blocks_would_do(parameters, told):
+def test_sums_of_few_elements_are_trees_that_half_as_many_blocks_would_do(parameters, wanted):
     found = of_few_elements(*_added_up(**parameters))
-    assert (found is not None) == told
+    assert (found is not None) == wanted
     assert found is None or 0 < found.excess <= found.bound
 
 

@@ -52,7 +52,7 @@ constexpr uint32_t launch_cooperative = 1;
 // The status of a reply that ends the program, which first writes what it has buffered: all that is wanted is captured.
 constexpr uint32_t stop = 0x504f5453;
 
-// The status of a reply to a launch that waits for the host: the program goes on while the kernel runs.
+// The status of a reply to a launch that waits for the host: the program continues while the kernel runs.
 constexpr uint32_t running = 0x4e4e5552;
 
 enum class AllocationKind : uint32_t { device = 0, managed = 1, pinned = 2, host = 3, variable = 4, array = 5 };

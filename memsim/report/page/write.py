@@ -26,7 +26,7 @@ Causes = Mapping[str, Sequence[Explanation]]
 def write_page(
     results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], out: str | Path, causes: Causes | None = None
 ) -> Path:
-    """Write one page that shows results, each by itself and beside the first, and studies.
+    """Write one page that shows results, each by itself and compared with the first, and studies.
 
     Args:
         results, studies: by the name that the page calls each.

@@ -247,7 +247,7 @@ class Batch:
             )
         nbytes = width * array.dtype.itemsize
         if nbytes not in (4, 8, 16):
-            raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes a lane; give 4, 8 or 16")
+            raise ValueError(f"no copy of {array.info.name} takes {nbytes} bytes per lane; give 4, 8 or 16")
         into, _ = linear(self, to.info.name, to.shape, index)
         elements, op = self._access(
             array, array_index, OpKind.load, width, frame, bypass=nbytes == BYPASS_BYTES, copy=True

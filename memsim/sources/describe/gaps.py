@@ -7,7 +7,7 @@ import numpy as np
 from memsim.jit.compiled import loop
 from memsim.sources.describe.waiting import WAITING_STATE
 from memsim.sources.mixes import mix_number
-from memsim.sources.rows import BESIDE, GAP, charge
+from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, charge
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
 N_CLASSES = len(INSTRUCTION_CLASSES)
@@ -32,7 +32,7 @@ def issue_chain(state, bits, warps, count, chain):
     for r in range(len(warps)):
         if bits[r] != 0:
             state[warps[r], GAP] += count
-            state[warps[r], BESIDE] += count - chain
+            state[warps[r], OFF_CRITICAL_PATH] += count - chain
             state[warps[r], COUNTS + UNKNOWN] += count
 
 
@@ -49,7 +49,7 @@ def enter_mixes(rows, first, last, state, mixes, fields, before):
     for i in range(first, last):
         row = rows[i]
         counts = state[row["warp"], COUNTS : COUNTS + N_CLASSES + 1]
-        gap, chain = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["beside"])
+        gap, chain = np.int64(row["gap"]), np.int64(row["gap"]) - np.int64(row["off_path"])
         same = chain == chain_before
         for k in range(N_CLASSES + 1):
             same &= counts[k] == before[k]

@@ -22,8 +22,8 @@ def no_conflicts(ops: tuple[int, ...]) -> Repair:
         def change(blocks: Blocks) -> Chunk:
             rows = blocks.rows_of(ops)
             addresses = lane_addresses(blocks.chunk, rows)
-            beside = distinct_rank(addresses) * apart[blocks.chunk.op[rows], None]
-            return with_addresses(blocks.chunk, rows, np.where(addresses == IDLE, IDLE, beside))
+            remapped = distinct_rank(addresses) * apart[blocks.chunk.op[rows], None]
+            return with_addresses(blocks.chunk, rows, np.where(addresses == IDLE, IDLE, remapped))
 
         return change
 

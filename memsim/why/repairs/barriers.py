@@ -48,7 +48,7 @@ def barriers_of_one_warp(blocks: Blocks) -> np.ndarray:
 
 
 def without_barriers_of_one_warp() -> Repair:
-    """One warp goes on where no other one accesses memory, and its block does not wait."""
+    """One warp runs alone where no other one accesses memory, and its block does not wait."""
     return Repair(
         "no barriers where a single warp is active",
         change=lambda _: lambda blocks: _without(blocks.chunk, barriers_of_one_warp(blocks)),

@@ -30,8 +30,8 @@ def compacted(trace: Trace, ops: tuple[int, ...]) -> Repair:
         dense = np.full_like(addresses, IDLE)
         dense[row, rank % LANES] = addresses[active]
         op = blocks.chunk.op[rows[order]]
-        beside = np.where(dense == IDLE, IDLE, distinct_rank(dense) * width[op, None])
-        dense = np.where(on_chip[op, None], beside, dense)
+        remapped = np.where(dense == IDLE, IDLE, distinct_rank(dense) * width[op, None])
+        dense = np.where(on_chip[op, None], remapped, dense)
         back = np.empty_like(dense)
         back[order] = dense
         left = ~(back != IDLE).any(axis=1)

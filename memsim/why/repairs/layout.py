@@ -40,7 +40,7 @@ def _room(trace: Trace, ops: tuple[int, ...]) -> int:
 
 
 class _Layout:
-    """New places of elements, learned from the ops that are put right, then used for all ops of the arrays."""
+    """New places of elements, learned from the ops that are remapped, then used for all ops of the arrays."""
 
     def __init__(self, trace: Trace, ops: tuple[int, ...]) -> None:
         arrays = {trace.ops[op].array for op in ops}

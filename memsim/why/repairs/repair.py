@@ -38,14 +38,14 @@ Change = Callable[[Blocks], Chunk]
 
 @dataclass(frozen=True)
 class Repair:
-    """One thing put right.
+    """One what-if transform of a trace.
 
     Attributes:
         text: what, in words that follow "with".
         change: of the trace's blocks, in order; made anew for every reading. None: they stay.
         machine: of the GPU; None: it stays.
         launch: of the launch; None: it stays.
-        more_ops: static ops beside those of the trace.
+        more_ops: memory instructions in addition to those of the trace.
         more_mixes: mixes behind those of the trace.
     """
 

@@ -28,10 +28,10 @@ def kept_by_block(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
             addresses = lane_addresses(blocks.chunk, rows)
             again = ~(_first_of_block(blocks.block[rows], addresses) & (addresses != IDLE)).any(axis=1)
             rows, addresses = rows[again], addresses[again]
-            beside = distinct_rank(addresses) * width[blocks.chunk.op[rows], None]
+            remapped = distinct_rank(addresses) * width[blocks.chunk.op[rows], None]
             op = blocks.chunk.op.copy()
             op[rows] = twin[op[rows]]
-            return with_addresses(replace(blocks.chunk, op=op), rows, np.where(addresses == IDLE, IDLE, beside))
+            return with_addresses(replace(blocks.chunk, op=op), rows, np.where(addresses == IDLE, IDLE, remapped))
 
         return change
 

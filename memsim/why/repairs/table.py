@@ -1,4 +1,4 @@
-"""Which repairs stand for a cause: one or several ways to put it right, of which the best is told."""
+"""Which transforms remove a cause: one or several, of which the best is reported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from memsim.why.repairs.waits import copied_directly, joined, loads_ahead
 
 
 def repairs(cause: Cause, trace: Trace, ops: tuple[int, ...], gpu: GPU) -> list[Repair]:
-    """Ways to put a cause right where it was found; none for what no rule can put right, or what the GPU has already.
+    """Transforms that remove a cause where it was found; none if no rule can, or if the GPU has it already.
 
     Args:
         cause: what was found.

@@ -85,9 +85,9 @@ def _decided_by_data(trace: Trace) -> np.ndarray:
         thrice = again[1:] & again[:-1] & (op[2:] != NO_OP)
         executed += np.bincount(op[2:][thrice], minlength=NO_OP + 1)
         irregular += np.bincount(op[2:][thrice & (step[1:] != step[:-1])], minlength=NO_OP + 1)
-    told = np.zeros(NO_OP + 1, bool)
-    told[: len(trace.ops)] = [op.by_data for op in trace.ops]
-    return np.asarray(told | (irregular > executed / 2))
+    waits_for_data = np.zeros(NO_OP + 1, bool)
+    waits_for_data[: len(trace.ops)] = [op.by_data for op in trace.ops]
+    return np.asarray(waits_for_data | (irregular > executed / 2))
 
 
 def joined(ops: tuple[int, ...]) -> Repair:

@@ -26,8 +26,10 @@ def _toolkit() -> tuple[str, Path]:
     """The compiler, and the folder of its toolkit."""
     compilers = pytest.importorskip("memsim.capture.compilers")
     nvcc = str(compilers.find_compiler().path)
-    told = subprocess.run([nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True)
-    top = [line.partition("TOP=")[2].strip() for line in told.stderr.splitlines() if "TOP=" in line]
+    dry_run = subprocess.run(
+        [nvcc, "--dryrun", "-E", "-x", "cu", "/dev/null"], capture_output=True, text=True, check=True
+    )
+    top = [line.partition("TOP=")[2].strip() for line in dry_run.stderr.splitlines() if "TOP=" in line]
     return nvcc, Path(top[0])
 
 

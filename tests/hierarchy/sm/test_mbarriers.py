@@ -27,7 +27,7 @@ def copy(line, **more):
 
 
 def work(count, waits=NONE, **more):
-    return instruction(gap=count, beside=count, sequence=False, waits=waits, **more)
+    return instruction(gap=count, off_path=count, sequence=False, waits=waits, **more)
 
 
 def awaits(phase):
@@ -65,7 +65,7 @@ def test_what_is_over_is_not_waited_for():
 
 
 def test_a_producer_waits_until_its_buffer_is_free():
-    """With one buffer copies and work take turns; with two, the second copy comes beside the first one's work."""
+    """With one buffer copies and work take turns; with two, the second copy arrives during the first one's work."""
 
     def pipeline(stages):
         n = 4  # phases 1 to n: full; n + 1 to 2 n: empty

@@ -26,8 +26,13 @@ def step(waits=SHORT, gap=0):
     return instruction(slots=1, sequence=False, waits=waits, gap=gap)
 
 
-def work(count, beside=None, waits=NONE):
-    return instruction(gap=count, beside=count if beside is None else beside, sequence=False, waits=waits)
+def work(count, off_path=None, waits=NONE):
+    return instruction(
+        gap=count,
+        off_path=count if off_path is None else off_path,
+        sequence=False,
+        waits=waits,
+    )
 
 
 def branch(first, second, before=(), after=()):
@@ -55,7 +60,7 @@ def test_the_longer_side_decides():
 
 def test_chains_run_at_once_and_issue_slots_do_not():
     """A scheduler issues an instruction a cycle, of whichever side; four cycles lie between dependent ones."""
-    chain, many = [work(100, beside=0)], [work(400)]
+    chain, many = [work(100, off_path=0)], [work(400)]
     assert cycles(branch(chain, chain)) <= 100 * 4 + 100
     assert cycles(machines.in_turn(branch(chain, chain))) == 2 * 100 * 4
     assert cycles(branch(many, many)) == cycles(machines.in_turn(branch(many, many))) == 800

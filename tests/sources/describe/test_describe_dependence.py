@@ -1,9 +1,9 @@
 """Where sequences start: Baghsorkhi 2012, section 2, "Bulk Instruction Scheduling"."""
 
 import numpy as np
+from describing import describe, program
 
 from memsim.trace.schema import Flag
-from tests.describing import describe, program
 
 
 def integers(n=64):

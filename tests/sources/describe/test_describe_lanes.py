@@ -4,6 +4,7 @@ import ctypes
 
 import numpy as np
 import pytest
+from describing import describe, program
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from memsim.sources import Launch, workload
 from memsim.sources.describe import Constant, Texture
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, OpKind, Space
-from tests.describing import describe, program
 
 WORDS = st.lists(st.integers(-(2**31), 2**31 - 1), min_size=32, max_size=32)
 
@@ -442,7 +442,7 @@ def test_copies_go_from_global_to_shared_memory_four_to_sixteen_bytes_at_a_time(
 
     with pytest.raises(InputError, match="from global to shared"):
         describe(same, a=np.zeros(32, np.float32))
-    with pytest.raises(InputError, match="2 bytes a lane; give 4, 8 or 16"):
+    with pytest.raises(InputError, match="2 bytes per lane; give 4, 8 or 16"):
         describe(narrow, a=np.zeros(32, np.int16))
 
 
@@ -475,7 +475,7 @@ def test_chains_side_by_side_leave_a_gap_of_which_one_chain_is_waited_for():
     _, chunk = describe(kernel, a=np.zeros(32, np.float32))
     assert chunk.gap.tolist() == [0, 12, 12, 12, 10, 5]
     # 10 = comparison and 9: two whole rounds of four, two over; with 3 more another round, and one over
-    assert (chunk.gap - chunk.beside).tolist() == [0, 12, 5, 3, 2, 3]
+    assert (chunk.gap - chunk.off_path).tolist() == [0, 12, 5, 3, 2, 3]
 
 
 def test_a_chain_is_part_of_its_instructions():

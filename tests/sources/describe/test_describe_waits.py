@@ -1,12 +1,12 @@
-"""What described kernels wait for, and what they compute by class: by hand, beside sets of loads, and beside PTX."""
+"""What described kernels wait for and compute, by hand, and compared with sets of loads and with PTX."""
 
 import numpy as np
 from budget import drawn
+from describing import describe
 from hypothesis import given
 from hypothesis import strategies as st
 
 from memsim.trace.schema import INSTRUCTION_CLASSES, NO_OP, NO_WAIT, Flag, LoadClass, OpKind
-from tests.describing import describe
 from tests.sources.ptx.test_ptx_rows import ADDRESS, rows_of
 
 PLACES = 64
@@ -295,7 +295,7 @@ def test_a_mix_keeps_the_length_of_the_chain_and_is_not_known_of_charged_instruc
     recorder, chunk = describe(kernel, a=np.ones(PLACES, np.float32))
     mixes = recorder.issue.mixes[chunk.mix]
     chains = sum(mixes[f"chain_{each}"] for each in INSTRUCTION_CLASSES)
-    assert chains[:2].tolist() == [2, 1] == (chunk.gap - chunk.beside)[:2].tolist()
+    assert chains[:2].tolist() == [2, 1] == (chunk.gap - chunk.off_path)[:2].tolist()
     assert mixes["count_integer"].tolist() == [8, 0, 0] and chunk.gap.tolist() == [8, 1, 5] and chunk.mix[2] == 0
 
 

@@ -8,13 +8,13 @@ import sys
 import numpy as np
 import pytest
 import zstandard
+from accelsim_text import LOCAL_BASE, SHARED_BASE, block, header, imported, lanes, whole
 
 from memsim.sources.imported.accelsim import convert, import_accelsim
 from memsim.sources.imported.accelsim.export import export_accelsim
 from memsim.support.errors import InputError
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, Flag, OpKind, Space
-from tests.accelsim_text import LOCAL_BASE, SHARED_BASE, block, header, imported, lanes, whole
 
 A = 0x7F00_0000_0000
 SEQUENCE, BARRIER, DATA = int(Flag.sequence), int(Flag.barrier), int(Flag.data)

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import zstandard
+from accelsim_text import lanes, whole
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +14,6 @@ from memsim.cli import app
 from memsim.sources.imported.cutracer import import_cutracer
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_WAIT, Instructions, OpKind, Space
-from tests.accelsim_text import lanes, whole
 
 A = 0x7F00_0000_0000
 SASS = {

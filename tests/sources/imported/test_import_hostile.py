@@ -9,17 +9,17 @@ import time
 
 import pytest
 import zstandard
+from accelsim_text import block, header, imported
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
+from nvbit_text import LOG
 from typer.testing import CliRunner
 
 from memsim.cli import app
 from memsim.sources.imported import text
 from memsim.sources.imported.nvbit import import_nvbit
 from memsim.support.errors import InputError
-from tests.accelsim_text import block, header, imported
-from tests.nvbit_text import LOG
 
 GOOD = [
     "0000 ffffffff 1 R1 IMAD.MOV.U32 2 R255 R255 0",
@@ -80,7 +80,7 @@ WRONG = {
     "register 256": (one("0000 1 1 R256 MOV 0 0"), ": registers must be"),
     "opcode": (one("0000 1 0 0x12 0 0"), ": opcode must begin with a capital letter"),
     "unknown access": (one("0000 1 0 WARPSPEED.X 1 R2 4 2 0x100"), ": opcode comes with addresses"),
-    "wide access": (one("0000 1 1 R4 LDG.E.256 1 R2 32 2 0x100"), ": opcode accesses 32 bytes a lane"),
+    "wide access": (one("0000 1 1 R4 LDG.E.256 1 R2 32 2 0x100"), ": opcode accesses 32 bytes per lane"),
     "mem_width": (one("0000 1 1 R4 LDG.E 1 R2 -4 2 0x100"), ": mem_width must be"),
     "mode 3": (one("0000 1 1 R4 LDG.E 1 R2 4 3 0x100"), ": address mode must be"),
     "no addresses": (one("0000 3 1 R4 LDG.E 1 R2 4 0"), ": addresses must"),

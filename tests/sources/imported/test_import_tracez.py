@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import zstandard
+from accelsim_text import block, header, imported, lanes, whole
 from budget import drawn
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,7 +12,6 @@ from tracez_bytes import tracez, u4
 from memsim.sources.imported.accelsim import import_accelsim
 from memsim.support.errors import InputError
 from memsim.trace.schema import NO_OP, NO_WAIT, OpKind, Space
-from tests.accelsim_text import block, header, imported, lanes, whole
 
 HEAD = header(accelsim_tracer_version=6)
 LINES = [

@@ -1,4 +1,4 @@
-"""Machine code's counts laid onto PTX: by hand, beside the disassembly of the committed kernels, and in a trace."""
+"""Machine code's counts laid onto PTX: by hand, as the disassembly of committed kernels, and in a trace."""
 
 from collections import Counter
 

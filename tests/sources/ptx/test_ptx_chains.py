@@ -39,7 +39,7 @@ MMA = f"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {SUM}, {{%r1, %r2, %r3
         ("setp.eq.s32 %p1, %r1, 0; @%p1 bra A; add.f32 %f3, %f1, %f1; A: bar.sync 0;",
          {"guard": 1, "branch": 1, "fp32": 1}),
         (f"xor.b32 %r1, %r7, 4; {MMA} st.shared.f32 [0], %f0;", {"integer": 1}),  # no result of integer's, the store's
-        (f"{MMA} {MMA} xor.b32 %r9, %r7, 4; st.shared.f32 [0], %f0;", {}),  # longer than the one beside it
+        (f"{MMA} {MMA} xor.b32 %r9, %r7, 4; st.shared.f32 [0], %f0;", {}),  # longer than the other one
     ],
 )  # fmt: skip
 def test_the_link_to_an_access_or_under_a_predicate_is_of_its_own(body, chain, tmp_path):

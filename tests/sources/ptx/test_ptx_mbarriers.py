@@ -22,7 +22,7 @@ LONG_WORK = "mov.u32 %r9, 0; K: add.u32 %r9, %r9, 1; setp.lt.u32 %p4, %r9, 2000;
 def trace_of(body: str, tmp_path, warps: int = 2, cluster=(1, 1, 1), shared: str = ""):
     """Of blocks in which warp 0 goes to PRODUCER; %rd1 is a global array, %p1 the first lane of a warp.
 
-    %rd15 is a tensor map of that array: 64 columns, boxes of 32 columns in 4 rows. `shared` is declared beside.
+    %rd15 is a tensor map of that array: 64 columns, boxes of 32 columns in 4 rows. `shared` is declared, too.
     """
     text = f""".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k(
     .param .u64 x, .param .align 64 .b8 map[128])\n{{\n{REGISTERS} {shared}
@@ -128,7 +128,7 @@ OWN_16_BYTES = """mul.wide.u32 %rd2, %r2, 16; add.s64 %rd3, %rd1, %rd2; shl.b32 
     ],
 )
 def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
-    """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread goes on."""
+    """cp.async.mbarrier.arrive, counted by the object (noinc) or not: copies arrive, and the thread continues."""
     body = f"""{WAIT.format(name="W", object="empty", parity=0)} {LONG_WORK} ret;
     PRODUCER: {OWN_16_BYTES}
     cp.async.cg.shared.global [%r3], [%rd3], 16; cp.async.cg.shared.global [%r3+512], [%rd3+512], 16;

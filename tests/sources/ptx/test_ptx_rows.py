@@ -82,13 +82,13 @@ def test_groups_of_copies(tmp_path):
 
 
 def test_mixes_count_by_class(tmp_path):
-    """Of three independent additions two are beside the chain; a multiplication's product joins them."""
+    """Of three independent additions two are off the critical path; a multiplication's product joins them."""
     body = f"""{ADDRESS}
     ld.global.f32 %f1, [%rd3]; add.f32 %f2, %f1, %f1; ex2.approx.ftz.f32 %f3, %f1; fma.rn.f32 %f4, %f2, %f3, %f1;
     st.global.f32 [%rd3], %f4;"""
     trace, chunk = rows_of(body, tmp_path)
     mix = trace.issue.mixes[chunk.mix[1]]
-    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.beside[1]) == (2, 1, 3, 1)
+    assert (mix["count_fp32"], mix["count_special"], chunk.gap[1], chunk.off_path[1]) == (2, 1, 3, 1)
 
 
 @pytest.mark.parametrize(

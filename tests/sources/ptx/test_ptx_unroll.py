@@ -79,8 +79,8 @@ def made(text: str, folder: Path, opcode: str) -> int:
     if not places_of("nvdisasm"):
         pytest.skip("no nvdisasm")
     code = assembled(text, "sm_75", folder)
-    told = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
-    return len(re.findall(rf"\b{opcode}\b", told.stdout.decode()))
+    listing = subprocess.run([places_of("nvdisasm")[0], "-c", str(code)], check=True, capture_output=True)
+    return len(re.findall(rf"\b{opcode}\b", listing.stdout.decode()))
 
 
 @pytest.mark.parametrize(("rounds", "products"), SIZES)
@@ -139,7 +139,7 @@ NUMBERS = st.one_of(st.integers(-12, 12), st.sampled_from([0x7FFC, 0xFFFC, 0x7FF
     turned=st.booleans(),
 )
 def test_rounds_written_out_are_those_that_run(begin, step, limit, compared, kind, turned):
-    """Beside NumPy's integers of the type, which go round at its end."""
+    """Compared with NumPy's integers of the type, which go round at its end."""
     whole = np.dtype(f"{'int' if kind[0] == 's' else 'uint'}{kind[1:]}").type
 
     def of(number: int) -> np.integer:

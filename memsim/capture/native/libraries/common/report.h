@@ -15,7 +15,7 @@ struct LibraryFacts {
 };
 extern const LibraryFacts library;
 
-// Counts one call that would have launched kernels. When the process ends, the user is told once how many there were.
+// Counts one call that would have launched kernels. When the process ends, one line reports how many there were.
 void count_call();
 
 // Reports the function once and returns the library's "not supported" status.

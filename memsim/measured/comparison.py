@@ -1,4 +1,4 @@
-"""A result beside a profiled launch: every figure that both have."""
+"""A result compared with a profiled launch: every figure that both have."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class MetricLine:
 
 
 @dataclass(frozen=True)
-class Beside:
-    """A result beside a launch.
+class ReportComparison:
+    """A result compared with a launch.
 
     Attributes:
         launch: the profiled one.
@@ -54,8 +54,10 @@ class Beside:
     cautions: tuple[str, ...]
 
 
-def beside(result: RunResult, path: str | Path, kernel: str | None = None, launch: int | None = None) -> Beside:
-    """Set a result beside a launch of a profiler's report.
+def compare_with_report(
+    result: RunResult, path: str | Path, kernel: str | None = None, launch: int | None = None
+) -> ReportComparison:
+    """Compare a result with a launch of a profiler's report.
 
     Args:
         path: of the report, see :func:`memsim.measured.read_report`.
@@ -73,7 +75,7 @@ def beside(result: RunResult, path: str | Path, kernel: str | None = None, launc
     )
     if not lines:
         raise InputError(path, "metrics", "have none of ours; see memsim show --ncu, and give them to ncu --metrics")
-    return Beside(found, lines, _cautions(result, found))
+    return ReportComparison(found, lines, _cautions(result, found))
 
 
 def _measured(launch: MeasuredLaunch, name: str) -> float | None:

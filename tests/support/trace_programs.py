@@ -28,18 +28,18 @@ OPS = [
 
 @st.composite
 def instructions(draw):
-    """One instruction: (op, flags, gap, mask, base, stride, beside, addresses, three waits, mix, phase)."""
+    """One instruction: (op, flags, gap, mask, base, stride, off_path, addresses, three waits, mix, phase)."""
     more = (*(draw(st.just(255) | st.integers(0, 255)) for _ in WAIT_COLUMNS), 0, 0)
     gap = draw(st.integers(0, 2**32 - 1))
-    beside = draw(st.just(0) | st.integers(0, gap))
+    off_path = draw(st.just(0) | st.integers(0, gap))
     if draw(st.integers(0, 9)) == 0:
-        return NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, beside, [], *more
+        return NO_OP, int(Flag.barrier | Flag.sequence), gap, 2**32 - 1, 0, 0, off_path, [], *more
     mask = draw(st.integers(1, 2**32 - 1))
     stride = draw(st.sampled_from([0, 4, -8, 2**31 - 1, int(EXPLICIT)]))
     lanes = mask.bit_count() if stride == EXPLICIT else 0
     addresses = draw(st.lists(st.integers(0, 2**32 - 1), min_size=lanes, max_size=lanes))
     op, flags, base = draw(st.integers(0, 1)), draw(st.integers(0, 1)), draw(st.integers(0, 2**63))
-    return op, flags, gap, mask, base, stride, beside, addresses, *more
+    return op, flags, gap, mask, base, stride, off_path, addresses, *more
 
 
 PROGRAMS = st.lists(st.lists(instructions(), max_size=5), min_size=2, max_size=8).filter(lambda p: len(p) % 2 == 0)

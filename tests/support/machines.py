@@ -88,7 +88,7 @@ def instruction(
     wavefronts: int = 0,
     barrier: bool = False,
     bypass: bool = False,
-    beside: int = 0,
+    off_path: int = 0,
     waits: Sequence[int] | None = None,
     copy: bool = False,
     mix: int = 0,
@@ -130,7 +130,7 @@ def instruction(
     control = sets, waits_for, stall, result if answers == NOTHING and sets != NO_SCOREBOARD else 0
     return dict(
         control=control,
-        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - beside, 0),
+        transactions=list(transactions), kind=kind, op=op, flags=flags, gap=gap, chain=max(gap - off_path, 0),
         slots=slots, wavefronts=wavefronts, answers=answers, mix=mix, phase=arrives or awaits,
         parts=parts,
         **dict(zip(WAIT_COLUMNS, waits, strict=True)),
@@ -341,7 +341,7 @@ def traces(draw, machine: GPU) -> Transactions:
     more = dict(
         waits=st.one_of(st.none(), st.lists(wait, min_size=3, max_size=3)),
         mix=st.integers(0, len(mixes) - 1),
-        beside=st.sampled_from([0, 0, 3, 7]),
+        off_path=st.sampled_from([0, 0, 3, 7]),
         control=_controls() if draw(st.booleans()) else st.just(NO_CONTROL),
     )
     written = st.sampled_from([OpKind.atomic, OpKind.reduction])

@@ -1,4 +1,4 @@
-"""A result beside what the profiler counted: the figures by name, and the differences by hand."""
+"""A result compared with what the profiler counted: the figures by name, and the differences by hand."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
-TESTS = Path(__file__).parent
+TESTS = Path(__file__).parents[1]
 ROOT = TESTS.parent
 DATA = TESTS / "data"
+HELPERS = TESTS / "support"

@@ -20,7 +20,7 @@ def changed(path: Path) -> Iterator[h5py.File]:
 
 
 def unsealed(path: Path) -> None:
-    """Make the file one of before there were seals: HDF5 from its first byte on."""
+    """Make the file one from before there were seals: HDF5 from its first byte on."""
     old = path.with_suffix(".old")
     with h5py.File(path, "r") as file, h5py.File(old, "w", libver="v110") as copy:
         for name, value in file.attrs.items():
