@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.options import Force, Jobs, QuietTables, Whole, all_blocks, gpu_names
-from memsim.cli.output import print_text
+from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def profile(
     jobs: Jobs = None,
     quick: Annotated[bool, typer.Option("--quick", help="Replay no repaired kernel: findings without gains.")] = False,
     force: Force = False,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Profile a whole program without a GPU: every launch, what is slow, what bounds it, what would fix it.
@@ -91,10 +92,11 @@ def profile(
     memsim profile traces/ -o app.profile.h5
     """
     from memsim.api import profile_program
-    from memsim.report.profile import profile_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.profile import profile_output
     from memsim.support.scratch import Scratch
 
-    program = Path(files[0])
+    program, chosen = Path(files[0]), chosen_format(format)
     file = _file(out, program, force)
     with Scratch() as scratch:
         if program.is_dir():
@@ -113,8 +115,8 @@ def profile(
                 recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress
             )
         found.save(file)
-    if not quiet:
-        print_text(f"{profile_text(found)}\n\nstored in {file}; one kernel: memsim show {file} --kernel NAME")
+    stored = f"stored in {file}; one kernel: memsim show {file} --kernel NAME"
+    print_output(profile_output(found, stored), chosen, quiet)
     if found.about["interrupted"]:
         trials = len(found.time.values)
         typer.echo(f"memsim: interrupted: {trials} trial{'s' * (trials != 1)} kept in {file}", err=True)

@@ -15,11 +15,12 @@ from places import ROOT
 from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report import comparison
-from memsim.report.document import document, dumps
+from memsim.report.document import document
 from memsim.report.figures import convergence, loads, plot
 from memsim.report.figures.common import source_of
+from memsim.report.formats import format_names, rendered
 from memsim.report.sheet import Format, Sheet, Size
-from memsim.report.text import tables
+from memsim.report.text import output, tables
 
 CONTRACT = ROOT / "docs" / "reference" / "json.md"
 NUMBER = (int, float)
@@ -52,7 +53,7 @@ def test_the_json_contract(result):
     sample = {"mean": "number", "interval": interval}
     counts = dict.fromkeys(("reads", "writes", "atomics", "hits", "misses", "merges"), "number")
     dram = dict.fromkeys(("reads", "writes"), "number")
-    found = _shape(json.loads(dumps(result)))
+    found = _shape(json.loads(rendered(output(result), "json")))
     expected = {
         "gpu": "str",
         "trials": "number",
@@ -156,7 +157,8 @@ def test_tables_say_when_the_trace_does_not_fill_the_gpu(traced, launched, wave,
 def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
     store.save(tmp_path / "result.h5", result.trials)
     again = RunResult.load(tmp_path / "result.h5")
-    assert tables(again) == tables(result) and dumps(again) == dumps(result)
+    for format in format_names():
+        assert rendered(output(again), format) == rendered(output(result), format)
 
 
 @pytest.mark.slow
