@@ -61,6 +61,9 @@ def profile(
         str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = None,
     whole: Whole = False,
+    every_launch: Annotated[
+        bool, typer.Option("--every-launch", help="Execute and trace every launch; no captured one stands for others.")
+    ] = False,
     traces: Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")] = None,
     include: Annotated[
         list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
@@ -106,7 +109,7 @@ def profile(
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
             recorded = _captured(
                 files, ctx.obj or [], place, gpu, force, quiet,
-                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, **compiler,
+                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
             )  # fmt: skip
         with _phases(quiet) as progress:
             found = profile_program(
@@ -133,8 +136,9 @@ def _file(out: Path | None, program: Path, force: bool) -> Path:
 
 def _folder(folder: Path) -> list[Trace]:
     from memsim.cli.run_folder import folder_traces
+    from memsim.sources.launch_list import all_launches
 
-    return folder_traces(folder, [], in_turn=True)
+    return all_launches(folder, folder_traces(folder, [], in_turn=True))
 
 
 def _captured(
@@ -153,9 +157,9 @@ def _captured(
         )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    kernels = len(captured.launches)
-    _tell(f"{len(captured.traces):,} launches of {kernels} kernel{'s' * (kernels != 1)}", quiet)
-    return captured.traces
+    kernels, every = len(captured.launches), [captured.traces[place] for place in captured.program] or captured.traces
+    _tell(f"{len(every):,} launches of {kernels} kernel{'s' * (kernels != 1)}", quiet)
+    return every
 
 
 @contextmanager
