@@ -27,7 +27,7 @@ _REMOVED = (
     "cuda/srad/srad_v2/srad.cu",
 )
 _NEEDLE = Program(
-    "yuhc/gpu-rodinia", "9c10d3ea16ddba2ba057cc3951a9efc4c2cc18a4", "cuda/nw/needle.cu", "", "", "2048 10", ""
+    "yuhc/gpu-rodinia", "9c10d3ea16ddba2ba057cc3951a9efc4c2cc18a4", "cuda/nw/needle.cu", "", "cuda/util", "2048 10", ""
 )
 
 
