@@ -61,6 +61,9 @@ def profile(
         str | None, typer.Option(help="The blocks to trace: FIRST:LAST, 4x (times the resident threads) or all.")
     ] = None,
     whole: Whole = False,
+    every_launch: Annotated[
+        bool, typer.Option("--every-launch", help="Execute and trace every launch; no captured one stands for others.")
+    ] = False,
     traces: Annotated[Path | None, typer.Option(help="A folder in which the launches' traces are kept.")] = None,
     include: Annotated[
         list[Path] | None, typer.Option("-I", help="For CUDA C++ files: a folder of include files.")
@@ -108,7 +111,7 @@ def profile(
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
             recorded = _captured(
                 files, ctx.obj or [], place, gpu, force, quiet,
-                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, **compiler,
+                kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
             )  # fmt: skip
         with _phases(quiet) as progress:
             found = profile_program(
@@ -135,8 +138,9 @@ def _file(out: Path | None, program: Path, force: bool) -> Path:
 
 def _folder(folder: Path) -> list[Trace]:
     from memsim.cli.run_folder import folder_traces
+    from memsim.sources.launch_list import all_launches
 
-    return folder_traces(folder, [], in_turn=True)
+    return all_launches(folder, folder_traces(folder, [], in_turn=True))
 
 
 def _captured(
@@ -155,9 +159,10 @@ def _captured(
         )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    kernels, launches = len(captured.launches), len(captured.traces)
-    _tell(f"{launches:,} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
-    return captured.traces
+    kernels, every = len(captured.launches), [captured.traces[place] for place in captured.program] or captured.traces
+    launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
+    _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
+    return every
 
 
 @contextmanager
