@@ -357,7 +357,8 @@ def test_changed_header_compiles_the_program_again(app, tmp_path):
 def test_bad_input_is_one_line(app, arguments, message):
     done = memsim(app, *arguments)
     assert done.returncode == 2
-    assert done.stderr.count("\n") == 1 and message in done.stderr
+    errors = [line for line in done.stderr.splitlines() if not line.endswith("s so far")]  # phases on a busy machine
+    assert len(errors) == 1 and message in errors[0]
     assert not (app / "x.h5").exists()
 
 
