@@ -36,7 +36,7 @@ def test_every_study_is_listed_where_people_look():
 
 def test_the_scoreboard_shows_error_aim_and_verdict(tmp_path):
     claims = [
-        Claim("ratio", 50.0, 53.0, (52.5, 53.5), "%", "table 1", Points(3.5)),
+        Claim("ratio", 50.0, 53.0, (52.5, 53.5), "%", "table 1", aim=Points(3.5)),
         Claim("time", 200.0, 180.0, unit="ms", aim=Within(0.05)),
         Claim("correlation", math.nan, 0.97, aim=AtLeast(0.9)),
     ]

@@ -63,8 +63,19 @@ def test_what_l1_sends_l2_gets(data):
         assert (l1[:, NOT_HERE, unit].sum(axis=1) == l2[:, READS, unit].sum(axis=1)).all()
         assert (l1[:, ATOMICS, unit].sum(axis=1) == l2[:, ATOMICS, unit].sum(axis=1)).all()
     if gpu.l1.write_policy != L1WritePolicy.write_back or not gpu.l1.enabled:
+        merged = merged_stores(tx)
         for unit in CountUnit:
-            assert (l1[:, WRITES, unit].sum(axis=1) == l2[:, WRITES, unit].sum(axis=1)).all()
+            assert (l1[:, WRITES, unit].sum(axis=1) == l2[:, WRITES, unit].sum(axis=1) + merged[:, unit]).all()
+
+
+def merged_stores(tx: Transactions) -> np.ndarray:
+    """Transactions and sectors of stores that L1 merges into later ones, by op: i8 [n_ops, units]."""
+    found = np.zeros((tx.n_ops, len(CountUnit)), np.int64)
+    for i in tx.instructions:
+        for k in range(int(i["first"]), int(i["first"]) + int(i["count"])) if len(tx.merged) else ():
+            found[int(i["op"]), CountUnit.transactions] += tx.merged[k] == tx.masks[k]
+            found[int(i["op"]), CountUnit.sectors] += int(tx.merged[k]).bit_count()
+    return found
 
 
 @drawn(60)

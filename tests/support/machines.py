@@ -234,7 +234,7 @@ def machines(draw) -> GPU:
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
         replacement=_of(Replacement), write_policy=_of(L1WritePolicy), full_set=_of(FullSet), mshrs=st.integers(1, 6),
         reserved_from=_of(ReservedFrom), tags_per_cycle=st.sampled_from([1, 1, 2, 4]),
-        hit_latency_cycles=st.integers(1, 20),
+        hit_latency_cycles=st.integers(1, 20), merges_stores=st.booleans(),
     )  # fmt: skip
     n_sets = draw(st.sampled_from([1, 2, 4]))
     l1["size_bytes"] = l1["ways"] * line * n_sets
@@ -265,7 +265,7 @@ def machines(draw) -> GPU:
         instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
-        constant_cycles=st.sampled_from([1, 3]),
+        constant_cycles=st.sampled_from([1, 3]), load_store_lanes=st.sampled_from([None, None, 4, 16]),
         address_cycles=st.sampled_from([None, None, 1, 4]), arrival_cycles=st.sampled_from([None, None, 1, 3]),
         reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]), dependence=_of(Dependence), divergence=_of(Divergence),
         loads_per_warp=st.sampled_from([None, 1, 2, 5]), schedulers=st.sampled_from([None, 1, 2, 3]),
@@ -375,7 +375,17 @@ def traces(draw, machine: GPU) -> Transactions:
                 _mbarrier(draw, warps, phase, more, loads)
         blocks.append(warps)
     addresses = draw(st.lists(st.integers(0, 400), min_size=n_lines, max_size=n_lines, unique=True))
-    return trace(blocks, addresses, mixes=mixes)
+    tx = trace(blocks, addresses, mixes=mixes)
+    return _merged(draw, tx) if machine.l1.merges_stores else tx
+
+
+def _merged(draw, tx: Transactions) -> Transactions:
+    """Have some sectors of stores leave with a later store."""
+    rows = tx.instructions
+    stored = np.repeat(rows["kind"] == OpKind.store, rows["count"])
+    chosen = draw(st.lists(st.integers(0, 255), min_size=len(stored), max_size=len(stored)))
+    merged = np.where(stored, np.array(chosen, "u1"), np.uint8(0)) & tx.masks
+    return replace(tx, merged=merged, partial=tx.partial & ~merged)
 
 
 def _part(draw, rows: list[dict[str, Any]]) -> None:
