@@ -72,6 +72,6 @@ def test_only_the_jit_room_uses_internals_of_numba(path):
         assert not [module for module in modules if module.startswith(INTERNALS)]
 
 
-def test_the_reference_model_is_independent_of_the_compiled_engine():
+def test_reference_model_is_independent_of_compiled_engine():
     for path in (PACKAGE / "reference").glob("*.py"):
         assert _imported(path) <= {"gpu", "trace", "reference"}, path

@@ -80,7 +80,7 @@ def _page(results, studies=None, causes=None):
 
 
 @pytest.mark.slow
-def test_the_page_is_whole_and_true_to_the_result(result):
+def test_page_is_whole_and_true_to_result(result):
     text = _page({"one": result})
     outline = _Outline(text)
     for tag, attributes in outline.elements:
@@ -278,7 +278,7 @@ document.body.append(out);
 
 @needs_browser
 @pytest.mark.slow
-def test_a_browser_sorts_searches_and_turns_a_long_page(tmp_path):
+def test_browser_sorts_searches_and_turns_long_page(tmp_path):
     page = write_page({"long": _long(tmp_path)}, {}, tmp_path / "page.html")
     assert page.stat().st_size < 3_000_000
     found, console = _browse(page, _DRIVE, tmp_path)
@@ -333,7 +333,7 @@ def _contrast(one, other):
 
 @needs_browser
 @pytest.mark.slow
-def test_a_page_is_printed_dark_on_white_whatever_its_theme(tmp_path, result):
+def test_page_is_printed_dark_on_white(tmp_path, result):
     page = write_page({"one": result}, {}, tmp_path / "page.html")
     page.write_text(page.read_text().replace('<html lang="en">', '<html lang="en" data-theme="dark">'))
     printed = tmp_path / "page.pdf"

@@ -102,7 +102,7 @@ def traced_once(name):
 
 @pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.name)
 @pytest.mark.parametrize("name", TRACES)
-def test_repairs_do_not_depend_on_how_many_blocks_are_read_at_once(name, cause, monkeypatch):
+def test_transforms_do_not_depend_on_blocks_per_chunk(name, cause, monkeypatch):
     """Of all ops, and of each by itself (in a quick run, of the last one)."""
     trace, gpu, chunks = traced_once(name), memsim.load_gpu("tesla-v100"), RepairedTrace.chunks
     every = tuple(range(len(trace.ops)))
@@ -154,7 +154,7 @@ def test_whole_blocks_are_the_trace():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_scattered_lanes_are_coalesced_and_no_more_bytes_are_in_use(which):
+def test_scattered_lanes_are_coalesced_within_same_bytes(which):
     trace, gpu = _trace(), memsim.load_gpu("tesla-v100")
     store = _op(trace, "b[")
     fixed = _repaired(trace, Cause.scattered, (store,), which)
@@ -196,7 +196,7 @@ def test_both_sides_of_a_branch_become_one_access():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_atomics_are_merged_and_every_address_is_still_added_to(which):
+def test_merged_atomics_still_reach_every_address(which):
     trace = _trace("histogram", n=1 << 12, bins=8, grid=4)
     op = _op(trace, "counts")
     before, after = _lanes(trace, op), _lanes(_repaired(trace, Cause.contended, (op,), which), op)
@@ -210,7 +210,7 @@ def test_addresses_are_spread_where_they_are_not_yet(gpu, known):
     assert len(repairs(Cause.channels, _trace(), (0,), memsim.load_gpu(gpu))) == known
 
 
-def test_accesses_of_no_known_array_are_of_memory_and_keep_their_layout():
+def test_accesses_outside_arrays_keep_their_layout():
     trace, gpu = _trace(), memsim.load_gpu("tesla-v100")
     trace = dataclasses.replace(trace, ops=tuple(dataclasses.replace(op, array=-1) for op in trace.ops))
     (dealt,) = repairs(Cause.scattered, trace, (0, 1), gpu)
@@ -239,7 +239,7 @@ def list_or_array(chain: bool = True) -> Launch:
 
 
 @pytest.mark.parametrize("chain", [True, False])
-def test_a_chain_of_loads_is_not_loaded_ahead_however_regular(chain):
+def test_regular_chain_of_loads_is_not_prefetched(chain):
     trace = memsim.trace(list_or_array, chain=chain, blocks="all")
     load = _op(trace, "following")
     later = _repaired(trace, Cause.latency, (load,))
@@ -273,7 +273,7 @@ def halved(both: bool = False) -> Launch:
 
 
 @pytest.mark.parametrize(("both", "kept"), [(False, 1), (True, 2)])
-def test_barriers_between_accesses_of_one_warp_are_left_out(both, kept):
+def test_barriers_between_accesses_of_one_warp_are_removed(both, kept):
     trace = memsim.trace(halved, both=both, blocks="all")
     repaired = _repaired(trace, Cause.barriers, ())
     for one, barriers in ((trace, 3), (repaired, kept)):
@@ -309,7 +309,7 @@ def turns(order: str = "01", syncs: int = 1) -> Launch:
 
 @pytest.mark.parametrize("syncs", [1, 2, 3])
 @pytest.mark.parametrize(("order", "kept"), [("01", [1]), ("001", [2]), ("0110", [1, 3]), ("00", [])])
-def test_between_two_warps_one_barrier_is_left_however_many_there_are(order, kept, syncs):
+def test_between_two_warps_one_barrier_stays(order, kept, syncs):
     """The first behind the accesses of the other warp."""
     repaired = _repaired(memsim.trace(turns, order=order, syncs=syncs, blocks="all"), Cause.barriers, ())
     expected = np.zeros(len(order) * syncs, bool)
@@ -337,7 +337,7 @@ def handed_back() -> Launch:
 
 
 @pytest.mark.parametrize("mixes", [None, MOST_MIXES // 2, MOST_MIXES // 2 + 1])
-def test_a_load_that_is_handed_over_leaves_a_shuffle_in_its_gap(mixes):
+def test_load_passed_by_shuffle_leaves_instruction_in_gap(mixes):
     """Of which the mix knows, where it knew the gap's others, unless there is no room for such mixes."""
     trace = memsim.trace(handed_back, blocks="all")
     if mixes:
