@@ -260,7 +260,8 @@ def _failure(output: str, file: Path) -> InputError:
         return InputError(where, "code", f"does not compile: {found[4].strip()} ({_advice(found[4])})")
     missing = re.search(r"undefined reference to [`'](.*?)'", output)
     if missing:
-        needed = f"needs {missing[1]}, which no file defines; give all source files, or -l LIBRARY"
+        library = "-l gomp, OpenMP's library" if missing[1].startswith("omp_") else "-l LIBRARY"
+        needed = f"needs {missing[1]}, which no file defines; give all source files, or {library}"
         return InputError(file, "program", needed)
     if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", output):
         return InputError("-l", absent[1], "is not installed here; give a library that the linker finds")
@@ -270,10 +271,12 @@ def _failure(output: str, file: Path) -> InputError:
 
 def _advice(error: str) -> str:
     """What to do about an error of nvcc's: a missing header of a closed library comes with a wheel."""
-    library = _HEADERS.get(error.partition(":")[0].strip(), "")
-    if "No such file" in error and library in _WHEELS:
-        return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
-    return "--keep FOLDER keeps nvcc's log"
+    if "No such file" in error:
+        library = _HEADERS.get(error.partition(":")[0].strip(), "")
+        if library in _WHEELS:
+            return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
+        return "-I FOLDER adds a folder of header files"
+    return "memsim capture --keep FOLDER keeps nvcc's log"
 
 
 def _dependencies(file: Path) -> Iterator[str]:

@@ -170,6 +170,7 @@ class Conversation:
         if not waiting.has_begun:
             return reply
         device.finished = reply.payload, reply.status
+        device.row.end()
         return None
 
     def _run(self, device: CapturedDevice, request: LaunchRequest, waiting: WaitForHost) -> Reply:

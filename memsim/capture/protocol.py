@@ -245,7 +245,7 @@ class Allocations:
 
 @dataclass(frozen=True)
 class LaunchRequest:
-    """A kernel's launch."""
+    """A kernel's launch; `undisturbed`: since the last one the host made no copy and ran no function of a stream."""
 
     module: int
     function: int
@@ -257,13 +257,15 @@ class LaunchRequest:
     stream: int
     where: str
     parameters: bytes
+    undisturbed: bool = False
 
     @classmethod
     def read(cls, f: Fields) -> LaunchRequest:
         module, function = f.u64(), f.u32()
         grid, block, cluster = f.triple(), f.triple(), f.triple()
         shared, flags, stream, where = f.u32(), f.u32(), f.u64(), f.text()
-        return cls(module, function, grid, block, cluster, shared, bool(flags & 1), stream, where, f.take(f.u32()))
+        parameters, cooperative, undisturbed = f.take(f.u32()), bool(flags & 1), bool(flags & 2)
+        return cls(module, function, grid, block, cluster, shared, cooperative, stream, where, parameters, undisturbed)
 
 
 class TextureOp(IntEnum):

@@ -25,6 +25,7 @@ from memsim.capture.outcome import check_outcome, notes_of
 from memsim.capture.program import RunningProgram
 from memsim.capture.timer import LaunchTimer, Timer
 from memsim.gpu.config import GPU
+from memsim.sources.launch_list import write_program
 from memsim.sources.outputs import SUFFIX, check_place, check_several, is_folder, moved_trace
 from memsim.sources.ptx.origin import NOWHERE, Origin
 from memsim.sources.ptx.trace import Progress
@@ -49,12 +50,15 @@ class Captured:
         launches: how often each kernel was launched, in the order of their first launches.
         notes: what the user should know, a line each.
         exit_code: of the program; None where memsim ended it.
+        program: for each launch of the run, in their order, the place in `traces` of the one that stands for it; empty
+            where each launch that was asked for has its own.
     """
 
     traces: list[Trace]
     launches: dict[str, int]
     notes: list[str]
     exit_code: int | None = 0
+    program: tuple[int, ...] = ()
 
     @property
     def trace(self) -> Trace:
@@ -119,9 +123,13 @@ def serve(
         server = stack.enter_context(Server(Conversation(gpu, modules, launches, timer, loading.join)))
         stopped, code = server.run(command, environment, stdin)
         check_outcome(launches, stopped, code, needs_trace)
+        places = {one.order: place for place, one in enumerate(launches.traces)}
+        program = tuple(places[order] for order in launches.stand_ins.orders)
         traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
+        if program and is_folder(out):
+            write_program(out, traces, program)
     notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
-    return Captured(traces, dict(launches.counts), notes, code)
+    return Captured(traces, dict(launches.counts), notes, code, program)
 
 
 def _named(launches: Launches, folder: Path) -> list[Path]:

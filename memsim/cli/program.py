@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from memsim.analysis.choices import Convention
-from memsim.cli.output import print_text
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,18 +15,21 @@ if TYPE_CHECKING:
 MOST_ON_A_PAGE = 8  # kernels, those that take longest
 
 
-def program_kernel(path: Path, convention: Convention, kernel: str | None, needs_one: bool) -> RunResult | None:
+def program_kernel(
+    path: Path, convention: Convention, kernel: str | None, needs_one: bool, format: str
+) -> RunResult | None:
     """The result of a program's kernel; None where none was chosen: then the program's table was printed.
 
     Args:
         kernel: a part of its label.
         needs_one: whether what is to be printed is of one kernel.
+        format: of the program's table.
 
     Raises:
         InputError: no kernel or several have that in their label; none was chosen and one is needed.
     """
     from memsim.analysis.program import ProgramResult
-    from memsim.report.profile import profile_text
+    from memsim.report.profile import profile_output
 
     found = ProgramResult.load(path, convention)
     labels = found.labels()
@@ -34,7 +37,7 @@ def program_kernel(path: Path, convention: Convention, kernel: str | None, needs
         if needs_one and len(labels) > 1:
             raise InputError(path, "kernel", f"is not chosen; give --kernel with one of {', '.join(labels)}")
         if not needs_one:
-            print_text(profile_text(found))
+            print_output(profile_output(found), format)
             return None
         return found.groups[0].typical
     chosen = [group for label, group in zip(labels, found.groups, strict=True) if kernel == label] or [

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from memsim.gpu import presets
+from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 from memsim.gpu.cores import L1
 from memsim.gpu.presets import Provenance
@@ -36,14 +37,10 @@ def nearest(capability: str) -> str:
     >>> nearest("7.2")
     'tesla-v100'
     """
-
-    def version(text: str) -> tuple[int, ...]:
-        return tuple(map(int, text.split(".")))
-
-    by_version: dict[tuple[int, ...], list[str]] = {}
+    by_version: dict[tuple[int, int], list[str]] = {}
     for name in presets.names():
-        by_version.setdefault(version(presets.load_gpu(name).compute_capability), []).append(name)
-    older = [one for one in by_version if one <= version(capability)]
+        by_version.setdefault(capability_number(presets.load_gpu(name).compute_capability), []).append(name)
+    older = [one for one in by_version if one <= capability_number(capability)]
     return min(by_version[max(older) if older else min(by_version)], key=_assumptions)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from memsim.gpu.architecture import Coalescing
 from memsim.gpu.config import GPU
 from memsim.models.mwp_cwp import AnalyticMachine
 from memsim.trace.coalescing_rules import SECTOR_BYTES
@@ -66,7 +67,7 @@ def idle_miss_cycles(gpu: GPU) -> int:
 
 def _transaction_bytes(gpu: GPU) -> int:
     """Most bytes that one transaction of a dense load covers."""
-    whole_lines = gpu.l1.serves_global or gpu.compute_capability.startswith("1.")
+    whole_lines = gpu.l1.serves_global or gpu.architecture.coalescing is not Coalescing.lines
     return min(gpu.l1.line_bytes, _DENSE_BYTES) if whole_lines else SECTOR_BYTES
 
 

@@ -1,11 +1,14 @@
-"""Findings as text: what to look at first, the evidence, the estimated speed-up, and what to try."""
+"""Findings: what to look at first, the evidence, the estimated speed-up, and what to try."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from memsim.analysis.result import RunResult
+from memsim.report.document import document, findings_document
+from memsim.report.output import CommandOutput, joined
 from memsim.support.terminal import prose_columns
 from memsim.why import LEAST_EXCESS, Explanation, Finding, explanations
 from memsim.why.parts import BOUND, busiest, busy
@@ -22,13 +25,31 @@ _SHARE = (
 )
 
 
-def why_text(result: RunResult, found: Sequence[Explanation] | None = None) -> str:
-    """What ``memsim show --why`` prints.
+def why_output(result: RunResult, found: Sequence[Explanation] | None = None) -> CommandOutput:
+    """What ``memsim show --why`` prints; as rows, its findings; as values, the object of ``memsim show --json``.
 
     Args:
         result: the result.
         found: its causes, the largest saving first; None: nothing is replayed.
     """
+    return CommandOutput(
+        lambda: _findings(result, found), lambda: _rows(result, found), lambda: document(result, found)
+    )
+
+
+def why_text(result: RunResult, found: Sequence[Explanation] | None = None) -> str:
+    """The same as text."""
+    return joined(_findings(result, found))
+
+
+def _rows(result: RunResult, found: Sequence[Explanation] | None) -> Iterator[dict[str, Any]]:
+    for one in findings_document(result, found) or ():
+        gain = one.pop("gain") or {"mean": None, "interval": None}
+        low, high = gain["interval"] or (None, None)
+        yield one | {"gain": gain["mean"], "gain_low": low, "gain_high": high}
+
+
+def _findings(result: RunResult, found: Sequence[Explanation] | None) -> list[str]:
     causes = list(explanations(result) if found is None else found)
     reported = [one for one in causes if is_reported(one)]
     parts = [_head(result, reported, bool(causes)), *(_entry(n, one) for n, one in enumerate(reported[:_SHOWN], 1))]
@@ -36,7 +57,7 @@ def why_text(result: RunResult, found: Sequence[Explanation] | None = None) -> s
         parts.append(f"smaller findings: {', '.join(one.cause for one in rest)} (memsim show --json lists them)")
     if void := [f"{one.cause} (time {_change(one.at_stake)})" for one in causes if one not in reported]:
         parts.append(_wrapped(f"replayed without a speed-up: {', '.join(void)}", "", "  "))
-    return "\n\n".join(parts)
+    return parts
 
 
 def is_reported(one: Explanation) -> bool:

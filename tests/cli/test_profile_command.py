@@ -76,7 +76,8 @@ def test_show_prints_the_table_and_one_kernel(file):
     assert call("show", file, "--kernel", "halved").stdout.startswith("halved on tesla-c2050: 3 trials")
     document = json.loads(call("show", file, "-k", "add", "--json").stdout)
     assert document["trials"] == 3
-    for wrong in (["--json"], ["--kernel", "neither"]):
+    assert {one["kernel"] for one in json.loads(call("show", file, "--json").stdout)["kernels"]} >= {"halved"}
+    for wrong in (["--why"], ["--kernel", "neither"]):
         refused = call("show", file, *wrong)
         assert refused.exit_code == 2 and "added" in refused.output and "halved" in refused.output
 

@@ -155,7 +155,7 @@ def test_the_command_writes_what_it_prints(tmp_path):
     arguments = ["transpose", "-p", "n=128", "--gpu", "tesla-v100", "--keep", "1", "--trials", "2", "--json", "-o", csv]
     done = CliRunner().invoke(app, ["explore", *map(str, arguments), "--figure", str(png)])
     assert done.exit_code == 0, done.output
-    document = json.loads(done.output)
+    document = json.loads(done.stdout)
     assert len(csv.read_text().splitlines()) == 1 + len(document["versions"]) == 5
     assert document["versions"][0]["simulated_ms"] > 0 and png.read_bytes().startswith(b"\x89PNG")
 

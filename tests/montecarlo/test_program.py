@@ -11,6 +11,7 @@ import pytest
 
 import memsim
 from memsim import Launch, Thread, workload
+from memsim.gpu.presets import load_gpu
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.hierarchy.execution import Execution
 from memsim.report.page.command import command
@@ -20,6 +21,7 @@ from memsim.why.gains import with_gains
 GPU, BLOCK = "tesla-v100", 256
 FITS = 1 << 14  # numbers of four bytes: of V100's 6 MB of L2
 PAGES = 2000
+N_CHUNKS = 48
 
 
 def copied(t: Thread, a, b):
@@ -155,3 +157,31 @@ def test_pages_lie_where_the_first_launch_found_them(tmp_path):
     ]
     assert missed[0] == missed[1] == missed[2] and min(missed[0]) > 0
     assert max(missed[0]) < moved(first, "reads") / 3
+
+
+def twice(t: Thread, a, b):
+    for _ in range(2):
+        for k in range(N_CHUNKS):
+            b[t.global_id] = a[k * BLOCK + t.global_id]
+
+
+@workload
+def reread(kilobytes: int = 0, order: int = 0) -> Launch:
+    """One block loads 48 KB twice; its shared memory takes its kilobytes of L1."""
+    arrays = dict(a=np.zeros(N_CHUNKS * BLOCK, np.float32), b=np.zeros(BLOCK, np.float32))
+    return Launch(twice, 1, BLOCK, arrays, registers=16, shared_bytes=kilobytes << 10)
+
+
+@pytest.mark.parametrize("placed", [False, True])
+def test_each_launch_has_the_l1_that_its_shared_memory_leaves(placed, tmp_path):
+    """The sets of lines in a launch's L1 are its own, not those of the launch before it."""
+    settings = {"stochastic.page_placement": placed}
+    traces = [
+        memsim.trace(reread, gpu="a100", blocks="all", out=tmp_path / f"{k}.h5", kilobytes=k, order=k) for k in (0, 160)
+    ]
+    sets = [Execution.of(trace, load_gpu("a100"), tmp_path).gpu.l1.sets for trace in traces]
+    assert sets[1] < sets[0]
+    chained = memsim.simulate_program(traces, "a100", trials=1, settings=settings)
+    for trace, result in zip(traces, chained, strict=True):
+        alone = memsim.simulate(trace, "a100", trials=1, settings=settings)
+        assert result.counters["l1"]["sectors"] == alone.counters["l1"]["sectors"]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +15,12 @@ from places import ROOT
 from memsim.analysis.result import RunResult
 from memsim.montecarlo import store
 from memsim.report import comparison
-from memsim.report.document import document, dumps
+from memsim.report.document import document
 from memsim.report.figures import convergence, loads, plot
+from memsim.report.figures.common import source_of
+from memsim.report.formats import format_names, rendered
 from memsim.report.sheet import Format, Sheet, Size
-from memsim.report.text import tables
+from memsim.report.text import output, tables
 
 CONTRACT = ROOT / "docs" / "reference" / "json.md"
 NUMBER = (int, float)
@@ -48,7 +53,7 @@ def test_the_json_contract(result):
     sample = {"mean": "number", "interval": interval}
     counts = dict.fromkeys(("reads", "writes", "atomics", "hits", "misses", "merges"), "number")
     dram = dict.fromkeys(("reads", "writes"), "number")
-    found = _shape(json.loads(dumps(result)))
+    found = _shape(json.loads(rendered(output(result), "json")))
     expected = {
         "gpu": "str",
         "trials": "number",
@@ -152,7 +157,8 @@ def test_tables_say_when_trace_does_not_fill_gpu(traced, launched, wave, noted):
 def test_tables_and_json_come_from_the_file_alone(result, tmp_path):
     store.save(tmp_path / "result.h5", result.trials)
     again = RunResult.load(tmp_path / "result.h5")
-    assert tables(again) == tables(result) and dumps(again) == dumps(result)
+    for format in format_names():
+        assert rendered(output(again), format) == rendered(output(result), format)
 
 
 @pytest.mark.slow
@@ -189,6 +195,21 @@ def test_several_results_share_one_axis_time_first(result):
         "few\nspmv on tesla-c2050",
         "many\nspmv on tesla-c2050",
     ]
+
+
+def test_labels_show_the_source_line_without_its_comment(result):
+    load = replace(result.loads[0], text="LDG.E", file="k.cu", line=1)
+    trials = replace(result.trials, sources={"k.cu": ["    sum += a[i]; // of a row"]})
+    assert source_of(RunResult(trials), load) == "sum += a[i];"
+
+
+def test_the_aimed_width_is_within_the_axis(result):
+    asked = {"until": {"width": 0.5, "reached": True}}  # 50 points, where trials differ by one
+    about = replace(result.trials, about=result.trials.about | asked)
+    figure = convergence(RunResult(about))
+    with warnings.catch_warnings(action="error"):  # matplotlib's, that axes have no room
+        figure.savefig(io.BytesIO(), format="svg")
+    assert figure.axes[1].get_ylim()[1] > 25
 
 
 @pytest.mark.slow

@@ -57,10 +57,10 @@ def _check(slow, fast, cause):
     first = next(one for one in causes if one.gain is not None)
     assert first.cause is cause
     assert first.gain.share.mean == pytest.approx(true, rel=1 / 3)
-    _check_bounds(causes)
+    check_bounds(causes)
 
 
-def _check_bounds(causes):
+def check_bounds(causes):
     """No replay saves more than its bound, nor does its interval reach beyond, nor do its places cost more."""
     for one in causes:
         assert 0 <= one.bound <= 1 and sum(finding.cost for finding in one.findings) <= one.bound + 1e-9
@@ -108,7 +108,7 @@ def test_bounding_shared_memory_is_reported_first():
 
 def _nothing_is_told(trace, result):
     causes = explain(result, trace).causes
-    _check_bounds(causes)
+    check_bounds(causes)
     return all(one.gain is None or one.gain.share.mean < 0.01 for one in causes)
 
 
@@ -123,6 +123,15 @@ def test_what_costs_nothing_wins_nothing():
     (trace, result), (_, aligned) = (_simulated("saxpy", "tesla-v100", offset=by, **of) for by in (1, 0))
     assert abs(1 - aligned.kernel_time.mean / result.kernel_time.mean) < 0.01
     assert _nothing_is_told(trace, result)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gpu", ["tesla-v100", "h100"])
+def test_no_gain_exceeds_its_bound(gpu):
+    """Workloads with three or more causes each, at their default sizes."""
+    for workload in ("bfs", "gaussian", "gram_schmidt", "neighbours", "pointer_chase", "srad"):
+        trace, result = _simulated(workload, gpu)
+        check_bounds(explain(result, trace).causes)
 
 
 @pytest.fixture(scope="module")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ladders
 import pytest
+from test_gains import check_bounds
 
 import memsim
 from memsim.why import Cause, explain
@@ -59,7 +60,9 @@ def won(simulated, ladder, slow, fast):
 
 def reported(simulated, ladder, step):
     trace, result = simulated(ladder, step)
-    return [one for one in explain(result, trace).causes if one.gain is not None]
+    causes = explain(result, trace).causes
+    check_bounds(causes)
+    return [one for one in causes if one.gain is not None]
 
 
 @pytest.mark.parametrize(("ladder", "slow", "fast", "cause"), TOLD)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from memsim.jit.compiled import loop
 from memsim.sources.describe.waiting import WAITING_STATE
-from memsim.sources.mixes import MIX_FIELDS, mix_number
+from memsim.sources.mixes import mix_number
 from memsim.sources.rows import GAP, OFF_CRITICAL_PATH, charge
 from memsim.trace.schema import INSTRUCTION_CLASSES
 
@@ -17,7 +16,7 @@ COUNTS = WAITING_STATE  # columns of a warp's state: instructions since its last
 STATE_COLUMNS = COUNTS + N_CLASSES + 1
 
 
-@njit(cache=True)
+@loop
 def issue(state, bits, warps, counts, chains):
     """Charge every active warp with instructions, i8 [N_CLASSES + 1]: so many chains of dependent ones."""
     for r in range(len(warps)):
@@ -27,7 +26,7 @@ def issue(state, bits, warps, counts, chains):
                 state[warps[r], COUNTS + k] += counts[k]
 
 
-@njit(cache=True)
+@loop
 def issue_chain(state, bits, warps, count, chain):
     """Charge every active warp with instructions of no class whose longest chain of dependent ones is known."""
     for r in range(len(warps)):
@@ -37,14 +36,15 @@ def issue_chain(state, bits, warps, count, chain):
             state[warps[r], COUNTS + UNKNOWN] += count
 
 
-@njit(cache=True)
-def enter_mixes(rows, first, last, state, mixes):
+@loop
+def enter_mixes(rows, first, last, state, mixes, fields, before):
     """Give rows ``first`` to ``last`` of the log, each the newest of its warp, the mix of their gaps.
 
-    Neighbouring warps have mostly issued the same, which is looked up once.
+    Neighbouring warps have mostly issued the same, which is looked up once. Scratch: `fields` i8 [MIX_FIELDS], zeros,
+    and `before` i8 [N_CLASSES + 1].
     """
-    fields, number = np.zeros(MIX_FIELDS, np.int64), np.int64(0)
-    before = np.full(N_CLASSES + 1, -1, np.int64)
+    number = np.int64(0)
+    before[:] = -1
     chain_before = np.int64(-1)
     for i in range(first, last):
         row = rows[i]

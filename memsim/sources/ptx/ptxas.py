@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from memsim.gpu.architecture import capability_number
 from memsim.gpu.config import GPU
 
 _ENTRY = re.compile(r"Compiling entry function '(\w+)'.*?Used (\d+) registers([^\n]*)", re.DOTALL)
@@ -72,5 +73,5 @@ def kernel_name(mangled: str) -> str:
 
 def architecture(gpu: GPU) -> int:
     """The number of a GPU's architecture: 86 for compute capability 8.6, that of sm_86."""
-    major, minor = gpu.compute_capability.split(".")
-    return 10 * int(major) + int(minor)
+    major, minor = capability_number(gpu.compute_capability)
+    return 10 * major + minor

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from memsim.capture.libraries import NATIVE
+from memsim.capture.library_build import NATIVE
 
 PROGRAMS = Path(__file__).parent / "programs"
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from memsim.capture.fatbin import section
-from memsim.capture.libraries import NATIVE
+from memsim.capture.library_build import NATIVE
 from memsim.capture.python.environment import CHILD
 
 PTX = ".version 8.0\n.target sm_80\n.address_size 64\n.visible .entry k() { ret; }\n"

@@ -39,6 +39,7 @@ struct State {
   Status fault = status::success;
   std::map<int, size_t> limits;
   bool is_running = false;  // a launch that waits for the host
+  bool is_undisturbed = false;  // since the last launch, no copy and no call of the host
 
   // memory.cpp
   Arena* arena = nullptr;

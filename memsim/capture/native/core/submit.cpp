@@ -22,6 +22,7 @@ struct Execution {
   }
   Status operator()(const Copy& copy) const {
     finish_launch();
+    state().is_undisturbed = false;
     uint64_t start = start_of(stream), ns = copy_ns(copy);
     Status result = run_copy(copy);
     finish(stream, start, ns);
@@ -94,6 +95,7 @@ Status check(const Operation& operation) { return std::visit(Check{}, operation)
 Status execute(Stream& stream, const Operation& operation) {
   if (const auto* call = std::get_if<HostCall>(&operation)) {
     // Without the lock: the function may wait for another thread that calls CUDA.
+    state().is_undisturbed = false;
     if (call->function) call->function(call->data);
     if (call->with_status) call->with_status(state().fault);
     return status::success;

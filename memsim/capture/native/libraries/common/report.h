@@ -8,7 +8,7 @@
 
 namespace standin {
 
-// Facts about the library that is linked; memsim/capture/libraries.py has them.
+// Facts about the library that is linked; memsim/capture/library_build.py has them.
 struct LibraryFacts {
     const char* title;  // as users know it: "cuBLAS"
     int not_supported;  // the status that the library returns for a function it lacks
