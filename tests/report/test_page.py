@@ -29,8 +29,8 @@ from memsim.report.page.source import sources
 from memsim.report.page.write import render
 from memsim.report.sheet import Sheet
 from memsim.report.style import styled
-from memsim.why import Explanation
-from memsim.why.explanation import Gain
+from memsim.why import Bottleneck
+from memsim.why.bottleneck import Gain
 from memsim.why.finding import Cause, Finding
 
 HOSTILE = "</title><script>alert(1)</script><img src=x onerror=alert(1)>\"'"
@@ -105,7 +105,7 @@ def _cause(cause, lines, gain):
     places = tuple(
         Finding(cause, f"spmv.py:{line}", "load y[ind]", "y", 0.1, 0.1, "evidence", "advice") for line in lines
     )
-    return Explanation(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
+    return Bottleneck(cause, places, 0.9, 0.8, Gain("order", Sample(np.full(8, gain)), 0.8))
 
 
 def test_lines_tell_what_can_be_won_there(result):

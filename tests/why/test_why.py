@@ -22,14 +22,13 @@ from memsim.report.document import document
 from memsim.report.why import why_text
 from memsim.sources.describe import Constant
 from memsim.support.errors import InputError
-from memsim.why import Cause, explain, explanations, regime
-from memsim.why.findings import gpu_of
+from memsim.why import Cause, explain, find_bottlenecks, regime
+from memsim.why.bottlenecks import gpu_of
 from memsim.why.lanes import conflicts
 from memsim.why.parts import bound_by
-from memsim.why.place import kernel_file
 from memsim.why.regime import too_few_warps
 from memsim.why.reuse import median_lines
-from memsim.why.site import sites
+from memsim.why.site import kernel_file, sites
 from memsim.why.trees import of_few_elements
 from memsim.why.work import ResultWork
 
@@ -77,11 +76,11 @@ def _result(name, gpu="tesla-v100", **parameters):
 
 def _causes(result):
     """Of accesses that are wrong, most in excess first."""
-    return [one.cause for one in explanations(result) if one.cause not in OF_NO_ACCESS]
+    return [one.cause for one in find_bottlenecks(result) if one.cause not in OF_NO_ACCESS]
 
 
 def _of(result, cause):
-    (found,) = (one for one in explanations(result) if one.cause is cause)
+    (found,) = (one for one in find_bottlenecks(result) if one.cause is cause)
     return found
 
 
@@ -197,7 +196,7 @@ def test_regime_is_that_of_estimate_from_trace():
 
 def test_text_and_json_say_the_same(tmp_path):
     result = _result("transpose", n=512, variant="tiled")
-    one, *others = explanations(result)
+    one, *others = find_bottlenecks(result)
     (only,) = one.findings
     assert only.evidence == "32.0 passes per warp instruction; 1.0 would suffice"
     text = why_text(result)
@@ -264,7 +263,7 @@ def test_constants_use_load_store_unit_without_own_unit(gpu, own_unit):
 
 def test_files_without_profiles_are_refused():
     with pytest.raises(InputError, match=r"ops\.profile is missing; run the trace again"):
-        explanations(RunResult(synthetic.spmv(2)))
+        find_bottlenecks(RunResult(synthetic.spmv(2)))
     assert document(RunResult(synthetic.spmv(2)))["findings"] is None
 
 
@@ -276,7 +275,7 @@ def test_findings_without_access_are_in_kernels_file(faultless, file, wanted):
 
 def test_another_trace_is_refused_without_findings_too(faultless):
     other = memsim.trace("saxpy", n=1024, blocks="all")
-    assert explanations(faultless) == []
+    assert find_bottlenecks(faultless) == []
     with pytest.raises(InputError, match="digest is .*give the trace that was run"):
         explain(faultless, other)
 
