@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memsim.analysis.result import RunResult
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
-    from memsim.why import Explanation
+    from memsim.why import Bottleneck
 
 UNREACHED = 3  # exit code: --until was not reached
 LONG_SECONDS = 60  # a run whose result one would rather not make again
@@ -172,7 +172,7 @@ def run(
 
 def _print_result(
     result: RunResult,
-    causes: Callable[[], Sequence[Explanation] | None],
+    causes: Callable[[], Sequence[Bottleneck] | None],
     error: ModelError | None,
     stored: Path | None,
     format: str,

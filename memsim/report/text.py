@@ -16,7 +16,7 @@ from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 
 if TYPE_CHECKING:
     from memsim.studies.uncertain import ModelError
-    from memsim.why import Explanation
+    from memsim.why import Bottleneck
 
 _MEANING = {
     Convention.model: "hit: the data was there; a merge with a fetch under way is none",
@@ -35,7 +35,7 @@ def output(
     *,
     method: str = Method.t,
     by: str = Grouping.load,
-    causes: Callable[[], Sequence[Explanation] | None] = lambda: None,
+    causes: Callable[[], Sequence[Bottleneck] | None] = lambda: None,
     error: ModelError | None = None,
     notes: Sequence[str] = (),
 ) -> CommandOutput:

@@ -185,7 +185,8 @@ class _Coalescer:
     def _add_partings(self, chunk: Chunk, out: np.ndarray) -> None:
         """Keep the column of partings from the first one on, where the GPU issues both sides of a branch at once.
 
-        A repair moves lanes and waits, and lanes part where they did before it. A parting's first row waits for all.
+        A what-if transform moves lanes and waits, and lanes part where they did before it. A parting's first row waits
+        for all.
         """
         found = np.zeros(len(chunk.op), PARTING)
         if self._interleaved and (chunk.flags & Flag.turn).any():
@@ -203,7 +204,7 @@ class _Coalescer:
             self._columns["partings"].append(found)
 
     def _rows_before(self, chunk: Chunk) -> np.ndarray:
-        """What partings are found by, before a repair: accesses, what they answer among, waits by class."""
+        """What partings are found by, before a transform: accesses, what they answer among, waits by class."""
         rows = np.zeros(len(chunk.op), INSTRUCTION)
         answers = np.full(NO_OP + 1, NOTHING, rows["answers"].dtype)
         answers[: len(self._rules)] = self._rules["answers"]

@@ -89,7 +89,7 @@ def test_report_writes_a_page_of_the_kernels(file, tmp_path):
     assert "added" in page.read_text() and "halved" in page.read_text()
 
 
-def test_an_output_that_exists_is_refused_before_anything_runs(folder, file):
+def test_output_that_exists_is_refused_before_anything_runs(folder, file):
     refused = call("profile", folder, "--gpu", GPU, "-o", file)
     assert refused.exit_code == 2 and "exists; give --force" in refused.output
     assert "replaying" not in refused.output

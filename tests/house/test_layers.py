@@ -69,6 +69,6 @@ def test_only_the_jit_room_imports_numba(path):
             assert not [name for name in names if name.split(".")[0] in ("numba", "llvmlite")]
 
 
-def test_the_reference_model_is_independent_of_the_compiled_engine():
+def test_reference_model_is_independent_of_compiled_engine():
     for path in (PACKAGE / "reference").glob("*.py"):
         assert _imported(path) <= {"gpu", "trace", "reference"}, path

@@ -18,9 +18,9 @@ from memsim.report.style import styled
 from memsim.studies import StudyTrials
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
-from memsim.why import Explanation, explained, explanations
+from memsim.why import Bottleneck, find_bottlenecks, has_profiles
 
-Causes = Mapping[str, Sequence[Explanation]]
+Causes = Mapping[str, Sequence[Bottleneck]]
 
 
 def write_page(
@@ -67,10 +67,10 @@ def render(results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials],
     return _environment().get_template("page.html.j2").render(content)
 
 
-def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Explanation] | None:
-    if label in causes or not explained(result):
+def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Bottleneck] | None:
+    if label in causes or not has_profiles(result):
         return causes.get(label)
-    return explanations(result)
+    return find_bottlenecks(result)
 
 
 def _title(result: RunResult) -> str:

@@ -1,4 +1,4 @@
-"""What a repair is, and a trace that is repaired while it is read."""
+"""What a transform is, and a trace that is transformed while it is read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from memsim.gpu.config import GPU
 from memsim.trace.reader import Trace
 from memsim.trace.schema import MIX, Chunk, LaunchShape, RepairedChunk, StaticOp
 
-BLOCK_ROWS = 1 << 16  # rows of whole blocks that are repaired together, where blocks are not longer
+BLOCK_ROWS = 1 << 16  # rows of whole blocks that are transformed together, where blocks are not longer
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ Change = Callable[[Blocks], Chunk]
 
 
 @dataclass(frozen=True)
-class Repair:
+class Transform:
     """One what-if transform of a trace.
 
     Attributes:
@@ -69,17 +69,17 @@ class Repair:
         values: dict[str, Any] = {field.name: getattr(trace, field.name) for field in fields(Trace)}
         values |= {"launch": launch, "ops": trace.ops + self.more_ops, "unproven": None}
         values["issue"] = replace(trace.issue, mixes=np.concatenate([trace.issue.mixes, self.more_mixes]))
-        return RepairedTrace(**values, change=self.change), machine
+        return TransformedTrace(**values, change=self.change), machine
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RepairedTrace(Trace):
-    """A trace that is repaired as it is read."""
+class TransformedTrace(Trace):
+    """A trace that is transformed as it is read."""
 
     change: Callable[[Trace], Change] = lambda _: lambda blocks: blocks.chunk
 
     def chunks(self, max_instructions: int = BLOCK_ROWS) -> Iterator[Chunk]:
-        """Whole blocks, repaired."""
+        """Whole blocks, transformed."""
         change = self.change(self)
         for blocks in whole_blocks(self, max_instructions):
             yield RepairedChunk(**vars(change(blocks)), before=blocks.chunk)

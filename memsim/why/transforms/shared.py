@@ -10,18 +10,18 @@ from memsim.trace.coalescing_rules import SECTOR_BYTES
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Space
-from memsim.why.repairs.banks import distinct_rank
-from memsim.why.repairs.repair import Blocks, Change, Repair
+from memsim.why.transforms.banks import distinct_rank
+from memsim.why.transforms.transform import Blocks, Change, Transform
 
 
-def kept_by_block(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
+def keep_in_shared_memory(trace: Trace, ops: tuple[int, ...], name: str) -> Transform:
     """What a block has loaded once comes from shared memory when it asks again."""
     twins = tuple(replace(trace.ops[op], space=Space.shared) for op in ops)
 
-    def made(repaired: Trace) -> Change:
-        twin = np.arange(len(repaired.ops))
-        twin[list(ops)] = len(repaired.ops) - len(twins) + np.arange(len(twins))
-        width = np.array([op.width for op in repaired.ops], np.int64)
+    def made(transformed: Trace) -> Change:
+        twin = np.arange(len(transformed.ops))
+        twin[list(ops)] = len(transformed.ops) - len(twins) + np.arange(len(twins))
+        width = np.array([op.width for op in transformed.ops], np.int64)
 
         def change(blocks: Blocks) -> Chunk:
             rows = blocks.rows_of(ops)
@@ -35,7 +35,7 @@ def kept_by_block(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
 
         return change
 
-    return Repair(f"the data of {name} that a block loads again kept in shared memory", change=made, more_ops=twins)
+    return Transform(f"the data of {name} that a block loads again kept in shared memory", change=made, more_ops=twins)
 
 
 def sectors_of_blocks(block: np.ndarray, addresses: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""A class name means one thing in all of memsim, and names that have changed are still found."""
+"""Names: a class name is unique, old names are still found, a test name is short, and helpers of tests have a room."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import pytest
 from places import ROOT
 
 from memsim.support.deprecated import RENAMED
+
+MOST_WORDS = 8
 
 
 def test_class_names_are_unique():
@@ -29,3 +31,20 @@ def test_old_names_are_the_new_ones(package):
     for old, new in RENAMED[package].items():
         with pytest.warns(DeprecationWarning, match=new):
             assert getattr(module, old) is getattr(module, new)
+
+
+def test_test_names_have_eight_words_at_most():
+    long = []
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if (
+                isinstance(node, ast.FunctionDef)
+                and node.name.startswith("test_")
+                and node.name.count("_") > MOST_WORDS
+            ):
+                long.append(f"{path.relative_to(ROOT)}:{node.lineno}: {node.name}")
+    assert not long, "say the behaviour in eight words, without articles"
+
+
+def test_root_of_tests_has_no_helpers():
+    assert {path.name for path in (ROOT / "tests").glob("*.py")} <= {"conftest.py", "test_interactive.py"}

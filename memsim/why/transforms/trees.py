@@ -7,7 +7,7 @@ import numpy as np
 from memsim.trace.lanes import without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Flag
-from memsim.why.repairs.repair import Blocks, Change, Repair
+from memsim.why.transforms.transform import Blocks, Change, Transform
 
 
 def after_first_barrier(blocks: Blocks) -> np.ndarray:
@@ -18,7 +18,7 @@ def after_first_barrier(blocks: Blocks) -> np.ndarray:
     return np.asarray(before[1:] > first[blocks.warp])
 
 
-def one_tree_for_two() -> Repair:
+def join_trees() -> Transform:
     """Every other block ends at its first barrier, as if the one before it added up for both."""
 
     def made(trace: Trace) -> Change:
@@ -31,4 +31,4 @@ def one_tree_for_two() -> Repair:
 
         return change
 
-    return Repair("the work after the first barrier done by one block for two", change=made)
+    return Transform("the work after the first barrier done by one block for two", change=made)

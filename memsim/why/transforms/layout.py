@@ -14,20 +14,22 @@ from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses
 from memsim.trace.line_numbers import LineNumbers
 from memsim.trace.reader import Trace
 from memsim.trace.schema import ArrayInfo, Chunk
-from memsim.why.repairs.repair import Blocks, Repair, whole_blocks
+from memsim.why.transforms.transform import Blocks, Transform, whole_blocks
 
 _APART = 1 << 21  # bytes: new places begin at a multiple, behind all arrays; a page of the largest in use
 _REACH = 1 << 32  # bytes: lanes of an instruction lie less than so far apart
 
 
-def laid_out(trace: Trace, ops: tuple[int, ...], name: str) -> Repair | None:
+def lay_out_array(trace: Trace, ops: tuple[int, ...], name: str) -> Transform | None:
     """The arrays of some ops, in the order in which these ask for them; None: too large for a trace's lanes, or of
     accesses whose array is not known."""
     if any(trace.ops[op].array < 0 for op in ops):
         return None
     if _room(trace, ops) + sum(array.bytes for array in _arrays(trace, ops)) > _REACH:
         return None
-    return Repair(f"{name} laid out in the order in which lanes request it", change=lambda trace: _Layout(trace, ops))
+    return Transform(
+        f"{name} laid out in the order in which lanes request it", change=lambda trace: _Layout(trace, ops)
+    )
 
 
 def _arrays(trace: Trace, ops: tuple[int, ...]) -> list[ArrayInfo]:

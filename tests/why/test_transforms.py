@@ -1,4 +1,4 @@
-"""Repairs change what they are for and nothing else."""
+"""Transforms change what they are for and nothing else."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from memsim.trace.coalesce import coalesce
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.schema import MOST_MIXES, NO_OP, Flag, KnownWaits, OpKind
 from memsim.why import Cause
-from memsim.why.repairs import repairs
-from memsim.why.repairs.repair import RepairedTrace, whole_blocks
+from memsim.why.transforms import find_transforms
+from memsim.why.transforms.transform import TransformedTrace, whole_blocks
 
 
 def _trace(name="transpose", **parameters):
@@ -40,7 +40,7 @@ def _op(trace, text):
 
 def _repaired(trace, cause, ops, which=0):
     gpu = memsim.load_gpu("tesla-v100")
-    return repairs(cause, trace, ops, gpu)[which].of(trace, gpu)[0]
+    return find_transforms(cause, trace, ops, gpu)[which].of(trace, gpu)[0]
 
 
 def in_one_block(t: Thread, a, counts):
@@ -102,20 +102,20 @@ def traced_once(name):
 
 @pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.name)
 @pytest.mark.parametrize("name", TRACES)
-def test_repairs_do_not_depend_on_how_many_blocks_are_read_at_once(name, cause, monkeypatch):
+def test_transforms_do_not_depend_on_blocks_per_chunk(name, cause, monkeypatch):
     """Of all ops, and of each by itself (in a quick run, of the last one)."""
-    trace, gpu, chunks = traced_once(name), memsim.load_gpu("tesla-v100"), RepairedTrace.chunks
+    trace, gpu, chunks = traced_once(name), memsim.load_gpu("tesla-v100"), TransformedTrace.chunks
     every = tuple(range(len(trace.ops)))
     for ops, rows in [(every, 1), (every, 100), *(((op,), 1) for op in every[-cases(len(every), 1) :])]:
-        for repair in repairs(cause, trace, ops, gpu):
-            fixed = repair.of(trace, gpu)[0]
+        for transform in find_transforms(cause, trace, ops, gpu):
+            fixed = transform.of(trace, gpu)[0]
             whole = coalesce(fixed, gpu)
             with monkeypatch.context() as patch:
-                patch.setattr(RepairedTrace, "chunks", lambda self, _, rows=rows: chunks(self, rows))
+                patch.setattr(TransformedTrace, "chunks", lambda self, _, rows=rows: chunks(self, rows))
                 parts = coalesce(fixed, gpu)
             for column in dataclasses.fields(whole):
                 values = getattr(parts, column.name), getattr(whole, column.name)
-                assert np.array_equal(*values), (repair.text, ops, rows, column.name)
+                assert np.array_equal(*values), (transform.text, ops, rows, column.name)
 
 
 USES = "ld.global.u32 %r6, [%rd3]; add.u32 %r7, %r6, 1; st.global.u32 [%rd3], %r7;"
@@ -124,13 +124,13 @@ TWO_SIDES = f"{USES * 6} @%p1 bra $other; {USES * 6} bra $end; $other: {USES} $e
 
 @pytest.mark.parametrize("cause", Cause, ids=lambda cause: cause.name)
 def test_lanes_part_where_they_did(cause, tmp_path):
-    """Else what a repair wins would be lost by sides in turn: it waits for fewer loads, or lanes are others."""
+    """Else what a transform wins would be lost by sides in turn: it waits for fewer loads, or lanes are others."""
     trace, gpu = traced(TWO_SIDES, tmp_path), memsim.load_gpu("tesla-v100")
     before = coalesce(trace, gpu).partings
     assert before["join"].any()
-    for repair in repairs(cause, trace, tuple(range(len(trace.ops))), gpu):
-        after = coalesce(repair.of(trace, gpu)[0], gpu)
-        assert np.array_equal(after.partings, before), repair.text
+    for transform in find_transforms(cause, trace, tuple(range(len(trace.ops))), gpu):
+        after = coalesce(transform.of(trace, gpu)[0], gpu)
+        assert np.array_equal(after.partings, before), transform.text
         assert not after.instructions["wait_long"][before["join"] > 0].any()
 
 
@@ -154,7 +154,7 @@ def test_whole_blocks_are_the_trace():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_scattered_lanes_are_coalesced_and_no_more_bytes_are_in_use(which):
+def test_scattered_lanes_are_coalesced_within_same_bytes(which):
     trace, gpu = _trace(), memsim.load_gpu("tesla-v100")
     store = _op(trace, "b[")
     fixed = _repaired(trace, Cause.scattered, (store,), which)
@@ -196,7 +196,7 @@ def test_both_sides_of_a_branch_become_one_access():
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_atomics_are_merged_and_every_address_is_still_added_to(which):
+def test_merged_atomics_still_reach_every_address(which):
     trace = _trace("histogram", n=1 << 12, bins=8, grid=4)
     op = _op(trace, "counts")
     before, after = _lanes(trace, op), _lanes(_repaired(trace, Cause.contended, (op,), which), op)
@@ -207,15 +207,15 @@ def test_atomics_are_merged_and_every_address_is_still_added_to(which):
 
 @pytest.mark.parametrize("gpu, known", [("tesla-v100", 1), ("a100", 0), ("h100", 0), ("rtx3080", 0)])
 def test_addresses_are_spread_where_they_are_not_yet(gpu, known):
-    assert len(repairs(Cause.channels, _trace(), (0,), memsim.load_gpu(gpu))) == known
+    assert len(find_transforms(Cause.channels, _trace(), (0,), memsim.load_gpu(gpu))) == known
 
 
-def test_accesses_of_no_known_array_are_of_memory_and_keep_their_layout():
+def test_accesses_outside_arrays_keep_their_layout():
     trace, gpu = _trace(), memsim.load_gpu("tesla-v100")
     trace = dataclasses.replace(trace, ops=tuple(dataclasses.replace(op, array=-1) for op in trace.ops))
-    (dealt,) = repairs(Cause.scattered, trace, (0, 1), gpu)
+    (dealt,) = find_transforms(Cause.scattered, trace, (0, 1), gpu)
     assert dealt.text == "a block's accesses to memory assigned to its lanes in address order"
-    assert repairs(Cause.misaligned, trace, (0, 1), gpu) == []
+    assert find_transforms(Cause.misaligned, trace, (0, 1), gpu) == []
     assert (_repaired(trace, Cause.exchange, (0,)).n_blocks, coalesce(dealt.of(trace, gpu)[0], gpu).n_ops) == (4, 2)
 
 
@@ -239,7 +239,7 @@ def list_or_array(chain: bool = True) -> Launch:
 
 
 @pytest.mark.parametrize("chain", [True, False])
-def test_a_chain_of_loads_is_not_loaded_ahead_however_regular(chain):
+def test_regular_chain_of_loads_is_not_prefetched(chain):
     trace = memsim.trace(list_or_array, chain=chain, blocks="all")
     load = _op(trace, "following")
     later = _repaired(trace, Cause.latency, (load,))
@@ -273,10 +273,10 @@ def halved(both: bool = False) -> Launch:
 
 
 @pytest.mark.parametrize(("both", "kept"), [(False, 1), (True, 2)])
-def test_barriers_between_accesses_of_one_warp_are_left_out(both, kept):
+def test_barriers_between_accesses_of_one_warp_are_removed(both, kept):
     trace = memsim.trace(halved, both=both, blocks="all")
-    repaired = _repaired(trace, Cause.barriers, ())
-    for one, barriers in ((trace, 3), (repaired, kept)):
+    transformed = _repaired(trace, Cause.barriers, ())
+    for one, barriers in ((trace, 3), (transformed, kept)):
         flags = np.concatenate([chunk.flags for chunk in one.chunks()])
         assert np.count_nonzero(flags & Flag.barrier) == 3 * 4 * barriers
 
@@ -309,12 +309,12 @@ def turns(order: str = "01", syncs: int = 1) -> Launch:
 
 @pytest.mark.parametrize("syncs", [1, 2, 3])
 @pytest.mark.parametrize(("order", "kept"), [("01", [1]), ("001", [2]), ("0110", [1, 3]), ("00", [])])
-def test_between_two_warps_one_barrier_is_left_however_many_there_are(order, kept, syncs):
+def test_between_two_warps_one_barrier_stays(order, kept, syncs):
     """The first behind the accesses of the other warp."""
-    repaired = _repaired(memsim.trace(turns, order=order, syncs=syncs, blocks="all"), Cause.barriers, ())
+    transformed = _repaired(memsim.trace(turns, order=order, syncs=syncs, blocks="all"), Cause.barriers, ())
     expected = np.zeros(len(order) * syncs, bool)
     expected[[turn * syncs for turn in kept]] = True
-    (chunk,) = repaired.chunks()
+    (chunk,) = transformed.chunks()
     for first, end in itertools.pairwise(chunk.first_instruction):
         left = chunk.flags[first:end][chunk.op[first:end] == NO_OP] & Flag.barrier != 0
         assert left[: len(expected)].tolist() == expected.tolist()
@@ -337,15 +337,15 @@ def handed_back() -> Launch:
 
 
 @pytest.mark.parametrize("mixes", [None, MOST_MIXES // 2, MOST_MIXES // 2 + 1])
-def test_a_load_that_is_handed_over_leaves_a_shuffle_in_its_gap(mixes):
+def test_load_passed_by_shuffle_leaves_instruction_in_gap(mixes):
     """Of which the mix knows, where it knew the gap's others, unless there is no room for such mixes."""
     trace = memsim.trace(handed_back, blocks="all")
     if mixes:
         table = np.resize(trace.issue.mixes, mixes)  # of which the trace uses the first ones
         trace = dataclasses.replace(trace, issue=dataclasses.replace(trace.issue, mixes=table))
     loads = [op for op, of in enumerate(trace.ops) if of.kind is OpKind.load]
-    repaired = _repaired(trace, Cause.exchange, tuple(loads))
-    (was,), (now,) = trace.chunks(), repaired.chunks()
+    transformed = _repaired(trace, Cause.exchange, tuple(loads))
+    (was,), (now,) = trace.chunks(), transformed.chunks()
     handed = np.isin(was.op, loads)
     assert (now.op[handed] == NO_OP).all() and (now.gap == was.gap + handed).all()
     unknown = handed & (was.mix == 0) & (was.gap > 0)
@@ -353,7 +353,7 @@ def test_a_load_that_is_handed_over_leaves_a_shuffle_in_its_gap(mixes):
     room = 2 * len(trace.issue.mixes) <= MOST_MIXES
     assert (now.mix[~handed] == was.mix[~handed]).all()
     assert ((now.mix[handed] == 0) == (unknown[handed] | (not room))).all()
-    of_mix = repaired.issue.mixes
+    of_mix = transformed.issue.mixes
     shuffles = of_mix["count_shuffle"][now.mix].astype(int) - trace.issue.mixes["count_shuffle"][was.mix]
     assert (shuffles == (now.mix != was.mix) * room).all()
-    assert (repaired.issue.issued[now.mix] == now.gap)[now.mix > 0].all()
+    assert (transformed.issue.issued[now.mix] == now.gap)[now.mix > 0].all()

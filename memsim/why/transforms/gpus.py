@@ -9,13 +9,13 @@ from memsim.gpu.config import GPU
 from memsim.gpu.presets import override
 from memsim.support.errors import InputError
 from memsim.trace.schema import LaunchShape
-from memsim.why.repairs.repair import Repair
+from memsim.why.transforms.transform import Transform
 
 _TIMES = 8  # as large, a cache that holds what the present one evicts
 _FEW_REGISTERS = 16
 
 
-def larger(cache: str) -> Repair:
+def enlarge_cache(cache: str) -> Transform:
     """A cache of eight times the size: by its sets, where their hash allows that, else by its ways."""
 
     def machine(gpu: GPU) -> GPU:
@@ -28,18 +28,18 @@ def larger(cache: str) -> Repair:
         except InputError:  # so many sets cannot be
             return override(gpu, size | {f"{cache}.ways": present.ways * _TIMES})
 
-    return Repair(f"an {cache.upper()} of {_TIMES} times the size", machine=machine)
+    return Transform(f"an {cache.upper()} of {_TIMES} times the size", machine=machine)
 
 
-def spread(gpu: GPU) -> Repair | None:
+def hash_channels(gpu: GPU) -> Transform | None:
     """Channels and slices chosen by a hash that no stride camps on; None: they are."""
     if gpu.l2.slice_hash == gpu.dram.channel_hash == IndexHash.rotated:
         return None
     fields = {"l2.slice_hash": IndexHash.rotated.value, "dram.channel_hash": IndexHash.rotated.value}
-    return Repair("addresses spread over channels by a hash function", machine=lambda gpu: override(gpu, fields))
+    return Transform("addresses spread over channels by a hash function", machine=lambda gpu: override(gpu, fields))
 
 
-def more_blocks() -> Repair:
+def raise_occupancy() -> Transform:
     """As many resident blocks as there are warps for: neither registers nor shared memory nor their number limit."""
 
     def launch(shape: LaunchShape) -> LaunchShape:
@@ -48,4 +48,4 @@ def more_blocks() -> Repair:
     def machine(gpu: GPU) -> GPU:
         return override(gpu, {"sm.max_blocks": 64})
 
-    return Repair("as many blocks per SM as its warps allow", machine=machine, launch=launch)
+    return Transform("as many blocks per SM as its warps allow", machine=machine, launch=launch)

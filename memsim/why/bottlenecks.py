@@ -15,9 +15,9 @@ from memsim.analysis.result import RunResult
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.support.errors import InputError
 from memsim.why.atomics import contended
+from memsim.why.bottleneck import Bottleneck
 from memsim.why.coalescing import scattered
 from memsim.why.exchange import exchanged
-from memsim.why.explanation import Explanation
 from memsim.why.finding import LEAST_EXCESS, Cause, Finding
 from memsim.why.lanes import conflicts, divergent
 from memsim.why.parts import bound_by, busiest, busy
@@ -29,18 +29,18 @@ from memsim.why.skew import skewed
 _FEW = 10  # a place that costs less than a tenth of its cause's worst is not reported
 
 
-def explained(result: RunResult) -> bool:
+def has_profiles(result: RunResult) -> bool:
     """Whether the result holds what findings rest on."""
     return "executed" in result.trials.about and all("profile" in op for op in result.trials.ops)
 
 
-def explanations(result: RunResult) -> list[Explanation]:
+def find_bottlenecks(result: RunResult) -> list[Bottleneck]:
     """The causes worth reporting, each with its places, the largest attributable share first; nothing is replayed.
 
     Raises:
         InputError: the file is of a version before 1.2 and does not hold what each op asks for.
     """
-    if not explained(result):
+    if not has_profiles(result):
         raise InputError("the results file", "ops.profile", "is missing; run the trace again with this version")
     gpu, parts, places = gpu_of(result), busy(result), []
     by_cause: dict[Cause, list[Finding]] = {}
@@ -53,10 +53,10 @@ def explanations(result: RunResult) -> list[Explanation]:
     for one in bound_by(result, places):
         by_cause.setdefault(one.cause, []).append(one)
     groups = [_bounded(cause, group, parts) for cause, group in by_cause.items()]
-    return sorted((one for one in groups if one.excess >= LEAST_EXCESS), key=Explanation.rank)
+    return sorted((one for one in groups if one.excess >= LEAST_EXCESS), key=Bottleneck.rank)
 
 
-def _bounded(cause: Cause, group: list[Finding], parts: dict[str, float]) -> Explanation:
+def _bounded(cause: Cause, group: list[Finding], parts: dict[str, float]) -> Bottleneck:
     """A cause's findings, the costliest first, within the upper bound."""
     left = {part: most - sum(one.saves.get(part, 0.0) for one in group) for part, most in parts.items()}
     bound = float(min(1.0, 1 - max(0.0, *left.values())))
@@ -64,7 +64,7 @@ def _bounded(cause: Cause, group: list[Finding], parts: dict[str, float]) -> Exp
     scale = min(1.0, bound / max(sum(one.cost for one in group), 1e-9))
     ranked = sorted((replace(one, cost=one.cost * scale) for one in group), key=lambda one: -one.cost)
     reported = tuple(one for one in ranked if one.cost >= ranked[0].cost / _FEW)
-    return Explanation(cause, reported, excess, bound)
+    return Bottleneck(cause, reported, excess, bound)
 
 
 def gpu_of(result: RunResult) -> GPU:

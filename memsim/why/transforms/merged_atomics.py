@@ -9,12 +9,12 @@ import numpy as np
 from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Space
-from memsim.why.repairs.repair import Blocks, Change, Repair
+from memsim.why.transforms.transform import Blocks, Change, Transform
 
 _SHARED_BYTES = 1 << 15  # of a block's own copy, over which addresses are folded
 
 
-def merged_by_warp(ops: tuple[int, ...]) -> Repair:
+def merge_atomics_by_warp(ops: tuple[int, ...]) -> Transform:
     """Of an instruction's lanes on one address, the first alone makes its atomic."""
 
     def change(blocks: Blocks) -> Chunk:
@@ -25,19 +25,19 @@ def merged_by_warp(ops: tuple[int, ...]) -> Repair:
             again[:, lane] = (addresses[:, :lane] == addresses[:, lane, None]).any(axis=1)
         return with_addresses(blocks.chunk, rows, np.where(again, IDLE, addresses))
 
-    return Repair("one atomic per address and warp", change=lambda _: change)
+    return Transform("one atomic per address and warp", change=lambda _: change)
 
 
-def merged_by_block(trace: Trace, ops: tuple[int, ...]) -> Repair:
+def merge_atomics_by_block(trace: Trace, ops: tuple[int, ...]) -> Transform:
     """A block makes one atomic an address; all others it makes in its own copy in shared memory.
 
     An instruction that is the block's first on some of its addresses stays with the lanes that are.
     """
     twins = tuple(replace(trace.ops[op], space=Space.shared) for op in ops)
 
-    def made(repaired: Trace) -> Change:
-        twin = np.arange(len(repaired.ops))
-        twin[list(ops)] = len(repaired.ops) - len(twins) + np.arange(len(twins))
+    def made(transformed: Trace) -> Change:
+        twin = np.arange(len(transformed.ops))
+        twin[list(ops)] = len(transformed.ops) - len(twins) + np.arange(len(twins))
 
         def change(blocks: Blocks) -> Chunk:
             rows = blocks.rows_of(ops)
@@ -52,7 +52,7 @@ def merged_by_block(trace: Trace, ops: tuple[int, ...]) -> Repair:
 
         return change
 
-    return Repair(
+    return Transform(
         "each block's atomics in shared memory, and one global atomic per address and block",
         change=made,
         more_ops=twins,

@@ -9,12 +9,12 @@ import numpy as np
 from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses
 from memsim.trace.reader import Trace
 from memsim.trace.schema import MOST_MIXES, Chunk
-from memsim.why.repairs.barriers import without_idle_barriers
-from memsim.why.repairs.repair import Blocks, Repair
-from memsim.why.repairs.shared import sectors_of_blocks
+from memsim.why.transforms.barriers import without_idle_barriers
+from memsim.why.transforms.shared import sectors_of_blocks
+from memsim.why.transforms.transform import Blocks, Transform
 
 
-def handed_over(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
+def pass_by_shuffle(trace: Trace, ops: tuple[int, ...], name: str) -> Transform:
     """Loads of what their own block stored, and these stores, are left out: registers hold it, a shuffle hands it on.
 
     So are the barriers that have nothing left to order.
@@ -40,7 +40,7 @@ def handed_over(trace: Trace, ops: tuple[int, ...], name: str) -> Repair:
         return without_idle_barriers(blocks, with_addresses(shuffled, left_out, idle))
 
     text = f"the data of {name} that a block reads back kept in registers"
-    return Repair(text, change=lambda _: change, more_mixes=more_mixes)
+    return Transform(text, change=lambda _: change, more_mixes=more_mixes)
 
 
 def _and_a_shuffle(mixes: np.ndarray) -> np.ndarray:

@@ -11,14 +11,14 @@ from memsim.trace.lanes import IDLE, LANES, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import NO_OP, NO_WAIT, Chunk, Flag, KnownWaits, LoadClass
 from memsim.trace.scoreboards import waits_for_long
-from memsim.why.repairs.compact import executions
-from memsim.why.repairs.repair import Blocks, Change, Repair, whole_blocks
+from memsim.why.transforms.merged_branches import executions
+from memsim.why.transforms.transform import Blocks, Change, Transform, whole_blocks
 
 AHEAD = 4  # loads
 TOGETHER = 4  # shared accesses of which one is left
 
 
-def loads_ahead() -> Repair:
+def load_ahead() -> Transform:
     """A warp waits for loads four before those that it waits for now, as if a loop's next four were under way.
 
     What stands in front of an access whose address loaded data decides waits as before, and so does a warp's first
@@ -34,7 +34,7 @@ def loads_ahead() -> Repair:
         by_count = trace.issue.dependence is KnownWaits.scoreboard
         return partial(_later_counts if by_count else _fewer_sequences, by_data)
 
-    return Repair(f"{AHEAD} more loads of each warp in flight", change=made)
+    return Transform(f"{AHEAD} more loads of each warp in flight", change=made)
 
 
 def _later_counts(by_data: np.ndarray, blocks: Blocks) -> Chunk:
@@ -90,7 +90,7 @@ def _decided_by_data(trace: Trace) -> np.ndarray:
     return np.asarray(waits_for_data | (irregular > executed / 2))
 
 
-def joined(ops: tuple[int, ...]) -> Repair:
+def widen_accesses(ops: tuple[int, ...]) -> Transform:
     """One of four shared accesses of a warp by an op is made: those of results kept four at a time in registers."""
 
     def change(blocks: Blocks) -> Chunk:
@@ -99,10 +99,10 @@ def joined(ops: tuple[int, ...]) -> Repair:
         saved = rows[nth % TOGETHER != 0]
         return with_addresses(blocks.chunk, saved, np.full((len(saved), LANES), IDLE, np.int64))
 
-    return Repair(f"one shared-memory access instead of {TOGETHER}", change=lambda _: change)
+    return Transform(f"one shared-memory access instead of {TOGETHER}", change=lambda _: change)
 
 
-def copied_directly(ops: tuple[int, ...]) -> Repair:
+def copy_asynchronously(ops: tuple[int, ...]) -> Transform:
     """Stores to shared memory of what was loaded just before are left out; the next barrier waits for the loads."""
 
     def change(blocks: Blocks) -> Chunk:
@@ -117,4 +117,4 @@ def copied_directly(ops: tuple[int, ...]) -> Repair:
         waits[barriers[after[own]]] = 0
         return without(replace(chunk, wait_long=waits), copies)
 
-    return Repair("asynchronous copies to shared memory", change=lambda _: change)
+    return Transform("asynchronous copies to shared memory", change=lambda _: change)

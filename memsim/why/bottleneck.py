@@ -10,16 +10,16 @@ from memsim.why.finding import LEAST_EXCESS, Cause, Finding
 
 @dataclass(frozen=True)
 class Gain:
-    """What a replay of the repaired trace, or on the repaired machine, saved.
+    """What a replay of the transformed trace, or on the transformed machine, saved.
 
     Attributes:
-        repair: the change, in words that follow "with".
+        transform: the change, in words that follow "with".
         share: of the kernel's time, trial by trial, each compared with the original trial of the same draws.
         bound: share of the kernel's time that a replay without any waiting would save: the busiest part of the GPU
             still has its work to do. Never less than the mean of `share`.
     """
 
-    repair: str
+    transform: str
     share: Sample
     bound: float
 
@@ -31,7 +31,7 @@ class Gain:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Bottleneck:
     """One cause.
 
     Attributes:
@@ -50,14 +50,14 @@ class Explanation:
     bound: float
     gain: Gain | None = None
 
-    def replayed(self, gain: Gain) -> Explanation:
+    def replayed(self, gain: Gain) -> Bottleneck:
         """The same cause with a replay's gain and its bound, within which the findings share their costs."""
         scale = min(1.0, gain.bound / max(sum(one.excess for one in self.findings), 1e-9))
         findings = tuple(replace(one, cost=one.excess * max(scale, 0.0)) for one in self.findings)
         return replace(self, findings=findings, gain=gain, bound=gain.bound)
 
     @property
-    def at_stake(self) -> float:
+    def expected_saving(self) -> float:
         """The share of the time that it is expected to save: as predicted, else the attributable share within the
         bound."""
         return min(self.excess, self.bound) if self.gain is None else self.gain.share.mean
@@ -66,4 +66,4 @@ class Explanation:
         """A key that sorts: causes whose replay is faster, causes without a replay, causes whose replay is hardly
         faster; each by its expected saving; among equals, root causes before their consequences."""
         rank = 1 if self.gain is None else 0 if self.gain.share.mean >= LEAST_EXCESS else 2
-        return rank, -round(self.at_stake, 2), list(Cause).index(self.cause)
+        return rank, -round(self.expected_saving, 2), list(Cause).index(self.cause)

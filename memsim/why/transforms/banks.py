@@ -10,10 +10,10 @@ import numpy as np
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, Space
-from memsim.why.repairs.repair import Blocks, Change, Repair
+from memsim.why.transforms.transform import Blocks, Change, Transform
 
 
-def no_conflicts(ops: tuple[int, ...]) -> Repair:
+def spread_over_banks(ops: tuple[int, ...]) -> Transform:
     """Accesses of some ops without conflicts."""
 
     def made(trace: Trace) -> Change:
@@ -27,7 +27,7 @@ def no_conflicts(ops: tuple[int, ...]) -> Repair:
 
         return change
 
-    return Repair("each lane's word in a bank of its own", change=made)
+    return Transform("each lane's word in a bank of its own", change=made)
 
 
 def distinct_rank(addresses: np.ndarray) -> np.ndarray:

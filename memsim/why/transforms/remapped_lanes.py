@@ -6,10 +6,10 @@ import numpy as np
 
 from memsim.trace.lanes import IDLE, lane_addresses, with_addresses
 from memsim.trace.schema import Chunk
-from memsim.why.repairs.repair import Blocks, Repair
+from memsim.why.transforms.transform import Blocks, Transform
 
 
-def dealt(ops: tuple[int, ...], name: str) -> Repair:
+def remap_lanes(ops: tuple[int, ...], name: str) -> Transform:
     """The same accesses of a block by one op, neighbours to neighbouring lanes."""
 
     def change(blocks: Blocks) -> Chunk:
@@ -25,4 +25,4 @@ def dealt(ops: tuple[int, ...], name: str) -> Repair:
         addresses[active] = moved
         return with_addresses(blocks.chunk, rows, addresses)
 
-    return Repair(f"a block's accesses to {name} assigned to its lanes in address order", change=lambda _: change)
+    return Transform(f"a block's accesses to {name} assigned to its lanes in address order", change=lambda _: change)

@@ -1,4 +1,4 @@
-"""Barriers without purpose: that a repair leaves so, or that order the accesses of one warp."""
+"""Barriers without purpose: that a transform leaves so, or that order the accesses of one warp."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from dataclasses import replace
 import numpy as np
 
 from memsim.trace.schema import NO_OP, Chunk, Flag
-from memsim.why.repairs.repair import Blocks, Repair
+from memsim.why.transforms.transform import Blocks, Transform
 
 
-def without_idle_barriers(blocks: Blocks, repaired: Chunk) -> Chunk:
-    """Blocks after a repair, but for barriers that order nothing: no warp of the block accesses memory between such a
-    barrier and the one before. What it waits for, and the gap in front of it, stay.
+def without_idle_barriers(blocks: Blocks, transformed: Chunk) -> Chunk:
+    """Blocks after a transform, but for barriers that order nothing: no warp of the block accesses memory between
+    such a barrier and the one before. What it waits for, and the gap in front of it, stay.
 
     Args:
         blocks: as they were.
-        repaired: the same rows.
+        transformed: the same rows.
     """
-    block, passed = _stretches(blocks, repaired)
+    block, passed = _stretches(blocks, transformed)
     used = np.zeros((int(block.max(initial=0)) + 1, int(passed.max(initial=0)) + 1), bool)
-    used[block[repaired.op != NO_OP], passed[repaired.op != NO_OP]] = True
-    return _without(repaired, ~used[block, passed])
+    used[block[transformed.op != NO_OP], passed[transformed.op != NO_OP]] = True
+    return _without(transformed, ~used[block, passed])
 
 
 def barriers_of_one_warp(blocks: Blocks) -> np.ndarray:
@@ -47,9 +47,9 @@ def barriers_of_one_warp(blocks: Blocks) -> np.ndarray:
     return (chunk.flags & Flag.barrier != 0) & (one_warp | again)
 
 
-def without_barriers_of_one_warp() -> Repair:
+def without_barriers_of_one_warp() -> Transform:
     """One warp runs alone where no other one accesses memory, and its block does not wait."""
-    return Repair(
+    return Transform(
         "no barriers where a single warp is active",
         change=lambda _: lambda blocks: _without(blocks.chunk, barriers_of_one_warp(blocks)),
     )

@@ -7,11 +7,11 @@ import numpy as np
 from memsim.trace.lanes import IDLE, LANES, lane_addresses, with_addresses, without
 from memsim.trace.reader import Trace
 from memsim.trace.schema import Chunk, OpKind, Space
-from memsim.why.repairs.banks import distinct_rank
-from memsim.why.repairs.repair import Blocks, Repair
+from memsim.why.transforms.banks import distinct_rank
+from memsim.why.transforms.transform import Blocks, Transform
 
 
-def compacted(trace: Trace, ops: tuple[int, ...]) -> Repair:
+def compact_lanes(trace: Trace, ops: tuple[int, ...]) -> Transform:
     """The k-th executions of an op by a block's warps, handed to the first of them; the others go on without.
 
     In shared memory their words lie side by side then: lanes that are numbered anew number their words anew.
@@ -37,10 +37,10 @@ def compacted(trace: Trace, ops: tuple[int, ...]) -> Repair:
         left = ~(back != IDLE).any(axis=1)
         return without(with_addresses(blocks.chunk, rows, back), rows[left])
 
-    return Repair("lanes with the same branch outcome in the same warps", change=lambda _: change)
+    return Transform("lanes with the same branch outcome in the same warps", change=lambda _: change)
 
 
-def hoisted(trace: Trace, ops: tuple[int, ...]) -> Repair:
+def merge_branches(trace: Trace, ops: tuple[int, ...]) -> Transform:
     """A warp's accesses of one kind to one array on both sides of a branch, made by all lanes at once."""
     arrays = np.array([op.array * len(OpKind) + op.kind for op in trace.ops])
 
@@ -64,7 +64,7 @@ def hoisted(trace: Trace, ops: tuple[int, ...]) -> Repair:
         left = (back == IDLE).all(axis=1)
         return without(with_addresses(blocks.chunk, rows, back), rows[left])
 
-    return Repair("the accesses of both sides of a branch merged", change=lambda _: change)
+    return Transform("the accesses of both sides of a branch merged", change=lambda _: change)
 
 
 def _starts(keys: np.ndarray) -> np.ndarray:
