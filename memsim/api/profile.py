@@ -123,6 +123,8 @@ def _explain(
             report("explaining", number, len(chosen), label)
             trace = by_digest[group.typical.trials.about["trace"]["digest"]]
             if found := _top_finding(group.typical, trace, machine, quick, chosen_jobs(jobs)):
+                most = 1 - group.best_possible / group.time.mean  # nothing saves more; nan where that is not known
+                found["bound"] = min(found["bound"], most) if most == most else found["bound"]
                 result.about["findings"].append({"kernel": label} | found)
         report("explaining", len(chosen), len(chosen), "")
     except KeyboardInterrupt:

@@ -51,16 +51,10 @@ def program_kernel(path: Path, convention: Convention, kernel: str | None, needs
     return chosen[0].typical
 
 
-def program_results(path: Path, convention: Convention) -> dict[str, RunResult]:
-    """The results of a program's kernels that take longest, by label; nothing where it is another file."""
-    from memsim.analysis.program import ProgramResult, is_program
-
-    if not is_program(path):
-        return {}
-    found = ProgramResult.load(path, convention)
-    return {
-        label: group.typical for label, group in list(zip(found.labels(), found.groups, strict=True))[:MOST_ON_A_PAGE]
-    }
+def longest_kernels(program: ProgramResult) -> dict[str, RunResult]:
+    """The results of a program's kernels that take longest, by label."""
+    pairs = list(zip(program.labels(), program.groups, strict=True))[:MOST_ON_A_PAGE]
+    return {label: group.typical for label, group in pairs}
 
 
 def compared_programs(paths: list[Path], convention: Convention, json: bool) -> dict[str, ProgramComparison]:

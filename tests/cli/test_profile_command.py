@@ -126,7 +126,11 @@ def test_plot_draws_kernels_and_cold_next_to_warm(file, other, tmp_path):
 def test_report_writes_a_page_of_the_kernels(file, tmp_path):
     page = tmp_path / "page.html"
     assert call("report", file, "--quick", "-o", page).exit_code == 0
-    assert "added" in page.read_text() and "halved" in page.read_text()
+    text = page.read_text()
+    for number, name in enumerate(re.findall(r'<a href="#r\d">(\w+)</a></div>', text)):
+        assert name in ("added", "halved") and f'id="r{number}"' in text
+    assert "Cold and warm L2" in text and "Kernels by time" in text
+    assert "no copies and waits" in text  # of a folder without launches.json
 
 
 def test_an_output_that_exists_is_refused_before_anything_runs(folder, file):
