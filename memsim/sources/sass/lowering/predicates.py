@@ -6,6 +6,7 @@ from memsim.sources.ptx.lowering.builder import TRUE, ZERO
 from memsim.sources.ptx.machine import across
 from memsim.sources.ptx.machine.codes import Micro
 from memsim.sources.sass.builder import BOTH, EITHER, FIRST_ONLY, NEITHER, WORD, SassBuilder
+from memsim.sources.sass.lowering.control import members_of
 from memsim.sources.sass.operands import Imm, Reg, SassOperand
 
 # How a comparison (the first) and a predicate (the second) are joined, and its complement with the predicate.
@@ -193,7 +194,7 @@ def vote(b: SassBuilder) -> None:
     has_predicate = b.is_predicate(first) and b.is_predicate(first + 1)
     by, inverted = b.source_predicate(b.operands[-1])
     mode = next((_VOTES[one] for one in b.one.modifiers if one in _VOTES), across.ANY)
-    members = b.constant(WORD)
+    members = members_of(b)
     if to is not None and to != Reg("R", -1) and to != Reg("UR", -1):
         row = b.temp()
         b.emit(Micro.vote, dst=row, a=by, y=int(inverted), b=members, x=across.BALLOT)
