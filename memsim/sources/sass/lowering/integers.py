@@ -283,6 +283,8 @@ def _upper_shifted(b: SassBuilder, first: int, amount: int) -> int:
 
 def extreme(b: SassBuilder) -> None:
     """IMNMX, VIMNMX and UIMNMX: the smaller where the predicate holds, else the larger."""
+    if b.has("S64", "U64"):
+        return _wide_extreme(b)
     to, signed = b.to(b.operand(0)), not b.has("U32")
     if b.is_predicate(1):  # of sm_100: two results more, which nothing else here has
         if any(one != Reg("P", -1) and one != Reg("UP", -1) for one in b.operands[1:3]):
@@ -294,6 +296,19 @@ def extreme(b: SassBuilder) -> None:
     least = b.op(Micro.minimum_signed if signed else Micro.minimum, left, right, shift=32)
     most = b.op(Micro.maximum_signed if signed else Micro.maximum, left, right, shift=32)
     b.select(b.operand(3), least, most, to)
+
+
+def _wide_extreme(b: SassBuilder) -> None:
+    """The same of numbers of 64 bits; predicates before the result are not known to be used."""
+    _, first = _leading_predicates(b, 0)
+    unused, used = b.operands[:first], b.operands[first:]
+    if any(one not in (Reg("P", -1), Reg("UP", -1)) for one in unused) or len(set(used[3:])) != 1:
+        raise b.unknown()
+    b.operands = used
+    left, right = b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2))
+    micros = (Micro.minimum_signed, Micro.maximum_signed) if b.has("S64") else (Micro.minimum, Micro.maximum)
+    least, most = (b.op(micro, left, right, shift=0) for micro in micros)
+    b.split(b.operand(0), b.select(b.operand(3), least, most))
 
 
 def _packed_extreme(b: SassBuilder, left: int, right: int) -> None:
@@ -367,7 +382,9 @@ def extend_sign(b: SassBuilder) -> None:
 
 
 def choose(b: SassBuilder) -> None:
-    """SEL and USEL."""
+    """SEL and USEL; with .64 of two registers each."""
+    if b.has("64"):
+        return b.split(b.operand(0), b.select(b.operand(3), b.signed_wide(b.operand(1)), b.signed_wide(b.operand(2))))
     b.select(b.operand(3), b.word(b.operand(1)), b.word(b.operand(2)), b.to(b.operand(0)))
 
 
