@@ -10,6 +10,7 @@ import typer
 from memsim.analysis.choices import Convention
 from memsim.cli.output import print_output
 from memsim.support.errors import InputError
+from memsim.support.terminal import painted
 
 if TYPE_CHECKING:
     from memsim.analysis.program import ProgramResult
@@ -77,7 +78,7 @@ def compared_programs(paths: list[Path], convention: Convention, json: bool) -> 
     if json:
         typer.echo(programs_json(first, found))
     else:
-        print_text("\n\n\n".join(programs_text(first, other, one) for other, one in found.items()))
+        typer.echo(painted("\n\n\n".join(programs_text(first, other, one) for other, one in found.items())))
     return found
 
 
