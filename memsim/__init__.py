@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from memsim.sources.imported.accelsim import export_accelsim, import_accelsim
     from memsim.sources.imported.nvbit import import_nvbit
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 __all__ = [
     "workload", "Launch", "Thread", "trace", "open_trace", "capture", "capture_ptx", "check", "import_accelsim",
     "import_nvbit", "export_accelsim", "load_gpu", "gpus", "simulate", "simulate_program", "profile_program",
@@ -65,7 +65,7 @@ _LATER = {  # imported when first asked for: they need numba and pydantic, which
     "workload": "memsim.sources",
 }
 
-_REMOVED = {"capturing": 'memsim.capture("script.py"), or `memsim capture script.py`'}  # named until version 0.2
+_REMOVED = {"capturing": 'memsim.capture("script.py"), or `memsim capture script.py`'}  # named until version 1.1
 
 
 def __getattr__(name: str) -> Any:

@@ -37,7 +37,7 @@ def test_an_installation_builds_every_library(tmp_path):
     assert not [name for name in names if name.endswith((".o", ".cpp", ".def"))]
 
 
-def test_without_a_compiler_an_installation_builds_none_and_says_so(tmp_path):
+def test_installation_without_compiler_builds_none_and_says_so(tmp_path):
     done = _build_libraries(tmp_path, tmp_path)
     assert "g++" in done.stdout + done.stderr
     assert not list(tmp_path.rglob("*.so*"))

@@ -54,7 +54,7 @@ print(*recorder.finish())
 
 
 @pytest.mark.slow
-def test_what_ran_counts_and_what_was_only_imported_does_not(tmp_path):
+def test_executed_code_counts_and_imported_code_does_not(tmp_path):
     command = [sys.executable, "-c", PROGRAM, str(tmp_path / "log")]
     ran = subprocess.run(command, capture_output=True, text=True, check=True, cwd=dependencies.ROOT).stdout.split()
     assert {"configs/gtx480.toml", "configs/_fermi.toml", "traces/svm.py", "memsim/gpu/presets.py"} <= set(ran)

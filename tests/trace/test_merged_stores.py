@@ -65,7 +65,7 @@ def rows_bytes(row: Row, place: tuple[int, int]) -> set[int]:
     return {byte for byte in bytes_ if low <= byte < low + 32}
 
 
-def test_a_structure_stored_by_its_parts_is_sent_once():
+def test_structure_stored_by_its_parts_is_sent_once():
     rows = [part(k) for k in range(4)]
     tx = coalesce(FakeTrace(OPS, rows), MERGING)
     leaves = sent(tx)
