@@ -124,7 +124,7 @@ def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> boo
 
 def _waited(trials: Trial, _gpu: _Config) -> bool:
     asked = trials.counters[..., :-1, Level.l1, READS, CountUnit.transactions].sum(axis=-1)
-    return bool((trials.latency_count >= asked).all())  # beside them atomics, and accesses of shared memory
+    return bool((trials.latency_count >= asked).all())  # in addition, atomics, and accesses of shared memory
 
 
 def _instructions(trials: Trial, _gpu: _Config) -> bool:

@@ -172,8 +172,8 @@ class System:
         slots = self.gpu.sm.count, self.resident
         self.blocks = BlockTimes(self.first, self.end, self.block, slots, self.gpu.sm.launch_cycles, self.now)
         below = [level for level in _LOOPS if level != "sms" and getattr(self.machine, level) is not None]
-        conductors = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
-        levels = [env.process(conductor) for conductor in conductors]
+        drivers = [self._conduct_sms(env), *(self._conduct(env, level) for level in below)]
+        levels = [env.process(driver) for driver in drivers]
         try:
             env.run()
         except BaseException as error:
