@@ -37,6 +37,7 @@ STUDIES: tuple[str, ...] = (
     "stopping",
     "what_decides",
     "scale",
+    "prefetchers",
     "triton",
 )
 
