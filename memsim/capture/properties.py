@@ -1,4 +1,4 @@
-"""What programs are told of the chosen GPU: the reply to the first message."""
+"""The properties of the chosen GPU that programs see: the reply to the first message."""
 
 from __future__ import annotations
 

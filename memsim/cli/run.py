@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from memsim.analysis.result import RunResult
     from memsim.studies.uncertain import ModelError
     from memsim.trace.reader import Trace
-    from memsim.why import Explanation
+    from memsim.why import Bottleneck
 
 UNREACHED = 3  # exit code: --until was not reached
 LONG_SECONDS = 60  # a run whose result one would rather not make again
@@ -103,7 +103,7 @@ def run(
     width, --trials for exactly so many. A folder with --warm makes 8.
 
     Ctrl-C (or SIGTERM) keeps the finished trials: they are stored and shown. A run that is killed loses those under way
-    alone: --resume goes on, also to add trials (--trials counts all), or to go on with --until. Of a folder with --warm
+    alone: --resume continues the run, with more trials (--trials counts all) or with --until. Of a folder with --warm
     nothing is kept.
 
     Exit status: 0, also after Ctrl-C with finished trials; 2, bad input; 3, --until was not reached; 130, Ctrl-C before
@@ -164,15 +164,15 @@ def run(
     stored = out if out is not None and not result.interrupted else None
     causes = partial(explained_causes, result, recorded, quick or result.interrupted, jobs)
     _print_result(result, causes, error, stored, chosen, quiet)
-    if told := _kept(result, most, out, monotonic() - begin):
-        typer.echo(f"memsim: {told}", err=True)
+    if message := _kept(result, most, out, monotonic() - begin):
+        typer.echo(f"memsim: {message}", err=True)
     if result.unreached:
         raise typer.Exit(UNREACHED)
 
 
 def _print_result(
     result: RunResult,
-    causes: Callable[[], Sequence[Explanation] | None],
+    causes: Callable[[], Sequence[Bottleneck] | None],
     error: ModelError | None,
     stored: Path | None,
     format: str,
@@ -196,7 +196,9 @@ def _kept(result: RunResult, most: int, out: Path | None, seconds: float) -> str
     trials = len(result.trials.trial)
     counted = f"{trials:,} trial{'s' * (trials != 1)}"
     if result.interrupted:
-        place = f"in {out}; --resume goes on" if out is not None else "in what is printed alone; give -o to store them"
+        place = (
+            f"in {out}; --resume continues" if out is not None else "in what is printed alone; give -o to store them"
+        )
         return f"interrupted: {counted} of {most:,} kept, {place}"
     if out is None and seconds > LONG_SECONDS:
         return f"{counted} took {seconds:,.0f} s and {'is' if trials == 1 else 'are'} not stored; give -o to keep them"

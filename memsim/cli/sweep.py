@@ -41,7 +41,7 @@ def sweep(
     """Run a study: all points of its design, several trials each.
 
     All of the study is checked before anything runs. A trial is on the disk as soon as it is finished: after Ctrl-C, or
-    a kill, --resume goes on and repeats none.
+    a kill, --resume continues the sweep and repeats none.
 
     Exit status: 0; 2, bad input; 130, Ctrl-C.
 
@@ -67,7 +67,7 @@ def sweep(
         found = study.run(out, jobs=chosen_jobs(jobs), executor=executor, resume=resume, force=force, progress=progress)
     print_output(report.output(found), chosen, quiet)
     if not found.about["complete"]:
-        place = f"in the journal of {out}; --resume goes on" if out else "nowhere; give -o to keep them"
+        place = f"in the journal of {out}; --resume continues it" if out else "nowhere; give -o to keep them"
         typer.echo(f"memsim: interrupted; what is finished is kept {place}", err=True)
         raise typer.Exit(INTERRUPTED)
 

@@ -52,8 +52,8 @@ def _assumptions(name: str) -> int:
 def usable_l1(l1: L1, found_bytes: int, taken_bytes: int = 0) -> dict[str, int]:
     """The L1 of which a list of `found_bytes` fits, and no longer one: fields of the model.
 
-    Where L1 is one memory with shared memory, the rest of it is reserved; else the L1 has that size. Nothing is told
-    where shared memory took all of the rest, which says nothing of what is reserved without it.
+    Where L1 is one memory with shared memory, the rest of it is reserved; else the L1 has that size. The result is
+    empty where shared memory took all of the rest, which says nothing of what is reserved without it.
 
     Args:
         l1: of a GPU like it.

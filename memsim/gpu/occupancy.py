@@ -70,7 +70,7 @@ def occupancy(gpu: GPU, threads_per_block: int, registers: int = 0, shared_bytes
     Args:
         gpu: its limits and architecture.
         threads_per_block: threads of a block, 1 or more.
-        registers: 32-bit registers a thread needs; 0 when unknown, which sets no limit.
+        registers: 32-bit registers that a thread needs; 0 when unknown, which sets no limit.
         shared_bytes: shared memory a block asks for.
 
     Raises:

@@ -1,6 +1,6 @@
 """What makes a GPU's numbers fit together: the rules that involve more than one field of the configuration.
 
-Ranges of single fields stand beside the fields in :mod:`memsim.gpu.config`, which applies these rules to every GPU.
+Ranges of single fields stand next to the fields in :mod:`memsim.gpu.config`, which applies these rules to every GPU.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _reserved(l1: L1) -> Iterator[Problem]:
 
 
 def _banks(l1: L1) -> Iterator[Problem]:
-    """Banks are told apart by bits of an address, and so are a line's parts that the texture units ask for."""
+    """Banks are selected by bits of an address, and so are a line's parts that the texture units ask for."""
     for field, right in (("tags_per_cycle", "32"), ("banks", "128")):
         value = getattr(l1, field)
         if value is not None and not _power_of_two(value):

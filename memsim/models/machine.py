@@ -47,7 +47,7 @@ def derived_parameters(gpu: GPU) -> list[str]:
 
 
 def peak_bandwidth(gpu: GPU) -> float:
-    """Bandwidth of the memory's data buses, in 10^9 bytes a second.
+    """Bandwidth of the memory's data buses, in 10^9 bytes per second.
 
     >>> from memsim.gpu.presets import load_gpu
     >>> peak_bandwidth(load_gpu("quadro-fx5600"))

@@ -86,8 +86,8 @@ class Changes:
         """
         known = [one for one in self.shown if one.first and one.second]
         ranked = sorted(known, key=lambda one: -max(one.ratio, 1 / one.ratio))[:_TOLD]
-        told = "; ".join(f"{one.name} {' → '.join(one.shown)} ({number(one.ratio, 2)}x)" for one in ranked)
-        return f"what changed most: {told}" if told else "no count, busy part or access pattern changed by 2 %"
+        listed = "; ".join(f"{one.name} {' → '.join(one.shown)} ({number(one.ratio, 2)}x)" for one in ranked)
+        return f"what changed most: {listed}" if listed else "no count, busy part or access pattern changed by 2 %"
 
     def blocks(self) -> Iterator[Block]:
         """The sentence and the table, as ``memsim compare`` prints them."""

@@ -11,10 +11,10 @@ from memsim.analysis.loads import Load
 from memsim.analysis.profiler import metrics
 from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Sample
-from memsim.why import Explanation, Finding, explained, explanations
+from memsim.why import Bottleneck, Finding, find_bottlenecks, has_profiles
 
 
-def document(result: RunResult, causes: Sequence[Explanation] | None = None) -> dict[str, Any]:
+def document(result: RunResult, causes: Sequence[Bottleneck] | None = None) -> dict[str, Any]:
     """The contract's object, of JSON values: a quantity that does not exist is None.
 
     Args:
@@ -61,21 +61,21 @@ def profiler_document(result: RunResult) -> dict[str, Any]:
     return {name: {"unit": one.unit, **mean_and_interval(one.values)} for name, one in metrics(result).items()}
 
 
-def findings_document(result: RunResult, causes: Sequence[Explanation] | None) -> list[dict[str, Any]] | None:
+def findings_document(result: RunResult, causes: Sequence[Bottleneck] | None) -> list[dict[str, Any]] | None:
     """Every finding of a result, the largest first; None of a file that does not hold what they need."""
-    if not explained(result):
+    if not has_profiles(result):
         return None  # a file before version 1.2
-    found = explanations(result) if causes is None else causes
+    found = find_bottlenecks(result) if causes is None else causes
     return [_place(one, finding) for one in found for finding in one.findings]
 
 
-def _place(one: Explanation, finding: Finding) -> dict[str, Any]:
-    told = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
-    return {name: getattr(finding, name) for name in told} | {
+def _place(one: Bottleneck, finding: Finding) -> dict[str, Any]:
+    fields = ("cause", "place", "text", "array", "excess", "cost", "evidence", "advice")
+    return {name: getattr(finding, name) for name in fields} | {
         "see": one.cause.section,
         "bound": one.bound,
         "gain": None if one.gain is None else {"mean": one.gain.share.mean, "interval": one.gain.interval},
-        "replayed": None if one.gain is None else one.gain.repair,
+        "replayed": None if one.gain is None else one.gain.transform,
     }
 
 

@@ -50,7 +50,7 @@ def _occupancy(done: Estimate) -> str:
     held = done.occupancy
     limits = ", ".join(f"{name} {blocks}" for name, blocks in held.limits.items())
     return (
-        f"occupancy {held.fraction:.0%}: {held.blocks} blocks, {held.warps} of {held.max_warps} warps an SM; "
+        f"occupancy {held.fraction:.0%}: {held.blocks} blocks, {held.warps} of {held.max_warps} warps per SM; "
         f"limited by {' and '.join(held.limiters)}\nblocks an SM by limit: {limits}"
     )
 
@@ -60,7 +60,7 @@ def _parameters(done: Estimate) -> PrintedTable:
     derived = ", ".join(derived_parameters(done.gpu))
     rows = [
         ["computation instructions", f"{kernel.comp_insts:,.2f}", "a warp; with shared memory and barriers"],
-        ["coalesced", f"{kernel.coal_mem_insts:,.2f}", "memory instructions a warp"],
+        ["coalesced", f"{kernel.coal_mem_insts:,.2f}", "memory instructions per warp"],
         ["uncoalesced", f"{kernel.uncoal_mem_insts:,.2f}", f"of {kernel.uncoal_per_mw:.2f} transactions each"],
         ["barriers", f"{kernel.synch_insts:,.2f}", "a warp"],
         ["Mem_LD", f"{machine.mem_ld_cycles:,.4g}", "cycles"],
@@ -78,13 +78,13 @@ def _prediction(done: Estimate) -> PrintedTable:
     rows = [
         ["Mem_L", f"{said.mem_l:,.1f}", "cycles, latency of a memory warp"],
         ["Departure_delay", f"{said.departure_delay:,.1f}", "cycles between memory warps"],
-        ["N", f"{said.n}", "warps an SM"],
+        ["N", f"{said.n}", "warps per SM"],
         ["MWP", f"{said.mwp:,.2f}", f"{said.mwp_without_bw_full:,.2f} by latency, {said.mwp_peak_bw:,.2f} by traffic"],
         ["CWP", f"{said.cwp:,.2f}", f"{said.cwp_full:,.2f} with enough warps"],
         ["execution", f"{said.exec_cycles:,.0f}", f"cycles, {said.rep:,.2f} fillings of an SM"],
         ["synchronisation", f"{said.synch_cycles:,.0f}", "cycles"],
         ["total", f"{said.cycles:,.0f}", f"cycles, {done.milliseconds:.4g} ms"],
-        ["CPI", f"{said.cpi:,.2f}", "cycles a warp instruction of an SM"],
+        ["CPI", f"{said.cpi:,.2f}", "cycles per warp instruction of an SM"],
     ]
     return PrintedTable(["MWP/CWP", "value", ""], rows, [False, True, False], _MEANING[said.case])
 

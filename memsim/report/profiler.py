@@ -8,7 +8,7 @@ from typing import Any
 from memsim.analysis.profiler import Metric, metrics, scale
 from memsim.analysis.result import RunResult
 from memsim.analysis.tables import ABSENT, number
-from memsim.measured import Beside, MetricLine
+from memsim.measured import MetricLine, ReportComparison
 from memsim.report.document import mean_and_interval, profiler_document
 from memsim.report.output import CommandOutput, PrintedTable
 
@@ -71,7 +71,7 @@ def _mean(found: Mapping[str, Metric], name: str, decimals: int = 0) -> str:
     return number(found[name].values.mean, decimals) if name in found else ABSENT
 
 
-def measured_output(label: str, report: str, result: RunResult, found: Beside) -> CommandOutput:
+def comparison_output(label: str, report: str, result: RunResult, found: ReportComparison) -> CommandOutput:
     """``memsim compare --ncu``: both, with the differences."""
     return CommandOutput(
         lambda: _compared(label, report, result, found),
@@ -84,7 +84,7 @@ def measured_output(label: str, report: str, result: RunResult, found: Beside) -
     )  # fmt: skip
 
 
-def _compared(label: str, report: str, result: RunResult, found: Beside) -> list[str | PrintedTable]:
+def _compared(label: str, report: str, result: RunResult, found: ReportComparison) -> list[str | PrintedTable]:
     rows = [
         [line.metric.name, *(_value(line.metric, value) for value in (line.metric.values.mean, line.measured)),
          line.metric.unit, _difference(line)]
@@ -106,7 +106,7 @@ def _difference(line: MetricLine) -> str:
     return f"{line.difference:+.2f} points" if line.metric.unit == "%" else f"{100 * line.difference:+.1f} %"
 
 
-def _document(label: str, report: str, found: Beside) -> dict[str, Any]:
+def _document(label: str, report: str, found: ReportComparison) -> dict[str, Any]:
     """The JSON object; docs/how_to/profiler.md lists the fields."""
     lines = {
         line.metric.name: {

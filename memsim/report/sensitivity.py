@@ -154,13 +154,13 @@ def error_table(found: ModelError, own: Mapping[str, Sample] | None = None, note
     return PrintedTable(headers, rows, [False, True, True, True], note=note)
 
 
-def beside(result: RunResult, found: ModelError) -> PrintedTable:
+def two_error_bars(result: RunResult, found: ModelError) -> PrintedTable:
     """Both error bars, that of sampling from a run's own trials (``memsim run --uncertain``)."""
     own = {"time_ms": result.kernel_time, "tm": result.memory_latency, **result.ratios}
     share, numbers = 100 * found.uncertainty, len(found.factors)
     note = (
         f"{numbers} fitted or assumed numbers of the preset, varied by {share:.0f} % where nothing else is stated;\n"
-        "memsim sensitivity --uncertain tells which of them matter"
+        "memsim sensitivity --uncertain reports which of them matter"
     )
     return error_table(found, own, note)
 

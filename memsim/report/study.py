@@ -17,7 +17,7 @@ from memsim.studies.effects import FieldEffect, effects
 from memsim.studies.forecast import Forecast
 from memsim.studies.outputs import OUTPUTS, RATIOS
 
-_MINUTES = 120  # seconds from which on a time is told in minutes
+_MINUTES = 120  # seconds from which on a time is printed in minutes
 SHOWN = 40  # points in the text; the CSV has all
 _HEADERS = {
     "l1_read": "L1 read %",

@@ -17,7 +17,7 @@ from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 
 if TYPE_CHECKING:
     from memsim.studies.uncertain import ModelError
-    from memsim.why import Explanation
+    from memsim.why import Bottleneck
 
 _MEANING = {
     Convention.model: "hit: the data was there; a merge with a fetch under way is none",
@@ -36,7 +36,7 @@ def output(
     *,
     method: str = Method.t,
     by: str = Grouping.load,
-    causes: Callable[[], Sequence[Explanation] | None] = lambda: None,
+    causes: Callable[[], Sequence[Bottleneck] | None] = lambda: None,
     error: ModelError | None = None,
     notes: Sequence[str] = (),
 ) -> CommandOutput:
@@ -60,9 +60,9 @@ def output(
 
 def _uncertain(result: RunResult, error: ModelError) -> tuple[list[Block], dict[str, Any]]:
     """The model's own error bar, and its part of the JSON object."""
-    from memsim.report.sensitivity import beside, uncertain_document  # which takes half a second to import
+    from memsim.report.sensitivity import two_error_bars, uncertain_document  # which takes half a second to import
 
-    return [beside(result, error)], {"uncertain": uncertain_document(error)}
+    return [two_error_bars(result, error)], {"uncertain": uncertain_document(error)}
 
 
 def tables(result: RunResult, *, method: str = Method.t, by: str = Grouping.load) -> str:

@@ -38,17 +38,17 @@ def registers_of(needs: Needs | str, kernel: str) -> tuple[int, str]:
     return DEFAULT_REGISTERS, note
 
 
-def parse_report(told: str) -> dict[str, Needs]:
+def parse_report(report: str) -> dict[str, Needs]:
     """What kernels need, by mangled name.
 
     Args:
-        told: by ``ptxas -v``.
+        report: by ``ptxas -v``.
 
     >>> parse_report("Compiling entry function '_Z1kv' for 'sm_75'\\n ... Used 12 registers, 2048 bytes smem")
     {'_Z1kv': Needs(registers=12, shared_bytes=2048)}
     """
     found = {}
-    for name, registers, more in _ENTRY.findall(told):
+    for name, registers, more in _ENTRY.findall(report):
         shared = _SHARED.search(more)
         found[name] = Needs(int(registers), int(shared[1]) if shared else 0)
     return found
