@@ -39,6 +39,7 @@ STUDIES: tuple[str, ...] = (
     "stopping",
     "what_decides",
     "scale",
+    "prefetchers",
     "triton",
 )
 

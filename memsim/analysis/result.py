@@ -18,7 +18,8 @@ from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
 from memsim.analysis.tables import load_table
-from memsim.hierarchy.counters import CountUnit, Level, TranslationEvent
+from memsim.gpu.components import COMPONENTS, counts_of
+from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
 from memsim.montecarlo import store
 from memsim.montecarlo.trials import Trials
 
@@ -229,6 +230,19 @@ class RunResult:
             return None
         mean = self.trials.translation.sum(axis=1).mean(axis=0)
         return {event.name: float(mean[event]) for event in TranslationEvent}
+
+    @cached_property
+    def components(self) -> dict[str, dict[str, float]]:
+        """Of every component that the GPU has, by section: mean counters of a trial, and figures of merit."""
+        gpu, mean = self.trials.about["gpu"], self.trials.components.mean(axis=0)
+        reads = self.trials.counters[:, :, Level.l2, [Event.read_miss, Event.read_sector_miss], CountUnit.sectors]
+        missed = float(reads.sum()) / len(self.trials.trial)
+        return {
+            one.section: {name: float(value) for name, value in counts_of(one, mean).items()}
+            | {ratio.name: ratio.value(counts_of(one, mean), missed) for ratio in one.ratios}
+            for one in COMPONENTS
+            if one.is_on(gpu)
+        }
 
     @cached_property
     def performance(self) -> dict[str, float]:

@@ -27,6 +27,7 @@ from memsim.hierarchy.l2.slices import advance_slices
 from memsim.hierarchy.latencies import longest_quantum
 from memsim.hierarchy.main_memory.step import memory_step
 from memsim.hierarchy.mapping import AddressLayout
+from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.blocks import launch_first, refill, work_items
 from memsim.hierarchy.sm.load_store import advance_sms
 from memsim.hierarchy.spare import Spare
@@ -76,6 +77,7 @@ class System:
         spare: Spare | None = None,
         name: object = "the trace",
     ) -> None:
+        check_compiled(gpu)
         self.transactions, self.gpu, self.name = transactions, gpu, name
         self.resident = min(resident, gpu.sm.max_warps // transactions.warps_per_block)
         self.quantum = longest_quantum(gpu) if quantum is None else quantum

@@ -17,6 +17,7 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.choices import Engine
@@ -91,6 +92,8 @@ def run(
     """
     check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
     replays_on = _checked(engine, warm)
+    if replays_on is Engine.compiled:
+        check_compiled(gpu)
     assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:

@@ -35,6 +35,7 @@ def document(result: RunResult, causes: Sequence[Bottleneck] | None = None) -> d
             "counters": result.counters,
             "profiler": profiler_document(result) if result.convention is Convention.profiler else None,
             "translation": result.translation,
+            "components": result.components,
             "cycles": result.cycles.mean,
             "cycles_interval": result.cycles.interval(),
             "waves": result.waves,

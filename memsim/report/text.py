@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from memsim.analysis.result import RunResult
 from memsim.analysis.statistics import Interval
 from memsim.analysis.stopping import Running, bounds_text, widest
 from memsim.analysis.tables import ABSENT, between, milliseconds, number, with_interval
+from memsim.gpu.components import COMPONENTS
 from memsim.report.document import document
 from memsim.report.output import Block, CommandOutput, PrintedTable, joined
 
@@ -188,7 +189,13 @@ def counter_table(result: RunResult) -> PrintedTable:
     """Mean counts of a trial by level, in transactions and in 32-byte sectors."""
     headers, rows = counter_rows(result)
     right = [False, False] + [True] * (len(headers) - 2)
-    return PrintedTable(headers, rows, right, "counts of a trial (mean)", "\n".join(_translation_lines(result)))
+    return PrintedTable(
+        headers,
+        rows,
+        right,
+        "counts of a trial (mean)",
+        "\n".join([*_translation_lines(result), *_component_lines(result)]),
+    )
 
 
 def counter_rows(result: RunResult) -> tuple[list[str], list[list[str]]]:
@@ -213,6 +220,16 @@ def _translation_lines(result: RunResult) -> list[str]:
         f"{title}: {hits} hits, {misses} misses, {merges} merges"
         for title, (hits, misses, merges) in (("TLBs of SMs", parts["sm"]), ("shared TLB", parts["shared"]))
     ]
+
+
+def _component_lines(result: RunResult) -> Iterator[str]:
+    """The figures of merit of the components that the GPU has."""
+    for one in COMPONENTS:
+        if one.section in result.components:
+            found, kind = result.components[one.section], result.trials.about["gpu"][one.section][one.chooser]
+            ratios = ", ".join(f"{ratio.name} {number(100 * found[ratio.name], 1)} %" for ratio in one.ratios)
+            counts = ", ".join(f"{counter.name} {number(found[counter.name])}" for counter in one.counters)
+            yield f"{one.section} ({kind}): {ratios}\n{one.section} counts: {counts}"
 
 
 def time_lines(result: RunResult) -> str:
