@@ -78,4 +78,4 @@ docs: venv ## the manual as a site, in out/site
 	$(BIN)/mkdocs build --quiet --strict --site-dir out/site
 
 clean: ## remove what the targets made
-	rm -rf $(VENV) out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) memsim/capture/built out build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

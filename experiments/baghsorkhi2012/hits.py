@@ -135,8 +135,8 @@ def draw(results: Results, folder: Path) -> None:
         figure, (axis,) = panels(1, 1, 5.6, 3.4)
         memory_density(axis, spmv)
         write(figure, folder / "figure3.png")
-        write(comparison.beside(dict(pairs[:4])), folder / "figure5.png")
-        write(comparison.beside(dict(pairs[4:])), folder / "figure6.png")
+        write(comparison.side_by_side(dict(pairs[:4])), folder / "figure5.png")
+        write(comparison.side_by_side(dict(pairs[4:])), folder / "figure6.png")
         write(_convergence(results), folder / "figure7.png")
 
 

@@ -138,7 +138,7 @@ def table(found: Mapping[str, Pair]) -> str:
 
 
 def readings(setting: Setting, found: Mapping[str, Pair]) -> str:
-    """Speedups under other readings of the listing and of the matrices, beside those `found` and those measured."""
+    """Speedups under other readings of the listing and the matrices, with those `found` and those measured."""
     trials, share, names = (2, 0.05, "b") if setting.quick else (2, 0.25, "ubUB")
     rows = [
         ["measured", *(number(MEASURED[name], 2) for name in names)],

@@ -1,4 +1,4 @@
-"""Cycles of a warp's load that hits L1, by pattern, and a board's bandwidth by what it reads, beside gpu-benches."""
+"""Cycles of a warp load that hits L1, by pattern, and bandwidth by footprint, compared with gpu-benches."""
 
 from __future__ import annotations
 
@@ -149,4 +149,4 @@ def _laps(points: list[Point]) -> str:
         [point.row["gpu"], point.row["kb"], f"{bytes_a_cycle(point.measured):.1f}", f"{bytes_a_cycle(point.ours):.1f}"]
         for point in laps
     ]
-    return markdown(["board", "KB", "bytes a cycle and SM", "ours"], cells)
+    return markdown(["board", "KB", "bytes per cycle and SM", "ours"], cells)

@@ -1,4 +1,4 @@
-"""Fourteen pairs of a slow and a fast version: predicted speedups and times beside the published ones."""
+"""Fourteen pairs of a slow and a fast version: predicted speedups and times, compared with the published ones."""
 
 from __future__ import annotations
 
@@ -117,8 +117,8 @@ def _table_one(
     """Table I of the paper, row by row; of TaskGraph, which has no figure there, NVIDIA's."""
 
     def row(name: str, what: str, published: float, ours: float, source: str = TABLE_I) -> Claim:
-        told = f"; ours {traced[name]}" if name in traced else ""
-        return Claim(f"{name}: {what}", published, ours, unit="x", source=source + told, aim=WithinLog(GAIN))
+        note = f"; ours {traced[name]}" if name in traced else ""
+        return Claim(f"{name}: {what}", published, ours, unit="x", source=source + note, aim=WithinLog(GAIN))
 
     traced = {time.benchmark: time.traced for time in times}
     gains: dict[str, list[float]] = {}

@@ -1,4 +1,4 @@
-"""CuMAPz's motivating example by its model and by simulation, beside the times of a Tesla C1060."""
+"""CuMAPz's motivating example by its model and by simulation, compared with the times of a Tesla C1060."""
 
 from __future__ import annotations
 
@@ -81,11 +81,11 @@ def run(setting: Setting) -> Outcome:
         setting.figures / "motivating.png",
     )
     programs = steps.factors(gpu)
-    told = Claim("steps of section 6.1 at which the factor named goes the way told", len(steps.STEPS),
+    directions = Claim("steps of section 6.1 at which the named factor moves in the stated direction", len(steps.STEPS),
                  steps.agreeing(programs), source=f"{PAPER}, section 6.1", aim=Points(0))  # fmt: skip
     milliseconds = simulated.times(setting)
     found = simulated.coefficients(programs, milliseconds)
-    claims = [*_reuse(models), told, *_correlations(models), *simulated.claims(found), *_times(results),
+    claims = [*_reuse(models), directions, *_correlations(models), *simulated.claims(found), *_times(results),
               *_ratios(times)]  # fmt: skip
     tables = {
         "versions": _table(models, times),

@@ -136,7 +136,7 @@ def _runnable() -> list[str]:
 
 
 def run(name: str, quick: bool, jobs: int) -> Outcome:
-    """One study; a full run leaves its tables in its README and its figures beside it, a quick one only in out/."""
+    """One study; a full run leaves its tables in its README and its figures next to it, a quick one only in out/."""
     folder = EXPERIMENTS / name
     figures = Path("out", "papers", name) if quick else folder
     figures.mkdir(parents=True, exist_ok=True)

@@ -127,7 +127,7 @@ class Claim:
         interval: that holds ours, 95 % confidence; None where it has none.
         unit: of all of them: ``%`` gives an error in percentage points, any other a relative one.
         source: where the published figure stands.
-        aim: what is asked of ours. Figures that nothing is asked of belong into a study's tables.
+        aim: the target for our figure. Figures without a target belong into a study's tables.
     """
 
     claim: str

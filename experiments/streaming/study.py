@@ -1,4 +1,4 @@
-"""Bandwidth of four streaming kernels against occupancy, beside a benchmark of five boards."""
+"""Bandwidth of four streaming kernels against occupancy, compared with a benchmark of five GPUs."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def _table(points: list[Point]) -> str:
     for point in points:
         row = rows.setdefault((point.gpu, point.block, point.blocks_per_sm), [])
         row += [f"{point.measured:.0f}", f"{point.ours:.0f}"]
-    headers = ["board", "block", "blocks an SM", *(header for kernel in KERNELS for header in (kernel, "ours"))]
+    headers = ["board", "block", "blocks per SM", *(header for kernel in KERNELS for header in (kernel, "ours"))]
     return markdown(headers, [[gpu, str(block), str(resident), *row] for (gpu, block, resident), row in rows.items()])
 
 

@@ -39,7 +39,7 @@ Key = tuple[str, str | int]  # table and option of a job
 
 
 def run(setting: Setting) -> Outcome:
-    """Predict every cell, and put ours beside the published ones."""
+    """Predict every cell, and compare ours with the published ones."""
     shapes = FEW if setting.quick else SHAPES
     theirs = {table: published(table) for table in PRINTED}
     model = Model.of(predict(_jobs(setting.quick, shapes, theirs), setting.jobs), shapes)

@@ -1,4 +1,4 @@
-"""Run the study: every described kernel against its counters, and the mean errors beside those of other models."""
+"""Run the study: every described kernel against its counters, and the mean errors next to those of other models."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def other_claims(pairs: list[Pair], what: str) -> list[Claim]:
 
 
 def program_table(pairs: list[Pair], programs: list[Pair]) -> str:
-    """Ratios and cycles of the programs beside those of the descriptions."""
+    """Ratios and cycles of the programs, compared with those of the descriptions."""
     if not programs:
         return f"This run had no programs: {VARIABLE} names no folder that has them."
     as_described = {row.kernel: ours for row, _, ours in pairs}
@@ -171,7 +171,7 @@ def log_correlation(pairs: list[Pair], quantity: str) -> float:
 
 
 def summary(pairs: list[Pair], errors: Mapping[str, Mapping[str, float]]) -> list[Claim]:
-    """Mean errors, beside the best published."""
+    """Mean errors, compared with the best published."""
     best = dict(zip(errors, map(min, zip(*OTHERS.values(), strict=True)), strict=True))
     claims = [
         Claim(
@@ -212,7 +212,7 @@ def percent(interval: tuple[float, float] | None) -> tuple[float, float] | None:
 
 
 def error_table(errors: Mapping[str, Mapping[str, float]]) -> str:
-    """Ours beside the published models."""
+    """Our errors, compared with those of the published models."""
     rows = [[name, *(f"{points:.1f}" for points in found)] for name, found in OTHERS.items()]
     ours = [f"{mean_error(of_level):.1f} ({len(of_level)} kernels)" for of_level in errors.values()]
     return markdown(["model", "L1, points", "L2, points"], [*rows, ["memsim", *ours]])

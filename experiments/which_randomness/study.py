@@ -109,7 +109,7 @@ def _table(found: dict[str, BySource]) -> str:
 
 
 def _draw(found: dict[str, BySource], path: Path) -> None:
-    """Parts of the variance, of the time and of the L2 read ratio; beside each name its standard deviation."""
+    """Parts of the variance, of the time and of the L2 read ratio; next to each name its standard deviation."""
     with styled():
         figure, axes = panels(1, 2, 10.5, 1.4 + 0.2 * len(found))
         for axis, output in zip(axes, ("cycles", "l2_read"), strict=True):

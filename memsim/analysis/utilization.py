@@ -86,7 +86,7 @@ def bandwidth_used(result: RunResult) -> float:
 
 
 def warp_instructions(result: RunResult) -> float:
-    """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not told."""
+    """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not known."""
     about = result.trials.about
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
         return float("nan")
@@ -95,9 +95,9 @@ def warp_instructions(result: RunResult) -> float:
 
 
 def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
-    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not told.
+    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not known.
 
-    Passes of constants are none of theirs where these have a unit of their own; transactions of results of before
+    Passes of constants are none of theirs where these have a unit of their own; transactions of results from before
     wavefronts were counted take one each.
 
     Args:

@@ -1,6 +1,6 @@
 """Coalescing: from the lanes' addresses of a trace to the transactions that a GPU's load-store unit makes of them.
 
-Which accesses share a transaction is told by :mod:`memsim.trace.coalescing_rules`; this module streams a trace
+:mod:`memsim.trace.coalescing_rules` decides which accesses share a transaction; this module streams a trace
 through the compiled loop once per (trace, GPU).
 """
 
@@ -115,7 +115,15 @@ class _Coalescer:
         self._last[0]["mask"] = 0
         out = np.zeros(len(chunk.op), INSTRUCTION)
         flags = chunk.flags & ~np.uint8(Flag.turn)
-        columns = (chunk.op, flags, chunk.gap, chunk.mask, chunk.base.view(np.int64), chunk.stride, chunk.beside)
+        columns = (
+            chunk.op,
+            flags,
+            chunk.gap,
+            chunk.mask,
+            chunk.base.view(np.int64),
+            chunk.stride,
+            chunk.off_path,
+        )
         ended = loop.FULL
         while ended == loop.FULL:
             position["buffered"] = 0
@@ -177,7 +185,8 @@ class _Coalescer:
     def _add_partings(self, chunk: Chunk, out: np.ndarray) -> None:
         """Keep the column of partings from the first one on, where the GPU issues both sides of a branch at once.
 
-        A repair moves lanes and waits, and lanes part where they did before it. A parting's first row waits for all.
+        A what-if transform moves lanes and waits, and lanes part where they did before it. A parting's first row waits
+        for all.
         """
         found = np.zeros(len(chunk.op), PARTING)
         if self._interleaved and (chunk.flags & Flag.turn).any():
@@ -195,7 +204,7 @@ class _Coalescer:
             self._columns["partings"].append(found)
 
     def _rows_before(self, chunk: Chunk) -> np.ndarray:
-        """What partings are found by, before a repair: accesses, what they answer among, waits by class."""
+        """What partings are found by, before a transform: accesses, what they answer among, waits by class."""
         rows = np.zeros(len(chunk.op), INSTRUCTION)
         answers = np.full(NO_OP + 1, NOTHING, rows["answers"].dtype)
         answers[: len(self._rules)] = self._rules["answers"]

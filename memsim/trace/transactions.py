@@ -45,7 +45,8 @@ PARTING = np.dtype([("second", "<u4"), ("join", "<u4")])
 # those that it waits for, cycles until the warp's next instruction, the class of a result that is no access's.
 CONTROL = np.dtype([("set", "u1"), ("wait", "u1"), ("stall", "u1"), ("result", "u1")])
 
-# Bits of `flags` beside schema.Flag's but `turn`: a load that L1 does not serve; an access of the constants' own unit.
+# Bits of `flags` in addition to schema.Flag's (without `turn`): a load that L1 does not serve; an access of the
+# constants' own unit.
 BYPASS_FLAG, CONSTANT_FLAG = 8, 16
 
 # Attribute of Transactions -> dtype of its column (and of its .npy file).

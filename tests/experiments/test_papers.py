@@ -15,7 +15,7 @@ from experiments.harness.study import AtLeast, Claim, Points, Within
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", papers.STUDIES)
-def test_a_study_runs_quickly_and_has_a_place_for_each_of_its_tables(name, tmp_path, monkeypatch):
+def test_quick_study_fills_each_table(name, tmp_path, monkeypatch):
     if name == "triton":
         pytest.importorskip("triton", reason="Triton is not installed")
         pytest.importorskip("torch", reason="torch is not installed")
