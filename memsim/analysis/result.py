@@ -14,6 +14,7 @@ from memsim.analysis.conventions import AccessKind, hit_ratio, of_caches_in_use,
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
+from memsim.analysis.model_error import family_of, model_error
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
@@ -166,6 +167,18 @@ class RunResult:
         if found is None:
             return None
         return Interval(*((bound + self.launch_cycles) * self.ns_per_cycle / 1e6 for bound in found))
+
+    @cached_property
+    def prediction_interval(self) -> Interval | None:
+        """The interval that is to hold the measured time of a launch in 90 % of cases, milliseconds.
+
+        It combines the model's error on GPUs of this family (:mod:`memsim.analysis.model_error`) with trials and
+        sampling. None where the trace has no instructions between accesses, so that the time is a lower bound.
+        """
+        if self.is_least_time or not self.kernel_time.mean > 0:
+            return None
+        found = model_error(family_of(self.trials.about["gpu"]["compute_capability"]))
+        return found.interval(self.kernel_time.mean, self.kernel_time_interval)
 
     @cached_property
     def active_time(self) -> Sample:

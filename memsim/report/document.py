@@ -43,6 +43,7 @@ def document(result: RunResult, causes: Sequence[Bottleneck] | None = None) -> d
             "launch_cycles": result.launch_cycles,
             "kernel_time_ms": mean_and_interval(result.kernel_time),
             "kernel_time_interval_ms": result.kernel_time_interval,
+            "prediction_interval_ms": result.prediction_interval,
             "kernel_time_is_least": result.is_least_time,
             "clock_mhz": about["gpu"]["sm"]["clock_mhz"],
             "memory_latency": mean_and_interval(result.memory_latency),
