@@ -250,10 +250,10 @@ class _Log:
             shutil.copy2(self.place / LOG, self.keep)
         if _NEEDS_LINKING in told and "-rdc=false" in command:
             raise _NeedsLinking
-        raise _failure(told, file)
+        raise first_error(told, file)
 
 
-def _failure(told: str, file: Path) -> InputError:
+def first_error(told: str, file: Path) -> InputError:
     """What nvcc complained of first, as one line."""
     if found := _ERROR.search(told):
         where = f"{found[1]}:{found[2] or found[3]}"

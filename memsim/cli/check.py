@@ -66,7 +66,7 @@ def check(
     """
     from memsim import api
     from memsim.cli.output import print_text, write_file
-    from memsim.report.check import annotations, figures_text, plain
+    from memsim.report.check import figures_text, github_annotations, plain
 
     def tell(what: str) -> None:
         if not quiet:
@@ -91,7 +91,7 @@ def check(
     for one in outcome.missing:
         typer.echo(f"{baseline}: {one} is not launched any more; memsim check --update removes it")
     if github or (github is None and os.environ.get("GITHUB_ACTIONS") == "true"):
-        for line in annotations(outcome.regressions, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
+        for line in github_annotations(outcome.regressions, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
             typer.echo(line)
     if not outcome.passed:
         raise typer.Exit(WORSE)
