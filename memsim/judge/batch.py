@@ -19,11 +19,24 @@ from memsim.judge.task import JudgeTask
 from memsim.support.scratch import Scratch
 
 _WARM = """
-__global__ void warm(float *a, const float *b) {
+__global__ void warm(float *a, const float *b, int n) {
   __shared__ float s[64];
-  s[threadIdx.x] = b[threadIdx.x];
+  __shared__ int count;
+  int i = threadIdx.x, rest = (i * 7919 + n) % (n + 3), bits = __popc(i ^ rest) + __clz(i | 1);
+  if (i == 0) count = 0;
+  s[i] = b[i];
   __syncthreads();
-  a[threadIdx.x] = s[63 - threadIdx.x] * 2.0f;
+  float x = s[63 - i], y = sqrtf(x) + expf(-x) + logf(1.0f + x) / (1.0f + fabsf(__sinf(x)));
+  for (int k = 0; k < rest; k++) {
+    y = y > 1e30f ? 0.0f : fmaxf(y * 0.5f, (float)k);
+    if (y == 12345.0f) break;
+  }
+  y += __shfl_xor_sync(~0u, y, 1) + __ballot_sync(~0u, y > 1.0f);
+  atomicAdd(&count, (int)(y * 0.0f) + (bits < 0));
+  double wide = (double)y * 0.0 + (long long)i * 0;
+  for (volatile int k = 0; k >= 0;) k = -1;
+  __syncthreads();
+  atomicAdd(&a[i], x * 2.0f + count + (float)wide);
 }
 """
 
@@ -117,7 +130,7 @@ def warm_up(judge: Judge) -> None:
     Raises:
         InputError: there is no compiler.
     """
-    arrays = {"a": np.zeros(64, np.float32), "b": np.arange(64, dtype=np.float32)}
+    arrays = {"a": np.zeros(64, np.float32), "b": np.arange(64, dtype=np.float32), "n": 5}
     with Scratch() as scratch:
         folder = Path(scratch)
         (folder / "warm.cu").write_text(_WARM)

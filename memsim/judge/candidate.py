@@ -85,6 +85,8 @@ class Judge:
             document |= failed("out of memory", "memory", "it needs more memory than its budget allows")
         except InputError as error:
             document |= failed("failed", "input", str(error))
+        except Exception as error:  # a fault of memsim's own must not end a batch
+            document |= failed("failed", "internal", f"{type(error).__name__}: {error}")
         return document
 
     def _judge(self, candidate: Path, folder: Path, document: dict[str, Any]) -> None:
@@ -135,13 +137,15 @@ class Judge:
             values.append(memory.add(arrays[name], name, address=at))
             at += -(-arrays[name].nbytes // ALIGNMENT) * ALIGNMENT + _GUARD
         registers, _ = registers_of(needs_of(text, entry, self.gpu), entry)
+        sass = kernel_for(text, entry, self.gpu)
+        counts = machine_code(text, entry, self.gpu) if isinstance(sass, str) else ()
         launch = PtxLaunch(
             ptx=text, kernel=entry, grid=task.grid, block=task.block, arguments=values, shared_bytes=task.shared_bytes,
-            source=candidate.name, registers=registers, machine_code=machine_code(text, entry, self.gpu),
+            source=candidate.name, registers=registers, machine_code=counts,
             parameters={"launch": 0, "order": 0, "compiled_for": target(text)}, name=kernel_name(entry),
             origin=beside(candidate),
         )  # fmt: skip
-        return with_code(launch, kernel_for(text, entry, self.gpu)), memory
+        return with_code(launch, sass), memory
 
     def _entry(self, text: str, candidate: Path) -> str:
         found = [name for name, one in parsed(text, candidate.name).functions.items() if one.entry]

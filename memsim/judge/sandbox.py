@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from memsim.capture.program import descendants
+from memsim.support.cache import cache_folder
 
 _NEW_USER, _NEW_MOUNTS, _NEW_PROCESSES, _NEW_NETWORK, _NEW_IPC = 0x10000000, 0x20000, 0x20000000, 0x40000000, 0x8000000
 _PRIVATE, _RECURSIVE, _NO_SUID, _NO_DEVICES = 1 << 18, 1 << 14, 2, 4  # of mount(2)
@@ -142,6 +143,7 @@ def _own_files(folder: Path, budget: Budget) -> str:
         _fields_ = [(name, ctypes.c_uint64) for name in ("set", "clear", "propagation", "user")]
 
     read_only = MountAttributes(_READ_ONLY, 0, 0, 0)
+    cache = os.fsencode(cache_folder("programs").parent)  # loops that memsim compiles here last as long as it does
     size = f"size={budget.disk_bytes}".encode()
     place = os.fsencode(folder)
     steps: list[tuple[str, Callable[[], int]]] = [
@@ -153,9 +155,20 @@ def _own_files(folder: Path, budget: Budget) -> str:
             ),
         ),
         ("a private folder", lambda: _libc.mount(b"memsim", place, b"tmpfs", _NO_SUID | _NO_DEVICES, size)),
+        ("a layer above memsim's cache", lambda: _overlay(cache, place)),
         ("a view of its own processes", lambda: _libc.mount(b"proc", b"/proc", b"proc", _NO_SUID | _NO_DEVICES, None)),
     ]
     return "; ".join(f"no {name}: {os.strerror(ctypes.get_errno())}" for name, step in steps if step())
+
+
+def _overlay(lower: bytes, folder: bytes) -> int:
+    """What is written to a folder goes to a layer in the private one (filesystems/overlayfs of the kernel's manual)."""
+    upper, work = folder + b"/cache", folder + b"/work"
+    for one in (upper, work):
+        os.mkdir(one)
+    options = b"lowerdir=%s,upperdir=%s,workdir=%s,userxattr" % (lower, upper, work)
+    found: int = _libc.mount(b"overlay", lower, b"overlay", _NO_SUID | _NO_DEVICES, options)
+    return found
 
 
 def _limit(budget: Budget) -> None:
