@@ -88,6 +88,11 @@ class KernelFigures:
     code: str
     accesses: tuple[AccessFigures, ...]
 
+    @property
+    def time(self) -> float:
+        """Microseconds per launch."""
+        return self.time_us
+
 
 @dataclass(frozen=True)
 class MeasuredKernel:
