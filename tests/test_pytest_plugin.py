@@ -78,3 +78,33 @@ def test_kernels(memsim):
 """)
     done = run(tmp_path, "--memsim", "--memsim-gpu", "a100")
     assert done.returncode == 0 and "1 passed" in done.stdout, done.stdout
+
+
+@needs_capture
+@pytest.mark.slow
+def test_a_function_that_launches_kernels_is_profiled(tmp_path):
+    pytest.importorskip("numba.cuda")
+    (tmp_path / "kernels.py").write_text("""
+import numpy as np
+from numba import cuda
+
+@cuda.jit
+def scale(out, a):
+    i = cuda.grid(1)
+    out[i] = 2 * a[i]
+
+def launch(n, *, times):
+    a, out = cuda.to_device(np.zeros(n, np.float32)), cuda.device_array(n, np.float32)
+    for _ in range(times):
+        scale[n // 256, 256](out, a)
+    cuda.synchronize()
+""")
+    (tmp_path / "test_kernels.py").write_text("""
+import kernels
+
+def test_launches(memsim):
+    (one,) = memsim.profile(kernels.launch, 4096, times=2, gpu="a100").kernels
+    assert (one.launches, one.sectors_per_request) == (2, 4)
+""")
+    done = run(tmp_path, "--memsim")
+    assert done.returncode == 0, done.stdout
