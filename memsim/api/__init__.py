@@ -9,8 +9,10 @@ from memsim.api.profile import profile_program
 from memsim.api.record import capture, capture_ptx, trace
 from memsim.api.replay import compare, simulate, simulate_program
 from memsim.api.study import capacity, estimate, explore, sensitivity, uncertainty
+from memsim.api.tuning import predicted_times, prune
 
 __all__ = [
-    "capacity", "capture", "capture_ptx", "compare", "estimate", "explore", "open_trace", "profile_program",
+    "capacity", "capture", "capture_ptx", "compare", "estimate", "explore", "open_trace", "predicted_times",
+    "profile_program", "prune",
     "sensitivity", "simulate", "simulate_program", "trace", "uncertainty",
 ]  # fmt: skip
