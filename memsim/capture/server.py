@@ -52,6 +52,7 @@ class Captured:
         exit_code: of the program; None where memsim ended it.
         program: for each launch of the run, in their order, the place in `traces` of the one that stands for it; empty
             where each launch that was asked for has its own.
+        mapped: files that the program had in its memory when memsim ended it.
     """
 
     traces: list[Trace]
@@ -59,6 +60,7 @@ class Captured:
     notes: list[str]
     exit_code: int | None = 0
     program: tuple[int, ...] = ()
+    mapped: frozenset[str] = frozenset()
 
     @property
     def trace(self) -> Trace:
@@ -129,7 +131,7 @@ def serve(
         if program and is_folder(out):
             write_program(out, traces, program)
     notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
-    return Captured(traces, dict(launches.counts), notes, code, program)
+    return Captured(traces, dict(launches.counts), notes, code, program, server.mapped)
 
 
 def _named(launches: Launches, folder: Path) -> list[Path]:
@@ -161,6 +163,7 @@ class Server:
     """Listens for the processes of one program."""
 
     conversation: Conversation
+    mapped: frozenset[str] = frozenset()
     _stack: ExitStack = field(default_factory=ExitStack)
 
     def __enter__(self) -> Server:
@@ -188,6 +191,7 @@ class Server:
         """
         own = {**environment, SOCKET_VARIABLE: str(self._path)}
         with RunningProgram(command, own, self.conversation.launches.shown, stdin) as program:
+            self._program = program
             stopped = self._attend(program)
             if stopped:
                 program.wait(GRACE_SECONDS)  # it writes what it has buffered
@@ -225,6 +229,7 @@ class Server:
             if reply is None and frame.kind == protocol.MessageKind.launch:
                 return False  # the program already runs on; its next message gets the result
             if self.conversation.is_done:
+                self.mapped = self._program.mapped_files()
                 protocol.send(connection, frame.kind, status=protocol.STOP)
             elif reply is not None:
                 protocol.send(connection, frame.kind, reply.payload, reply.status)
