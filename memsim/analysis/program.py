@@ -24,7 +24,7 @@ from memsim.trace import source_text
 if TYPE_CHECKING:
     from memsim.montecarlo.sampled_launches import Group  # which needs numba; who only reads a file does not
 
-SCHEMA, VERSION = "memsim-program", (1, 0)
+SCHEMA, VERSION = "memsim-program", (1, 1)
 BUSY = 0.6  # share of the time from which on the busiest part is what bounds a kernel
 _MOST_GROUPS = 10_000
 
@@ -38,12 +38,14 @@ class LaunchGroup:
         launches: how many.
         first: of the first launch.
         others: of launches drawn from the others; None where there is one launch.
+        places: of the launches in the program, from 0; empty in what is read from a file.
     """
 
     kernel: str
     launches: int
     first: RunResult
     others: RunResult | None
+    places: tuple[int, ...] = ()
 
     @property
     def typical(self) -> RunResult:
@@ -87,7 +89,9 @@ class ProgramResult:
     Attributes:
         groups: of launches that are alike.
         about: program, launches, interrupted, findings (a list of dicts kernel, cause, place, repair, gain, bound; gain
-            and bound are shares of the kernel's time, gain None where nothing was replayed).
+            and bound are shares of the kernel's time, gain None where nothing was replayed), activities (a list of
+            kind, stream, and bytes or, of a launch, the number of its group; the kinds are those of
+            :class:`memsim.capture.activities.ActivityKind`, and "launch").
     """
 
     groups: list[LaunchGroup]
@@ -102,6 +106,7 @@ class ProgramResult:
                 len(one.places),
                 RunResult(one.first, convention),
                 None if one.others is None else RunResult(one.others, convention),
+                tuple(one.places),
             )
             for one in groups
             if one.first is not None
@@ -191,4 +196,11 @@ def _checked(path: str | Path, about: Any) -> list[dict[str, Any]]:
             raise InputError(path, f"about.groups[{number}]", "holds impossible values; the file is damaged")
     if not isinstance(about.get("findings"), list):
         raise InputError(path, "about.findings", "is not a list; the file is damaged")
+    about.setdefault("activities", [])  # a file of version 1.0 has none
+    for number, row in enumerate(about["activities"] if isinstance(about["activities"], list) else [None]):
+        right = isinstance(row, list) and len(row) == 3 and isinstance(row[0], str)
+        if not right or not all(type(value) is int and value >= 0 for value in row[1:]):
+            raise InputError(path, f"about.activities[{number}]", "holds impossible values; the file is damaged")
+        if row[0] == "launch" and row[2] >= len(stated):
+            raise InputError(path, f"about.activities[{number}]", "is of no group; the file is damaged")
     return stated

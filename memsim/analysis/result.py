@@ -72,8 +72,8 @@ class RunResult:
     def until(self) -> dict[str, Any] | None:
         """The rule that was to end the run; None without one.
 
-        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for (missing in files of before
-        there was one by default: it was).
+        Its `width`, `convention`, whether it was `reached`, and whether it was `asked` for. Older files, written before
+        there was a rule by default, lack the last: it was.
         """
         return self.trials.about.get("until")
 
@@ -133,7 +133,7 @@ class RunResult:
 
     @property
     def launch_cycles(self) -> int:
-        """What the GPU takes for a launch beside its blocks, SM cycles; 0 where its preset does not say."""
+        """SM cycles that the GPU takes for a launch in addition to its blocks; 0 where its preset does not say."""
         return sum(
             self.trials.about["gpu"].get("launch", {}).get(name) or 0 for name in ("idle_cycles", "active_cycles")
         )
@@ -232,7 +232,7 @@ class RunResult:
 
     @cached_property
     def performance(self) -> dict[str, float]:
-        """How fast the trials ran: transactions a trial, a second (and worker), and SimPy's share of the time."""
+        """How fast the trials ran: transactions per trial, a second (and worker), and SimPy's share of the time."""
         trials, wall = self.trials, float(self.trials.wall_seconds.sum())
         return {
             "transactions_per_trial": float(trials.transactions.mean()),

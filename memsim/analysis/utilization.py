@@ -62,7 +62,7 @@ def bandwidth_used(result: RunResult) -> float:
 
 
 def warp_instructions(result: RunResult) -> float:
-    """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not told."""
+    """Warp instructions of a trial that the trace knows, those between memory instructions too; nan if not known."""
     about = result.trials.about
     if "executed" not in about or not all("profile" in op for op in result.trials.ops):
         return float("nan")
@@ -71,9 +71,9 @@ def warp_instructions(result: RunResult) -> float:
 
 
 def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
-    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not told.
+    """SM cycles of a trial in which load-store units work for a static op, all SMs together; 0 if not known.
 
-    Passes of constants are none of theirs where these have a unit of their own; transactions of results of before
+    Passes of constants are none of theirs where these have a unit of their own; transactions of results from before
     wavefronts were counted take one each.
 
     Args:
@@ -84,11 +84,16 @@ def load_store_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:
     >>> sm = {"lookup_cycles": 1, "pass_cycles": 2, "constant_cycles": 1}
     >>> [load_store_cycles({"space": space, "profile": profile}, sm) for space in ("shared", "constant")]
     [80.0, 0.0]
+    >>> load_store_cycles({"space": "global", "profile": {"wavefronts": 8, "instructions": 8}},
+    ...     {"lookup_cycles": 1, "pass_cycles": 1, "warp_size": 32, "load_store_lanes": 16})
+    16.0
     """
     of = op.get("profile", {})
     passes = 0 if constant_cycles(op, sm) else of.get("passes", 0)
     looked_up = of.get("wavefronts") or of.get("transactions", 0)
-    return float(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"])
+    lanes = sm.get("load_store_lanes")
+    least = 0 if constant_cycles(op, sm) or not lanes else of.get("instructions", 0) * -(-sm["warp_size"] // lanes)
+    return float(max(looked_up * sm["lookup_cycles"] + passes * sm["pass_cycles"], least))
 
 
 def constant_cycles(op: Mapping[str, Any], sm: Mapping[str, Any]) -> float:

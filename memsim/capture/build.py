@@ -240,40 +240,43 @@ class _Log:
             command, capture_output=True, text=True, errors="replace", stdin=subprocess.DEVNULL,
             env=leaving_in(self.place), cwd=self.place,
         )  # fmt: skip
-        told = f"{done.stdout}{done.stderr}"
+        output = f"{done.stdout}{done.stderr}"
         with (self.place / LOG).open("a") as log:
-            log.write(f"{shlex.join(command)}\n{told}\n")
+            log.write(f"{shlex.join(command)}\n{output}\n")
         if done.returncode == 0:
             return
         if self.keep is not None:
             self.keep.mkdir(parents=True, exist_ok=True)
             shutil.copy2(self.place / LOG, self.keep)
-        if _NEEDS_LINKING in told and "-rdc=false" in command:
+        if _NEEDS_LINKING in output and "-rdc=false" in command:
             raise _NeedsLinking
-        raise _failure(told, file)
+        raise _failure(output, file)
 
 
-def _failure(told: str, file: Path) -> InputError:
+def _failure(output: str, file: Path) -> InputError:
     """What nvcc complained of first, as one line."""
-    if found := _ERROR.search(told):
+    if found := _ERROR.search(output):
         where = f"{found[1]}:{found[2] or found[3]}"
         return InputError(where, "code", f"does not compile: {found[4].strip()} ({_advice(found[4])})")
-    missing = re.search(r"undefined reference to [`'](.*?)'", told)
+    missing = re.search(r"undefined reference to [`'](.*?)'", output)
     if missing:
-        needed = f"needs {missing[1]}, which no file defines; give all source files, or -l LIBRARY"
+        library = "-l gomp, OpenMP's library" if missing[1].startswith("omp_") else "-l LIBRARY"
+        needed = f"needs {missing[1]}, which no file defines; give all source files, or {library}"
         return InputError(file, "program", needed)
-    if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", told):
+    if absent := re.search(r"cannot find -l(\S+?):?(\s|$)", output):
         return InputError("-l", absent[1], "is not installed here; give a library that the linker finds")
-    lines = [line for line in told.splitlines() if "fatal" in line or "error" in line] or told.split("\n")[-2:]
+    lines = [line for line in output.splitlines() if "fatal" in line or "error" in line] or output.split("\n")[-2:]
     return InputError(file, "program", f"does not build: {lines[0].strip() or 'nvcc says no reason'}")
 
 
 def _advice(error: str) -> str:
     """What to do about an error of nvcc's: a missing header of a closed library comes with a wheel."""
-    library = _HEADERS.get(error.partition(":")[0].strip(), "")
-    if "No such file" in error and library in _WHEELS:
-        return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
-    return "--keep FOLDER keeps nvcc's log"
+    if "No such file" in error:
+        library = _HEADERS.get(error.partition(":")[0].strip(), "")
+        if library in _WHEELS:
+            return f"the CUDA toolkit has this header, or pip install {_WHEELS[library]}"
+        return "-I FOLDER adds a folder of header files"
+    return "memsim capture --keep FOLDER keeps nvcc's log"
 
 
 def _dependencies(file: Path) -> Iterator[str]:

@@ -15,7 +15,7 @@ from memsim.capture.python.environment import python_variables
 from memsim.capture.server import Captured, serve
 from memsim.gpu.config import GPU
 from memsim.sources.outputs import check_place, check_several
-from memsim.sources.ptx.origin import Origin, beside
+from memsim.sources.ptx.origin import Origin, origin_of
 from memsim.sources.ptx.trace import Progress
 from memsim.sources.wanted import Wanted
 from memsim.support.errors import InputError
@@ -42,7 +42,7 @@ def capture_sources(
         gpu: that the program finds; its architecture is compiled for, and its occupancy and L2 size choose the blocks.
         wanted: which launches and blocks.
         keep: a folder for the executable and nvcc's log.
-        progress: told the blocks done and all.
+        progress: called with the blocks done and all.
 
     Raises:
         InputError: the program does not compile, fails, or never makes the wanted launch. No trace is left then.
@@ -58,7 +58,7 @@ def capture_sources(
             one.join()
         raise
     shown = str(sources.files[0])
-    return _run([str(program), *arguments], arguments, shown, out, gpu, wanted, beside(*sources.files), progress)
+    return _run([str(program), *arguments], arguments, shown, out, gpu, wanted, origin_of(*sources.files), progress)
 
 
 def capture_executable(

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from memsim.cli.options import OutputFormat
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 MEANINGS = {
@@ -27,16 +29,18 @@ cache = typer.Typer(
 
 
 @cache.command("list")
-def listing() -> None:
+def listing(format: OutputFormat = None) -> None:
     """List the kinds of cached files, their number and size."""
-    from memsim.analysis.table import aligned
+    from memsim.report.formats import chosen_format
+    from memsim.report.output import CommandOutput, PrintedTable
 
-    rows = []
-    for folder in _folders():
-        count, size = _contents(folder)
-        rows.append([folder.name, f"{count:,}", f"{size / 1e6:,.1f}", MEANINGS.get(folder.name, "")])
-    typer.echo(aligned(["kind", "files", "MB", "what it is"], rows, [False, True, True, False]))
-    typer.echo(f"\nin {_place()}")
+    records: list[dict[str, Any]] = [
+        {"kind": folder.name, "files": count, "bytes": size, "meaning": MEANINGS.get(folder.name, "")}
+        for folder, (count, size) in ((folder, _contents(folder)) for folder in _folders())
+    ]
+    rows = [[of["kind"], f"{of['files']:,}", f"{of['bytes'] / 1e6:,.1f}", of["meaning"]] for of in records]
+    table = PrintedTable(["kind", "files", "MB", "what it is"], rows, [False, True, True, False])
+    print_output(CommandOutput(lambda: [table, f"in {_place()}"], lambda: records), chosen_format(format))
 
 
 @cache.command()

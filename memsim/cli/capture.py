@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from memsim.cli.options import Force, QuietTables, Whole, all_blocks, gpu_names
-from memsim.cli.output import print_text
+from memsim.cli.options import Force, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.output import print_output
 from memsim.gpu.defaults import DEFAULT_GPU
 from memsim.support.errors import InputError
 
@@ -116,6 +116,7 @@ def capture(
         Path | None, typer.Option(help="For CUDA C++ files: a folder for the executable and nvcc's log.")
     ] = None,
     force: Force = False,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Run a program without a GPU, and store the memory trace of a kernel.
@@ -141,7 +142,8 @@ def capture(
     """
     from memsim.api import capture as run_captured
     from memsim.api import capture_ptx
-    from memsim.report.inputs import trace_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.inputs import traces_output
     from memsim.support.deprecated import deprecation
     from memsim.support.files import keeping_existing
     from memsim.support.progress import bar, hint_after
@@ -150,6 +152,7 @@ def capture(
         if not quiet:
             typer.echo(f"memsim: {_HINT.format(HINT_SECONDS, _WITHOUT if to_end else '')}", err=True)
 
+    printed = chosen_format(format)
     _check(files, ptx, arguments)
     if stop:
         typer.echo(f"memsim: {deprecation('capture --stop')}", err=True)
@@ -188,8 +191,7 @@ def capture(
             )
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
-    for recorded in () if quiet else captured.traces:
-        print_text(trace_text(recorded))
+    print_output(traces_output(captured.traces), printed, quiet)
 
 
 def _check(files: list[str] | None, ptx: Path | None, arguments: Path | None) -> None:

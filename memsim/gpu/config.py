@@ -18,6 +18,7 @@ from pydantic import BaseModel, Field, ValidationError, model_validator
 from pydantic_core import PydanticCustomError
 
 from memsim.gpu import rules
+from memsim.gpu.architecture import Architecture, architecture
 from memsim.gpu.cores import L1, SM, LaunchCost
 from memsim.gpu.memory import L2, Dram, Translation
 from memsim.gpu.section import Section
@@ -96,7 +97,8 @@ class GPU(Section):
 
     name: str = Field(max_length=100, description="name in reports")
     compute_capability: str = Field(
-        pattern=r"^\d{1,2}\.\d$", description="compute capability; chooses the coalescing rules"
+        pattern=r"^\d{1,2}\.\d$",
+        description="compute capability; chooses the rules of coalescing and occupancy",
     )
     sm: SM
     launch: LaunchCost = LaunchCost()
@@ -113,6 +115,11 @@ class GPU(Section):
         for field, problem in rules.problems(self):
             raise PydanticCustomError("geometry", "{field} {problem}", {"field": field, "problem": problem})
         return self
+
+    @property
+    def architecture(self) -> Architecture:
+        """What follows from the compute capability."""
+        return architecture(self.compute_capability)
 
     @property
     def l2_clocks(self) -> float:

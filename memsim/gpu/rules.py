@@ -1,6 +1,6 @@
 """What makes a GPU's numbers fit together: the rules that involve more than one field of the configuration.
 
-Ranges of single fields stand beside the fields in :mod:`memsim.gpu.config`, which applies these rules to every GPU.
+Ranges of single fields stand next to the fields in :mod:`memsim.gpu.config`, which applies these rules to every GPU.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from memsim.gpu.architecture import Coalescing, is_known
 from memsim.gpu.choices import DramPolicy, WriteTurns
 
 if TYPE_CHECKING:
@@ -47,12 +48,11 @@ def _power_of_two(n: int) -> bool:
 
 
 def _capability(gpu: GPU) -> Iterator[Problem]:
-    major, minor = (int(part) for part in gpu.compute_capability.split("."))
-    if major in (0, 4) or (major == 1 and minor > 3):
+    if not is_known(gpu.compute_capability):
         yield "compute_capability", f"is {gpu.compute_capability}; give 1.0 to 1.3, 2.x, 3.x, or 5.0 and later"
-    if major == 1 and gpu.l1.enabled:
+    if gpu.l1.enabled and not gpu.architecture.has_l1:
         yield "l1.enabled", "is true; compute capability 1.x has no L1 for global memory, give false"
-    if major == 1 and gpu.l1.line_bytes < 128:
+    if gpu.architecture.coalescing is not Coalescing.lines and gpu.l1.line_bytes < 128:
         yield "l1.line_bytes", f"is {gpu.l1.line_bytes}; compute capability 1.x has 128-byte segments, give 128 or 256"
 
 
@@ -120,7 +120,7 @@ def _reserved(l1: L1) -> Iterator[Problem]:
 
 
 def _banks(l1: L1) -> Iterator[Problem]:
-    """Banks are told apart by bits of an address, and so are a line's parts that the texture units ask for."""
+    """Banks are selected by bits of an address, and so are a line's parts that the texture units ask for."""
     for field, right in (("tags_per_cycle", "32"), ("banks", "128")):
         value = getattr(l1, field)
         if value is not None and not _power_of_two(value):

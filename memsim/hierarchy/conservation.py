@@ -83,7 +83,8 @@ def _writes_to_l2(trials: Trial, gpu: _Config) -> bool:
     if policy is None or (policy == L1WritePolicy.write_back and gpu["l1"].get("enabled", True)):
         return True  # what leaves a write-back L1 is what is pushed out of it
     l1, l2 = trials.counters[..., Level.l1, WRITES, :], trials.counters[..., Level.l2, WRITES, :]
-    return bool((l1.sum(axis=-2) == l2.sum(axis=-2)).all())
+    sent, came = l1.sum(axis=-2), l2.sum(axis=-2)
+    return bool((came <= sent if gpu["l1"].get("merges_stores") else came == sent).all())
 
 
 def _fetches_from_dram(trials: Trial, gpu: _Config) -> bool:

@@ -266,6 +266,7 @@ def _sms(common: _Common, tx: Transactions, resident: int) -> sm_state.SMs:
         lines=shared(tx.lines),
         masks=shared(tx.masks),
         partial=shared(tx.partial),
+        merged=shared(tx.merged),
         phase=shared(tx.phase),
         partings=shared(tx.partings),
         mapping=shared(common.layout.mapping),

@@ -23,8 +23,8 @@ class Rule:
 
     Attributes:
         least, most: trials.
-        new: makes what is told each next trial in order (Trials of one) and is True when they are enough; None: `most`
-            trials, whatever they are.
+        new: makes a callback that receives each next trial in order (Trials of one) and returns True when they are
+            enough; None: `most` trials, whatever they are.
     """
 
     least: int

@@ -33,7 +33,7 @@ def traces_of(
 
     Args:
         folder: for the files.
-        tell: told the traces done, and all.
+        tell: called with the traces done, and all.
 
     Raises:
         InputError: a kernel that fails.

@@ -209,7 +209,7 @@ class DesignStudy:
                 odd = min(set(point) ^ set(points[0]))
                 raise InputError(self.where, f"points[{number}]", f"has other fields than the first ({odd})")
         if self.vary:
-            raise InputError(self.where, "vary", "is given beside points; leave one of them out")
+            raise InputError(self.where, "vary", "is given together with points; leave one of them out")
         return [{name: point[name] for name in points[0]} for point in points]
 
     def _kept(self, point: design.Point, case: StudyCase) -> bool:

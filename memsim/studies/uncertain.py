@@ -1,6 +1,6 @@
 """The model's own error bar: what a preset's uncertain numbers do to the answer, and which of them does most.
 
-Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` beside ``value`` in the
+Numbers that a preset fitted or assumed are varied by their stated uncertainty (``uncertainty`` next to ``value`` in the
 TOML file, a share), or else by a default one: each alone, to both ends, for what it does; and all together, in a Latin
 hypercube, for the error bar. Measured and documented numbers stay, and so do choices of a mechanism. All replays share
 their random numbers.
@@ -149,7 +149,7 @@ def uncertain(
         effects: whether each is also varied alone.
         trials, seed, jobs: of each replay.
         convention: of the hit ratios.
-        progress: told the trials done, and all.
+        progress: called with the trials done, and all.
 
     Raises:
         InputError: a number out of range, or a GPU of whose numbers none is fitted or assumed.

@@ -129,7 +129,7 @@ hit_latency_cycles = { value = 80, source = "a board of mine", status = "measure
     assert given.value == 450  # --set keeps cycles
 
 
-def test_what_l2_s_slices_count_is_of_their_own_clock(tmp_path):
+def test_l2_slices_count_cycles_of_own_clock(tmp_path):
     """Another clock of the SMs leaves it as it is, and nanoseconds become cycles of L2's."""
     units = {name: provenance("h100")[f"l2.{name}"].unit for name in ("sector_cycles", "partial_store_cycles")}
     assert set(units.values()) == {"L2 cycles"}

@@ -39,7 +39,7 @@ def _take(calendar, requests, time, walkers, out):
 @pytest.mark.parametrize("lanes", [None, 1, 2, 32])
 @pytest.mark.parametrize("walkers", [0, 1, 3])
 @given(sent=st.lists(st.tuples(st.integers(8, 8 + CYCLES - 1), KEYS), max_size=40))
-def test_a_cycle_is_handed_on_by_key_then_in_the_order_of_sending(lanes, walkers, sent):
+def test_cycle_is_handed_on_by_key_then_sending(lanes, walkers, sent):
     calendar, requests = records(new_calendar(CYCLES, lanes)), records(new_pool(REQUEST, 64)[0])
     out, hints = np.zeros(64, np.int64), np.zeros(walkers, np.int64)
     for _ in range(2):  # an emptied calendar is as good as a new one

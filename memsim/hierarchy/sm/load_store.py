@@ -15,6 +15,7 @@ from memsim.hierarchy.cache.index import find
 from memsim.hierarchy.cache.replacement import touch
 from memsim.hierarchy.cache.ways import first_way
 from memsim.hierarchy.codes import (
+    ALL,
     ATOMIC,
     BYPASS,
     HIT,
@@ -164,7 +165,8 @@ def look_up(m, sm, k, i, absent, time):
     if i.kind == OP_ATOMIC:
         return bypass(m, sm, ATOMIC, line, mask, i.op, time)
     kind = STORE if i.kind == OP_STORE else REDUCTION
-    return store(m, sm, kind, line, mask, np.int64(m.partial[k]), i.op, absent, time)
+    sent = mask & (ALL ^ np.int64(m.merged[k])) if len(m.merged) else mask
+    return store(m, sm, kind, line, mask, sent, np.int64(m.partial[k]), i.op, absent, time)
 
 
 @inlined
@@ -240,18 +242,21 @@ def finish(m, sm, time):
 
 
 @inlined
-def finish_wavefronts(m, sm, wavefronts, time):
-    """When an instruction, all of it looked up by `time`, leaves the load-store unit.
+def finish_wavefronts(m, sm, i, time):
+    """When instruction `i`, all of it looked up by `time`, leaves the load-store unit.
 
-    Data that hit, and data that L2 sent before `time`, are later by the wavefronts that are left.
+    Data that hit, and data that L2 sent before `time`, are later by the wavefronts that are left. The unit takes its
+    lanes for `request_cycles` at least, which delays no data; constants have a unit of their own.
     """
-    late = m.sms[sm].started + np.int64(wavefronts) * m.p[0].lookup_cycles - time
-    if late <= 0:
+    late = m.sms[sm].started + np.int64(i.wavefronts) * m.p[0].lookup_cycles - time
+    if late > 0:
+        time += late
+        m.sms[sm].done += late
+        if m.sms[sm].flight >= 0:
+            m.flights[m.sms[sm].flight].done += late
+    if i.flags & CONSTANT_FLAG:
         return time
-    m.sms[sm].done += late
-    if m.sms[sm].flight >= 0:
-        m.flights[m.sms[sm].flight].done += late
-    return time + late
+    return max(time, m.sms[sm].started + m.p[0].request_cycles)
 
 
 @inlined
@@ -305,7 +310,7 @@ def advance_sm(m, sm, end):
             k += 1
             time = after_look_up(m, i, k, stop, time)
         if k == stop:
-            time = finish_wavefronts(m, sm, i.wavefronts, time)
+            time = finish_wavefronts(m, sm, i, time)
             finish(m, sm, time)
             wake = next_event(m, sm)
             limit = min(reply, wake, end)

@@ -119,6 +119,7 @@ class SMs(NamedTuple):
     lines: np.ndarray
     masks: np.ndarray
     partial: np.ndarray
+    merged: np.ndarray  # sectors that are not sent, one a transaction or empty
     phase: np.ndarray  # of an mbarrier, one an instruction or empty
     mapping: np.ndarray  # MAPPING, one a line
     sms: np.ndarray
