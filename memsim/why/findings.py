@@ -38,8 +38,11 @@ def explanations(result: RunResult) -> list[Explanation]:
     """The causes worth reporting, each with its places, the largest attributable share first; nothing is replayed.
 
     Raises:
-        InputError: the file is of a version before 1.2 and does not hold what each op asks for.
+        InputError: the result is of a sample of blocks, or the file is of a version before 1.2 and does not hold what
+            each op asks for.
     """
+    if result.sampling is not None:
+        raise InputError("the result", "sample", "is of a sample of blocks, whose causes are not told; run it without")
     if not explained(result):
         raise InputError("the results file", "ops.profile", "is missing; run the trace again with this version")
     gpu, parts, places = gpu_of(result), busy(result), []
