@@ -210,8 +210,8 @@ def walk_blocks(u, m, first, end, at, wave, traffic):
 
     Args:
         u, m: the SMs and the slices of a machine.
-        first, end: i8 [blocks, warps a block], instruction numbers.
-        at: i8 [wave, warps a block], room for the warps' places.
+        first, end: i8 [blocks, warps per block], instruction numbers.
+        at: i8 [wave, warps per block], room for the warps' places.
         traffic: i8 [2], added to.
     """
     u, m = place_of(u), place_of(m)
@@ -249,7 +249,7 @@ class FunctionalWalk:
         """Walk blocks.
 
         Args:
-            first, end: i8 [blocks, warps a block], their warps' first and end instructions.
+            first, end: i8 [blocks, warps per block], their warps' first and end instructions.
 
         Returns:
             i8 [2], the sectors TO_L2 and TO_DRAM.

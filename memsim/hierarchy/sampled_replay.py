@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _SECTOR_BYTES = 32
 _TURNOVERS = 1.25  # of L2, by blocks that are walked before a group: sets do not fill evenly
-_LAST = 4  # share of skipped blocks, as a divisor, whose traffic is told apart: those right before a group
+_LAST = 4  # share of skipped blocks, as a divisor, whose traffic counts apart: those right before a group
 _READS = [Event.read_hit, Event.read_miss]
 _NEW = [Event.write_miss, Event.write_sector_miss]  # sectors that stores bring into L2
 

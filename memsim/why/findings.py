@@ -42,7 +42,11 @@ def explanations(result: RunResult) -> list[Explanation]:
             each op asks for.
     """
     if result.sampling is not None:
-        raise InputError("the result", "sample", "is of a sample of blocks, whose causes are not told; run it without")
+        raise InputError(
+            "the result",
+            "sample",
+            "is of a sample of blocks, for which no causes are found; run the trace without --sample",
+        )
     if not explained(result):
         raise InputError("the results file", "ops.profile", "is missing; run the trace again with this version")
     gpu, parts, places = gpu_of(result), busy(result), []
