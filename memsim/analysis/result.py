@@ -9,12 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from memsim.analysis.block_estimate import is_sampled
 from memsim.analysis.choices import Convention, Grouping
 from memsim.analysis.conventions import AccessKind, hit_ratio, of_caches_in_use, outcome_counts
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
 from memsim.analysis.model_error import family_of, model_error
+from memsim.analysis.sampling import Sampling, sampled_ratio, sampling
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
@@ -267,8 +269,15 @@ class RunResult:
             "simpy_share": 1 - float(trials.compiled_seconds.sum()) / wall if wall else float("nan"),
         }
 
+    @cached_property
+    def sampling(self) -> Sampling | None:
+        """The intervals due to sampling of blocks; None where no blocks were sampled."""
+        return sampling(self.trials, self.convention, self.ns_per_cycle) if is_sampled(self.trials) else None
+
     def _ratio(self, level: Level, access: AccessKind) -> Ratio:
         capability = self.trials.about["gpu"]["compute_capability"]
+        if is_sampled(self.trials):
+            return Ratio(sampled_ratio(self.trials, level, access, self.convention), self.convention)
         total = of_caches_in_use(self.trials).sum(axis=1)
         return Ratio(hit_ratio(total, level, (access,), self.convention, capability), self.convention)
 

@@ -146,6 +146,11 @@ def _instructions(trials: Trial, _gpu: _Config) -> bool:
     return bool((of_instructions <= of_transactions).all() and ((of_instructions > 0) == (of_transactions > 0)).all())
 
 
+def _groups(trials: Trial, _gpu: _Config) -> bool:
+    counted, of_groups = trials.counters.sum(axis=-4), trials.group_counters.sum(axis=-4)
+    return bool((of_groups <= counted).all() and (trials.group_cycles.sum(axis=-1) <= trials.cycles).all())
+
+
 _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
     "L1 counts accesses of no op": _l1_row,
     "L1 counts another number of transactions than were replayed": _transactions,
@@ -161,4 +166,5 @@ _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
     "latencies of main memory do not fit their histogram": _memory_sums,
     "fewer latencies than loads are counted": _waited,
     "latencies of instructions are not those of their transactions": _instructions,
+    "groups of blocks count more than the trial": _groups,
 }

@@ -241,6 +241,7 @@ def time_lines(result: RunResult) -> str:
         f"predicted kernel time {'at least ' if result.is_least_time else ''}"
         f"{milliseconds(result.kernel_time)}{_one_launch(result)}",
         _prediction(result),
+        _sampling(result),
         _instructions(result),
         f"{with_interval(result.cycles, decimals=0)} cycles replayed: {_replayed(result)}",
         f"{result.launch_cycles:,} cycles of the launch itself are in it once" if result.launch_cycles else "",
@@ -277,11 +278,24 @@ def _one_launch(result: RunResult) -> str:
     return "" if its is None or result.whole else f", of one launch {between(its.low, its.high)}"
 
 
+def _sampling(result: RunResult) -> str:
+    """What sampling of blocks leaves unsure, apart from the order of warps."""
+    found = result.sampling
+    if found is None:
+        return ""
+    share = found.time_ms / result.kernel_time.mean
+    ratios = (f"{_title(name)} ± {100 * half:.2f} points" for name, half in found.ratios.items() if half == half)
+    parts = ", ".join([f"time ± {share:.1%}", *ratios])
+    return f"due to sampling of blocks, {found.groups} groups (95 % intervals): {parts}"
+
+
 def _replayed(result: RunResult) -> str:
     """What was replayed, the whole launch or a snapshot, and how its blocks began."""
     trace = result.trials.about["trace"]
     if result.whole:
         what = f"the whole launch, {trace['blocks']:,} blocks"
+    elif result.sampling is not None:
+        what = f"a sample, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     else:
         what = f"a snapshot, {trace['blocks']:,} of {prod(trace['grid']):,} blocks"
     return f"{what}, {_begun(result)}"
