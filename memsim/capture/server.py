@@ -134,9 +134,7 @@ def serve(
         if program and is_folder(out):
             write_program(out, traces, program, launches.activities.rows)
     notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
-    return Captured(
-        traces, dict(launches.counts), notes, code, program, tuple(launches.activities.rows), server.mapped
-    )
+    return Captured(traces, dict(launches.counts), notes, code, program, tuple(launches.activities.rows), server.mapped)
 
 
 def _named(launches: Launches, folder: Path) -> list[Path]:
