@@ -132,18 +132,19 @@ class KeptCapture:
         inputs = {path: file_state(path) for path in sorted(files | captured.mapped)}
         if any(state is not None and int(state[1]) >= self._begun for state in inputs.values()):
             return  # changed since: nobody knows what the program read
+        traces = [(trace.path, _digest(trace.path)) for trace in captured.traces]
         record = {
             "files": inputs,
             "variables": _variables(names),
-            "traces": [[trace.path.name, _digest(trace.path)] for trace in captured.traces],
+            "traces": [[path.name, digest] for path, digest in traces],
             "launches": captured.launches,
             "notes": captured.notes,
         }
         with suppress(OSError, InputError):  # a full disk: it is not kept
             folder = cache_folder(KIND)
-            for trace, (_, digest) in zip(captured.traces, record["traces"], strict=True):
+            for path, digest in traces:
                 copied = folder / f"{digest}.{os.getpid()}"
-                shutil.copyfile(trace.path, copied)
+                shutil.copyfile(path, copied)
                 os.replace(copied, folder / f"{digest}{SUFFIX}")
             self._rows.add(0, {"record": np.frombuffer(json.dumps(record).encode(), np.uint8)})
             remove_beyond(folder, limit_bytes())

@@ -112,7 +112,7 @@ def _run(
     about = {"arguments": shlex.join(arguments)} if arguments else {}
     needed = read_executable(Path(command[0]))
     libraries = library_folder(stand_ins=scratch is not None or needed is None or needs_stand_ins(needed.needed))
-    variables = environment(libraries, Path(command[0]), gpu, reports=bool(inputs)) | inputs
+    variables = environment(libraries, Path(command[0]), gpu, reports=bool(inputs)) | dict(inputs)
     if scratch is not None:
         variables = python_variables(variables, libraries, scratch, gpu)
     return serve(command, variables, gpu, wanted, out, shown=shown, origin=origin, about=about, progress=progress)
