@@ -1,4 +1,7 @@
-"""Finds phrases of words.toml: ``python tests/house/words.py [FILE...]`` lists them by line; pre-commit runs it."""
+"""Finds the phrases of words.toml in all files that people read.
+
+``python tests/house/words.py [FILE...]`` lists them by line; pre-commit runs it.
+"""
 
 from __future__ import annotations
 
