@@ -193,7 +193,7 @@ def _definition(result: RunResult, kernel: str, accesses: Sequence[AccessFigures
     name = re.escape(re.sub(r"<.*", "", kernel).rpartition("::")[2].partition("(")[0].strip())
     pattern = re.compile(rf"(?:__global__[^;{{}}]*?|\bdef\s+)\b({name})\s*\(")
     for file in dict.fromkeys(one.file for one in accesses):
-        text = "\n".join((result.trials.sources.get(file) or ()))
+        text = "\n".join(result.trials.sources.get(file) or ())
         if at := pattern.search(text):
             return file, text.count("\n", 0, at.start(1)) + 1
     first = min(accesses, key=lambda one: one.line, default=None)
