@@ -37,6 +37,7 @@ STUDIES: tuple[str, ...] = (
     "l1_size_study",
     "which_randomness",
     "stopping",
+    "prediction_interval",
     "what_decides",
     "scale",
     "prefetchers",

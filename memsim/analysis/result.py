@@ -9,11 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from memsim.analysis.block_estimate import is_sampled
 from memsim.analysis.choices import Convention, Grouping
 from memsim.analysis.conventions import AccessKind, hit_ratio, of_caches_in_use, outcome_counts
 from memsim.analysis.latency import LatencyDistribution
 from memsim.analysis.launch_time import LaunchPart, LaunchTime, launch_time
 from memsim.analysis.loads import Load, grouped, memory_latency
+from memsim.analysis.model_error import family_of, model_error
+from memsim.analysis.sampling import Sampling, sampled_ratio, sampling
 from memsim.analysis.statistics import Interval, Ratio, Sample
 from memsim.analysis.stores import Store, store_table
 from memsim.analysis.table import Table
@@ -168,6 +171,18 @@ class RunResult:
         return Interval(*((bound + self.launch_cycles) * self.ns_per_cycle / 1e6 for bound in found))
 
     @cached_property
+    def prediction_interval(self) -> Interval | None:
+        """The interval that is to hold the measured time of a launch in 90 % of cases, milliseconds.
+
+        It combines the model's error on GPUs of this family (:mod:`memsim.analysis.model_error`) with trials and
+        sampling. None where the trace has no instructions between accesses, so that the time is a lower bound.
+        """
+        if self.is_least_time or not self.kernel_time.mean > 0:
+            return None
+        found = model_error(family_of(self.trials.about["gpu"]["compute_capability"]))
+        return found.interval(self.kernel_time.mean, self.kernel_time_interval)
+
+    @cached_property
     def active_time(self) -> Sample:
         """The part of :attr:`kernel_time` in which SMs are active, milliseconds."""
         idle = self.trials.about["gpu"].get("launch", {}).get("idle_cycles") or 0
@@ -254,8 +269,15 @@ class RunResult:
             "simpy_share": 1 - float(trials.compiled_seconds.sum()) / wall if wall else float("nan"),
         }
 
+    @cached_property
+    def sampling(self) -> Sampling | None:
+        """The intervals due to sampling of blocks; None where no blocks were sampled."""
+        return sampling(self.trials, self.convention, self.ns_per_cycle) if is_sampled(self.trials) else None
+
     def _ratio(self, level: Level, access: AccessKind) -> Ratio:
         capability = self.trials.about["gpu"]["compute_capability"]
+        if is_sampled(self.trials):
+            return Ratio(sampled_ratio(self.trials, level, access, self.convention), self.convention)
         total = of_caches_in_use(self.trials).sum(axis=1)
         return Ratio(hit_ratio(total, level, (access,), self.convention, capability), self.convention)
 

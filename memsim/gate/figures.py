@@ -56,7 +56,7 @@ class AccessFigures:
 
 @dataclass(frozen=True)
 class KernelFigures:
-    """One kernel on one GPU; kernels of several shapes are told apart by their grids.
+    """One kernel on one GPU; kernels of several shapes are distinguished by their grids.
 
     Attributes:
         kernel: its label in the program's profile.
@@ -87,6 +87,11 @@ class KernelFigures:
     shared_bytes: int
     code: str
     accesses: tuple[AccessFigures, ...]
+
+    @property
+    def time(self) -> float:
+        """Microseconds per launch."""
+        return self.time_us
 
 
 @dataclass(frozen=True)

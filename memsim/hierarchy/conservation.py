@@ -138,12 +138,17 @@ def _adds_up(histogram: np.ndarray, count: np.ndarray, total: np.ndarray) -> boo
 
 def _waited(trials: Trial, _gpu: _Config) -> bool:
     asked = trials.counters[..., :-1, Level.l1, READS, CountUnit.transactions].sum(axis=-1)
-    return bool((trials.latency_count >= asked).all())  # beside them atomics, and accesses of shared memory
+    return bool((trials.latency_count >= asked).all())  # in addition, atomics, and accesses of shared memory
 
 
 def _instructions(trials: Trial, _gpu: _Config) -> bool:
     of_instructions, of_transactions = trials.instruction_latency_count, trials.latency_count
     return bool((of_instructions <= of_transactions).all() and ((of_instructions > 0) == (of_transactions > 0)).all())
+
+
+def _groups(trials: Trial, _gpu: _Config) -> bool:
+    counted, of_groups = trials.counters.sum(axis=-4), trials.group_counters.sum(axis=-4)
+    return bool((of_groups <= counted).all() and (trials.group_cycles.sum(axis=-1) <= trials.cycles).all())
 
 
 _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
@@ -161,4 +166,5 @@ _LAWS: dict[str, Callable[[Trial, _Config], bool]] = {
     "latencies of main memory do not fit their histogram": _memory_sums,
     "fewer latencies than loads are counted": _waited,
     "latencies of instructions are not those of their transactions": _instructions,
+    "groups of blocks count more than the trial": _groups,
 }
