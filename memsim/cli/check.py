@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from memsim.cli.options import Jobs, QuietTables, gpu_names
+from memsim.cli.options import Jobs, OutputFormat, QuietTables, gpu_names
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -49,6 +49,7 @@ def check(
         typer.Option("--github/--no-github", help="Print annotations for GitHub.", show_default="in GitHub Actions"),
     ] = None,
     jobs: Jobs = None,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:  # fmt: skip
     """Compare kernels with a baseline file, and fail if one became slower.
@@ -65,13 +66,15 @@ def check(
     memsim check --update
     """
     from memsim import api
-    from memsim.cli.output import write_file
-    from memsim.report.check import figures_text, github_annotations, plain
+    from memsim.cli.output import print_output, write_file
+    from memsim.report.check import check_output, github_annotations, plain
+    from memsim.report.formats import FOR_PEOPLE, chosen_format
 
     def tell(what: str) -> None:
         if not quiet:
             typer.echo(f"memsim: {what}", err=True)
 
+    chosen = chosen_format(format)
     program = _program(ctx, files, baseline, gpu, kernel, blocks, include, define, library, std)
     if update:
         written = api.update(baseline, program, jobs=jobs, progress=tell)
@@ -84,15 +87,15 @@ def check(
     outcome = api.check(baseline, jobs=jobs, progress=tell)
     for note in outcome.notes:
         typer.echo(f"memsim: {note}", err=True)
-    if not quiet:
-        typer.echo(figures_text(outcome.kernels))
-    for line in plain(outcome.regressions):
+    missing = [
+        f"{baseline}: {one} is not launched any more; memsim check --update removes it" for one in outcome.missing
+    ]
+    print_output(check_output(outcome.kernels, outcome.regressions, missing), chosen, quiet)
+    for line in [*plain(outcome.regressions), *missing] if quiet and chosen in FOR_PEOPLE else ():
         typer.echo(line)
-    for one in outcome.missing:
-        typer.echo(f"{baseline}: {one} is not launched any more; memsim check --update removes it")
     if github or (github is None and os.environ.get("GITHUB_ACTIONS") == "true"):
         for line in github_annotations(outcome.regressions, Path(os.environ.get("GITHUB_WORKSPACE", "."))):
-            typer.echo(line)
+            typer.echo(line, err=chosen not in FOR_PEOPLE)
     if not outcome.passed:
         raise typer.Exit(WORSE)
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from memsim.analysis.table import aligned
 from memsim.gate.regressions import TITLES, Regression
+from memsim.report.output import CommandOutput, PrintedTable
 
 if TYPE_CHECKING:
     from memsim.gate.figures import KernelFigures
@@ -81,12 +82,35 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def figures_text(kernels: Sequence[tuple[KernelFigures, KernelFigures | None, str]]) -> str:
-    """A table of all kernels.
+Compared = tuple["KernelFigures", "KernelFigures | None", str]  # now, in the baseline (None: not there), the verdict
+
+
+def check_output(kernels: Sequence[Compared], found: Sequence[Regression], missing: Sequence[str]) -> CommandOutput:
+    """A table of all kernels, then a line for each that became worse; as values, all of both.
 
     Args:
-        kernels: figures now, those of the baseline (None: it has none), and the verdict.
+        kernels: figures now, those of the baseline, and the verdict.
+        found: what became worse.
+        missing: kernels of the baseline that are not launched any more, a sentence each.
     """
+    lines = "\n".join([*plain(found), *missing])
+    return CommandOutput(
+        lambda: [_figures(kernels), lines] if lines else [_figures(kernels)],
+        lambda: map(_record, kernels),
+        lambda: {
+            "kernels": [_record(one) for one in kernels],
+            "regressions": [asdict(one) for one in found],
+            "missing": list(missing),
+        },
+    )
+
+
+def _record(one: Compared) -> dict[str, Any]:
+    now, before, verdict = one
+    return asdict(now) | {"baseline_us": None if before is None else before.time_us, "verdict": verdict}
+
+
+def _figures(kernels: Sequence[Compared]) -> PrintedTable:
     headers = ("kernel", "GPU", "µs", "baseline", "sectors/request", "conflicts", "DRAM bytes", "occupancy %", "")
     rows = [
         (
@@ -102,4 +126,4 @@ def figures_text(kernels: Sequence[tuple[KernelFigures, KernelFigures | None, st
         )
         for now, before, verdict in kernels
     ]
-    return aligned(headers, rows, (False, False, True, True, True, True, True, True, False))
+    return PrintedTable(headers, rows, (False, False, True, True, True, True, True, True, False))

@@ -16,7 +16,8 @@ from memsim.report.formats import chosen_format, format_names, rendered
 from memsim.report.output import CommandOutput, PrintedTable
 from memsim.support.errors import InputError
 
-PRINT_NO_TABLE = {"plot", "report", "nvcc", "calibrate"}  # they print names of files, or what nvcc prints
+# They print names of files, what nvcc prints, one verdict per candidate as it is known, or a protocol.
+PRINT_NO_TABLE = {"plot", "report", "nvcc", "calibrate", "judge", "mcp"}
 
 
 def _run(*arguments) -> str:
