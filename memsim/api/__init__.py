@@ -11,8 +11,10 @@ from memsim.api.profile import profile_program
 from memsim.api.record import capture, capture_ptx, trace
 from memsim.api.replay import compare, simulate, simulate_program
 from memsim.api.study import capacity, estimate, explore, sensitivity, uncertainty
+from memsim.api.tuning import predicted_times, prune
 
 __all__ = [
     "capacity", "capture", "capture_ptx", "check", "compare", "estimate", "explore", "judge", "open_trace",
-    "profile_program", "sensitivity", "simulate", "simulate_program", "trace", "uncertainty", "update",
+    "predicted_times", "profile_program", "prune", "sensitivity", "simulate", "simulate_program", "trace",
+    "uncertainty", "update",
 ]  # fmt: skip

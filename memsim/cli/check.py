@@ -65,7 +65,7 @@ def check(
     memsim check --update
     """
     from memsim import api
-    from memsim.cli.output import print_text, write_file
+    from memsim.cli.output import write_file
     from memsim.report.check import figures_text, github_annotations, plain
 
     def tell(what: str) -> None:
@@ -85,7 +85,7 @@ def check(
     for note in outcome.notes:
         typer.echo(f"memsim: {note}", err=True)
     if not quiet:
-        print_text(figures_text(outcome.kernels))
+        typer.echo(figures_text(outcome.kernels))
     for line in plain(outcome.regressions):
         typer.echo(line)
     for one in outcome.missing:

@@ -123,7 +123,7 @@ def main() -> None:
             app()
     except SystemExit as leaving:
         if "mpi4py" in sys.modules:
-            raise  # MPI's other processes wait to be told
+            raise  # MPI's other processes wait for the message
         _leave(leaving.code)
     except KeyboardInterrupt:  # before a command began
         _leave(INTERRUPTED)

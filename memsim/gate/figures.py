@@ -13,8 +13,8 @@ from memsim.analysis.result import RunResult
 from memsim.gpu.occupancy import Occupancy, occupancy
 from memsim.hierarchy.counters import CountUnit, Level
 from memsim.profile.op_profile import OpProfile
-from memsim.why import explanations
-from memsim.why.findings import gpu_of
+from memsim.why import find_bottlenecks
+from memsim.why.bottlenecks import gpu_of
 from memsim.why.work import ResultWork
 
 SECTOR_BYTES = 32
@@ -56,7 +56,7 @@ class AccessFigures:
 
 @dataclass(frozen=True)
 class KernelFigures:
-    """One kernel on one GPU; kernels of several shapes are told apart by their grids.
+    """One kernel on one GPU; kernels of several shapes are distinguished by their grids.
 
     Attributes:
         kernel: its label in the program's profile.
@@ -207,7 +207,7 @@ def _definition(result: RunResult, kernel: str, accesses: Sequence[AccessFigures
 
 def _causes(result: RunResult) -> dict[tuple[str, int], tuple[str, str]]:
     found: dict[tuple[str, int], tuple[str, str]] = {}
-    for one in explanations(result):
+    for one in find_bottlenecks(result):
         for finding in one.findings:
             for op in finding.ops:
                 place = result.trials.ops[op]["file"], result.trials.ops[op]["line"]

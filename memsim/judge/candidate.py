@@ -23,7 +23,7 @@ from memsim.sources.ptx.failures import KernelFailure
 from memsim.sources.ptx.launch import PtxLaunch, parsed, with_code
 from memsim.sources.ptx.machine.codes import Stop
 from memsim.sources.ptx.memory import ALIGNMENT, FIRST_ADDRESS, DeviceMemory
-from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.origin import origin_of
 from memsim.sources.ptx.ptxas import kernel_name, registers_of
 from memsim.sources.ptx.trace import trace_launch
 from memsim.sources.sass.assemble import machine_code, needs_of, target
@@ -143,7 +143,7 @@ class Judge:
             ptx=text, kernel=entry, grid=task.grid, block=task.block, arguments=values, shared_bytes=task.shared_bytes,
             source=candidate.name, registers=registers, machine_code=counts,
             parameters={"launch": 0, "order": 0, "compiled_for": target(text)}, name=kernel_name(entry),
-            origin=beside(candidate),
+            origin=origin_of(candidate),
         )  # fmt: skip
         return with_code(launch, sass), memory
 

@@ -13,7 +13,7 @@ from memsim.gpu.config import GPU
 from memsim.sources.outputs import trace_paths
 from memsim.sources.ptx.launch import PtxLaunch, parsed, with_code
 from memsim.sources.ptx.memory import DeviceMemory
-from memsim.sources.ptx.origin import beside
+from memsim.sources.ptx.origin import origin_of
 from memsim.sources.ptx.ptxas import registers_of
 from memsim.sources.ptx.trace import Progress, trace_launch
 from memsim.sources.sass.assemble import machine_code, needs_of, target
@@ -44,7 +44,7 @@ def trace_ptx(
         kernel: the kernel of the PTX file; None: the one that the description names, or the only one.
         blocks: as for :func:`memsim.api.capture`.
         registers: per thread; None: what ptxas reports.
-        progress: told the blocks done and all.
+        progress: called with the blocks done and all.
 
     Raises:
         InputError: a file is missing or fails, a name is not set or makes no sense, the PTX is not understood, or the
@@ -70,7 +70,7 @@ def trace_ptx(
         registers=registers,
         machine_code=machine_code(text, entry, gpu),
         parameters={"launch": 0, "order": 0, "compiled_for": target(text)},
-        origin=beside(ptx, description, compiled=ptx.stat().st_mtime),
+        origin=origin_of(ptx, description, compiled=ptx.stat().st_mtime),
     )
     (path,) = trace_paths(out, [entry])
     launch = with_code(launch, kernel_for(text, entry, gpu))
