@@ -52,9 +52,7 @@ def test_the_third_of_equal_launches_is_not_executed():
 
 @pytest.mark.parametrize("other", [dict(undisturbed=False), dict(grid=5), dict(address=4100)])
 def test_what_differs_begins_a_new_row(other):
-    assert (
-        executed([launch(), launch(), launch(**other), launch(**other), launch()]) == [True] * 5
-    )
+    assert executed([launch(), launch(), launch(**other), launch(**other), launch()]) == [True] * 5
 
 
 def test_memory_that_the_host_reads_in_place_is_always_written():
