@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.analysis.block_estimate import around, block_estimate, is_sampled
 from memsim.analysis.l2_rates import slice_cycles
 from memsim.analysis.statistics import Interval, Sample, t_factor
 from memsim.hierarchy.block_times import EIGHTHS
@@ -74,6 +75,8 @@ class LaunchPart:
 def launch_time(trials: Trials) -> LaunchTime:
     """The time of the launch that a replay is all or a part of."""
     part = LaunchPart.of(trials)
+    if is_sampled(trials):
+        return _by_groups(trials)
     cycles = trials.cycles.astype(float)
     if part.launched == part.replayed:
         sample = Sample(cycles)
@@ -81,6 +84,14 @@ def launch_time(trials: Trials) -> LaunchTime:
     if not trials.full_until.all():
         return _by_waves(cycles, part, _l2_cycles(trials, part))
     return _by_rate(trials, cycles, part)
+
+
+def _by_groups(trials: Trials) -> LaunchTime:
+    """Of a sample of all blocks; the interval holds what sampling and the order of warps change."""
+    found = block_estimate(trials)
+    sample = Sample(found.cycles)
+    spread = sample.spread() or Interval(sample.mean, sample.mean)
+    return LaunchTime(sample, around(spread, found.half_width))
 
 
 def _by_waves(cycles: np.ndarray, part: LaunchPart, l2_cycles: np.ndarray) -> LaunchTime:
@@ -99,7 +110,7 @@ def _by_waves(cycles: np.ndarray, part: LaunchPart, l2_cycles: np.ndarray) -> La
 def _by_rate(trials: Trials, cycles: np.ndarray, part: LaunchPart) -> LaunchTime:
     eighth = trials.full_until[:, None] / EIGHTHS
     later = np.diff(trials.blocks_done, axis=1)[:, -_LATER:]
-    each = eighth / np.maximum(later, 1e-9)  # cycles a block, in each later eighth
+    each = eighth / np.maximum(later, 1e-9)  # cycles per block, in each later eighth
     steady = _LATER * eighth[:, 0] / np.maximum(later.sum(axis=1), 1e-9)
     moved, deferred = _dram_cycles(trials, part)
     cost = np.maximum.reduce([steady, moved + deferred, _l2_cycles(trials, part)])
@@ -137,7 +148,7 @@ def deferred_writes(trials: Trials) -> np.ndarray:
 
 
 def _dram_cycles(trials: Trials, part: LaunchPart) -> tuple[np.ndarray, np.ndarray]:
-    """SM cycles a block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet."""
+    """SM cycles per block, each [t], that DRAM takes at its peak: for what it moved, for what it has to write yet."""
     gpu: dict[str, Any] = trials.about["gpu"]
     dram = gpu["dram"]
     moved = trials.counters[:, :, Level.dram, :, CountUnit.sectors].sum(axis=(1, 2))

@@ -142,6 +142,6 @@ def _top_finding(typical: RunResult, trace: Trace, machine: GPU, quick: bool, jo
         gain = None if one.gain is None else float(one.gain.share.mean)
         if gain is None or gain >= LEAST_EXCESS:
             place = one.findings[0].place if one.findings else ""
-            repair = "" if one.gain is None else one.gain.repair
+            repair = "" if one.gain is None else one.gain.transform
             return {"cause": str(one.cause), "place": place, "repair": repair, "gain": gain, "bound": float(one.bound)}
     return None

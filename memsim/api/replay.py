@@ -37,6 +37,7 @@ def simulate(
     resume: bool = False,
     force: bool = False,
     engine: str = "compiled",
+    sample: bool = False,
 ) -> Result:
     """Replay a trace on a GPU's memory hierarchy, many times with the order of warps redrawn.
 
@@ -57,13 +58,16 @@ def simulate(
             of its blocks.
         settings: fields of the GPU to change, ``{"l1.ways": 4}``.
         convention: of the result's hit ratios, see :mod:`memsim.analysis.conventions`.
-        progress: told each trial as it finishes, those that `resume` finds first.
-        out: the results file to write. Until it is whole, finished trials are kept beside it, and outlive this process
+        progress: called with each trial as it finishes, those that `resume` finds first.
+        out: the results file to write. Until it is whole, finished trials are kept next to it, and outlive this process
             however it ends.
         resume: go on with the trials of `out`, and with those that a killed run left: of the same trace, GPU and seed.
         force: write over `out`.
         engine: ``"compiled"``, or ``"reference"``: the reference model (docs/explanation/reference_model.md), which
             counts the same bit by bit, slowly; for small traces, and not with `warm`.
+        sample: experimental: of a launch of many blocks, replay some groups of blocks in time and walk the others
+            through the tags of the caches (docs/how_to/sample_blocks.md). ``result.sampling`` has the intervals due to
+            that.
 
     Ctrl-C returns the trials that are finished, if there are any; ``result.interrupted`` tells.
 
@@ -104,6 +108,7 @@ def simulate(
         resume=resume,
         force=force,
         engine=engine,
+        sample=sample,
     )
     return Result(done, convention)
 
@@ -171,7 +176,7 @@ def check_made_for_one(traces: Sequence[Trace]) -> None:
     first = traces[0]
     for one in traces:
         if one.gpu != first.gpu:
-            problem = f"is {one.gpu or 'not told'}, that of {first.path.name} {first.gpu or 'not told'}"
+            problem = f"is {one.gpu or 'not stated'}, that of {first.path.name} {first.gpu or 'not stated'}"
             raise InputError(one.path, "gpu", f"{problem}; name one, as --gpu does")
 
 

@@ -74,7 +74,7 @@ class CapturedDevice:
         reports: whether a function runs that makes measurements (``triton.testing.perf_report``).
         ready: kernels that have run, by kernel and extents, the latest last.
         host_waits: called while the present kernel waits for what the host does.
-        finished: payload and status of the launch that ran while the program went on.
+        finished: payload and status of the launch that ran while the program continued.
         row: launches that repeat each other, and the time that each takes.
     """
 
@@ -118,7 +118,7 @@ class Taken:
 
 @dataclass(frozen=True)
 class Ran:
-    """What the program is told of a launch."""
+    """The reply to the program about a launch."""
 
     nanoseconds: int
     text: bytes
@@ -137,7 +137,7 @@ class Launches:
         shown: what errors and traces call the program.
         origin: where sources lie that traces may quote.
         about: what traces say they were made from.
-        progress: told the blocks done and all of a traced launch.
+        progress: called with the blocks done and all of a traced launch.
 
     Attributes:
         counts: launches so far by kernel, in the order of their first.

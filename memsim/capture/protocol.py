@@ -45,7 +45,7 @@ STOP = 0x504F5453
 """The status of a reply that ends the program, which first writes what it has buffered."""
 
 RUNNING = 0x4E4E5552
-"""The status of a reply to a launch that waits for the host: the program goes on while the kernel runs."""
+"""The status of a reply to a launch that waits for the host: the program continues while the kernel runs."""
 
 
 class ReplyStatus(IntEnum):

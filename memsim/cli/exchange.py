@@ -91,8 +91,8 @@ def import_cutracer(
 ) -> None:
     """Read a launch that CUTracer recorded.
 
-    With opcode_only beside the accesses, gaps and waits are those of the machine code; with accesses alone, each waits
-    for those before it in its warp.
+    With opcode_only in addition to the accesses, gaps and waits are those of the machine code; with accesses alone,
+    each waits for those before it in its warp.
 
     \b
     CUTRACER_INSTRUMENT=opcode_only,mem_addr_trace CUDA_INJECTION64_PATH=lib/cutracer.so ./app

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from memsim.cli.capture import SOURCE_SUFFIXES, WithArguments
-from memsim.cli.options import Force, Jobs, QuietTables, Whole, all_blocks, gpu_names
-from memsim.cli.output import print_text
+from memsim.cli.options import Force, Jobs, OutputFormat, QuietTables, Whole, all_blocks, gpu_names
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -81,6 +81,7 @@ def profile(
     jobs: Jobs = None,
     quick: Annotated[bool, typer.Option("--quick", help="Replay no repaired kernel: findings without gains.")] = False,
     force: Force = False,
+    format: OutputFormat = None,
     quiet: QuietTables = False,
 ) -> None:
     """Profile a whole program without a GPU: every launch, what is slow, what bounds it, what would fix it.
@@ -98,10 +99,11 @@ def profile(
     memsim profile traces/ -o app.profile.h5
     """
     from memsim.api import profile_program
-    from memsim.report.profile import profile_text
+    from memsim.report.formats import chosen_format
+    from memsim.report.profile import profile_output
     from memsim.support.scratch import Scratch
 
-    program = Path(files[0])
+    program, chosen = Path(files[0]), chosen_format(format)
     file = _file(out, program, force)
     with Scratch() as scratch:
         if program.is_dir():
@@ -121,8 +123,8 @@ def profile(
                 activities=activities,
             )  # fmt: skip
         found.save(file)
-    if not quiet:
-        print_text(f"{profile_text(found)}\n\nstored in {file}; one kernel: memsim show {file} --kernel NAME")
+    stored = f"stored in {file}; one kernel: memsim show {file} --kernel NAME"
+    print_output(profile_output(found, stored), chosen, quiet)
     if found.about["interrupted"]:
         trials = len(found.time.values)
         typer.echo(f"memsim: interrupted: {trials} trial{'s' * (trials != 1)} kept in {file}", err=True)
@@ -163,7 +165,8 @@ def _captured(
     for note in captured.notes:
         typer.echo(f"memsim: {note}", err=True)
     kernels, every = len(captured.launches), [captured.traces[place] for place in captured.program] or captured.traces
-    _tell(f"{len(every):,} launches of {kernels} kernel{'s' * (kernels != 1)}", quiet)
+    launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
+    _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
     return every, captured.activities
 
 

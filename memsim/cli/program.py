@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from memsim.analysis.choices import Convention
-from memsim.cli.output import print_text
+from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
@@ -20,18 +18,21 @@ if TYPE_CHECKING:
 MOST_ON_A_PAGE = 8  # kernels, those that take longest
 
 
-def program_kernel(path: Path, convention: Convention, kernel: str | None, needs_one: bool) -> RunResult | None:
+def program_kernel(
+    path: Path, convention: Convention, kernel: str | None, needs_one: bool, format: str
+) -> RunResult | None:
     """The result of a program's kernel; None where none was chosen: then the program's table was printed.
 
     Args:
         kernel: a part of its label.
         needs_one: whether what is to be printed is of one kernel.
+        format: of the program's table.
 
     Raises:
         InputError: no kernel or several have that in their label; none was chosen and one is needed.
     """
     from memsim.analysis.program import ProgramResult
-    from memsim.report.profile import profile_text
+    from memsim.report.profile import profile_output
 
     found = ProgramResult.load(path, convention)
     labels = found.labels()
@@ -39,7 +40,7 @@ def program_kernel(path: Path, convention: Convention, kernel: str | None, needs
         if needs_one and len(labels) > 1:
             raise InputError(path, "kernel", f"is not chosen; give --kernel with one of {', '.join(labels)}")
         if not needs_one:
-            print_text(profile_text(found))
+            print_output(profile_output(found), format)
             return None
         return found.groups[0].typical
     chosen = [group for label, group in zip(labels, found.groups, strict=True) if kernel == label] or [
@@ -57,13 +58,13 @@ def longest_kernels(program: ProgramResult) -> dict[str, RunResult]:
     return {label: group.typical for label, group in pairs}
 
 
-def compared_programs(paths: list[Path], convention: Convention, json: bool) -> dict[str, ProgramComparison]:
+def compared_programs(paths: list[Path], convention: Convention, format: str) -> dict[str, ProgramComparison]:
     """Compare profiles with the first and print it; the comparisons by the other's path, none for other files.
 
     Raises:
         InputError: some files are profiles and some are not.
     """
-    from memsim.report.compare_programs import programs_json, programs_text
+    from memsim.report.compare_programs import programs_output
     from memsim.studies.compare_programs import compare_programs
 
     loaded = _all_programs(paths, convention, "memsim compare")
@@ -71,10 +72,7 @@ def compared_programs(paths: list[Path], convention: Convention, json: bool) -> 
         return {}
     (first, base), *others = loaded
     found = {other: compare_programs(base, one) for other, one in others}
-    if json:
-        typer.echo(programs_json(first, found))
-    else:
-        print_text("\n\n\n".join(programs_text(first, other, one) for other, one in found.items()))
+    print_output(programs_output(first, found), format)
     return found
 
 

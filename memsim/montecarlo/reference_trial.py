@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 
+from memsim.gpu.components import COUNTERS
 from memsim.gpu.config import GPU
 from memsim.hierarchy.block_times import BlockTimes
 from memsim.hierarchy.counters import CountUnit, Event, Level, TranslationEvent
@@ -111,6 +112,7 @@ def _counted(model: ReferenceModel, n_ops: int) -> dict[str, np.ndarray]:
     one, whole = ([latencies[op] for op in ops] for latencies in (found.latencies, found.instruction_latencies))
     return {
         "counters": _array(found.counts, n_ops + 1, Level, Event, CountUnit),
+        "components": np.array([found.components[key] for key in COUNTERS]),
         "translation": _array(found.translations, n_ops, TranslationEvent),
         "latency_histogram": np.array([latency_counts(np.array(each)) for each in one]),
         "latency_sum": np.array([sum(each) for each in one]),

@@ -17,9 +17,11 @@ import numpy as np
 
 from memsim.gpu.config import GPU
 from memsim.hierarchy.execution import Execution
+from memsim.hierarchy.not_compiled import check_compiled
 from memsim.hierarchy.sm.parameters import pipe_cycles
 from memsim.hierarchy.trial import Trial
 from memsim.montecarlo.choices import Engine
+from memsim.montecarlo.chosen_blocks import choose_blocks, tell_sample
 from memsim.montecarlo.keep import KeptTrials, keeping
 from memsim.montecarlo.load_loops import load_loops
 from memsim.montecarlo.pool import in_processes
@@ -62,6 +64,7 @@ def run(
     force: bool = False,
     sources: Sequence[Mapping[str, int]] = (),
     engine: str = Engine.compiled,
+    sample: bool = False,
 ) -> Trials:
     """Replay `trace` on `gpu`, `trials` times.
 
@@ -78,42 +81,50 @@ def run(
         quantum: cycles between hand-overs; changes nothing but speed.
         provenance: field of the GPU -> where its value comes from, for the result to keep.
         rule: what the result keeps of `enough`; with it, whether it held.
-        out: the result file to write; until it is whole, finished trials are kept beside it.
+        out: the result file to write; until it is whole, finished trials are kept next to it.
         resume: go on with the trials of `out`, and with those that a killed run left.
         force: write over `out`.
         sources: of each trial, the sources of randomness (hierarchy.draws.SOURCES) that are drawn as in another trial,
             and its number; not for a result that is kept.
         engine: what replays the trace (montecarlo.choices.Engine).
+        sample: replay groups of blocks in time, and walk the others through the caches' tags
+            (montecarlo.chosen_blocks).
 
     Raises:
         InputError: a trace that does not fit the GPU, arguments out of range, or an output that exists or cannot be
             written.
     """
     check_numbers(trials, seed, 1 if jobs is None else jobs, at_least)
-    replays_on = _checked(engine, warm)
+    replays_on = _checked(engine, warm, sample)
+    if replays_on is Engine.compiled:
+        check_compiled(gpu)
     assert not sources or replays_on is Engine.compiled
     assert not sources or (out is None and len(sources) == trials)
     with listening(), Scratch() as folder:
         execution = Execution.of(trace, gpu, folder)
         about = about_run(trace, execution, seed, warm) | {"gpu_provenance": provenance or {}}
+        blocks = choose_blocks(trace, execution) if sample else None
+        if blocks is not None:
+            tell_sample(about, blocks)
         ops, arrays = tables(trace)
         texts = {"about": about, "ops": ops, "arrays": arrays, "sources": trace.sources}
         with keeping(out, about, len(ops), resume, force) as kept:
             # The reference model is there to be run: it takes no trials of the compiled engine.
             cacheable = not sources and replays_on is Engine.compiled
             cached = CachedTrials(cache_key(about) if cacheable else None, len(ops))
-            job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on)
+            job = TrialJob(execution, seed, warm, quantum, tuple(sources), replays_on, blocks)
             replay = _Replay(trace, job, jobs, at_least if enough else 0)
             take = _Taken(kept, cached, texts, at_least, enough, progress)
             take.all(replay, trials)
             about["interrupted"] = take.interrupted
             about["until"] = None if rule is None else rule | {"reached": take.reached}
-            if cached.demand is None:
+            if blocks is None and cached.demand is None:
                 replay.prepare()
                 with phase("profiling accesses", "rows", trace.n_instructions):
                     cached.keep_demand(demand(trace, execution))
-            assert cached.demand is not None
-            tell_demand(about, ops, cached.demand)
+            if blocks is None:
+                assert cached.demand is not None
+                tell_demand(about, ops, cached.demand)
             done = Trials.of(take.trials, **texts)
             kept.save(done)
     return done
@@ -154,7 +165,7 @@ class _Replay:
 
 
 def _counting(advance: Advance, total: int) -> Callable[[int], None]:
-    """What is told how many rows are done since the last time, and shows how many are done in all."""
+    """A callback for the rows done since its last call; it shows how many are done in all."""
     done = 0
 
     def more(rows: int) -> None:
@@ -187,7 +198,7 @@ class _Taken:
         self.reached = self.interrupted = False
         self._kept, self._cached, self._texts, self._at_least = kept, cached, texts, at_least
         self._enough, self._progress = enough, progress
-        self._told = 0
+        self._judged = 0
 
     def all(self, finish: Callable[[Sequence[int]], Finished], trials: int) -> None:
         """Those that are there already, then the others of so many: all, or as many as are enough or Ctrl-C leaves.
@@ -220,16 +231,16 @@ class _Taken:
                 raise
             self.interrupted = not self.reached and len(self.trials) < trials
         if self.reached:  # more may have finished out of order; which, depends on the processes
-            self.trials = {k: trial for k, trial in self.trials.items() if k < self._told or k in self._kept.saved}
+            self.trials = {k: trial for k, trial in self.trials.items() if k < self._judged or k in self._kept.saved}
 
     def _take(self, number: int, trial: Trial) -> None:
         """Tell of a trial, and ask about those that it makes next in order."""
         if self._progress:
             self._progress(Trials.of({number: trial}, **self._texts))
-        while self._enough and not self.reached and self._told in self.trials:
-            told = self._enough(Trials.of({self._told: self.trials[self._told]}, **self._texts))
-            self._told += 1
-            self.reached = told and self._told >= self._at_least
+        while self._enough and not self.reached and self._judged in self.trials:
+            enough = self._enough(Trials.of({self._judged: self.trials[self._judged]}, **self._texts))
+            self._judged += 1
+            self.reached = enough and self._judged >= self._at_least
 
 
 def worthwhile_jobs(launches: Sequence[Transactions], trials: int) -> int:
@@ -250,12 +261,14 @@ def check_numbers(trials: int, seed: int, jobs: int, at_least: int = 1) -> None:
         raise InputError("run", "trials", f"are {trials:,}; give at most {MOST_TRIALS:,}")
 
 
-def _checked(engine: str, warm: bool) -> Engine:
+def _checked(engine: str, warm: bool, sample: bool) -> Engine:
     """The engine of a name, if it can replay what is asked for."""
     if engine not in list(Engine):
         raise InputError("run", "engine", f"is {engine!r}; must be {' or '.join(Engine)}")
     if engine == Engine.reference and warm:
         raise InputError("run", "engine", "reference cannot replay a trace with warm caches; leave warm out")
+    if sample and (warm or engine == Engine.reference):
+        raise InputError("run", "sample", "is for the compiled engine and caches that begin empty; leave one out")
     return Engine(engine)
 
 
@@ -322,7 +335,7 @@ def tell_demand(about: dict[str, Any], ops: Sequence[dict[str, Any]], asked: Map
 
 
 def executed(trace: Trace, execution: Execution) -> dict[str, Any]:
-    """What the closed-form models want to know beside the static ops, and the SM cycles that pipes are busy."""
+    """Inputs of the closed-form models other than the memory instructions, and the SM cycles that pipes are busy."""
     rows = execution.transactions.instructions
     return {
         "registers": trace.launch.registers,

@@ -76,7 +76,8 @@ def test_show_prints_the_table_and_one_kernel(file):
     assert call("show", file, "--kernel", "halved").stdout.startswith("halved on tesla-c2050: 3 trials")
     document = json.loads(call("show", file, "-k", "add", "--json").stdout)
     assert document["trials"] == 3
-    for wrong in (["--json"], ["--kernel", "neither"]):
+    assert {one["kernel"] for one in json.loads(call("show", file, "--json").stdout)["kernels"]} >= {"halved"}
+    for wrong in (["--why"], ["--kernel", "neither"]):
         refused = call("show", file, *wrong)
         assert refused.exit_code == 2 and "added" in refused.output and "halved" in refused.output
 
@@ -133,7 +134,7 @@ def test_report_writes_a_page_of_the_kernels(file, tmp_path):
     assert "no copies and waits" in text  # of a folder without launches.json
 
 
-def test_an_output_that_exists_is_refused_before_anything_runs(folder, file):
+def test_output_that_exists_is_refused_before_anything_runs(folder, file):
     refused = call("profile", folder, "--gpu", GPU, "-o", file)
     assert refused.exit_code == 2 and "exists; give --force" in refused.output
     assert "replaying" not in refused.output

@@ -20,16 +20,16 @@ from memsim.report.style import styled
 from memsim.studies import StudyTrials
 from memsim.support.errors import InputError
 from memsim.support.files import check_replaceable, replacing, writing
-from memsim.why import Explanation, explained, explanations
+from memsim.why import Bottleneck, find_bottlenecks, has_profiles
 
-Causes = Mapping[str, Sequence[Explanation]]
+Causes = Mapping[str, Sequence[Bottleneck]]
 
 
 def write_page(
     results: Mapping[str, RunResult], studies: Mapping[str, StudyTrials], out: str | Path, causes: Causes | None = None,
     programs: Mapping[str, ProgramResult] | None = None,
 ) -> Path:  # fmt: skip
-    """Write one page that shows results, each by itself and beside the first, and studies.
+    """Write one page that shows results, each by itself and compared with the first, and studies.
 
     Args:
         results, studies: by the name that the page calls each.
@@ -76,10 +76,10 @@ def render(
     return _environment().get_template("page.html.j2").render(content)
 
 
-def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Explanation] | None:
-    if label in causes or not explained(result):
+def _causes(label: str, result: RunResult, causes: Causes) -> Sequence[Bottleneck] | None:
+    if label in causes or not has_profiles(result):
         return causes.get(label)
-    return explanations(result)
+    return find_bottlenecks(result)
 
 
 def _title(result: RunResult) -> str:

@@ -46,7 +46,7 @@ struct State {
   Ranges ranges;
   std::map<uint64_t, Allocation> allocations;  // by address
   std::map<uint64_t, uint64_t> offsets;        // of registered memory, by address: arena address
-  std::set<uint64_t> removed;                  // since the server was last told
+  std::set<uint64_t> removed;                  // since the last report to the server
   std::set<uint64_t> added;
   std::map<uint64_t, Allocation> graph_memory;  // of allocation nodes, by address
   uint64_t device_bytes = 0;
