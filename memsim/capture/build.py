@@ -251,10 +251,10 @@ class _Log:
             shutil.copy2(self.place / LOG, self.keep)
         if _NEEDS_LINKING in output and "-rdc=false" in command:
             raise _NeedsLinking
-        raise _failure(output, file)
+        raise first_error(output, file)
 
 
-def _failure(output: str, file: Path) -> InputError:
+def first_error(output: str, file: Path) -> InputError:
     """What nvcc complained of first, as one line."""
     if found := _ERROR.search(output):
         where = f"{found[1]}:{found[2] or found[3]}"

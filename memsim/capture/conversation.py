@@ -110,6 +110,9 @@ class Conversation:
                 return None
             case MessageKind.launch:
                 return self._launch(connection, device, LaunchRequest.read(f))
+            case MessageKind.activity:
+                self.launches.activities.read(f)
+                return None
             case MessageKind.finish:
                 return Reply(*device.finished)
             case MessageKind.benchmark:

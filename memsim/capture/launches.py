@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from memsim.capture.activities import LAUNCH, Activities
 from memsim.capture.arena import ProcessMemory
 from memsim.capture.device_runtime import WORKSPACE_ADDRESS, DeviceRuntime, Heap
 from memsim.capture.estimates import launch_nanoseconds
@@ -150,6 +151,7 @@ class Launches:
         printed: by the latest launch, also by one that failed.
         entries: a kernel's name in PTX by the name that is shown.
         latest: the kernel that was launched last.
+        activities: launches, copies and waits, in the order of the program's calls.
         stand_ins: which launch's trace stands for each, where some do for others.
     """
 
@@ -174,6 +176,7 @@ class Launches:
     printed: bytes = b""
     entries: dict[str, str] = field(default_factory=dict)
     latest: str | None = None
+    activities: Activities = field(default_factory=Activities)
     stand_ins: StandIns = field(default_factory=StandIns)
     _steady: dict[tuple[Any, ...], tuple[int, int]] = field(default_factory=dict)
     _order: int = 0
@@ -226,6 +229,7 @@ class Launches:
         if self.wanted.stand_ins and device.row.is_repeat(request, device.memory):
             if self.is_wanted_kernel(name):
                 self.stand_ins.repeat(name)
+                self._tell_launch(request)
             self.printed = b""
             return Ran(device.row.nanoseconds, b"")
         launch = self._launch(device, module, entry, request, index)
@@ -238,9 +242,10 @@ class Launches:
                 counts = self._traced(device, module, launch, runtime, name, index)
             else:
                 counts = self._executed(device, launch, runtime)
-            if self.wanted.stand_ins and self.is_wanted_kernel(name):
+            if self.wanted.launches is ALL and self.is_wanted_kernel(name):
                 traced = bool(self.taken) and self.taken[-1].order == self._order
                 self.stand_ins.add(_shape(name, launch), request.parameters, self._order, counts.accesses, traced)
+                self._tell_launch(request)
         finally:
             self.printed = b"".join(runtime.text)
         if self.wanted.heaviest:
@@ -250,6 +255,10 @@ class Launches:
             device.row.end()
         device.row.nanoseconds = spent
         return Ran(spent, self.printed)
+
+    def _tell_launch(self, request: LaunchRequest) -> None:
+        if self.stand_ins.orders:
+            self.activities.add(LAUNCH, request.stream, len(self.stand_ins.orders) - 1)
 
     def time(self, device: CapturedDevice, request: LaunchRequest, timer: Timer | LaunchTimer) -> Ran:
         """Time a launch of the benchmark under way: some of its blocks run, traced.

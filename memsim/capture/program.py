@@ -110,7 +110,7 @@ class RunningProgram:
 
     def end(self) -> None:
         """End the program, all processes of its group, and all that they started, now."""
-        started = _descendants(self._process.pid)  # build tools start theirs in groups of their own
+        started = descendants(self._process.pid)  # build tools start theirs in groups of their own
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         for process in started:
@@ -150,7 +150,7 @@ class RunningProgram:
             signal.signal(signal.SIGTTOU, before)
 
 
-def _descendants(process: int) -> list[int]:
+def descendants(process: int) -> list[int]:
     """The running processes that a process and its children have started; empty on systems without /proc."""
     children: dict[int, list[int]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):

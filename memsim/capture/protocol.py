@@ -35,6 +35,7 @@ class MessageKind(IntEnum):
     assembled = 10
     tuned = 11
     finish = 12
+    activity = 13
 
 
 TEXTURE_OF_LINEAR_MEMORY = 2

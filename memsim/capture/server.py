@@ -52,6 +52,8 @@ class Captured:
         exit_code: of the program; None where memsim ended it.
         program: for each launch of the run, in their order, the place in `traces` of the one that stands for it; empty
             where each launch that was asked for has its own.
+        activities: kind, stream and bytes of each copy, fill and wait of the host among the launches; of a launch its
+            place in `program`.
         mapped: files that the program had in its memory when memsim ended it.
     """
 
@@ -60,6 +62,7 @@ class Captured:
     notes: list[str]
     exit_code: int | None = 0
     program: tuple[int, ...] = ()
+    activities: tuple[tuple[str, int, int], ...] = ()
     mapped: frozenset[str] = frozenset()
 
     @property
@@ -129,9 +132,9 @@ def serve(
         program = tuple(places[order] for order in launches.stand_ins.orders)
         traces = [Trace.open(moved_trace(path, out)) for path in _named(launches, hidden)]
         if program and is_folder(out):
-            write_program(out, traces, program)
+            write_program(out, traces, program, launches.activities.rows)
     notes = notes_of(launches, traces, stopped) + (timer.notes if timer and not isinstance(timer, Timer) else [])
-    return Captured(traces, dict(launches.counts), notes, code, program, server.mapped)
+    return Captured(traces, dict(launches.counts), notes, code, program, tuple(launches.activities.rows), server.mapped)
 
 
 def _named(launches: Launches, folder: Path) -> list[Path]:

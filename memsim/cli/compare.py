@@ -39,15 +39,18 @@ def compare(
 ) -> None:
     """Compare results with the first: speed-up, hit ratios, every load and array, with intervals.
 
-    Trials are paired by number where both drew from one seed. With --ncu, compare one result with what the profiler
+    Of two profiles of programs: the time of all launches, and of each kernel. Trials are paired by number where both
+    drew from one seed. With --ncu, compare one result with what the profiler
     counted on a GPU.
 
     \b
     memsim compare before.h5 after.h5
     memsim compare before.h5 after.h5 --fail-if-slower 5%
+    memsim compare before.profile.h5 after.profile.h5
     memsim compare result.h5 --ncu report.ncu-rep --kernel spmv --launch 2
     """
     from memsim.api import compare as side_by_side
+    from memsim.cli.program import compared_programs
     from memsim.interactive import Result
     from memsim.report import compare as report
     from memsim.report.formats import FOR_PEOPLE, chosen_format
@@ -63,15 +66,25 @@ def compare(
     if len(paths) < 2:
         raise InputError("memsim compare", "RESULT", "is one file; give two or more, the first is the base")
     limit = None if fail_if_slower is None else _share(fail_if_slower)
+    if programs := compared_programs(paths, convention, chosen):
+        slower = [name for name, one in programs.items() if limit is not None and one.slower_than(limit)]
+        _end(slower, paths[0], fail_if_slower)
+        return
     first, *others = (Result.load(path, convention) for path in paths)
     found = {str(path): side_by_side(first, other) for path, other in zip(paths[1:], others, strict=True)}
     print_output(report.output(str(paths[0]), found), chosen)
     for name, one in found.items() if chosen not in FOR_PEOPLE or limit is not None else ():
         for caution in one.cautions:
             typer.echo(f"memsim: {paths[0]} and {name}: {caution}", err=True)
-    slower = [name for name, one in found.items() if limit is not None and one.slower_than(limit)]
+    _end(
+        [name for name, one in found.items() if limit is not None and one.slower_than(limit)], paths[0], fail_if_slower
+    )
+
+
+def _end(slower: list[str], base: Path, share: str | None) -> None:
+    """Exit with 1 if any is slower."""
     if slower:
-        typer.echo(f"memsim: slower than {paths[0]} by more than {fail_if_slower}: {', '.join(slower)}", err=True)
+        typer.echo(f"memsim: slower than {base} by more than {share}: {', '.join(slower)}", err=True)
         raise typer.Exit(SLOWER)
 
 

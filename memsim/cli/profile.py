@@ -15,7 +15,11 @@ from memsim.cli.output import print_output
 from memsim.support.errors import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from memsim.trace.reader import Trace
+
+    Activities = Sequence[tuple[str, int, int]]  # kind, stream, value
 
 INTERRUPTED = 130
 
@@ -105,18 +109,19 @@ def profile(
         if program.is_dir():
             if ctx.obj:
                 raise InputError(program, "arguments", "are a program's; a folder of traces takes none")
-            recorded = _folder(program)
+            recorded, activities = _folder(program)
         else:
             place = traces or Path(scratch) / "traces"
             compiler = {"includes": include or [], "definitions": define or [], "libraries": library or []}
-            recorded = _captured(
+            recorded, activities = _captured(
                 files, ctx.obj or [], place, gpu, force, quiet,
                 kernel=kernel, blocks=all_blocks(blocks, whole), standard=std, stand_ins=not every_launch, **compiler,
             )  # fmt: skip
         with _phases(quiet) as progress:
             found = profile_program(
-                recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress
-            )
+                recorded, gpu, program=program.name, quick=quick, seed=seed, jobs=jobs, progress=progress,
+                activities=activities,
+            )  # fmt: skip
         found.save(file)
     stored = f"stored in {file}; one kernel: memsim show {file} --kernel NAME"
     print_output(profile_output(found, stored), chosen, quiet)
@@ -136,17 +141,17 @@ def _file(out: Path | None, program: Path, force: bool) -> Path:
     return file
 
 
-def _folder(folder: Path) -> list[Trace]:
+def _folder(folder: Path) -> tuple[list[Trace], Activities]:
     from memsim.cli.run_folder import folder_traces
-    from memsim.sources.launch_list import all_launches
+    from memsim.sources.launch_list import all_activities, all_launches
 
-    return all_launches(folder, folder_traces(folder, [], in_turn=True))
+    return all_launches(folder, folder_traces(folder, [], in_turn=True)), all_activities(folder)
 
 
 def _captured(
     files: list[str], arguments: list[str], place: Path, gpu: str | None, force: bool, quiet: bool, **options: Any
-) -> list[Trace]:
-    """The traces of all launches of a program."""
+) -> tuple[list[Trace], Activities]:
+    """The traces of all launches of a program, and its activities."""
     from memsim.api import capture
     from memsim.gpu.defaults import DEFAULT_GPU
     from memsim.support.files import keeping_existing
@@ -162,7 +167,7 @@ def _captured(
     kernels, every = len(captured.launches), [captured.traces[place] for place in captured.program] or captured.traces
     launches = f"{len(every):,} launch{'es' * (len(every) != 1)}"
     _tell(f"{launches} of {kernels} kernel{'s' * (kernels != 1)}", quiet)
-    return every
+    return every, captured.activities
 
 
 @contextmanager

@@ -100,6 +100,8 @@ def plot(
 ) -> None:
     """Draw one or several results files: histograms, convergence, loads, latencies.
 
+    Of profiles of programs: kernels by time, and, of one, first and later launches.
+
     Of a study: response curves, a heat map of its first two fields, a tornado, the points that no other beats.
 
     \b
@@ -109,6 +111,7 @@ def plot(
     memsim plot result.h5 --format pdf --size column -o figs/
     """
     from memsim.analysis.result import RunResult
+    from memsim.cli.program import plotted_programs
     from memsim.report import comparison, figures
     from memsim.report.style import Sheet
     from memsim.studies.store import is_study
@@ -118,10 +121,13 @@ def plot(
     if any(is_study(path) for path in paths):
         _plot_study(paths, out, force, convention, sheet)
         return
-    results = {path.stem: RunResult.load(path, convention) for path in paths}
-    if len(results) < len(paths):
+    if len({path.stem for path in paths}) < len(paths):
         raise InputError("plot", "RESULT", "names two files alike; the figures tell them apart by name, so rename one")
     with keeping_existing(force):
+        if drawn := plotted_programs(paths, out, convention, sheet):
+            typer.echo("\n".join(map(str, drawn)))
+            return
+        results = {path.stem: RunResult.load(path, convention) for path in paths}
         one = len(results) == 1
         drawn = figures.plot(results.popitem()[1], out, sheet) if one else comparison.plot(results, out, sheet)
         for written in drawn:

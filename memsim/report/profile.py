@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from memsim.analysis.program import LaunchGroup, ProgramResult
+from memsim.analysis.table import shortened
 from memsim.analysis.tables import number
 from memsim.report.output import Block, CommandOutput, PrintedTable
 
 _HEADERS = ("kernel", "launches", "ms", "share %", "bound by", "best ms", "of best %", "top finding")
+_NAME = 40  # characters of a kernel's name: those of templates have hundreds
 _RIGHT = (False, True, True, True, False, True, True, False)
 
 
@@ -69,7 +71,7 @@ def _blocks(result: ProgramResult) -> list[Block]:
 def _row(label: str, group: LaunchGroup, total: float, finding: dict[str, Any] | None) -> tuple[str, ...]:
     time, best, (bound, busy) = group.time.mean, group.best_possible, group.bound_by
     return (
-        label,
+        shortened(label, _NAME),
         f"{group.launches:,}",
         number(time, 4),
         number(100 * time / total, 1),

@@ -14,19 +14,24 @@ NAME = "launches.json"
 _MOST_BYTES = 1 << 28
 
 
-def write_program(folder: Path, traces: Sequence[Trace], program: Sequence[int]) -> None:
+def write_program(
+    folder: Path, traces: Sequence[Trace], program: Sequence[int], activities: Sequence[tuple[str, int, int]]
+) -> None:
     """Write the list.
 
     Args:
         folder: of the traces.
         traces: in it.
         program: for each launch, in their order, the place of its trace in `traces`.
+        activities: of the program, as :class:`memsim.capture.activities.Activities` has them.
 
     Raises:
         InputError: it cannot be written.
     """
     file = folder / NAME
-    text = json.dumps({"traces": [one.path.name for one in traces], "launches": list(program)})
+    text = json.dumps(
+        {"traces": [one.path.name for one in traces], "launches": list(program), "activities": activities}
+    )
     with writing(file), replacing(file) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -48,8 +53,8 @@ def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
     try:
         if file.stat().st_size > _MOST_BYTES:
             raise ValueError
-        told = json.loads(file.read_text("utf-8"))
-        names, places = told["traces"], told["launches"]
+        listed = json.loads(file.read_text("utf-8"))
+        names, places = listed["traces"], listed["launches"]
         if not all(type(place) is int and 0 <= place < len(names) for place in places):
             raise ValueError
         found = [by_name[names[place]] for place in places]
@@ -59,3 +64,19 @@ def all_launches(folder: Path, traces: Sequence[Trace]) -> list[Trace]:
     if not found:
         raise InputError(file, "launches", "are none; capture the program anew")
     return found
+
+
+def all_activities(folder: Path) -> list[tuple[str, int, int]]:
+    """Kind, stream and value of what a program asked of the GPU; nothing where the folder does not tell.
+
+    Raises:
+        InputError: the list is damaged.
+    """
+    file = folder / NAME
+    if not file.is_file():
+        return []
+    try:
+        listed = json.loads(file.read_text("utf-8")).get("activities", [])
+        return [(str(kind), int(stream), int(value)) for kind, stream, value in listed]
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise InputError(file, "activities", "are damaged; capture the program anew") from error

@@ -364,7 +364,7 @@ class Chunk:
 
 @dataclass(frozen=True)
 class RepairedChunk(Chunk):
-    """Whole warps that are repaired (why.repairs).
+    """Whole warps that are transformed (memsim.why.transforms).
 
     Attributes:
         before: the same rows as they were; by them lanes part.

@@ -15,7 +15,7 @@ def exchanged(site: Site, gpu: GPU) -> Iterator[Finding]:
     if of.read_back:
         share = min(1.0, of.read_back / of.sectors)
         evidence = f"{share:.0%} of the loaded data was stored by the same block"
-        yield site.finding(Cause.exchange, site.weight * share, evidence, load_store=share, l2=1.0, dram=1.0)
+        yield site.finding(Cause.exchange, site.time_share * share, evidence, load_store=share, l2=1.0, dram=1.0)
     if of.copied and gpu.architecture.has_async_copies:
         evidence = f"{of.copied / of.instructions:.0%} of the stores write data that was loaded just before"
         share = of.copied / of.instructions

@@ -18,7 +18,7 @@ from memsim.models.machine import machine_of
 from memsim.models.mwp_cwp import AnalyticKernel, AnalyticMachine, LimitingCase, Prediction, predict
 from memsim.profile.op_profile import OpProfile
 from memsim.why.finding import Cause, Finding
-from memsim.why.place import kernel_file
+from memsim.why.site import kernel_file
 
 
 @dataclass(frozen=True)

@@ -41,14 +41,14 @@ def test_what_concerns_one_trace_is_refused(folder, tmp_path_factory):
     assert done.exit_code == 2 and "has no trace (.h5)" in done.stderr
 
 
-def test_traces_that_tell_no_order_are_in_that_of_their_names_numbers(tmp_path):
+def test_unordered_traces_follow_numbers_in_their_names(tmp_path):
     for name in ("add-10", "add-2", "add"):
         memsim.trace("spmv", rows=32, nnz_per_row=4, out=tmp_path / f"{name}.h5")
     assert [one.path.stem for one in folder_traces(tmp_path, ())] == ["add", "add-2", "add-10"]
 
 
 @pytest.mark.parametrize("option", [["--whole"], ["--min-trials", "9"], ["--max-trials", "9"]])
-def test_what_launches_in_turn_do_not_heed_is_refused(folder, option):
+def test_sequence_refuses_options_that_launches_do_not_follow(folder, option):
     done = CliRunner().invoke(app, ["run", str(folder), "--warm", *option])
     assert done.exit_code == 2 and f"which {option[0]} (with --warm) does not concern" in done.stderr
 

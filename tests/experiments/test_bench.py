@@ -49,7 +49,7 @@ def test_the_quick_form_does_the_work_it_times():
     assert all(row.what in table(rows) for row in rows)
 
 
-def test_the_merged_stream_takes_every_transaction_once_and_warps_in_turn():
+def test_merged_stream_takes_transactions_once_and_alternates_warps():
     with prepared(TINY) as workload:
         transactions, line_bytes = workload.transactions, workload.gpu.l1.line_bytes
         pieces = list(_stream(transactions, line_bytes))
@@ -67,7 +67,7 @@ def test_the_merged_stream_takes_every_transaction_once_and_warps_in_turn():
     assert not stores[: len(stores) // 2].any()
 
 
-def test_a_streaming_kernel_is_the_same_in_every_encoding(tmp_path):
+def test_streaming_kernel_is_same_in_every_encoding(tmp_path):
     whole = []
     for encoding in ENCODINGS:
         write_streaming(tmp_path / "kernel.traceg", 3, encoding)
@@ -81,7 +81,7 @@ def test_a_streaming_kernel_is_the_same_in_every_encoding(tmp_path):
     assert whole[0] == [row for rows in expected for row in rows]
 
 
-def test_clocks_count_the_time_of_what_they_are_put_on():
+def test_clocks_count_time_of_wrapped_functions():
     class Waiter:
         def wait(self):
             sleep(0.02)

@@ -72,5 +72,5 @@ def test_applications_are_those_of_table_5(name, printed):
     assert (of_a_step(case) if case.steps else per_thread(case)) == printed
 
 
-def test_tiles_cost_what_table_5_prints_at_its_ends():
+def test_tiles_cost_what_table_5_prints_at_ends():
     assert [80 + 2000 / side * (kernels.TILE + kernels.ELEMENT * side) for side in (20, 4)] == [9780, 24580]

@@ -317,7 +317,7 @@ def test_every_room_has_a_readme():
 
 
 @pytest.mark.parametrize("page", MANUAL, ids=_name)
-def test_a_page_begins_with_a_paragraph_of_what_it_is(page):
+def test_page_begins_with_paragraph_of_what_it_is(page):
     """Before any command or table, so that a reader knows within a few lines whether the page is for them."""
     title, first, *_ = re.split(r"\n\n", page.read_text())
     assert title.startswith("# ") and re.match(r"[A-Za-z`]", first) and not first.startswith("```")

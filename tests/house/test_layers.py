@@ -14,8 +14,8 @@ PACKAGE = ROOT / "memsim"
 # In the order in which each may use those before it; modules directly in memsim/ are rooms of one file.
 ROOMS = (
     "support", "jit", "gpu", "trace", "reference", "sources", "capture", "hierarchy", "calibration", "profile",
-    "montecarlo", "analysis", "measured", "models", "host", "exploration", "studies", "why", "report", "interactive",
-    "api", "cli", "__main__",
+    "montecarlo", "analysis", "measured", "models", "host", "exploration", "studies", "why", "gate", "judge",
+    "report", "interactive", "api", "pytest_plugin", "cli", "__main__",
 )  # fmt: skip
 # What runs in the interpreters of captured programs, without memsim: data of the package.
 CHILD = PACKAGE / "capture" / "python" / "child"
@@ -69,6 +69,6 @@ def test_only_the_jit_room_imports_numba(path):
             assert not [name for name in names if name.split(".")[0] in ("numba", "llvmlite")]
 
 
-def test_the_reference_model_is_independent_of_the_compiled_engine():
+def test_reference_model_is_independent_of_compiled_engine():
     for path in (PACKAGE / "reference").glob("*.py"):
         assert _imported(path) <= {"gpu", "trace", "reference"}, path

@@ -47,7 +47,7 @@ def moved(result, what, level="dram"):
     return result.counters[level]["sectors"][what]
 
 
-def test_a_launch_finds_in_l2_what_the_one_before_it_left(tmp_path):
+def test_launch_finds_earlier_launchs_data_in_l2(tmp_path):
     trace = traced(tmp_path, "there")
     cold, warm = memsim.simulate_program([trace, trace], GPU, trials=2)
     alone = memsim.simulate(trace, GPU, trials=2)
@@ -57,7 +57,7 @@ def test_a_launch_finds_in_l2_what_the_one_before_it_left(tmp_path):
     assert warm.kernel_time.mean < cold.kernel_time.mean
 
 
-def test_what_was_written_is_read_and_written_back_later(tmp_path):
+def test_written_data_is_read_and_written_back_later(tmp_path):
     """What fits stays dirty in L2; a launch that needs all of L2 for itself has it written back."""
     there, back = traced(tmp_path, "there"), traced(tmp_path, "back", back=True)
     large = memsim.trace("saxpy", gpu=GPU, blocks="all", n=1 << 20, data_seed=2, out=tmp_path / "large.h5")
@@ -69,7 +69,7 @@ def test_what_was_written_is_read_and_written_back_later(tmp_path):
     assert moved(of_large, "writes") + of_large.trials.dirty_sectors.sum() == moved(alone, "writes") + left + written
 
 
-def test_trials_are_the_same_in_any_number_of_processes(tmp_path):
+def test_trials_are_same_in_any_number_of_processes(tmp_path):
     traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
     one, two = (memsim.simulate_program(traces, "tesla-c2050", trials=3, jobs=jobs, seed=5) for jobs in (1, 2))
     for first, second in zip(one, two, strict=True):
@@ -98,7 +98,7 @@ def test_lines_are_laid_out_once_for_all_launches(tmp_path, monkeypatch):
     assert len(laid_out) == 1
 
 
-def test_a_launch_s_result_says_what_ran_before_it_and_all_that_others_say(tmp_path):
+def test_launch_result_names_earlier_launches_and_repeats_rest(tmp_path):
     traces = [traced(tmp_path, "there"), traced(tmp_path, "back", back=True)]
     results, alone = memsim.simulate_program(traces, GPU, trials=2), memsim.simulate(traces[1], GPU, trials=2)
     for number, result in enumerate(results):
@@ -114,7 +114,7 @@ def test_a_launch_s_result_says_what_ran_before_it_and_all_that_others_say(tmp_p
         with_gains(results[1], traces[1], [])
 
 
-def test_trials_of_a_launch_after_others_are_not_gone_on_with_alone(tmp_path):
+def test_trials_of_later_launch_are_not_continued_alone(tmp_path):
     trace, path = traced(tmp_path, "there"), tmp_path / "r.h5"
     memsim.simulate_program([trace, trace], GPU, trials=2)[1].save(path)
     assert memsim.Result.load(path).trials.about["launches_before"] == [trace.digest]

@@ -64,6 +64,7 @@ def test_the_json_contract(result):
         "launch_cycles": "number",
         "kernel_time_ms": sample,
         "kernel_time_interval_ms": interval,
+        "prediction_interval_ms": interval,
         "kernel_time_is_least": "number",
         "ratios": dict.fromkeys(("l1_read", "l2_read", "l2_write"), sample | {"sd": "number"}),
         "counters": {
@@ -90,7 +91,15 @@ def test_the_json_contract(result):
         "interrupted": "number",
     }
     assert {name: found[name] for name in expected} == expected
-    assert set(found) - set(expected) == {"trace", "versions", "findings", "until", "translation", "profiler"}
+    assert set(found) - set(expected) == {
+        "trace",
+        "versions",
+        "findings",
+        "until",
+        "translation",
+        "components",
+        "profiler",
+    }
     assert {"digest", "kernel", "source", "parameters", "grid", "block"} <= set(found["trace"])
 
 
@@ -137,7 +146,7 @@ def test_tables_fit_and_show_everything(result, by):
         assert row.startswith("spmv.py:44") and f"{result.loads[4].share.mean * 100:.1f}" in row
 
 
-def test_tables_print_a_dash_for_what_does_not_exist():
+def test_tables_print_dash_for_what_does_not_exist():
     text = tables(_without_reads())
     assert "nan" not in text and "–" in text
     assert "nan" not in tables(RunResult(synthetic.spmv(1)))
@@ -146,7 +155,7 @@ def test_tables_print_a_dash_for_what_does_not_exist():
 @pytest.mark.parametrize(("traced", "launched", "wave", "noted"), [
     (28, 336, 320, True), (320, 336, 320, False), (28, 28, 320, False), (28, 336, 14, False), (28, 336, 0, False),
 ])  # fmt: skip
-def test_tables_say_when_the_trace_does_not_fill_the_gpu(traced, launched, wave, noted):
+def test_tables_say_when_trace_does_not_fill_gpu(traced, launched, wave, noted):
     trials = synthetic.spmv(2)
     trials.about["trace"] |= {"blocks": traced, "grid": [launched // 2, 2, 1], "wave_blocks": wave}
     text = tables(RunResult(trials))
@@ -214,7 +223,7 @@ def test_the_aimed_width_is_within_the_axis(result):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("format", [Format.svg, Format.png, pytest.param(Format.pdf, marks=pytest.mark.slow)])
-def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path, format):
+def test_figures_are_written_identically_in_every_format(result, tmp_path, format):
     first, second = (plot(result, tmp_path / name, Sheet(format=format)) for name in ("one", "two"))
     starts = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}
     assert all(path.read_bytes().startswith(starts[format]) and path.suffix == f".{format}" for path in first)
@@ -223,7 +232,7 @@ def test_figures_are_written_in_every_format_the_same_each_time(result, tmp_path
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("size", "inches"), [(Size.column, 3.4), (Size.page, 7.1)])
-def test_figures_are_as_wide_as_a_column_or_page(result, tmp_path, size, inches):
+def test_figures_are_as_wide_as_column_or_page(result, tmp_path, size, inches):
     from matplotlib.image import imread
 
     for path in plot(result, tmp_path, Sheet(dpi=100, size=size)):
@@ -242,7 +251,7 @@ def test_half_the_interval_drawn_is_the_interval(result):
     assert lines[1].get_ydata()[-1] == pytest.approx(100 * result.l2_read.interval().width / 2)
 
 
-def test_a_stack_is_as_high_as_its_arrays_latencies(result):
+def test_stack_is_as_high_as_its_arrays_latencies(result):
     figure = comparison.loads({"one": result, "two": result})
     (axis,) = figure.axes
     x = comparison.array_latencies(result)

@@ -50,7 +50,7 @@ def test_keys_name_every_field_that_is_asked_for(name, parameters, gpu):
     assert asked <= set(node._LAYOUT)
 
 
-def test_each_gpu_has_its_own_way_where_lanes_part(tmp_path):
+def test_each_gpu_has_its_own_divergence_rule(tmp_path):
     """In whatever order they come: a machine's workers share transactions."""
     trace = traced(LONG, tmp_path)
     gpus = [override(load_gpu("tesla-v100"), {"sm.divergence": way}) for way in ("interleaved", "in_turn")]

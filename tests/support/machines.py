@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from memsim.gpu.choices import (
     WriteMiss,
     WriteTurns,
 )
+from memsim.gpu.component import Component
 from memsim.gpu.config import GPU, gpu_from_dict
 from memsim.gpu.cores import Pipes
 from memsim.hierarchy.sm.blocks import work_items
@@ -221,7 +223,21 @@ def _of(kind) -> st.SearchStrategy:
 
 
 @st.composite
-def machines(draw) -> GPU:
+def component(draw, declaration: Component) -> dict[str, Any]:
+    """Any kind and small parameters of a component, from its declaration: bytes are powers of two."""
+    own: dict[str, Any] = {}
+    for name, field in declaration.parameters.model_fields.items():
+        if isinstance(field.annotation, type) and issubclass(field.annotation, StrEnum):
+            own[name] = draw(_of(field.annotation))
+            continue
+        low, high = (next(getattr(one, of) for one in field.metadata if hasattr(one, of)) for of in ("ge", "le"))
+        powers = [1 << k for k in range(13) if low <= 1 << k <= high]
+        own[name] = draw(st.sampled_from(powers) if name.endswith("_bytes") else st.integers(low, min(high, 8)))
+    return own
+
+
+@st.composite
+def machines(draw, **components: dict[str, Any]) -> GPU:
     """A tiny GPU: few sets, ways, MSHRs and queue entries, so that everything runs out and everything collides."""
     cycles = st.integers(1, 12)
     line = draw(st.sampled_from([32, 64, 128, 256]))
@@ -234,7 +250,7 @@ def machines(draw) -> GPU:
         sector_bytes=st.sampled_from(sizes), ways=st.sampled_from([1, 2, 4]), set_hash=hashes,
         replacement=_of(Replacement), write_policy=_of(L1WritePolicy), full_set=_of(FullSet), mshrs=st.integers(1, 6),
         reserved_from=_of(ReservedFrom), tags_per_cycle=st.sampled_from([1, 1, 2, 4]),
-        hit_latency_cycles=st.integers(1, 20),
+        hit_latency_cycles=st.integers(1, 20), merges_stores=st.booleans(),
     )  # fmt: skip
     n_sets = draw(st.sampled_from([1, 2, 4]))
     l1["size_bytes"] = l1["ways"] * line * n_sets
@@ -265,7 +281,7 @@ def machines(draw) -> GPU:
         instruction_cycles=st.integers(0, 5), lookup_cycles=st.integers(1, 3),
         pass_cycles=st.integers(1, 2), shared_latency_cycles=cycles,
         launch_cycles=st.integers(1, 40), barrier_cycles=st.integers(1, 5), max_stores=st.integers(1, 4),
-        constant_cycles=st.sampled_from([1, 3]),
+        constant_cycles=st.sampled_from([1, 3]), load_store_lanes=st.sampled_from([None, None, 4, 16]),
         address_cycles=st.sampled_from([None, None, 1, 4]), arrival_cycles=st.sampled_from([None, None, 1, 3]),
         reply_bytes_per_cycle=st.sampled_from([8, 24, 32, 64]), dependence=_of(Dependence), divergence=_of(Divergence),
         loads_per_warp=st.sampled_from([None, 1, 2, 5]), schedulers=st.sampled_from([None, 1, 2, 3]),
@@ -293,6 +309,7 @@ def machines(draw) -> GPU:
         dram["timing"] |= dict(refi=draw(st.integers(100, 400)), rfc=draw(st.integers(1, 60)))
     chance = _section(draw, **{name: st.booleans() for name in BASE["stochastic"]}, max_weight=st.integers(1, 4))
     data = dict(name="test", compute_capability="7.0", sm=sm, l1=l1, l2=l2, dram=dram, stochastic=chance)
+    data |= components if l2.get("enabled", True) else {}
     return gpu_from_dict(data | dict(translation=_translation(draw)), "test")
 
 
@@ -375,7 +392,17 @@ def traces(draw, machine: GPU) -> Transactions:
                 _mbarrier(draw, warps, phase, more, loads)
         blocks.append(warps)
     addresses = draw(st.lists(st.integers(0, 400), min_size=n_lines, max_size=n_lines, unique=True))
-    return trace(blocks, addresses, mixes=mixes)
+    tx = trace(blocks, addresses, mixes=mixes)
+    return _merged(draw, tx) if machine.l1.merges_stores else tx
+
+
+def _merged(draw, tx: Transactions) -> Transactions:
+    """Have some sectors of stores leave with a later store."""
+    rows = tx.instructions
+    stored = np.repeat(rows["kind"] == OpKind.store, rows["count"])
+    chosen = draw(st.lists(st.integers(0, 255), min_size=len(stored), max_size=len(stored)))
+    merged = np.where(stored, np.array(chosen, "u1"), np.uint8(0)) & tx.masks
+    return replace(tx, merged=merged, partial=tx.partial & ~merged)
 
 
 def _part(draw, rows: list[dict[str, Any]]) -> None:

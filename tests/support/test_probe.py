@@ -29,7 +29,7 @@ def test_a_whole_one_is_read(path):
 
 
 @pytest.mark.slow
-def test_a_heap_whose_objects_have_no_size_does_not_hang(path, monkeypatch):
+def test_heap_of_sizeless_objects_does_not_hang(path, monkeypatch):
     """libhdf5 2.0 goes round for ever."""
     content = bytearray(path.read_bytes())
     heap = content.find(b"GCOL") + 16

@@ -193,7 +193,7 @@ def test_lines_are_numbered_by_first_use():
     assert len(np.unique(result.line_address)) == len(result.line_address)
 
 
-def test_long_runs_of_lines_do_not_meet_in_the_hash_table():
+def test_long_runs_of_lines_do_not_collide():
     """Two arrays' runs that shared slots would make every probe walk a whole run."""
     size, run = 1 << 17, 16_000
     lines = np.concatenate([np.arange(start, start + run) for start in (2_099_843, 2_236_926)])

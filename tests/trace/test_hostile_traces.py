@@ -113,7 +113,7 @@ def test_it_is_one_line_and_little_memory(path, change, problem):
 
 
 @pytest.mark.parametrize(("flags", "op", "mask"), [(0, 0, 1), (0, 0xFFFF, 0), (int(Flag.barrier), 0xFFFF, 1)])
-def test_a_turn_is_to_some_lanes_and_nothing_else(path, flags, op, mask):
+def test_turn_is_to_some_lanes_and_nothing_else(path, flags, op, mask):
     with changed(path) as file:
         for name, value in (("flags", flags | int(Flag.turn)), ("op", op), ("mask", mask), ("stride", 0)):
             file[f"instructions/{name}"][0] = value

@@ -115,7 +115,7 @@ def test_a_column_is_found_under_its_older_name(tmp_path):
     assert found.off_path.tolist() == expected.off_path.tolist()
 
 
-def test_an_older_file_has_no_chains_side_by_side(tmp_path):
+def test_older_file_has_no_chains_side_by_side(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
@@ -162,7 +162,7 @@ def linked(name, length):
     return replace(SCOREBOARD, mixes=mixes)
 
 
-def test_links_of_chains_are_read_as_written_and_name_the_trace(tmp_path):
+def test_links_of_chains_are_read_as_written(tmp_path):
     digests = [write_waits(tmp_path / "plain.h5")]
     for name in MIX_DEFAULTS:
         issue = linked(name, 3)
@@ -171,7 +171,7 @@ def test_links_of_chains_are_read_as_written_and_name_the_trace(tmp_path):
     assert len(set(digests)) == 1 + len(MIX_DEFAULTS)
 
 
-def test_a_file_of_before_1_8_has_no_links_apart_from_their_class(tmp_path):
+def test_file_before_1_8_has_no_separate_links(tmp_path):
     digest = write_waits(tmp_path / "t.h5")
     with changed(tmp_path / "t.h5") as file:
         file.attrs["version"] = [1, 7]
@@ -196,7 +196,7 @@ def write_controls(path, access=ACCESS, result=RESULT, issue=CODE, op=0):
         return writer.finish(shape(rows), OPS, ARRAYS, issue)
 
 
-def test_control_codes_are_read_as_written_and_name_the_trace(tmp_path):
+def test_control_codes_are_read_as_written(tmp_path):
     digest = write_controls(tmp_path / "t.h5")
     trace = Trace.open(tmp_path / "t.h5")
     (found,) = trace.chunks()
@@ -220,7 +220,7 @@ def test_control_codes_are_read_as_written_and_name_the_trace(tmp_path):
         (dict(issue=SCOREBOARD), "scoreboard_set must be 7, as `dependence` is no control_code"),
     ],
 )
-def test_control_codes_that_make_no_sense_are_one_line(tmp_path, wrong, says):
+def test_senseless_control_codes_are_one_line(tmp_path, wrong, says):
     write_controls(tmp_path / "t.h5", **wrong)
     with pytest.raises(InputError, match=rf"t\.h5: instructions/{says}"):
         list(Trace.open(tmp_path / "t.h5").chunks())
@@ -270,7 +270,7 @@ def test_mbarriers_that_make_no_sense_are_one_line(tmp_path, wrong, says):
         list(Trace.open(write_phases(tmp_path / "t.h5", **wrong)).chunks())
 
 
-def test_where_addresses_come_from_is_read_as_written_and_names_no_other_trace(tmp_path):
+def test_address_origins_do_not_change_digest(tmp_path):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
     assert write(tmp_path / "u.h5", plain, ops=[replace(OPS[0], by_data=True), *OPS[1:]]) == digest
@@ -287,7 +287,7 @@ OLDER = {
 
 
 @pytest.mark.parametrize("minor", OLDER)
-def test_files_of_older_versions_say_nothing_of_waits_and_mixes(tmp_path, minor):
+def test_older_files_have_no_waits_and_mixes(tmp_path, minor):
     plain = [[row[:6] + (0, row[7]) for row in program] for program in ROWS]
     digest = write(tmp_path / "t.h5", plain)
     with changed(tmp_path / "t.h5") as file:
@@ -414,7 +414,7 @@ def test_damaged_files_are_refused_by_name(path, damage, field):
     assert str(error.value).startswith(f"{path}: {field}") and "\n" not in str(error.value)
 
 
-def test_files_of_version_1_0_have_no_bypassing_ops(path):
+def test_version_1_0_files_have_no_bypassing_ops(path):
     with changed(path) as file:
         del file["ops/bypass_l1"]
         file.attrs["version"] = np.array([1, 0], "<i4")
@@ -449,7 +449,7 @@ def test_no_damage_is_read(path):
             assert str(error).startswith(f"{path}: ") and "\n" not in str(error)
 
 
-def test_without_a_seal_the_digest_is_that_of_the_content(path):
+def test_without_seal_digest_is_that_of_content(path):
     unsealed(path)
     (right,) = Trace.open(path).chunks()
     assert right.base.tolist() == [512, 16, 512]
@@ -461,14 +461,14 @@ def test_without_a_seal_the_digest_is_that_of_the_content(path):
         next(chunks)
 
 
-def test_a_trace_that_is_exchanged_between_two_readings_is_refused(path):
+def test_trace_replaced_between_readings_is_refused(path):
     trace = Trace.open(path)
     write(path, [ROWS[1], ROWS[1]])
     with pytest.raises(InputError, match=f"^{path}: digest is another"):
         list(trace.chunks())
 
 
-def test_texts_of_a_trace_are_shown_on_one_line(tmp_path):
+def test_texts_of_trace_are_shown_on_one_line(tmp_path):
     odd = StaticOp(OpKind.load, Space.global_, 4, 0, 3, 9, "a\nb.py", "\x1b[31m")
     with TraceWriter(tmp_path / "t.h5", kernel="k\n2", source="s\r", parameters={"a\n": "b\t"}) as writer:
         writer.append(np.arange(1), chunk([[], []]))
@@ -478,7 +478,7 @@ def test_texts_of_a_trace_are_shown_on_one_line(tmp_path):
     assert (trace.ops[0].file, trace.ops[0].text, trace.arrays[0].name) == ("a\\nb.py", "\\x1b[31m", "x\\u202e")
 
 
-def test_a_failure_leaves_the_old_file_and_nothing_else(path):
+def test_failure_leaves_old_file_and_nothing_else(path):
     before = path.read_bytes()
     with pytest.raises(ZeroDivisionError), TraceWriter(path, kernel="k", source="s", parameters={}) as writer:
         writer.append(np.arange(1), chunk(ROWS))
@@ -508,7 +508,7 @@ except InputError as error:
 
 
 @pytest.mark.parametrize("room", [0, 3000, 20000])
-def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
+def test_full_disk_is_one_line_and_leaves_nothing(tmp_path, room):
     path = tmp_path / "t.h5"
     command = [sys.executable, "-c", FULL_DISK, str(path), str(room)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT)

@@ -69,7 +69,7 @@ def check_bounds(causes):
 
 
 @pytest.mark.parametrize("pair", _marked(PAIRS))
-def test_the_gain_that_is_told_is_the_fast_versions(pair):
+def test_gain_that_is_told_is_fast_versions(pair):
     name, gpu, slow, fast, common, cause = PAIRS[pair]
     versions = (_simulated(name, gpu, variant=variant, **common) for variant in (slow, fast))
     _check(*versions, cause)
@@ -99,7 +99,7 @@ def test_so_it_is_of_kernels_of_our_own(pair):
 
 
 @pytest.mark.slow
-def test_shared_memory_that_bounds_is_told_before_anything_else():
+def test_bounding_shared_memory_is_reported_first():
     """Eight results per thread save 30 %; 18 % is predicted, as they save address arithmetic, too."""
     trace, result = _simulated(slow_and_fast.tiles, "tesla-v100")
     first = explain(result, trace).causes[0]
@@ -112,7 +112,7 @@ def _nothing_is_told(trace, result):
     return all(one.gain is None or one.gain.share.mean < 0.01 for one in causes)
 
 
-def test_a_kernel_with_nothing_wrong_has_nothing_to_win():
+def test_kernel_with_nothing_wrong_has_nothing_to_win():
     assert _nothing_is_told(*_simulated("saxpy", "tesla-v100", n=1 << 20))
 
 
@@ -149,7 +149,7 @@ def _show(folder, *options):
 
 
 @pytest.mark.slow
-def test_show_replays_where_the_trace_is_and_json_has_the_gains(stored):
+def test_show_replays_present_trace_and_json_has_gains(stored):
     text = _show(stored, "--why", "-j", "1")
     words = " ".join(text.stdout.split())  # lines fit the terminal
     for part in ("scattered lanes: estimated speed-up", "upper bound -", "replayed with"):
@@ -169,7 +169,7 @@ def test_quick_replays_nothing(stored):
 
 
 @pytest.mark.slow
-def test_a_trace_that_is_gone_is_told_and_another_one_refused(stored, tmp_path):
+def test_missing_trace_is_reported_and_another_refused(stored, tmp_path):
     moved = tmp_path / "elsewhere.h5"
     (stored / "t.h5").rename(moved)
     without, given = _show(stored, "--why"), _show(stored, "--why", "--trace", str(moved))

@@ -66,14 +66,14 @@ def reported(simulated, ladder, step):
 
 
 @pytest.mark.parametrize(("ladder", "slow", "fast", "cause"), TOLD)
-def test_the_gain_that_is_told_is_the_later_steps(simulated, ladder, slow, fast, cause):
+def test_gain_that_is_told_is_later_steps(simulated, ladder, slow, fast, cause):
     causes = reported(simulated, ladder, slow)
     named = next(one for one in causes if one.cause is cause)
     assert causes[0].gain.share.mean - named.gain.share.mean < ALIKE
     assert named.gain.share.mean == pytest.approx(won(simulated, ladder, slow, fast), rel=1 / 3)
 
 
-def test_rows_of_a_thread_are_told_what_three_kernels_of_rows_of_a_block_win(simulated):
+def test_rows_per_thread_gain_like_rows_per_block(simulated):
     rows, before = dict(rows=1 << 11), simulated("layer_norm", 1)[1].kernel_time.mean
     traces = [
         memsim.trace(ladders.layer_norm_part, gpu="tesla-v100", blocks="all", part=part, **rows) for part in range(3)
@@ -97,7 +97,7 @@ def test_where_nothing_is_left_nothing_is_told(simulated, ladder, slow, fast):
     assert not reported(simulated, ladder, slow)
 
 
-def test_barriers_of_the_last_warp_are_told_and_no_more_than_the_step_without_them_wins(simulated):
+def test_barriers_of_last_warp_gain_no_more_later(simulated):
     """That step also spares the other warps their comparisons, so at least half is reported, not all."""
     first = reported(simulated, "reduction", 3)[0]
     assert first.cause is Cause.barriers and first.gain.share.mean < first.excess

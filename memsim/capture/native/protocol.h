@@ -45,6 +45,7 @@ enum Kind : uint32_t {
                         // reply: u32 registers, static_shared, local_bytes, const_bytes
   tuned = 11,           // str, a kernel that a tuner has tuned, as JSON (memsim/capture/tuning.py); the reply is empty
   finish = 12,          // waits for the end of the launch that was running; the reply is the launch's
+  activity = 13,        // u32 kind (Activity), u64 stream, u64 bytes: a copy, a fill or a wait of the host; no reply
 };
 
 constexpr uint32_t launch_cooperative = 1;
@@ -56,6 +57,7 @@ constexpr uint32_t stop = 0x504f5453;
 // The status of a reply to a launch that waits for the host: the program continues while the kernel runs.
 constexpr uint32_t running = 0x4e4e5552;
 
+enum class Activity : uint32_t { to_gpu = 0, to_host = 1, on_gpu = 2, fill = 3, wait_stream = 4, wait_device = 5 };
 enum class AllocationKind : uint32_t { device = 0, managed = 1, pinned = 2, host = 3, variable = 4, array = 5 };
 enum class TextureOp : uint32_t { create_texture = 0, destroy_texture = 1, create_surface = 2, destroy_surface = 3 };
 enum class TextureResource : uint32_t { array = 0, mipmapped_array = 1, linear = 2, pitch2d = 3 };

@@ -179,7 +179,7 @@ def test_triton_kernel_is_traced_with_its_lines(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "refused"), [("3.3.1", True), ("3.4.0", False), ("3.9.0", False), ("3.10.0", True)]
 )
-def test_other_releases_of_triton_are_refused_in_one_line(tmp_path: Path, version: str, refused: bool) -> None:
+def test_other_triton_releases_are_refused_in_one_line(tmp_path: Path, version: str, refused: bool) -> None:
     (tmp_path / "triton.py").write_text(f"__version__ = '{version}'")
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": f"{CHILD}:{tmp_path}", "MEMSIM_GPU_SOCKET": "none"}
     done = subprocess.run(
@@ -189,7 +189,7 @@ def test_other_releases_of_triton_are_refused_in_one_line(tmp_path: Path, versio
     assert (done.returncode, done.stderr) == ((1, line) if refused else (0, ""))
 
 
-def test_a_warp_with_the_static_runtime_says_how_to_build_it(tmp_path: Path) -> None:
+def test_warp_with_static_runtime_is_refused_with_advice(tmp_path: Path) -> None:
     package = tmp_path / "warp"
     (package / "bin").mkdir(parents=True)
     (package / "__init__.py").write_text("")

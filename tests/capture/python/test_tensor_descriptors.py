@@ -83,7 +83,7 @@ def _shifted(x, down, right):
 
 
 @pytest.mark.parametrize("case", range(len(CASES)))
-def test_boxes_are_what_numpy_says_in_and_out_of_bounds(run, case):
+def test_boxes_equal_numpy_inside_and_outside_bounds(run, case):
     gpu, folder = run
     down, right, dtype = CASES[case]
     x = np.arange(ROWS * COLUMNS).reshape(ROWS, COLUMNS).astype(dtype)

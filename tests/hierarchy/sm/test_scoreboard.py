@@ -56,7 +56,7 @@ def work(count, waits=NONE, **more):
 LONG, SHORT, COPIES = (0, *NONE[1:]), (NO_WAIT, 0, NO_WAIT), (*NONE[:2], 0)
 
 
-def test_a_use_waits_for_its_load_and_for_no_newer_one():
+def test_use_waits_for_its_load_not_newer_ones():
     first = [load(0), instruction([(8, 1)], sequence=False, waits=NONE, gap=50, off_path=50)]
     memory = cycles(board(), [load(0)])
     assert cycles(board(), [*first, work(200, LONG)]) == cycles(machines.gpu(), [*first, work(200) | {"flags": 1}])
@@ -64,7 +64,7 @@ def test_a_use_waits_for_its_load_and_for_no_newer_one():
     assert cycles(board(), [*first, work(200)]) < memory + 200
 
 
-def test_a_hit_does_not_answer_before_an_older_miss():
+def test_hit_does_not_answer_before_older_miss():
     begin = [load(0), work(1, LONG), load(8), load(0)]  # the last one hits
     assert cycles(board(), [*begin, work(200, LONG)]) == cycles(board(), [*begin, work(200, (1, *NONE[1:]))])
 

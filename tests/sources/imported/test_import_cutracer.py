@@ -61,7 +61,7 @@ def program(warp=0, cta=0):
     ]  # fmt: skip
 
 
-def test_with_every_instruction_waits_and_gaps_are_the_codes(tmp_path):
+def test_with_every_instruction_waits_and_gaps_are_codes(tmp_path):
     (trace,) = import_cutracer(write(tmp_path, [*program(), *program(warp=3, cta=1)]), tmp_path)
     assert (trace.kernel, trace.launch.grid, trace.launch.registers) == ("_Z3addPi", (2, 1, 1), 20)
     assert trace.launch.shared_bytes == 192 and trace.path.name == "kernel_7fa21c3_iter0_add.h5"

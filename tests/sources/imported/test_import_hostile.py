@@ -117,7 +117,7 @@ def test_the_command_says_it_in_one_line(tmp_path):
     assert done.exit_code == 2 and done.output.startswith(line) and done.output.count("\n") == 1
 
 
-def test_a_trace_cut_anywhere_is_refused_or_ends_with_a_block(tmp_path):
+def test_trace_cut_anywhere_is_refused_or_ends_early(tmp_path):
     content = TRACE.encode()
     ends = [content.index(b"#END_TB") + 7, content.rindex(b"#END_TB") + 7]
     for size in range(0, len(content), 7):
@@ -220,7 +220,7 @@ def test_bombs_unpack_in_little_memory(tmp_path, pack, content):
     assert int(used.split()[0]) < 150
 
 
-def test_a_file_may_not_ask_for_a_huge_dictionary(tmp_path):
+def test_file_may_not_ask_for_huge_dictionary(tmp_path):
     filters = [{"id": lzma.FILTER_LZMA2, "preset": 0, "dict_size": 1 << 29}]
     compressor = lzma.LZMACompressor(filters=filters)
     path = tmp_path / "big.xz"
@@ -229,7 +229,7 @@ def test_a_file_may_not_ask_for_a_huge_dictionary(tmp_path):
         list(text.line_blocks(path))
 
 
-def test_whoever_stops_reading_does_not_wait_for_what_is_read_ahead(tmp_path):
+def test_reader_that_stops_does_not_wait_for_readahead(tmp_path):
     """The garbage collector may be the one who stops, and must not wait for a thread."""
     (path := tmp_path / "a.txt").write_bytes(b"one\ntwo\n" * 8)
     more, asked = threading.Event(), threading.Event()

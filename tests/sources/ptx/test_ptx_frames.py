@@ -66,7 +66,7 @@ def test_tritons_sum_is_reported_at_the_users_line(tmp_path):
 
 
 @needs_nvcc
-def test_an_atomic_of_nvidias_header_is_reported_at_the_users_line(tmp_path):
+def test_atomic_in_nvidias_header_names_users_line(tmp_path):
     source, made, memory = tmp_path / "k.cu", tmp_path / "k.ptx", DeviceMemory()
     source.write_text(HISTOGRAM)
     subprocess.run(["nvcc", "-ptx", "-lineinfo", "-arch=sm_80", str(source), "-o", str(made)], check=True)

@@ -106,7 +106,7 @@ def test_phases_of_a_ring(tmp_path):
     assert releases[0] == empty and releases[1] not in (*full, empty)
 
 
-def test_a_phase_that_nothing_came_before_is_not_waited_for(tmp_path):
+def test_phase_without_predecessor_is_not_waited_for(tmp_path):
     """A producer's first wait for an empty buffer passes by its parity."""
     body = f"ret; PRODUCER: {WAIT.format(name='E', object='empty', parity=1)} ld.shared.f32 %f1, [s];"
     assert signals(trace_of(body, tmp_path)) == [[], []]
@@ -141,7 +141,7 @@ def test_copies_by_threads_arrive_when_they_answer(tmp_path, arrive, itself):
 
 
 @pytest.mark.parametrize(("place", "fills"), [("before", 2), ("after", 1)])
-def test_an_older_copy_is_waited_for_when_the_newest_answers_before_it(tmp_path, place, fills):
+def test_older_copy_is_waited_for_behind_newest(tmp_path, place, fills):
     """What the first copy brought the last one finds in L2, while another is under way in DRAM.
 
     The consumer's long work ends later by each fill that it waits for, and by no copy that comes after the arrival.
@@ -241,7 +241,7 @@ def test_a_tensor_copys_rows_arrive(tmp_path):
     assert time_of(trace, dram__latency_cycles=load_gpu("h100").dram.latency_cycles + 400) == time_of(trace) + 400
 
 
-def test_blocks_of_a_cluster_whose_shared_memory_is_no_whole_words(tmp_path):
+def test_cluster_blocks_with_unaligned_shared_memory(tmp_path):
     odd = ".shared .align 1 .b8 odd[3];"
     body = f"ld.shared.u8 %r9, [odd]; {one_copy(512)}"
     found = signals(trace_of(body, tmp_path, cluster=(2, 1, 1), shared=odd))

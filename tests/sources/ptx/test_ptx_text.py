@@ -108,7 +108,7 @@ def test_arguments_are_checked():
 
 
 @pytest.mark.parametrize("name", ["add.sm_80.ptx", "cuda_kernels.sm_90.ptx", "persistent_tma.sm_90.ptx"])
-def test_a_text_cut_anywhere_gives_one_line_or_is_whole(name):
+def test_text_cut_anywhere_gives_one_line_or_parses(name):
     text = (PTX / name).read_text()
     for cut in range(0, len(text), len(text) // 60):
         try:

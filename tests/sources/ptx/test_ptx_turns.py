@@ -46,7 +46,7 @@ def test_rows_of_two_sides_stand_apart(tmp_path):
         (LOOP, 1),  # of as many rounds as the lane's number
     ],
 )
-def test_no_turn_where_no_lanes_wait_for_their_side(body, limit, tmp_path):
+def test_no_switch_where_no_lanes_wait(body, limit, tmp_path):
     trace = traced(body, tmp_path, limit)
     assert not any(turn for _, turn, _ in rows(trace))
     assert not len(coalesce(trace, load_gpu("tesla-v100")).partings)
@@ -58,7 +58,7 @@ def cycles(trace, divergence="interleaved"):
 
 
 @pytest.mark.slow
-def test_two_long_sides_take_half_the_time_on_volta(tmp_path):
+def test_two_long_sides_take_half_time_on_volta(tmp_path):
     """Of 200 dependent loads of shared memory each; where one side waits for the other, nothing of them is hidden."""
     trace = traced(LONG, tmp_path)
     alone = traced(LONG, tmp_path, limit=32)

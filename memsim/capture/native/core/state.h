@@ -118,6 +118,8 @@ void finish_launch();  // waits for a launch that is running
 // submit.cpp
 Status execute(Stream& stream, const Operation& operation);
 uint64_t copy_ns(const Copy& copy);
+protocol::Activity activity_of(const Copy& copy);
+void tell_activity(protocol::Activity kind, const Stream& stream, uint64_t bytes);
 Status run_copy(const Copy& copy);
 Status run_fill(const Fill& fill);
 Status check_copy(const Copy& copy);
