@@ -76,7 +76,7 @@ def test_changed_input_is_captured_anew(place):
 
 
 @pytest.mark.parametrize("change", ["variable", "appeared", "argument", "gpu", "wanted", "header", "program", "flag"])
-def test_whatever_a_capture_depends_on_is_compared(place, monkeypatch, change):
+def test_all_dependences_are_compared(place, monkeypatch, change):
     _keep(place, "E N_ROWS", f"R {place}/missing")
     options, arguments = {}, ()
     if change == "variable":
@@ -99,7 +99,7 @@ def test_whatever_a_capture_depends_on_is_compared(place, monkeypatch, change):
 
 
 @pytest.mark.parametrize("line", ["X the time of day", "R /proc/self/status", "R /tmp", "nonsense"])
-def test_what_may_come_out_differently_is_not_kept(place, line):
+def test_unpredictable_programs_are_not_kept(place, line):
     _keep(place, line)
     assert _found(place) is None
 
@@ -118,7 +118,7 @@ def test_input_that_changed_during_run_is_not_kept(place):
     assert _found(place) is None
 
 
-def test_a_damaged_or_missing_trace_is_not_taken(place):
+def test_damaged_traces_are_not_taken(place):
     _keep(place)
     (kept,) = (place / "cache" / "captures").glob("*.h5")
     kept.write_bytes(b"damaged")
@@ -167,7 +167,7 @@ def reader(tmp_path_factory):
 
 @needs_gxx
 @pytest.mark.slow
-def test_a_program_reports_what_it_reads(reader, tmp_path):
+def test_programs_report_what_they_read(reader, tmp_path):
     def reported(what):
         report = tmp_path / what
         report.write_text("")
